@@ -1,0 +1,17 @@
+// Runs every `*.bench.ts` beside this file, one after the other, each in a process of its own; arguments choose by name.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+
+const chosen = process.argv.slice(2);
+const files = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith('.bench.ts'))
+  .filter((name) => chosen.length === 0 || chosen.some((part) => name.includes(part)))
+  .toSorted();
+
+for (const file of files) {
+  console.log(`\n── ${file}`);
+  const args = [...process.execArgv, `${import.meta.dirname}/${file}`];
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+  if (status !== 0) process.exitCode = 1;
+}
+if (files.length === 0) console.log('No benchmark matches.');

