@@ -60,15 +60,15 @@ const fine = [new Date(0), step.process, { console: 1 }, 'Math.random()', /Date.
   assert.deepEqual(check('packages/core/test/clock.test.ts', text), []);
 });
 
-test('ports hold interfaces only and are open from tokens onwards', () => {
+test('ports and events hold types only and are open from tokens onwards', () => {
   const fromPorts = `import type { Clock } from '../ports.ts';`;
   assert.deepEqual(check(`${CORE}/tokens/counter.ts`, fromPorts), []);
   assert.deepEqual(check(`${CORE}/thread/turn.ts`, fromPorts), [
-    '1: thread is before the ports and may not import them',
+    '1: thread is before ports and may not import it',
   ]);
   assert.deepEqual(check(`${CORE}/ports.ts`, `import type { Plan } from './plan/record.ts';`), []);
   assert.deepEqual(check(`${CORE}/ports.ts`, `import { plan } from './plan/record.ts';`), [
-    '1: ports hold interfaces only: use `import type`',
+    '1: ports, events hold types only: use `import type`',
   ]);
   assert.deepEqual(check(`${CORE}/ports.ts`, `export type { Plan } from './plan/record.ts';`), []);
 });

@@ -27,6 +27,9 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
 /** Core's rooms: each imports only those before it. */
 const ROOMS = ['thread', 'tokens', 'summary', 'plan', 'prompt', 'recall', 'compactor', 'presets'];
 
+/** Files of core that hold types only: they see every room, and every room but the first sees them. */
+const INTERFACES = ['ports', 'events'];
+
 const NAMELESS = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'misc', 'types']);
 
 /** The rules of the house that one module breaks, given what its package lists as dependencies. */
@@ -137,7 +140,7 @@ function coreViolations({ path, imports, impurities }: Module): Violation[] {
   const place = placeOf(path);
   if (place?.name !== 'core' || !place.isSource) return [];
   const room = roomOf(place.inside);
-  if (room !== 'index' && room !== 'ports' && !ROOMS.includes(room)) {
+  if (![...ROOMS, ...INTERFACES, 'index'].includes(room)) {
     return [{ path, line: 1, message: `core has no room "${room}": its rooms are ${list(ROOMS)}` }];
   }
   const fromImports = imports.flatMap((each) => {
@@ -163,11 +166,11 @@ function roomMessage(path: string, room: string, { specifier, form }: Import): s
   const targetRoom = roomOf(target.inside);
   if (room === 'index' || room === targetRoom) return undefined;
   if (targetRoom === 'index') return 'inside core import the file itself, not the index';
-  if (room === 'ports' || targetRoom === 'ports') {
-    if (targetRoom === 'ports' && room === 'thread')
-      return 'thread is before the ports and may not import them';
-    if (!form.endsWith('type')) return 'ports hold interfaces only: use `import type`';
-    return undefined;
+  if (INTERFACES.includes(room) || INTERFACES.includes(targetRoom)) {
+    if (room === ROOMS[0]) return `${room} is before ${targetRoom} and may not import it`;
+    return form.endsWith('type')
+      ? undefined
+      : `${list(INTERFACES)} hold types only: use \`import type\``;
   }
   const before = ROOMS.slice(0, ROOMS.indexOf(room));
   if (before.includes(targetRoom)) return undefined;
