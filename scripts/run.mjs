@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import {
   NODE_PACKAGE,
   OLDEST,
-  handOver,
   hostNode,
   pinnedNode,
+  runCommand,
 } from '../packages/cli/bin/runtime.mjs';
 import { install } from './install.mjs';
 
@@ -23,16 +23,12 @@ const TASKS = new Map([
 ]);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const [task = '', ...args] = process.argv.slice(2);
 
-try {
-  run();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
-
-function run() {
+/**
+ * @param {string} task
+ * @param {string[]} args
+ */
+async function run(task, args) {
   const command = TASKS.get(task);
   if (command === undefined) {
     throw new Error(`Unknown task "${task}"; there are ${[...TASKS.keys()].join(', ')}.`);
@@ -44,7 +40,7 @@ function run() {
       `Node ${OLDEST} or later is needed; this is ${process.versions.node}, and npm has not installed ${NODE_PACKAGE}.`,
     );
   }
-  handOver(node, [...command, ...args], {
+  return runCommand(node, [...command, ...args], {
     cwd: root,
     env: {
       ...process.env,
@@ -52,4 +48,12 @@ function run() {
       NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
     },
   });
+}
+
+try {
+  const [task = '', ...args] = process.argv.slice(2);
+  process.exitCode = await run(task, args);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 // Runs the steps of a task in order and stops at the first that fails: `node scripts/steps.mjs <task> [arguments]`.
-import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { runCommand } from '../packages/cli/bin/runtime.mjs';
 
 /**
  * @typedef {object} Step
@@ -21,7 +21,7 @@ const CHECKS = [
   { name: 'lint', args: OXLINT },
   { name: 'format', args: [...OXFMT, '--check'] },
   { name: 'import rules', args: ['scripts/house/check.ts'] },
-  { name: 'dead code', args: ['node_modules/knip/bin/knip.js'] },
+  { name: 'dead code', args: ['node_modules/knip/bin/knip.js', '--no-config-hints'] },
 ];
 
 /** @type {Record<string, (args: string[]) => Step[]>} */
@@ -74,13 +74,11 @@ const times = [];
 for (const step of steps) {
   console.log(`\n── ${step.name}`);
   const started = performance.now();
-  const { status, signal } = spawnSync(process.execPath, step.args, { stdio: 'inherit' });
+  const code = await runCommand(process.execPath, step.args);
   const took = seconds(performance.now() - started);
-  if (status !== 0) {
-    console.log(
-      `\n✗ ${task}: ${step.name} failed after ${took}${signal === null ? '' : ` (${signal})`}`,
-    );
-    process.exit(status ?? 1);
+  if (code !== 0) {
+    console.log(`\n✗ ${task}: ${step.name} failed after ${took}`);
+    process.exit(code);
   }
   times.push(`${step.name} ${took}`);
 }

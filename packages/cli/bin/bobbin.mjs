@@ -3,18 +3,24 @@
 // host's is too old; a published package has no source and runs what was built.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { OLDEST, handOver, hostNode, pinnedNode } from './runtime.mjs';
+import { OLDEST, hostNode, pinnedNode, runCommand } from './runtime.mjs';
 
+const self = fileURLToPath(import.meta.url);
 const source = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/node', import.meta.url));
+const args = process.argv.slice(2);
 const node = hostNode() ?? pinnedNode();
 
 if (node === undefined) {
   console.error(`bobbin needs Node ${OLDEST} or later; this is ${process.versions.node}.`);
   process.exitCode = 1;
 } else if (existsSync(source)) {
-  handOver(node, ['--conditions=@bobbin/source', source, ...process.argv.slice(2)]);
+  const env = { NODE_COMPILE_CACHE: compileCache, ...process.env };
+  process.exitCode = await runCommand(node, ['--conditions=@bobbin/source', source, ...args], {
+    env,
+  });
 } else if (node !== process.execPath) {
-  handOver(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
+  process.exitCode = await runCommand(node, [self, ...args]);
 } else {
   await import(new URL('../dist/main.js', import.meta.url).href);
 }

@@ -8,6 +8,9 @@ import { dirname, join } from 'node:path';
 /** The oldest Node that strips types without a flag or a warning. */
 export const OLDEST = '22.18';
 
+/** @type {NodeJS.Signals[]} */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
 const platform = `${process.platform}-${process.arch}`;
 
 /** The npm package that carries Node's executable for this platform. */
@@ -49,25 +52,28 @@ function resolved(specifier) {
 }
 
 /**
- * Runs a command on this process's terminal and ends when it ends: with its exit code, or with
- * 128 plus the number of the signal that ended it.
+ * Runs a command on this process's terminal and passes on the signals that this process gets meanwhile.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {import('node:child_process').SpawnOptions} options
+ * @returns {Promise<number>} The exit code, or 128 plus the number of the signal that ended the command.
  */
-export function handOver(command, args, options = {}) {
+export async function runCommand(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options });
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    process.on(signal, () => {
-      // A terminal interrupts the whole process group: the child has that one already.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  /** @param {NodeJS.Signals} signal */
+  const passOn = (signal) => {
+    // A terminal interrupts the whole process group: the child has that one already.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, passOn);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('exit', (code, signal) => {
+        resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+      });
     });
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, passOn);
   }
-  child.on('error', (error) => {
-    console.error(`cannot run ${command}: ${error.message}`);
-    process.exit(1);
-  });
-  child.on('exit', (code, signal) => {
-    process.exit(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
-  });
 }
