@@ -1,1 +1,202 @@
-export {};
+export { createBobbin, type Bobbin, type BobbinOptions } from './door/bobbin.ts';
+export { memoryArtifacts, memoryStore } from './door/memory-store.ts';
+export {
+  ThreadHandle,
+  type CompactionHooks,
+  type CompactOptions,
+  type Fitted,
+} from './door/thread-handle.ts';
+export {
+  compact,
+  decide,
+  type Compaction,
+  type Decision,
+  type Job,
+  type Setting,
+} from './compactor.ts';
+export type { CompactionEvent } from './events.ts';
+export type {
+  ArtifactMetadata,
+  ArtifactStore,
+  CaptureDeterminism,
+  Clock,
+  Codec,
+  Embedder,
+  Requester,
+  Sensitivity,
+  Store,
+  StoredPlan,
+  StoredWindow,
+  Summarizer,
+  SummaryRequest,
+  ThreadKey,
+} from './ports.ts';
+export { clear } from './plan/clear.ts';
+export { findCut, type Cut, type CutItem, type CutLimits, type CutRule } from './plan/cut.ts';
+export { Draft, type Entry } from './plan/draft.ts';
+export { drop } from './plan/drop.ts';
+export {
+  durabilityOf,
+  hasDrifted,
+  preservedFields,
+  verifiedDurability,
+  type ToolPolicies,
+  type ToolPolicy,
+} from './plan/durability.ts';
+export {
+  breakEvenShare,
+  rewritePays,
+  type CachePrices,
+  type RewriteCase,
+} from './plan/economics.ts';
+export { excerpt } from './plan/excerpt.ts';
+export { externalize } from './plan/externalize.ts';
+export { expired } from './plan/hide.ts';
+export { LAST_RESORT } from './plan/ladder.ts';
+export {
+  currentSummary,
+  DEFAULT_STYLE,
+  emptyPlan,
+  PLAN_FORMAT,
+  planArtifacts,
+  type Carried,
+  type ClearRecord,
+  type DropIndex,
+  type DropRecord,
+  type ExternalizeRecord,
+  type Hide,
+  type Plan,
+  type PlanRecord,
+  type RenderStyle,
+  type SummarizeRecord,
+} from './plan/plan.ts';
+export type { Policy } from './plan/policy.ts';
+export { actions, normalize, type Action } from './plan/precedence.ts';
+export { clearedPlaceholder, seated } from './plan/seat.ts';
+export { squeeze } from './plan/squeeze.ts';
+export type { Hands, Proposal, Situation, Strategy } from './plan/strategy.ts';
+export { summarize } from './plan/summarize.ts';
+export {
+  allOf,
+  anyOf,
+  firedBecause,
+  tokenCount,
+  turnCount,
+  when,
+  type Check,
+  type Trigger,
+} from './plan/trigger.ts';
+export { windowOf, type Window } from './plan/window.ts';
+export { claudeCode } from './presets/claude-code.ts';
+export { codex } from './presets/codex.ts';
+export { ladder } from './presets/ladder.ts';
+export { opencode } from './presets/opencode.ts';
+export { pi, PI_DEFAULTS } from './presets/pi.ts';
+export { PRESETS, type PresetName } from './presets/presets.ts';
+export { recursiveSummary } from './presets/recursive-summary.ts';
+export { step } from './presets/step.ts';
+export { timeline } from './presets/timeline.ts';
+export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
+export { PromptBuilder, type Landmarks } from './prompt/builder.ts';
+export { cachePoints, DEFAULT_CACHE_LIMITS, type CacheLimits } from './prompt/cache-points.ts';
+export type { Prompt, PromptMessage, Source } from './prompt/prompt.ts';
+export {
+  finishPrompt,
+  render,
+  RENDER_VERSION,
+  startPrompt,
+  type RenderOptions,
+} from './prompt/render.ts';
+export {
+  ALTERNATING_RULES,
+  ANTHROPIC_RULES,
+  OPENAI_RULES,
+  STRICT_RULES,
+  type ProviderRules,
+} from './prompt/rules.ts';
+export { extract, type ExtractRequest } from './summary/extract.ts';
+export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
+export { extractSummarizer, refusal } from './summary/summarizer.ts';
+export {
+  EMPTY_SUMMARY,
+  SUMMARY_SCHEMA_VERSION,
+  type ArtifactReference,
+  type Decision as SummaryDecision,
+  type Fact,
+  type FileRecord,
+  type Item,
+  type Note,
+  type Priority,
+  type Speaker,
+  type SplitTurn,
+  type Summary,
+  type ToolOutcome,
+} from './summary/summary.ts';
+export {
+  canonicalJson,
+  isJsonObject,
+  parseJson,
+  type Json,
+  type JsonObject,
+} from './thread/json.ts';
+export {
+  callsOf,
+  contentHash,
+  hasCalls,
+  hasResults,
+  isOpaque,
+  isSummary,
+  messageId,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textMessage,
+  textOf,
+  type ArtifactId,
+  type CallPart,
+  type ContentPart,
+  type Determinism,
+  type Durability,
+  type FilePart,
+  type ImagePart,
+  type Message,
+  type MessageId,
+  type MessageMeta,
+  type OpaquePart,
+  type Outcome,
+  type Part,
+  type ReasoningPart,
+  type ResultPart,
+  type Role,
+  type TextPart,
+  type ThreadId,
+  type Usage,
+} from './thread/message.ts';
+export { sha256 } from './thread/sha256.ts';
+export { spanOf, type Span } from './thread/span.ts';
+export { Thread, type Node } from './thread/thread.ts';
+export { unitStarts } from './thread/units.ts';
+export {
+  budget,
+  BUDGET_DEFAULTS,
+  messageLimit,
+  messagesOnly,
+  overheadTokens,
+  softLimit,
+  STEP_DEFAULTS,
+  stepThreshold,
+  type Budget,
+  type StepConfig,
+} from './tokens/budget.ts';
+export {
+  calibrate,
+  estimator,
+  scaled,
+  startCalibration,
+  type Calibration,
+} from './tokens/calibration.ts';
+export { chars4, counterOf, type Counter, type RequestShape } from './tokens/counter.ts';
+export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
+export { mediaTokens, type MediaProvider } from './tokens/media.ts';
+export { contextLimit, modelFacts, type ModelFacts, type ModelTable } from './tokens/models.ts';
+export { contextSize, usageTokens, validUsage, type ContextSize } from './tokens/usage.ts';

@@ -1,0 +1,324 @@
+import type { Budget } from './tokens/budget.ts';
+import { messageLimit } from './tokens/budget.ts';
+import type { Counter } from './tokens/counter.ts';
+import type { CompactionEvent, EventDetail } from './events.ts';
+import { findCut } from './plan/cut.ts';
+import { Draft } from './plan/draft.ts';
+import type { ToolPolicies } from './plan/durability.ts';
+import { rewritePays } from './plan/economics.ts';
+import { firstSight } from './plan/first-sight.ts';
+import { expired } from './plan/hide.ts';
+import { LAST_RESORT } from './plan/ladder.ts';
+import type { Plan, PlanRecord } from './plan/plan.ts';
+import type { Policy } from './plan/policy.ts';
+import type { Hands, Proposal, Situation, Strategy } from './plan/strategy.ts';
+import { firedBecause, mustAct, type Check } from './plan/trigger.ts';
+import type { Window } from './plan/window.ts';
+import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from './ports.ts';
+import type { CacheLimits } from './prompt/cache-points.ts';
+import { render } from './prompt/render.ts';
+import type { ProviderRules } from './prompt/rules.ts';
+import { extractSummarizer, refusal } from './summary/summarizer.ts';
+import type { Summary } from './summary/summary.ts';
+import type { Node } from './thread/thread.ts';
+
+/** All that a compaction needs beside the thread. */
+export interface Setting {
+  readonly policy: Policy;
+  readonly budget: Budget;
+  readonly counter: Counter;
+  readonly rules: ProviderRules;
+  readonly cacheLimits?: CacheLimits;
+  readonly tools: ToolPolicies;
+  readonly summarizer: Summarizer;
+  readonly artifacts: ArtifactStore;
+  readonly clock: Clock;
+}
+
+/** What is to be compacted. */
+export interface Job {
+  readonly key: ThreadKey;
+  readonly window: Window;
+  readonly plan: Plan;
+  readonly task: string | null;
+  /** How many messages of the path were sent to a provider before. */
+  readonly sent: number;
+  readonly reason: string;
+  /** Compacts though the target may hold already. */
+  readonly forced?: boolean;
+  readonly instructions?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Compaction {
+  /** The new plan, or the one that was given where nothing changed. */
+  readonly plan: Plan;
+  readonly changed: boolean;
+  /** False only where the pins alone exceed the budget and could not be shortened. */
+  readonly fits: boolean;
+  readonly events: readonly CompactionEvent[];
+}
+
+export type Decision =
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'postpone'; readonly reason: string }
+  | { readonly kind: 'compact'; readonly reason: string };
+
+/** Whether to compact now: the trigger decides, the economics may postpone, and what no longer fits must be compacted. */
+export function decide(setting: Setting, check: Check, plan: Plan, cold: boolean): Decision {
+  if (mustAct(check))
+    return {
+      kind: 'compact',
+      reason: `${check.tokens} tokens > limit ${messageLimit(check.budget)}`,
+    };
+  const reason = firedBecause(setting.policy.trigger, check);
+  if (reason === undefined || plan.undid !== undefined) return { kind: 'rest' };
+  const { economics, targetShare } = setting.policy;
+  if (economics === undefined) return { kind: 'compact', reason };
+  const target = messageLimit(check.budget) * targetShare;
+  const pays = rewritePays({
+    prices: economics.prices,
+    tokensBehind: check.tokens,
+    tokensFreed: check.tokens - target,
+    requestsToCome: economics.requestsToCome,
+    cold,
+  });
+  return pays
+    ? { kind: 'compact', reason }
+    : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
+}
+
+/** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
+export async function compact(setting: Setting, job: Job): Promise<Compaction> {
+  const run = new Run(setting, job);
+  return run.compact();
+}
+
+class Run {
+  readonly #setting: Setting;
+  readonly #job: Job;
+  readonly #draft: Draft;
+  readonly #hands: Hands;
+  readonly #limit: number;
+  readonly #before: number;
+  readonly #events: CompactionEvent[] = [];
+  readonly #rungs = new Set<string>();
+
+  constructor(setting: Setting, job: Job) {
+    this.#setting = setting;
+    this.#job = job;
+    const { policy, counter, artifacts, summarizer } = setting;
+    this.#draft = new Draft(job.window, job.plan, policy.style, counter, new Set(job.plan.pins));
+    this.#limit = messageLimit(setting.budget);
+    this.#before = this.#draft.tokens;
+    this.#hands = {
+      artifacts,
+      summarizer: { id: summarizer.id, summarize: (request) => this.#summarize(request) },
+    };
+  }
+
+  async compact(): Promise<Compaction> {
+    const head = this.#job.window.tail.at(-1) ?? this.#job.window.carried.at(-1);
+    if (head === undefined) return { plan: this.#job.plan, changed: false, fits: true, events: [] };
+    this.#tell({ kind: 'check-started', reason: this.#job.reason });
+    this.#hideExpired();
+    await this.#climb(
+      this.#setting.policy.ladder,
+      this.#target(),
+      this.#setting.policy.stop === 'at-target',
+    );
+    let plan = this.#finish(head);
+    let over = this.#overshoot(plan);
+    for (let room = this.#limit; over > 0 && room > 0;) {
+      room = Math.max(0, Math.min(room, this.#draft.tokens) - over);
+      await this.#climb(LAST_RESORT, room, true);
+      plan = this.#finish(head);
+      over = this.#overshoot(plan);
+    }
+    if (over > 0)
+      this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });
+    this.#tell({
+      kind: 'completed',
+      freed: this.#before - plan.tokensAfter,
+      rungs: [...this.#rungs],
+    });
+    return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
+  }
+
+  /** What the ladder aims at. Asked for by hand, it halves what is there, however small. */
+  #target(): number {
+    const target = Math.floor(this.#limit * this.#setting.policy.targetShare);
+    return this.#job.forced === true
+      ? Math.min(target, Math.floor(this.#draft.tokens / 2))
+      : target;
+  }
+
+  #hideExpired(): void {
+    const { tail, carried } = this.#job.window;
+    const before = this.#draft.tokens;
+    const hides = expired([...carried, ...tail], this.#setting.tools, this.#setting.clock.now());
+    this.#draft.hide(hides);
+    const freed = before - this.#draft.tokens;
+    if (freed !== 0) this.#tell({ kind: 'hidden', messages: hides.length, freed });
+  }
+
+  async #climb(
+    ladder: readonly Strategy[],
+    targetTokens: number,
+    stopAtTarget: boolean,
+  ): Promise<void> {
+    const done = (): boolean => stopAtTarget && this.#draft.tokens <= targetTokens;
+    for (const strategy of ladder) {
+      if (done()) return;
+      const situation = this.#situation(targetTokens);
+      for (const proposal of strategy.propose(situation)) {
+        if (done()) return;
+        this.#job.signal?.throwIfAborted();
+        await this.#carryOut(strategy, proposal, situation);
+      }
+    }
+  }
+
+  #situation(targetTokens: number): Situation {
+    const { policy, tools, counter, clock } = this.#setting;
+    const { key, task, instructions, signal } = this.#job;
+    const limits = { targetTokens, limitTokens: this.#limit };
+    const items = this.#draft.entries.map((entry) => ({
+      message: entry.message,
+      startsUnit: entry.startsUnit,
+      tokens: this.#draft.cost(entry),
+    }));
+    return {
+      key,
+      draft: this.#draft,
+      cut: findCut(policy.cut, items, limits),
+      ...limits,
+      tools,
+      counter,
+      task,
+      now: clock.now(),
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
+
+  async #carryOut(strategy: Strategy, proposal: Proposal, situation: Situation): Promise<void> {
+    const { span, reason, tokensFreed } = proposal;
+    this.#tell({
+      kind: 'proposal-generated',
+      strategy: strategy.name,
+      span,
+      freed: tokensFreed,
+      reason,
+    });
+    const before = this.#draft.tokens;
+    const record = await strategy
+      .execute(proposal, situation, this.#hands)
+      .catch((error: unknown) => {
+        this.#job.signal?.throwIfAborted();
+        this.#tell({ kind: 'warning', message: `${strategy.name} failed: ${messageOf(error)}` });
+        return undefined;
+      });
+    if (record === undefined) return;
+    this.#draft.add(record);
+    this.#rungs.add(strategy.name);
+    this.#tellRecord(strategy.name, record, before - this.#draft.tokens);
+  }
+
+  /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
+  async #summarize(request: SummaryRequest): Promise<Summary> {
+    const { summarizer, policy } = this.#setting;
+    const failure = await summarizer.summarize(request).then(
+      (summary) => refusal(summary) ?? summary,
+      (error: unknown) => messageOf(error),
+    );
+    if (typeof failure !== 'string') return failure;
+    this.#job.signal?.throwIfAborted();
+    if (policy.onSummaryFailure === 'keep') throw new Error(`${summarizer.id}: ${failure}`);
+    this.#tell({ kind: 'warning', message: `${summarizer.id}: ${failure}; the extract stands in` });
+    return extractSummarizer.summarize(request);
+  }
+
+  #finish(head: Node): Plan {
+    const { policy, clock } = this.#setting;
+    const made = {
+      head,
+      now: clock.now(),
+      policy: policy.name,
+      tokensBefore: this.#before,
+      sent: this.#job.sent,
+    };
+    return this.#draft.finish(made);
+  }
+
+  /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */
+  #overshoot(plan: Plan): number {
+    return render(this.#plannedWindow(plan), plan, this.#setting).tokens - this.#limit;
+  }
+
+  #plannedWindow(plan: Plan): Window {
+    const nodes = this.#draft.entries.map(({ node }) => node);
+    const carried = new Set(plan.carried.map(({ id }) => id));
+    return {
+      carried: nodes.filter(({ id }) => carried.has(id)),
+      tail: nodes.filter(({ index }) => index >= plan.start),
+    };
+  }
+
+  #tellRecord(strategy: string, record: PlanRecord, freed: number): void {
+    const { span } = record;
+    switch (record.kind) {
+      case 'externalize':
+        return this.#tell({ kind: 'externalized', strategy, span, freed });
+      case 'clear':
+        return this.#tell({ kind: 'cleared', strategy, span, freed });
+      case 'drop':
+        return this.#tell({ kind: 'dropped', strategy, span, freed });
+      case 'summarize':
+        return this.#tell({
+          kind: 'summarized',
+          strategy,
+          span,
+          freed,
+          round: record.summary.round,
+          summarizer: this.#setting.summarizer.id,
+          summaryContent: record.text,
+        });
+    }
+  }
+
+  #tell(detail: EventDetail): void {
+    this.#events.push({
+      time: this.#setting.clock.now(),
+      tokensBefore: this.#before,
+      tokensAfter: this.#draft.tokens,
+      limitTokens: this.#limit,
+      ...detail,
+    });
+  }
+}
+
+/** Shortens results that no provider has seen yet: whatever was sent before stays as it was (DESIGN decision 4). */
+export function compactFirstSight(setting: Setting, job: Job): Promise<Compaction> {
+  const overTokens = firstSightTokens(setting);
+  const policy: Policy = {
+    ...setting.policy,
+    ladder: [firstSight(job.sent, overTokens)],
+    stop: 'at-end',
+  };
+  return compact({ ...setting, policy }, job);
+}
+
+/** Hides what has expired, and does nothing else (E1). */
+export function compactExpired(setting: Setting, job: Job): Promise<Compaction> {
+  return compact({ ...setting, policy: { ...setting.policy, ladder: [] } }, job);
+}
+
+/** The size above which a new tool result is shortened at once. */
+export function firstSightTokens({ policy, budget }: Setting): number {
+  return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

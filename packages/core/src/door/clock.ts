@@ -1,0 +1,4 @@
+import type { Clock } from '../ports.ts';
+
+/** The one place where core meets a clock: the default of the host-facing door. Everything else is handed one. */
+export const systemClock: Clock = { now: () => Date.now() };

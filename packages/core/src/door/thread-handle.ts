@@ -1,0 +1,423 @@
+import {
+  compact,
+  compactExpired,
+  compactFirstSight,
+  decide,
+  firstSightTokens,
+  type Compaction,
+  type Job,
+  type Setting,
+} from '../compactor.ts';
+import type { CompactionEvent, EventDetail } from '../events.ts';
+import { emptyPlan, type Plan } from '../plan/plan.ts';
+import type { Check } from '../plan/trigger.ts';
+import { windowOf, type Window } from '../plan/window.ts';
+import type { Codec, Store, StoredWindow, ThreadKey } from '../ports.ts';
+import type { PromptBuilder } from '../prompt/builder.ts';
+import type { Prompt } from '../prompt/prompt.ts';
+import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
+import { hasResults, startsTurn, textOf, type Message, type MessageId } from '../thread/message.ts';
+import { Thread, type Node } from '../thread/thread.ts';
+import { messageLimit } from '../tokens/budget.ts';
+import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
+import { usageTokens, validUsage } from '../tokens/usage.ts';
+
+export interface CompactionHooks {
+  onEvent?(event: CompactionEvent): void;
+  onBeforeCompaction?(size: { readonly beforeTokens: number }): void;
+  onAfterCompaction?(size: {
+    readonly beforeTokens: number;
+    readonly afterTokens: number;
+    readonly compactedTokens: number;
+  }): void;
+}
+
+/** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
+export interface HandleSetting<Wire> extends Setting {
+  readonly store: Store;
+  readonly codec: Codec<Wire>;
+  readonly calibration: Calibration;
+  readonly hooks: CompactionHooks;
+}
+
+/** A prompt in the host's own format, with what led to it. */
+export interface Fitted<Wire> {
+  readonly messages: readonly Wire[];
+  readonly prompt: Prompt;
+  readonly plan: Plan;
+  /** The version of the plan: with it the same prompt can be rendered again. */
+  readonly version: number;
+  readonly compacted: boolean;
+  /** False only where pins alone exceed the budget; `events` then says by how much. */
+  readonly fits: boolean;
+  readonly limitTokens: number;
+  readonly events: readonly CompactionEvent[];
+  /** What the host should send next, where the policy asks for it after a compaction. */
+  readonly continueWith?: string;
+}
+
+export interface CompactOptions {
+  readonly instructions?: string;
+  readonly signal?: AbortSignal;
+}
+
+const RECALIBRATE_SHARE = 0.03;
+
+/**
+ * A thread that a host talks on: append what was said, ask for the prompt. Calls are carried out one after another, so
+ * a host need not wait between them.
+ */
+export class ThreadHandle<Wire = Message> {
+  readonly key: ThreadKey;
+  readonly #host: HandleSetting<Wire>;
+  #setting: Setting;
+  #calibration: Calibration;
+  #thread: Thread;
+  #plan: Plan;
+  #version: number;
+  #builder: PromptBuilder;
+  #task: string | null;
+  #queue: Promise<unknown> = Promise.resolve();
+  /** How many messages of the path were part of a prompt already. */
+  #sent = 0;
+  #sentAt: number | undefined;
+  #sentTokens = 0;
+  #reported: { tokens: number; since: number } | undefined;
+  #largestUnsent = 0;
+  #nextExpiry = Number.POSITIVE_INFINITY;
+
+  constructor(
+    key: ThreadKey,
+    host: HandleSetting<Wire>,
+    stored?: StoredWindow,
+    task: string | null = null,
+  ) {
+    this.key = key;
+    this.#host = host;
+    this.#calibration = host.calibration;
+    this.#setting = { ...host, counter: scaled(host.counter, host.calibration) };
+    this.#thread =
+      stored === undefined
+        ? new Thread(key.thread)
+        : Thread.resume(key.thread, stored.carried, stored.tail);
+    this.#plan = stored?.current?.plan ?? emptyPlan(key.thread, host.policy.style);
+    this.#version = stored?.current?.version ?? 0;
+    this.#task = task;
+    this.#builder = this.#rebuild();
+    for (const node of stored?.tail ?? []) this.#note(node);
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  get length(): number {
+    return this.#thread.length;
+  }
+
+  get head(): MessageId | undefined {
+    return this.#thread.head?.id;
+  }
+
+  /** The message at an index of the path, where it is held in memory. */
+  at(index: number): Node | undefined {
+    return this.#thread.at(index);
+  }
+
+  /** What the prompt's messages cost as a share of what they may cost. */
+  get pressure(): number {
+    return this.#builder.tokens / messageLimit(this.#setting.budget);
+  }
+
+  /** Appends messages in the host's format and returns their ids. Appending what is there already changes nothing. */
+  append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
+    return this.#exclusively(() => this.#append(this.#host.codec.decode(wire)));
+  }
+
+  /** Appends messages that are decoded already. */
+  appendDecoded(messages: readonly Message[]): Promise<readonly MessageId[]> {
+    return this.#exclusively(() => this.#append(messages));
+  }
+
+  /** The prompt for the next request: lawful and within the budget, compacted first where it has to be. */
+  prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    return this.#exclusively(() => this.#fit(options));
+  }
+
+  /** Compacts now, whatever the pressure; `instructions` steer the summary. */
+  compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    return this.#exclusively(async () => {
+      const compaction = await this.#compact(compact, 'asked for', { ...options, forced: true });
+      return this.#fitted(compaction.events, compaction.changed, compaction.fits);
+    });
+  }
+
+  /** Takes the last compaction back. False where there is none. The next one waits until the prompt no longer fits. */
+  undo(): Promise<boolean> {
+    return this.#exclusively(async () => {
+      const effective = this.#plan.undid === undefined ? this.#version : this.#plan.undid - 1;
+      for (let version = effective; version > 0; version--) {
+        const before = await this.#planAt(version - 1);
+        if (sameShow(before, this.#plan)) continue;
+        await this.#load(before);
+        const { pins } = this.#plan;
+        return this.#adopt({ ...before, pins, undid: version }, []);
+      }
+      return false;
+    });
+  }
+
+  /** Keeps a message whole from now on; one that was compacted comes back. */
+  pin(id: MessageId): Promise<void> {
+    return this.#exclusively(async () => {
+      if (this.#plan.pins.includes(id)) return;
+      if (this.#thread.get(id) === undefined) await this.#load(emptyPlan(this.key.thread));
+      const node = this.#thread.get(id);
+      if (node === undefined)
+        throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
+      const behind =
+        node.index < this.#plan.start && !this.#plan.carried.some((carried) => carried.id === id);
+      const carried = [...this.#plan.carried, ...(behind ? [{ id, index: node.index }] : [])];
+      await this.#adopt(
+        {
+          ...this.#plan,
+          pins: [...this.#plan.pins, id],
+          carried: carried.toSorted((a, b) => a.index - b.index),
+        },
+        [],
+      );
+    });
+  }
+
+  /** A prompt as it was: with an earlier version of the plan, and the path as long as it was then. */
+  promptAt(version: number, length?: number): Promise<Prompt> {
+    return this.#exclusively(async () => {
+      const plan = version === this.#version ? this.#plan : await this.#planAt(version);
+      await this.#load(plan);
+      return render(windowOf(this.#thread, plan, length), plan, this.#setting);
+    });
+  }
+
+  async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
+    const nodes = messages.map((message) => this.#thread.append(message));
+    await this.#host.store.append(this.key, nodes);
+    for (const node of nodes) {
+      this.#builder.push(node);
+      this.#note(node);
+    }
+    return nodes.map(({ id }) => id);
+  }
+
+  /** Keeps the figures that checks need, at the cost of the one message. */
+  #note({ message, index }: Node): void {
+    if (this.#task === null && startsTurn(message)) this.#task = textOf(message);
+    const tokens = this.#setting.counter.message(message);
+    if (index >= this.#sent && hasResults(message))
+      this.#largestUnsent = Math.max(this.#largestUnsent, tokens);
+    const { ttlMs, time } = message.meta ?? {};
+    const tool = message.parts.find((part) => part.kind === 'result')?.tool;
+    const lives = ttlMs ?? (tool === undefined ? undefined : this.#setting.tools[tool]?.ttlMs);
+    if (lives !== undefined && time !== undefined)
+      this.#nextExpiry = Math.min(this.#nextExpiry, time + lives);
+    const usage = validUsage(message);
+    if (usage !== undefined && index >= this.#plan.threadVersion) {
+      this.#reported = { tokens: usageTokens(usage), since: 0 };
+      this.#learn(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
+    } else if (this.#reported !== undefined) this.#reported.since += tokens;
+  }
+
+  /** Compares the last prompt's estimate with what the provider reported for it. */
+  #learn(reportedTokens: number): void {
+    if (this.#sentTokens === 0) return;
+    const estimated = this.#sentTokens + this.#besideMessages();
+    const learnt = calibrate(this.#calibration, estimated, reportedTokens);
+    this.#sentTokens = 0;
+    const moved = Math.abs(learnt.factor / this.#calibration.factor - 1) > RECALIBRATE_SHARE;
+    this.#calibration = moved ? learnt : { ...this.#calibration, samples: learnt.samples };
+    if (!moved) return;
+    this.#setting = { ...this.#setting, counter: scaled(this.#host.counter, learnt) };
+    this.#builder = this.#rebuild();
+  }
+
+  #besideMessages(): number {
+    const { systemTokens, toolTokens, formattingTokens } = this.#setting.budget;
+    return systemTokens + toolTokens + formattingTokens;
+  }
+
+  async #fit(options: CompactOptions): Promise<Fitted<Wire>> {
+    options.signal?.throwIfAborted();
+    const events: CompactionEvent[] = [];
+    let compacted = false;
+    let fits = true;
+    const take = (compaction: Compaction): void => {
+      events.push(...compaction.events);
+      compacted ||= compaction.changed;
+      fits = compaction.fits;
+    };
+    const now = this.#setting.clock.now();
+    if (now > this.#nextExpiry)
+      take(await this.#compact(compactExpired, 'time to live is over', options));
+    if (this.#largestUnsent > firstSightTokens(this.#setting)) {
+      take(await this.#compact(compactFirstSight, 'a large new result', options));
+    }
+    const decision = decide(this.#setting, this.#check(), this.#plan, this.#isCold(now));
+    if (decision.kind === 'postpone')
+      events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
+    if (decision.kind === 'compact') take(await this.#compact(compact, decision.reason, options));
+    const fitted = this.#fitted(events, compacted, fits);
+    this.#sent = this.#thread.length;
+    this.#sentAt = now;
+    this.#sentTokens = fitted.prompt.tokens;
+    this.#largestUnsent = 0;
+    return fitted;
+  }
+
+  #check(): Check {
+    const tokens = this.#builder.tokens;
+    const reported = this.#reported;
+    return {
+      tokens,
+      contextTokens:
+        reported === undefined ? tokens + this.#besideMessages() : reported.tokens + reported.since,
+      messages: this.#builder.messages.length,
+      turns: this.#builder.landmarks.turns.length,
+      budget: this.#setting.budget,
+    };
+  }
+
+  #isCold(now: number): boolean {
+    const ttlMs = this.#setting.policy.economics?.prices.ttlMs ?? 0;
+    return this.#sentAt === undefined || now - this.#sentAt > ttlMs;
+  }
+
+  async #compact(
+    way: (setting: Setting, job: Job) => Promise<Compaction>,
+    reason: string,
+    options: CompactOptions & { readonly forced?: boolean },
+  ): Promise<Compaction> {
+    const beforeTokens = this.#builder.tokens;
+    const { hooks } = this.#host;
+    hooks.onBeforeCompaction?.({ beforeTokens });
+    const compaction = await way(this.#setting, {
+      key: this.key,
+      window: this.#window(),
+      plan: this.#plan,
+      task: this.#task,
+      sent: this.#sent,
+      reason,
+      ...options,
+    });
+    for (const event of compaction.events) hooks.onEvent?.(event);
+    if (compaction.changed) {
+      const { undid: _, ...plan } = compaction.plan;
+      await this.#adopt(plan, compaction.events);
+      this.#reported = undefined;
+    }
+    this.#nextExpiry = this.#earliestExpiry();
+    const afterTokens = this.#builder.tokens;
+    hooks.onAfterCompaction?.({
+      beforeTokens,
+      afterTokens,
+      compactedTokens: beforeTokens - afterTokens,
+    });
+    return compaction;
+  }
+
+  /** Commits a plan. Where another writer was faster, its plan is taken over instead. */
+  async #adopt(plan: Plan, events: readonly CompactionEvent[]): Promise<boolean> {
+    const won = await this.#host.store.commit(this.key, plan, this.#version, events);
+    if (won) {
+      this.#plan = plan;
+      this.#version += 1;
+    } else {
+      const stored = await this.#host.store.window(this.key, this.head);
+      this.#plan = stored?.current?.plan ?? this.#plan;
+      this.#version = stored?.current?.version ?? this.#version;
+      await this.#load(this.#plan);
+    }
+    this.#builder = this.#rebuild();
+    return won;
+  }
+
+  async #planAt(version: number): Promise<Plan> {
+    if (version === 0) return emptyPlan(this.key.thread, this.#host.policy.style);
+    const stored = await this.#host.store.plan(this.key, version);
+    if (stored === undefined)
+      throw new RangeError(`thread ${this.key.thread} has no plan of version ${version}`);
+    return stored.plan;
+  }
+
+  /** Makes sure that all which a plan shows is in memory. */
+  async #load(plan: Plan): Promise<void> {
+    const { head } = this;
+    const missing =
+      plan.start < this.#thread.base ||
+      plan.carried.some(({ id }) => this.#thread.get(id) === undefined);
+    if (head === undefined || !missing) return;
+    const path = await this.#host.store.path(this.key, head);
+    this.#thread = Thread.resume(this.key.thread, [], path);
+  }
+
+  #window(): Window {
+    return windowOf(this.#thread, this.#plan);
+  }
+
+  #rebuild(): PromptBuilder {
+    return startPrompt(this.#window(), this.#plan, this.#setting);
+  }
+
+  #earliestExpiry(): number {
+    const hidden = new Set(this.#plan.hides.map(({ id }) => id));
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const { id, message } of this.#window().tail) {
+      const { ttlMs, time } = message.meta ?? {};
+      if (ttlMs !== undefined && time !== undefined && !hidden.has(id))
+        earliest = Math.min(earliest, time + ttlMs);
+    }
+    return earliest;
+  }
+
+  #fitted(events: readonly CompactionEvent[], compacted: boolean, fits: boolean): Fitted<Wire> {
+    const prompt = finishPrompt(this.#builder, this.#setting);
+    const { continueWith } = this.#setting.policy;
+    return {
+      messages: this.#host.codec.encode(prompt.messages.map(({ message }) => message)),
+      prompt,
+      plan: this.#plan,
+      version: this.#version,
+      compacted,
+      fits,
+      limitTokens: messageLimit(this.#setting.budget),
+      events,
+      ...(compacted && continueWith !== undefined ? { continueWith } : {}),
+    };
+  }
+
+  #tell(detail: EventDetail): CompactionEvent {
+    const tokens = this.#builder.tokens;
+    const limitTokens = messageLimit(this.#setting.budget);
+    const event = {
+      time: this.#setting.clock.now(),
+      tokensBefore: tokens,
+      tokensAfter: tokens,
+      limitTokens,
+      ...detail,
+    };
+    this.#host.hooks.onEvent?.(event);
+    return event;
+  }
+
+  #exclusively<T>(task: () => Promise<T>): Promise<T> {
+    const run = this.#queue.then(task);
+    this.#queue = run.catch(() => undefined);
+    return run;
+  }
+}
+
+/** True where two plans show the same of a thread. */
+function sameShow(a: Plan, b: Plan): boolean {
+  return (
+    a.start === b.start &&
+    JSON.stringify([a.records, a.hides]) === JSON.stringify([b.records, b.hides])
+  );
+}

@@ -1,0 +1,50 @@
+import type { ArtifactId } from './thread/message.ts';
+import type { Span } from './thread/span.ts';
+
+/** What happens around a compaction, told as it happens (C20). */
+export type CompactionEvent = EventBase & EventDetail;
+
+interface EventBase {
+  readonly time: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly limitTokens: number;
+}
+
+export type EventDetail =
+  | { readonly kind: 'check-started'; readonly reason: string }
+  | {
+      readonly kind: 'proposal-generated';
+      readonly strategy: string;
+      readonly span: Span;
+      readonly freed: number;
+      readonly reason: string;
+    }
+  | {
+      readonly kind: 'externalized' | 'cleared' | 'dropped';
+      readonly strategy: string;
+      readonly span: Span;
+      readonly freed: number;
+    }
+  | {
+      readonly kind: 'summarized';
+      readonly strategy: string;
+      readonly span: Span;
+      readonly freed: number;
+      readonly round: number;
+      readonly summarizer: string;
+      readonly summaryContent: string;
+    }
+  | { readonly kind: 'hidden'; readonly messages: number; readonly freed: number }
+  | { readonly kind: 'retrieved'; readonly query: string; readonly found: number }
+  | { readonly kind: 'rehydrated'; readonly artifactId: ArtifactId; readonly tokens: number }
+  | {
+      readonly kind: 'rehydration-blocked';
+      readonly artifactId: ArtifactId;
+      readonly reason: string;
+    }
+  /** Something failed and the ladder went on without it. */
+  | { readonly kind: 'warning'; readonly message: string }
+  /** Soft pressure, but a rewrite would cost more than it saves. */
+  | { readonly kind: 'postponed'; readonly reason: string }
+  | { readonly kind: 'completed'; readonly freed: number; readonly rungs: readonly string[] };

@@ -1,0 +1,98 @@
+import type { Json } from '../thread/json.ts';
+import { hasResults, resultsOf, type Durability } from '../thread/message.ts';
+import { spanOf } from '../thread/span.ts';
+import type { Entry } from './draft.ts';
+import {
+  durabilityOf,
+  preservedFields,
+  verifiedDurability,
+  type ToolPolicies,
+} from './durability.ts';
+import { callFor, moveToArtifact } from './externalize.ts';
+import type { ClearRecord, PlanRecord } from './plan.ts';
+import { seated } from './seat.ts';
+import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
+
+export interface ClearOptions {
+  /** The newest tool output that stays, in tokens (B19). */
+  readonly protectTokens: number;
+  /** Nothing is cleared unless this much would go (B19). */
+  readonly minimumTokens: number;
+}
+
+const DEFAULTS: ClearOptions = { protectTokens: 0, minimumTokens: 0 };
+const POINTER_ENDS = { headChars: 0, tailChars: 0 };
+
+/**
+ * Replaces tool results by placeholders, oldest first, as their durability allows. What must not be lost, or whose
+ * source has drifted, goes to an artifact instead. The newest round stays.
+ */
+export function clear(options: Partial<ClearOptions> = {}): Strategy {
+  const { protectTokens, minimumTokens } = { ...DEFAULTS, ...options };
+  return {
+    name: 'clear',
+    aggressiveness: 3,
+    propose(situation) {
+      const proposals = candidates(situation, protectTokens).flatMap((entry) =>
+        proposeClear(situation, entry),
+      );
+      const freed = proposals.reduce((sum, proposal) => sum + proposal.tokensFreed, 0);
+      return freed < minimumTokens ? [] : proposals;
+    },
+    execute: (proposal, situation, hands) => clearOne(proposal, situation, hands),
+  };
+}
+
+function candidates(situation: Situation, protectTokens: number): readonly Entry[] {
+  const { draft } = situation;
+  const newest = draft.entries.at(-1)?.unit;
+  const found: Entry[] = [];
+  let left = protectTokens;
+  for (let i = draft.entries.length - 1; i >= 0; i--) {
+    const entry = draft.entries[i] as Entry;
+    if (!hasResults(entry.message) || draft.isGone(entry)) continue;
+    left -= entry.tokens;
+    if (left >= 0 || entry.pinned || entry.unit === newest || draft.action(entry) !== undefined)
+      continue;
+    found.push(entry);
+  }
+  return found.toReversed();
+}
+
+function proposeClear(situation: Situation, entry: Entry): readonly Proposal[] {
+  const span = spanOf([entry.node]);
+  const record = span === undefined ? undefined : clearRecord(situation.tools, entry, span);
+  if (span === undefined || record === undefined) return [];
+  const tokensFreed = entry.tokens - situation.counter.message(seated(entry.message, record));
+  if (tokensFreed <= 0) return [];
+  const [result] = resultsOf(entry.message);
+  const durability = result === undefined ? 'anchoring' : durabilityOf(result, situation.tools);
+  return [{ strategy: 'clear', span, tokensFreed, reason: `an older ${durability} result` }];
+}
+
+function clearRecord(tools: ToolPolicies, entry: Entry, span: ClearRecord['span']): ClearRecord {
+  const preserved: Record<string, Json> = {};
+  for (const result of resultsOf(entry.message))
+    preserved[result.callId] = preservedFields(result, tools);
+  return { kind: 'clear', span, preserved };
+}
+
+async function clearOne(
+  proposal: Proposal,
+  situation: Situation,
+  hands: Hands,
+): Promise<PlanRecord | undefined> {
+  const [id] = proposal.span.ids;
+  const entry = situation.draft.entries.find(({ node }) => node.id === id);
+  if (entry === undefined) return undefined;
+  const args = callFor(situation.draft, entry)?.args ?? '';
+  const found = await Promise.all(
+    resultsOf(entry.message).map((result) => verifiedDurability(result, args, situation.tools)),
+  );
+  if (found.some(mustNotBeLost)) return moveToArtifact(proposal, situation, hands, POINTER_ENDS);
+  return clearRecord(situation.tools, entry, proposal.span);
+}
+
+function mustNotBeLost(durability: Durability): boolean {
+  return durability === 'non-replayable';
+}

@@ -1,0 +1,170 @@
+import { hasResults, isSummary, startsTurn, type Message } from '../thread/message.ts';
+
+/** A message as a cut rule sees it. */
+export interface CutItem {
+  readonly message: Message;
+  readonly tokens: number;
+  /** True where no pair would be parted by cutting before it. */
+  readonly startsUnit: boolean;
+}
+
+/** Which messages stay as they are. Each rule is data, so that a policy can be read and stored. */
+export type CutRule =
+  /** The newest messages by count; the boundary walks back off tool results (A6). */
+  | { readonly kind: 'keep-messages'; readonly messages: number }
+  /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits (B6, E7, E8). */
+  | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
+  /** As `keep-tokens` with splitting, in a share of the target. */
+  | { readonly kind: 'keep-share'; readonly share: number }
+  /** The newest real messages, from a user message on (D6). */
+  | { readonly kind: 'sliding-window'; readonly messages: number }
+  /** The newest whole turns (D7). */
+  | { readonly kind: 'turn-window'; readonly turns: number }
+  /** The longest suffix within a number of tokens, from a user message on; synthetic messages are paid first (D8). */
+  | { readonly kind: 'token-window'; readonly tokens: number }
+  /** Nothing stays (B20, B21). */
+  | { readonly kind: 'everything' };
+
+export interface Cut {
+  /** The first item that stays; 0 where there is nothing to take away. */
+  readonly index: number;
+  /** Where the turn of that item starts. */
+  readonly turnStart: number;
+  /** True where the cut falls inside a turn, so that its beginning is summarised apart (E8). */
+  readonly split: boolean;
+}
+
+export interface CutLimits {
+  /** The size that the ladder aims at. */
+  readonly targetTokens: number;
+  /** The size above which a single turn must be split. */
+  readonly limitTokens: number;
+}
+
+export function findCut(rule: CutRule, items: readonly CutItem[], limits: CutLimits): Cut {
+  return describeCut(items, cutIndex(rule, items, limits));
+}
+
+function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): number {
+  switch (rule.kind) {
+    case 'keep-messages':
+      return keepMessages(items, rule.messages);
+    case 'keep-tokens':
+      return rule.splitTurns
+        ? keepTokens(items, rule.tokens)
+        : keepTokensWhole(items, rule.tokens, limits.limitTokens);
+    case 'keep-share':
+      return keepTokens(items, Math.floor(limits.targetTokens * rule.share));
+    case 'sliding-window':
+      return toTurnStart(items, nthRealFromEnd(items, rule.messages));
+    case 'turn-window':
+      return turnWindow(items, rule.turns);
+    case 'token-window':
+      return toTurnStart(items, suffixWithin(items, rule.tokens));
+    case 'everything':
+      return items.length;
+  }
+}
+
+function describeCut(items: readonly CutItem[], index: number): Cut {
+  let turnStart = Math.min(index, items.length - 1);
+  while (turnStart > 0 && !turnStartsAt(items, turnStart)) turnStart--;
+  const split =
+    index < items.length &&
+    index > 0 &&
+    !turnStartsAt(items, index) &&
+    turnStartsAt(items, turnStart);
+  return { index, turnStart: index >= items.length ? index : turnStart, split };
+}
+
+function turnStartsAt(items: readonly CutItem[], index: number): boolean {
+  const item = items[index];
+  return item !== undefined && startsTurn(item.message);
+}
+
+function keepMessages(items: readonly CutItem[], keep: number): number {
+  if (items.length <= keep + 1) return 0;
+  let index = items.length - keep;
+  while (index > 0 && (items[index]?.message.role === 'tool' || items[index]?.startsUnit === false))
+    index--;
+  return index;
+}
+
+/** Results count toward what is kept, but are no cut points; neither are summaries (E5, E6). */
+function isCutPoint(item: CutItem): boolean {
+  return (
+    item.startsUnit &&
+    item.message.role !== 'system' &&
+    !hasResults(item.message) &&
+    !isSummary(item.message)
+  );
+}
+
+/** Walks back until the kept tokens reach the limit, then takes the first cut point at or after it. */
+function keepTokens(items: readonly CutItem[], tokens: number): number {
+  const reached = walkBack(items, tokens);
+  if (reached === undefined) return 0;
+  for (let i = reached; i < items.length; i++) if (isCutPoint(items[i] as CutItem)) return i;
+  for (let i = reached; i > 0; i--) if (isCutPoint(items[i] as CutItem)) return i;
+  return 0;
+}
+
+function keepTokensWhole(items: readonly CutItem[], tokens: number, limitTokens: number): number {
+  const reached = walkBack(items, tokens);
+  if (reached === undefined) return 0;
+  for (let i = reached; i < items.length; i++) if (turnStartsAt(items, i)) return i;
+  const last = items.findLastIndex((item) => startsTurn(item.message));
+  const lastTurnTokens = items.slice(Math.max(0, last)).reduce((sum, item) => sum + item.tokens, 0);
+  return last < 0 || lastTurnTokens > limitTokens ? keepTokens(items, tokens) : last;
+}
+
+/** The index at which the tokens from the end reach the limit, or undefined where they never do. */
+function walkBack(items: readonly CutItem[], tokens: number): number | undefined {
+  let kept = 0;
+  for (let i = items.length - 1; i >= 0; i--) {
+    kept += items[i]?.tokens ?? 0;
+    if (kept >= tokens) return i;
+  }
+  return undefined;
+}
+
+function nthRealFromEnd(items: readonly CutItem[], n: number): number {
+  let real = 0;
+  for (let i = items.length - 1; i >= 0; i--) {
+    if (isSummary((items[i] as CutItem).message)) continue;
+    if (++real === n) return i;
+  }
+  return 0;
+}
+
+function suffixWithin(items: readonly CutItem[], tokens: number): number {
+  let left = tokens;
+  for (const item of items) if (isSummary(item.message)) left -= item.tokens;
+  let first = items.length;
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i] as CutItem;
+    if (isSummary(item.message)) continue;
+    left -= item.tokens;
+    if (left < 0) break;
+    first = i;
+  }
+  return first;
+}
+
+function turnWindow(items: readonly CutItem[], turns: number): number {
+  let seen = 0;
+  for (let i = items.length - 1; i >= 0; i--) {
+    if (turnStartsAt(items, i) && ++seen === turns) return i;
+  }
+  return 0;
+}
+
+/**
+ * Forward to the next user message, so that what is kept starts at one (D10). Where none follows, back to the start of
+ * the turn that is going on: it is never taken away whole.
+ */
+function toTurnStart(items: readonly CutItem[], index: number): number {
+  for (let i = index; i < items.length; i++) if (turnStartsAt(items, i)) return i;
+  for (let i = Math.min(index, items.length) - 1; i >= 0; i--) if (turnStartsAt(items, i)) return i;
+  return 0;
+}

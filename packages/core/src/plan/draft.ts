@@ -1,0 +1,245 @@
+import { isOpaque, startsTurn, type MessageId } from '../thread/message.ts';
+import type { Node } from '../thread/thread.ts';
+import { unitStarts } from '../thread/units.ts';
+import type { Counter } from '../tokens/counter.ts';
+import type { CutItem } from './cut.ts';
+import type { Carried, Hide, Plan, PlanRecord, RenderStyle, SummarizeRecord } from './plan.ts';
+import { actions, normalize, type Action } from './precedence.ts';
+import { pointerMessage, summaryMessages } from './replacement.ts';
+import { seated, type SeatAction } from './seat.ts';
+import type { Window } from './window.ts';
+
+/** A message of the window with what is known of it while a plan is made. */
+export interface Entry extends CutItem {
+  readonly node: Node;
+  /** What it costs as it came in. */
+  readonly tokens: number;
+  /** The position in `Draft.entries` at which its unit starts. */
+  readonly unit: number;
+  /** Never compacted: a pin, the newest user message, or something a codec could not read. */
+  readonly pinned: boolean;
+}
+
+/**
+ * A plan in the making: the window, the records so far, and what the prompt would cost. The cost follows every record
+ * at the price of the messages that it names; what the renderer adds to keep roles in order is not part of it.
+ */
+export class Draft {
+  readonly entries: readonly Entry[];
+  readonly counter: Counter;
+  readonly style: RenderStyle;
+  readonly #base: Plan;
+  readonly #byId: ReadonlyMap<MessageId, Entry>;
+  readonly #actions: Map<MessageId, Action>;
+  readonly #costs = new Map<MessageId, number>();
+  readonly #held = new Set<MessageId>();
+  #records: readonly PlanRecord[];
+  #hides: readonly Hide[];
+  #tokens = 0;
+  #firstChange = Number.POSITIVE_INFINITY;
+
+  constructor(
+    window: Window,
+    base: Plan,
+    style: RenderStyle,
+    counter: Counter,
+    pins: ReadonlySet<MessageId>,
+  ) {
+    this.counter = counter;
+    this.style = style;
+    this.#base = base;
+    this.#records = base.records;
+    this.#hides = base.hides;
+    this.#actions = new Map(actions(base));
+    this.entries = toEntries([...window.carried, ...window.tail], counter, pins);
+    this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
+    for (const entry of this.entries) this.#price(entry);
+    for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
+  }
+
+  /** What the prompt's messages would cost. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  get records(): readonly PlanRecord[] {
+    return this.#records;
+  }
+
+  /** The summary that stands at the beginning so far. */
+  get summary(): SummarizeRecord | undefined {
+    return this.#records.findLast((record) => record.kind === 'summarize');
+  }
+
+  get changed(): boolean {
+    return this.#firstChange < Number.POSITIVE_INFINITY;
+  }
+
+  /** The index of the first message whose bytes in the prompt change. */
+  get firstChange(): number {
+    return this.#firstChange;
+  }
+
+  action(entry: Entry): Action | undefined {
+    return this.#actions.get(entry.node.id);
+  }
+
+  /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
+  cost(entry: Entry): number {
+    return this.#costs.get(entry.node.id) ?? 0;
+  }
+
+  /** True where the draft no longer shows an entry in its own seat. */
+  isGone(entry: Entry): boolean {
+    const action = this.action(entry);
+    return action !== undefined && !isSeatAction(action);
+  }
+
+  /** Keeps an entry that lies before a cut, though it is no pin. */
+  hold(entry: Entry): void {
+    this.#held.add(entry.node.id);
+  }
+
+  stays(entry: Entry): boolean {
+    return entry.pinned || this.#held.has(entry.node.id);
+  }
+
+  /** Adds a record. A new summary takes the place of the one it contains, and of the records that it covers. */
+  add(record: PlanRecord): void {
+    if (takesAway(record)) this.#absorb(record);
+    this.#records = [...this.#records, record];
+    this.#tokens += this.#syntheticCost(record);
+    this.#act(record.span.ids, record);
+    if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
+  }
+
+  hide(hides: readonly Hide[]): void {
+    const fresh = hides.filter((hide) => !this.#actions.has(hide.id));
+    this.#hides = [...this.#hides, ...fresh];
+    for (const hide of fresh) this.#act([hide.id], { kind: 'hide', ...hide });
+  }
+
+  /** The finished plan. `sent` is how many messages of the path have been sent to a provider before. */
+  finish(made: {
+    head: Node;
+    now: number;
+    policy: string;
+    tokensBefore: number;
+    sent: number;
+  }): Plan {
+    const { records, warnings } = normalize(this.#records);
+    const { start, carried } = this.#beginning();
+    const carriedIds = new Set(carried.map(({ id }) => id));
+    return {
+      ...this.#base,
+      head: made.head.id,
+      threadVersion: made.head.index + 1,
+      createdAt: made.now,
+      policy: made.policy,
+      style: this.style,
+      start,
+      carried,
+      records,
+      hides: this.#hides.filter(
+        ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
+      ),
+      signedFrom: this.#firstChange < made.sent ? made.head.index + 1 : this.#base.signedFrom,
+      tokensBefore: made.tokensBefore,
+      tokensAfter: this.#tokens,
+      warnings,
+    };
+  }
+
+  #act(ids: readonly MessageId[], action: Action): void {
+    for (const id of ids) {
+      this.#actions.set(id, action);
+      const entry = this.#byId.get(id);
+      if (entry === undefined) continue;
+      this.#price(entry);
+      this.#firstChange = Math.min(this.#firstChange, entry.node.index);
+    }
+  }
+
+  #price(entry: Entry): void {
+    const action = this.action(entry);
+    const cost =
+      action === undefined
+        ? entry.tokens
+        : isSeatAction(action)
+          ? this.counter.message(seated(entry.node.message, action))
+          : 0;
+    this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
+    this.#costs.set(entry.node.id, cost);
+  }
+
+  #absorb(record: PlanRecord): void {
+    const covered = new Set<MessageId>(record.span.ids);
+    this.#records = this.#records.filter((old) => {
+      const contained = record.kind === 'summarize' && old.kind === 'summarize';
+      if (!contained && !old.span.ids.every((id) => covered.has(id))) return true;
+      this.#tokens -= this.#syntheticCost(old);
+      return false;
+    });
+  }
+
+  /** What the messages that a record brings of its own cost. */
+  #syntheticCost(record: PlanRecord): number {
+    const messages =
+      record.kind === 'summarize'
+        ? summaryMessages(record, this.style)
+        : record.kind === 'externalize' && !isSeatAction(record)
+          ? [pointerMessage(record)]
+          : [];
+    return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
+  }
+
+  /** Everything before the first message that still stands in line is carried or gone. */
+  #beginning(): { start: number; carried: readonly Carried[] } {
+    let { start } = this.#base;
+    for (const entry of this.entries) {
+      if (this.isGone(entry)) start = Math.max(start, entry.node.index + 1);
+      else if (!this.stays(entry) && entry.node.index >= this.#base.start) break;
+    }
+    const carried = this.entries.filter((entry) => entry.node.index < start && !this.isGone(entry));
+    return { start, carried: carried.map(({ node }) => ({ id: node.id, index: node.index })) };
+  }
+}
+
+/** True for a record that leaves its messages in their seats. */
+export function isSeatAction(action: Action): action is SeatAction {
+  if (action.kind === 'externalize') return action.span.ids.length === 1;
+  return action.kind === 'clear' || action.kind === 'hide';
+}
+
+function takesAway(record: PlanRecord): boolean {
+  return record.kind === 'summarize' || record.kind === 'drop' || record.span.ids.length > 1;
+}
+
+function toEntries(
+  nodes: readonly Node[],
+  counter: Counter,
+  pins: ReadonlySet<MessageId>,
+): readonly Entry[] {
+  const starts = unitStarts(nodes.map((node) => node.message));
+  const newestUser = nodes.findLast((node) => startsTurn(node.message));
+  const entries: Entry[] = [];
+  starts.forEach((unit, i) => {
+    const members = nodes.slice(unit, starts[i + 1] ?? nodes.length);
+    const pinned = members.some((node) => node === newestUser || isPinned(node, pins));
+    for (const [offset, node] of members.entries()) {
+      const tokens = counter.message(node.message);
+      entries.push({ node, message: node.message, tokens, unit, pinned, startsUnit: offset === 0 });
+    }
+  });
+  return entries;
+}
+
+function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
+  const { message } = node;
+  return (
+    pins.has(node.id) ||
+    message.role === 'system' ||
+    message.meta?.pinned === true ||
+    isOpaque(message)
+  );
+}

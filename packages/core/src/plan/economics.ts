@@ -1,0 +1,36 @@
+/** Cache prices as multiples of the price of fresh input. Figures are data; a table by model is in `models.ts`. */
+export interface CachePrices {
+  /** Writing a token to the cache. */
+  readonly write: number;
+  /** Reading a token from the cache. */
+  readonly read: number;
+  /** How long an entry lives without being read. */
+  readonly ttlMs: number;
+}
+
+export interface RewriteCase {
+  readonly prices: CachePrices;
+  /** Tokens of the prompt from the first changed byte on, as they are now. */
+  readonly tokensBehind: number;
+  /** How many of them the rewrite takes away. */
+  readonly tokensFreed: number;
+  /** How many requests are still to come. */
+  readonly requestsToCome: number;
+  /** True where the provider's cache has expired: there is nothing to lose. */
+  readonly cold: boolean;
+}
+
+/** The share that a rewrite must free behind its first changed byte to pay for the cache it throws away. */
+export function breakEvenShare(prices: CachePrices, requestsToCome: number): number {
+  if (requestsToCome <= 0) return 1;
+  const { write, read } = prices;
+  return Math.max(0, 1 - (read * requestsToCome) / (write + read * (requestsToCome - 1)));
+}
+
+/** Whether a rewrite costs less than going on with the old prompt. */
+export function rewritePays(rewrite: RewriteCase): boolean {
+  if (rewrite.tokensFreed <= 0) return false;
+  if (rewrite.cold || rewrite.tokensBehind <= 0) return true;
+  const share = rewrite.tokensFreed / rewrite.tokensBehind;
+  return share > breakEvenShare(rewrite.prices, rewrite.requestsToCome);
+}

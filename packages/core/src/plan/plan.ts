@@ -1,0 +1,150 @@
+import type { JsonObject } from '../thread/json.ts';
+import type { ArtifactId, MessageId, ThreadId } from '../thread/message.ts';
+import type { Span } from '../thread/span.ts';
+import type { Summary } from '../summary/summary.ts';
+
+export const PLAN_FORMAT = 1;
+
+/** Content moved to an artifact. One message keeps its seat and shows an excerpt; a longer span becomes a pointer. */
+export interface ExternalizeRecord {
+  readonly kind: 'externalize';
+  readonly span: Span;
+  readonly artifactId: ArtifactId;
+  readonly summary: string;
+  /** When an agent should read it back. */
+  readonly hint: string;
+  /** How much of each end stays in the prompt. */
+  readonly headChars: number;
+  readonly tailChars: number;
+}
+
+/** Messages replaced by a summary, which contains the summaries before it. */
+export interface SummarizeRecord {
+  readonly kind: 'summarize';
+  /** What this round summarised; earlier rounds' spans are in the plans before. */
+  readonly span: Span;
+  readonly summary: Summary;
+  /** The summary as it is shown: its data rendered within the room it had. */
+  readonly text: string;
+  readonly summaryTokens: number;
+  /** The index of the first message behind it, rounds before included: where it stands in the prompt. */
+  readonly at: number;
+  /** How many messages stand behind it, rounds before included. */
+  readonly messages: number;
+}
+
+/** Tool results replaced by a placeholder that keeps their key fields. */
+export interface ClearRecord {
+  readonly kind: 'clear';
+  readonly span: Span;
+  /** By call id. */
+  readonly preserved: JsonObject;
+}
+
+/** Messages left out of the prompt. */
+export interface DropRecord {
+  readonly kind: 'drop';
+  readonly span: Span;
+  readonly reason: string;
+  readonly index: DropIndex;
+}
+
+/** What remains known of a dropped span, so that recall can find it (C24). */
+export interface DropIndex {
+  readonly keywords: readonly string[];
+  readonly description: string;
+  readonly time: number;
+}
+
+export type PlanRecord = ExternalizeRecord | SummarizeRecord | ClearRecord | DropRecord;
+
+/** A message whose time to live is over: its replacement stands in its seat. */
+export interface Hide {
+  readonly id: MessageId;
+  readonly replacement: string;
+}
+
+/** An earlier message that stays whole. */
+export interface Carried {
+  readonly id: MessageId;
+  readonly index: number;
+}
+
+/** How records are shown. It is part of the plan, so that a past prompt can be rendered again. */
+export interface RenderStyle {
+  readonly summaryRole: 'assistant' | 'user' | 'pair';
+  /** Stands before a summary; `{first}`, `{last}` and `{round}` are filled in. */
+  readonly summaryPrefix: string;
+  /** Where the summary stands among carried messages: at its first message, or behind all of them. */
+  readonly summaryAt: 'first' | 'last';
+}
+
+/** What to show of a thread: pure data. */
+export interface Plan {
+  readonly format: typeof PLAN_FORMAT;
+  readonly thread: ThreadId;
+  /** The head and the length of its path when the plan was made. */
+  readonly head: MessageId | null;
+  readonly threadVersion: number;
+  readonly createdAt: number;
+  readonly policy: string;
+  readonly style: RenderStyle;
+  /** Where the prompt begins: every message before this index is carried or stands behind a record. */
+  readonly start: number;
+  readonly carried: readonly Carried[];
+  readonly records: readonly PlanRecord[];
+  readonly hides: readonly Hide[];
+  /** Messages that the user pinned: never compacted. */
+  readonly pins: readonly MessageId[];
+  /** Signed reasoning before this index was bound to bytes that have changed since. */
+  readonly signedFrom: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly warnings: readonly string[];
+  /** The version that an undo took back: soft pressure alone does not compact again. */
+  readonly undid?: number;
+}
+
+export const DEFAULT_STYLE: RenderStyle = {
+  summaryRole: 'assistant',
+  summaryPrefix: '[Context Summary - Turns {first}-{last}]',
+  summaryAt: 'first',
+};
+
+/** The plan that shows everything. */
+export function emptyPlan(thread: ThreadId, style: RenderStyle = DEFAULT_STYLE): Plan {
+  return {
+    format: PLAN_FORMAT,
+    thread,
+    head: null,
+    threadVersion: 0,
+    createdAt: 0,
+    policy: 'none',
+    style,
+    start: 0,
+    carried: [],
+    records: [],
+    hides: [],
+    pins: [],
+    signedFrom: 0,
+    tokensBefore: 0,
+    tokensAfter: 0,
+    warnings: [],
+  };
+}
+
+/** The summary that the prompt begins with, if any. */
+export function currentSummary(plan: Plan): SummarizeRecord | undefined {
+  return plan.records.findLast((record) => record.kind === 'summarize');
+}
+
+/** Every artifact that a plan points to: none of them may be swept. */
+export function planArtifacts(plan: Plan): readonly ArtifactId[] {
+  const ids = new Set<ArtifactId>();
+  for (const record of plan.records) {
+    if (record.kind === 'externalize') ids.add(record.artifactId);
+    if (record.kind === 'summarize')
+      for (const a of record.summary.artifacts) ids.add(a.artifactId);
+  }
+  return [...ids];
+}

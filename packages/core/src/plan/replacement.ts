@@ -1,0 +1,30 @@
+import { textMessage, type Message } from '../thread/message.ts';
+import type { ExternalizeRecord, RenderStyle, SummarizeRecord } from './plan.ts';
+import { pointer } from './seat.ts';
+
+/** Stands before a summary's shadow, so that user and assistant alternate (D9). */
+const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
+
+/** The messages that stand for a summarised span. */
+export function summaryMessages(record: SummarizeRecord, style: RenderStyle): readonly Message[] {
+  const prefix = style.summaryPrefix
+    .replaceAll('{first}', String(record.summary.firstTurn))
+    .replaceAll('{last}', String(record.summary.lastTurn))
+    .replaceAll('{round}', String(record.summary.round));
+  const text = `${prefix}\n${record.text}`;
+  const synthetic = { synthetic: true };
+  switch (style.summaryRole) {
+    case 'assistant':
+    case 'user':
+      return [textMessage(style.summaryRole, text, synthetic)];
+    case 'pair':
+      return [textMessage('user', SHADOW, synthetic), textMessage('assistant', text, synthetic)];
+  }
+}
+
+/** The message that stands for a span of several messages moved to one artifact. */
+export function pointerMessage(record: ExternalizeRecord): Message {
+  return textMessage('assistant', pointer('', { ...record, headChars: 0, tailChars: 0 }), {
+    synthetic: true,
+  });
+}

@@ -1,0 +1,155 @@
+import { startsTurn } from '../thread/message.ts';
+import { spanOf } from '../thread/span.ts';
+import { fitSummary } from '../summary/render.ts';
+import type { Entry } from './draft.ts';
+import type { SummarizeRecord } from './plan.ts';
+import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
+
+export interface SummarizeOptions {
+  /** The most that a summary may take. */
+  readonly maxTokens: number;
+  /** The most that it may take of what it stands for. */
+  readonly ratio: number;
+  /** The newest user messages before the cut that stay whole, in tokens (B20). */
+  readonly keepUserTokens: number;
+  /** How many kept messages the summarizer reads beside, so that the summary leads over to them (D9). */
+  readonly overlapMessages: number;
+  /** The most that the beginning of a split turn may take (E10). */
+  readonly splitTurnTokens: number;
+}
+
+const DEFAULTS: SummarizeOptions = {
+  maxTokens: 8_000,
+  ratio: 0.25,
+  keepUserTokens: 0,
+  overlapMessages: 0,
+  splitTurnTokens: 400,
+};
+/** A summary smaller than this says nothing. */
+const LEAST_TOKENS = 120;
+
+/** Replaces what lies between the last summary and the cut by one summary that contains the last one (B9, E11). */
+export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
+  const whole: SummarizeOptions = { ...DEFAULTS, ...options };
+  const { keepUserTokens } = whole;
+  return {
+    name: 'summarize',
+    aggressiveness: 2,
+    propose(situation) {
+      const { draft, cut } = situation;
+      const held = newestUserMessages(situation, keepUserTokens);
+      const covered = draft.entries
+        .slice(0, cut.index)
+        .filter((entry) => !entry.pinned && !held.has(entry) && !draft.isGone(entry));
+      const span = spanOf(covered.map(({ node }) => node));
+      if (span === undefined) return [];
+      const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
+      const room = summaryRoom(situation, tokens, whole);
+      const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
+      return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
+    },
+    execute(proposal, situation, hands) {
+      for (const entry of newestUserMessages(situation, keepUserTokens))
+        situation.draft.hold(entry);
+      return summarizeSpan(proposal, situation, hands, whole);
+    },
+  };
+}
+
+async function summarizeSpan(
+  proposal: Proposal,
+  situation: Situation,
+  hands: Hands,
+  whole: SummarizeOptions,
+): Promise<SummarizeRecord | undefined> {
+  const { draft, cut, counter, task, instructions, signal } = situation;
+  const ids = new Set(proposal.span.ids);
+  const covered = draft.entries.filter(({ node }) => ids.has(node.id));
+  const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
+  const previous = draft.summary;
+  const room = summaryRoom(situation, tokens, whole);
+  const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
+  const summary = await hands.summarizer.summarize({
+    nodes: covered.map(({ node }) => node),
+    previous: previous?.summary ?? null,
+    task,
+    round: (previous?.summary.round ?? 0) + 1,
+    maxTokens: room,
+    overlap: draft.entries
+      .slice(cut.index, cut.index + whole.overlapMessages)
+      .map(({ node }) => node),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(splitTurn === undefined
+      ? {}
+      : { splitTurn: { turn: splitTurn, maxTokens: whole.splitTurnTokens } }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const text = fitSummary(summary, room, counter);
+  const first = covered[0];
+  if (text === undefined || first === undefined) return undefined;
+  return {
+    kind: 'summarize',
+    span: proposal.span,
+    summary,
+    text,
+    summaryTokens: counter.text(text),
+    at: previous?.at ?? first.node.index,
+    messages: (previous?.messages ?? 0) + covered.length,
+  };
+}
+
+/** What is left of the target for the summary, the one before it being given up. */
+function summaryRoom(
+  situation: Situation,
+  tokens: number,
+  { maxTokens, ratio }: SummarizeOptions,
+): number {
+  const { draft, targetTokens } = situation;
+  const before = draft.summary?.summaryTokens ?? 0;
+  const left = targetTokens - (draft.tokens - tokens - before);
+  const fair = Math.max(Math.ceil((tokens + before) * ratio), before);
+  return Math.max(LEAST_TOKENS, Math.min(maxTokens, left, fair));
+}
+
+function newestUserMessages(situation: Situation, keepTokens: number): ReadonlySet<Entry> {
+  const { draft, cut } = situation;
+  const held = new Set<Entry>();
+  let left = keepTokens;
+  for (let i = cut.index - 1; i >= 0 && left > 0; i--) {
+    const entry = draft.entries[i] as Entry;
+    if (!startsTurn(entry.message) || draft.isGone(entry)) continue;
+    left -= entry.tokens;
+    if (left >= 0) held.add(entry);
+  }
+  return held;
+}
+
+/** Shows less of the summary that is there, when what stays beside it leaves too little room. */
+export function shrinkSummary(): Strategy {
+  return {
+    name: 'shrink-summary',
+    aggressiveness: 4,
+    propose({ draft, targetTokens }) {
+      const { summary } = draft;
+      if (summary === undefined) return [];
+      const tokensFreed = Math.min(draft.tokens - targetTokens, summary.summaryTokens);
+      return [
+        {
+          strategy: 'shrink-summary',
+          span: summary.span,
+          tokensFreed,
+          reason: 'little room is left',
+        },
+      ];
+    },
+    execute(proposal, { draft, counter }) {
+      const { summary } = draft;
+      if (summary === undefined) return Promise.resolve(undefined);
+      const room = summary.summaryTokens - proposal.tokensFreed;
+      const text =
+        fitSummary(summary.summary, room, counter) ??
+        '(left out for want of room; recall finds it)';
+      return Promise.resolve({ ...summary, text, summaryTokens: counter.text(text) });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Budget } from '../tokens/budget.ts';
+import { messageLimit, softLimit } from '../tokens/budget.ts';
+
+/** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
+export interface Check {
+  /** What the prompt's messages cost now. */
+  readonly tokens: number;
+  /** What the provider reported for the whole request, with the rest estimated; `tokens` where nothing was reported. */
+  readonly contextTokens: number;
+  readonly messages: number;
+  /** Real user messages of the root branch in the prompt. */
+  readonly turns: number;
+  readonly budget: Budget;
+}
+
+/** When to compact. Data, but for the one kind that holds a function of the user's. */
+export type Trigger =
+  /** Above a share of the window, overhead counted (C13). */
+  | { readonly kind: 'soft-limit' }
+  /** System and messages together above a share of the window (E2). */
+  | { readonly kind: 'window-share'; readonly share: number }
+  /** The context leaves less than a reserve of the window (B5). */
+  | { readonly kind: 'reserve'; readonly reserveTokens: number }
+  /** At least a number of tokens (D4), and, where `messages` is given, more messages than that (A5). */
+  | { readonly kind: 'tokens'; readonly atLeast: number; readonly messages?: number }
+  /** More than a number of turns (D3). */
+  | { readonly kind: 'turns'; readonly over: number }
+  | { readonly kind: 'any-of'; readonly triggers: readonly Trigger[] }
+  | { readonly kind: 'all-of'; readonly triggers: readonly Trigger[] }
+  | { readonly kind: 'custom'; readonly name: string; readonly fires: (check: Check) => boolean };
+
+export const turnCount = (over: number): Trigger => ({ kind: 'turns', over });
+export const tokenCount = (atLeast: number): Trigger => ({ kind: 'tokens', atLeast });
+export const anyOf = (...triggers: readonly Trigger[]): Trigger => ({ kind: 'any-of', triggers });
+export const allOf = (...triggers: readonly Trigger[]): Trigger => ({ kind: 'all-of', triggers });
+export const when = (name: string, fires: (check: Check) => boolean): Trigger => ({
+  kind: 'custom',
+  name,
+  fires,
+});
+
+/** Why a trigger fires, in words for a person; undefined where it does not. */
+export function firedBecause(trigger: Trigger, check: Check): string | undefined {
+  const { tokens, contextTokens, budget } = check;
+  switch (trigger.kind) {
+    case 'soft-limit':
+      return tokens > softLimit(budget)
+        ? `${tokens} tokens > soft limit ${softLimit(budget)}`
+        : undefined;
+    case 'window-share': {
+      const most = Math.floor(budget.windowTokens * trigger.share);
+      const sent = tokens + budget.systemTokens + budget.toolTokens;
+      return sent > most ? `${sent} tokens > ${trigger.share} of the window (${most})` : undefined;
+    }
+    case 'reserve': {
+      const most = budget.windowTokens - trigger.reserveTokens;
+      return contextTokens > most
+        ? `context ${contextTokens} > window − reserve (${most})`
+        : undefined;
+    }
+    case 'tokens':
+      if (trigger.messages !== undefined && check.messages <= trigger.messages) return undefined;
+      return tokens >= trigger.atLeast ? `${tokens} tokens ≥ ${trigger.atLeast}` : undefined;
+    case 'turns':
+      return check.turns > trigger.over ? `${check.turns} turns > ${trigger.over}` : undefined;
+    case 'any-of':
+      return firstReason(trigger.triggers, check);
+    case 'all-of': {
+      const reasons = trigger.triggers.map((inner) => firedBecause(inner, check));
+      return reasons.length > 0 && reasons.every((reason) => reason !== undefined)
+        ? reasons.join(' and ')
+        : undefined;
+    }
+    case 'custom':
+      return trigger.fires(check) ? trigger.name : undefined;
+  }
+}
+
+function firstReason(triggers: readonly Trigger[], check: Check): string | undefined {
+  for (const trigger of triggers) {
+    const reason = firedBecause(trigger, check);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/** True where the messages no longer fit at all: compaction must act, whatever the trigger says. */
+export function mustAct(check: Check): boolean {
+  return check.tokens > messageLimit(check.budget);
+}

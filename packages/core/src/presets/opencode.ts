@@ -1,0 +1,26 @@
+import { clear } from '../plan/clear.ts';
+import type { Policy } from '../plan/policy.ts';
+import { summarize } from '../plan/summarize.ts';
+
+export interface OpencodeOptions {
+  readonly outputReserveTokens: number;
+}
+
+/** OpenCode (B19, B22): older tool output is pruned first, then the whole history becomes a summary; "continue" follows. */
+export function opencode(options: Partial<OpencodeOptions> = {}): Policy {
+  const { outputReserveTokens = 32_000 } = options;
+  return {
+    name: 'opencode',
+    trigger: { kind: 'reserve', reserveTokens: outputReserveTokens },
+    cut: { kind: 'everything' },
+    ladder: [clear({ protectTokens: 40_000, minimumTokens: 20_000 }), summarize({ ratio: 1 })],
+    stop: 'at-target',
+    targetShare: 0.6,
+    style: {
+      summaryRole: 'assistant',
+      summaryPrefix: '[Context Summary - Turns {first}-{last}]',
+      summaryAt: 'first',
+    },
+    continueWith: 'Continue if you have next steps.',
+  };
+}

@@ -1,0 +1,31 @@
+import { DEFAULT_STYLE } from '../plan/plan.ts';
+import type { Policy } from '../plan/policy.ts';
+import { summarize } from '../plan/summarize.ts';
+import { turnCount, type Trigger } from '../plan/trigger.ts';
+
+export interface RecursiveSummaryOptions {
+  readonly keepMessages: number;
+  /** How many kept messages the summarizer also reads, so that the summary leads over to them. */
+  readonly overlapMessages: number;
+  readonly trigger: Trigger;
+}
+
+/** A rolling summary (D9): a shadow user message and the summary, then the newest messages. */
+export function recursiveSummary(options: Partial<RecursiveSummaryOptions> = {}): Policy {
+  const { keepMessages = 10, overlapMessages = 2, trigger = turnCount(20) } = options;
+  if (overlapMessages < 0 || overlapMessages >= keepMessages) {
+    throw new RangeError(
+      `overlapMessages must be at least 0 and less than keepMessages (${keepMessages}), not ${overlapMessages}`,
+    );
+  }
+  return {
+    name: 'recursive-summary',
+    trigger,
+    cut: { kind: 'sliding-window', messages: keepMessages },
+    ladder: [summarize({ ratio: 1, overlapMessages })],
+    stop: 'at-end',
+    targetShare: 1,
+    style: { ...DEFAULT_STYLE, summaryRole: 'pair' },
+    onSummaryFailure: 'keep',
+  };
+}

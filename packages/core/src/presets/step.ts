@@ -1,0 +1,19 @@
+import { DEFAULT_STYLE } from '../plan/plan.ts';
+import type { Policy } from '../plan/policy.ts';
+import { summarize } from '../plan/summarize.ts';
+import { STEP_DEFAULTS, stepThreshold, type StepConfig } from '../tokens/budget.ts';
+
+/** The step layer (A): at a fixed threshold, everything but the newest messages into one session summary. */
+export function step(config: Partial<StepConfig> = {}): Policy {
+  const whole: StepConfig = { ...STEP_DEFAULTS, ...config };
+  const keep = whole.recentMessagesToKeep;
+  return {
+    name: 'step',
+    trigger: { kind: 'tokens', atLeast: stepThreshold(whole), messages: keep + 1 },
+    cut: { kind: 'keep-messages', messages: keep },
+    ladder: [summarize({ maxTokens: 1_000, ratio: 1 })],
+    stop: 'at-end',
+    targetShare: 1,
+    style: { ...DEFAULT_STYLE, summaryPrefix: '## Session Summary (Compaction Round {round})' },
+  };
+}

@@ -1,0 +1,21 @@
+import { DEFAULT_STYLE } from '../plan/plan.ts';
+import type { Policy } from '../plan/policy.ts';
+import { summarize } from '../plan/summarize.ts';
+
+export interface TimelineOptions {
+  readonly keepRecentTokens: number;
+}
+
+/** The timeline (E): compact above nine tenths of the window, split turns where the cut falls inside one. */
+export function timeline(options: Partial<TimelineOptions> = {}): Policy {
+  const { keepRecentTokens = 20_000 } = options;
+  return {
+    name: 'timeline',
+    trigger: { kind: 'window-share', share: 0.9 },
+    cut: { kind: 'keep-tokens', tokens: keepRecentTokens, splitTurns: true },
+    ladder: [summarize({ maxTokens: 800, splitTurnTokens: 400, ratio: 1 })],
+    stop: 'at-end',
+    targetShare: 0.9,
+    style: DEFAULT_STYLE,
+  };
+}

@@ -1,0 +1,44 @@
+import type { CutRule } from '../plan/cut.ts';
+import { drop } from '../plan/drop.ts';
+import { DEFAULT_STYLE } from '../plan/plan.ts';
+import type { Policy } from '../plan/policy.ts';
+import type { Strategy } from '../plan/strategy.ts';
+import { tokenCount, turnCount, type Trigger } from '../plan/trigger.ts';
+
+/** The session service's windows (D): what lies before the window is left out, and no model is asked. */
+function windowPolicy(
+  name: string,
+  trigger: Trigger,
+  cut: CutRule,
+  rung: Strategy = drop({ reach: 'cut' }),
+): Policy {
+  return {
+    name,
+    trigger,
+    cut,
+    ladder: [rung],
+    stop: 'at-end',
+    targetShare: 1,
+    style: DEFAULT_STYLE,
+  };
+}
+
+/** The newest N real messages, from a user message on (D6). */
+export function slidingWindow(messages: number = 20, trigger: Trigger = turnCount(20)): Policy {
+  return windowPolicy('sliding-window', trigger, { kind: 'sliding-window', messages });
+}
+
+/** The newest N whole turns (D7). */
+export function turnWindow(turns: number = 10, trigger: Trigger = turnCount(20)): Policy {
+  return windowPolicy(
+    'turn-window',
+    trigger,
+    { kind: 'turn-window', turns },
+    drop({ reach: 'cut', keepPreamble: true }),
+  );
+}
+
+/** The longest suffix within a number of tokens (D8). */
+export function tokenWindow(tokens: number = 4_000, trigger: Trigger = tokenCount(tokens)): Policy {
+  return windowPolicy('token-window', trigger, { kind: 'token-window', tokens });
+}

@@ -1,0 +1,246 @@
+import {
+  callsOf,
+  hasCalls,
+  hasResults,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textMessage,
+  type CallPart,
+  type Message,
+  type MessageId,
+  type ResultPart,
+  type Role,
+} from '../thread/message.ts';
+import type { Node } from '../thread/thread.ts';
+import type { Counter } from '../tokens/counter.ts';
+import { isSeatAction } from '../plan/draft.ts';
+import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
+import { actions, type Action } from '../plan/precedence.ts';
+import { pointerMessage, summaryMessages } from '../plan/replacement.ts';
+import { seated } from '../plan/seat.ts';
+import type { PromptMessage, Source } from './prompt.ts';
+import type { ProviderRules } from './rules.ts';
+
+/** Where turns and rounds begin in the prompt. */
+export interface Landmarks {
+  readonly turns: readonly number[];
+  readonly rounds: readonly number[];
+}
+
+const OPENER = '[The conversation continues from here.]';
+const NO_RESULT = '[No result: the call was interrupted.]';
+
+/**
+ * Renders a window step by step: every message costs once, and what was rendered never changes, so that with one plan
+ * each prompt is a prefix of the next. A round whose results are still missing is held back until they come or until
+ * a later message shows that they never will.
+ */
+export class PromptBuilder {
+  readonly #plan: Plan;
+  readonly #rules: ProviderRules;
+  readonly #counter: Counter;
+  readonly #actions: ReadonlyMap<MessageId, Action>;
+  readonly #messages: PromptMessage[] = [];
+  readonly #shown = new Set<PlanRecord>();
+  readonly #turns: number[] = [];
+  readonly #rounds: number[] = [];
+  readonly #summaries: SummarizeRecord[];
+  #round: Node[] = [];
+  #open = new Map<string, CallPart>();
+  #answering = false;
+  #tokens = 0;
+  #lastRole: Role | undefined;
+
+  constructor(plan: Plan, rules: ProviderRules, counter: Counter) {
+    this.#plan = plan;
+    this.#rules = rules;
+    this.#counter = counter;
+    this.#actions = actions(plan);
+    this.#summaries = plan.records.filter((record) => record.kind === 'summarize');
+  }
+
+  get messages(): readonly PromptMessage[] {
+    return this.#messages;
+  }
+
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  get landmarks(): Landmarks {
+    return { turns: this.#turns, rounds: this.#rounds };
+  }
+
+  /** Takes the next message of the window: carried ones first, then the path from the plan's start on. */
+  push(node: Node): void {
+    this.#showSummaries(node.index);
+    const action = this.#actions.get(node.id);
+    if (action !== undefined && !isSeatAction(action)) {
+      this.#standIn(action);
+      return;
+    }
+    if (this.#round.length > 0 && !this.#belongsToRound(node.message)) this.#closeRound();
+    if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
+    else if (hasResults(node.message)) this.#emitStray(node, resultsOf(node.message));
+    else this.#emitNode(node);
+  }
+
+  /** Shows what stands before a window whose path holds nothing yet. */
+  showBeginning(): void {
+    this.#showSummaries(this.#plan.start);
+  }
+
+  #belongsToRound(message: Message): boolean {
+    return hasResults(message) || (message.role === 'assistant' && !this.#answering);
+  }
+
+  #join(node: Node): void {
+    this.#round.push(node);
+    for (const call of callsOf(node.message)) this.#open.set(call.callId, call);
+    if (!hasResults(node.message)) return;
+    this.#answering = true;
+    for (const { callId } of resultsOf(node.message)) this.#open.delete(callId);
+    if (this.#open.size === 0) this.#closeRound();
+  }
+
+  /** Shows the round with every call answered: a result that never came has a note in its place. */
+  #closeRound(): void {
+    const round = this.#round;
+    const missing = [...this.#open.values()];
+    this.#round = [];
+    this.#open = new Map();
+    this.#answering = false;
+    const waiting = new Set(
+      round.flatMap(({ message }) => callsOf(message).map(({ callId }) => callId)),
+    );
+    const strays: [Node, readonly ResultPart[]][] = [];
+    for (const node of round) {
+      const results = resultsOf(node.message);
+      const stray = results.filter(({ callId }) => !waiting.delete(callId));
+      if (stray.length > 0) strays.push([node, stray]);
+      if (stray.length === 0) this.#emitNode(node);
+      else if (stray.length < node.message.parts.length) this.#emitWithout(node, stray);
+    }
+    for (const call of missing)
+      this.#emit(noResult(call), { kind: 'no-result', callId: call.callId });
+    for (const [node, stray] of strays) this.#emitStray(node, stray);
+  }
+
+  #emitWithout(node: Node, stray: readonly ResultPart[]): void {
+    const parts = node.message.parts.filter(
+      (part) => part.kind !== 'result' || !stray.includes(part),
+    );
+    this.#emit({ role: node.message.role, parts }, { kind: 'changed', id: node.id, by: 'stray' });
+  }
+
+  /** A result that no provider would take as one is told as what it is: a tool's text. */
+  #emitStray(node: Node, results: readonly ResultPart[]): void {
+    const action = this.#actions.get(node.id);
+    const shown =
+      action !== undefined && isSeatAction(action) ? seated(node.message, action) : node.message;
+    const wanted = new Set(results.map(({ callId }) => callId));
+    const texts = resultsOf(shown)
+      .filter(({ callId }) => wanted.has(callId))
+      .map(
+        (result) =>
+          `[Late result of ${result.tool ?? 'a tool'} (call ${result.callId})]\n${resultText(result)}`,
+      );
+    this.#emit(textMessage('user', texts.join('\n')), {
+      kind: 'changed',
+      id: node.id,
+      by: 'stray',
+    });
+  }
+
+  #emitNode(node: Node): void {
+    const action = this.#actions.get(node.id);
+    if (action !== undefined && isSeatAction(action)) {
+      this.#emit(seated(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
+      return;
+    }
+    const unsigned = this.#withoutBoundReasoning(node);
+    if (unsigned === undefined) this.#emit(node.message, { kind: 'kept', id: node.id });
+    else if (unsigned.parts.length > 0)
+      this.#emit(unsigned, { kind: 'changed', id: node.id, by: 'unsigned' });
+  }
+
+  #withoutBoundReasoning({ message, index }: Node): Message | undefined {
+    if (!this.#rules.bindsReasoning || index >= this.#plan.signedFrom) return undefined;
+    const parts = message.parts.filter(
+      (part) => part.kind !== 'reasoning' || part.signature === undefined,
+    );
+    return parts.length === message.parts.length ? undefined : { role: message.role, parts };
+  }
+
+  /** Summaries stand at their first message, or behind all that is carried. */
+  #showSummaries(index: number): void {
+    if (this.#summaries.length === 0) return;
+    const due = (record: SummarizeRecord): boolean =>
+      index >=
+      (this.#plan.style.summaryAt === 'first' ? record.at : Math.max(record.at, this.#plan.start));
+    for (const record of this.#summaries.filter(due)) this.#standIn(record);
+  }
+
+  /** Shows a record that stands for its messages, once. */
+  #standIn(record: Action): void {
+    if (record.kind === 'hide' || this.#shown.has(record)) return;
+    this.#shown.add(record);
+    this.#closeRound();
+    if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
+    const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
+    for (const message of standIns(record, this.#plan)) this.#emit(message, source);
+  }
+
+  #emit(message: Message, source: Source): void {
+    this.#bridge(message.role);
+    const position = this.#messages.length;
+    if (startsTurn(message)) this.#turns.push(position);
+    if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#rounds.push(position);
+    this.#add(message, source);
+  }
+
+  /** Keeps the roles in an order that the provider takes. */
+  #bridge(role: Role): void {
+    if (role === 'system') return;
+    const last = this.#lastRole;
+    if (last === undefined) {
+      if (this.#rules.first === 'user' && role !== 'user')
+        this.#add(textMessage('user', OPENER), { kind: 'bridge' });
+    } else if (this.#rules.alternate && role !== 'tool' && side(role) === side(last)) {
+      const other = side(role) === 'user' ? 'assistant' : 'user';
+      this.#add(textMessage(other, OPENER), { kind: 'bridge' });
+    }
+  }
+
+  #add(message: Message, source: Source): void {
+    this.#messages.push({ message, source });
+    this.#tokens += this.#counter.message(message);
+    if (message.role !== 'system') this.#lastRole = message.role;
+  }
+}
+
+/** Tool results come from the user's side. */
+function side(role: Role): 'user' | 'assistant' {
+  return role === 'assistant' ? 'assistant' : 'user';
+}
+
+function standIns(record: PlanRecord, plan: Plan): readonly Message[] {
+  switch (record.kind) {
+    case 'summarize':
+      return summaryMessages(record, plan.style);
+    case 'externalize':
+      return [pointerMessage(record)];
+    case 'drop':
+    case 'clear':
+      return [];
+  }
+}
+
+function noResult(call: CallPart): Message {
+  const content = [{ kind: 'text', text: NO_RESULT } as const];
+  return {
+    role: 'tool',
+    parts: [{ kind: 'result', callId: call.callId, tool: call.tool, outcome: 'failure', content }],
+  };
+}

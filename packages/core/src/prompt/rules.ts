@@ -1,0 +1,37 @@
+/** What a provider asks of a list of messages. Adding a provider is adding a row. */
+export interface ProviderRules {
+  readonly name: string;
+  /** The role of the first message behind the system messages. */
+  readonly first: 'user' | 'any';
+  /** Whether two messages of one role may follow one another. */
+  readonly alternate: boolean;
+  /** Whether a signed reasoning block is refused once the bytes before it have changed. */
+  readonly bindsReasoning: boolean;
+}
+
+/** Valid with every provider that takes consecutive messages of one role: the default. */
+export const STRICT_RULES: ProviderRules = {
+  name: 'strict',
+  first: 'user',
+  alternate: false,
+  bindsReasoning: true,
+};
+export const OPENAI_RULES: ProviderRules = {
+  name: 'openai',
+  first: 'any',
+  alternate: false,
+  bindsReasoning: false,
+};
+export const ANTHROPIC_RULES: ProviderRules = {
+  name: 'anthropic',
+  first: 'user',
+  alternate: false,
+  bindsReasoning: true,
+};
+/** Chat templates that raise an error unless user and assistant take turns. */
+export const ALTERNATING_RULES: ProviderRules = {
+  name: 'alternating',
+  first: 'user',
+  alternate: true,
+  bindsReasoning: true,
+};

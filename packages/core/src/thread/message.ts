@@ -1,0 +1,203 @@
+import { canonicalJson, type Json, type JsonObject } from './json.ts';
+import { sha256 } from './sha256.ts';
+
+declare const brand: unique symbol;
+/** A string or number that must not be mistaken for another one. */
+export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
+
+export type MessageId = Brand<string, 'MessageId'>;
+export type ThreadId = Brand<string, 'ThreadId'>;
+export type ArtifactId = Brand<string, 'ArtifactId'>;
+
+export type Role = 'system' | 'user' | 'assistant' | 'tool';
+
+export interface TextPart {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** What a model thought. `signature` is set where a provider binds the block to the bytes before it. */
+export interface ReasoningPart {
+  readonly kind: 'reasoning';
+  readonly text: string;
+  readonly signature?: string;
+}
+
+export interface CallPart {
+  readonly kind: 'call';
+  readonly callId: string;
+  readonly tool: string;
+  /** The arguments as JSON text, exactly as the model wrote them (it may be malformed). */
+  readonly args: string;
+}
+
+export type Outcome = 'success' | 'failure' | 'partial';
+export type Durability = 'ephemeral' | 'anchoring' | 'replayable' | 'non-replayable';
+
+/** What tells whether a source is still what it was when a tool read it. */
+export interface Determinism {
+  readonly contentHash?: string;
+  readonly etag?: string;
+  readonly mtime?: number;
+  readonly version?: string;
+}
+
+/** The envelope of a tool result: what compaction needs to know of it beside its content. */
+export interface ResultPart {
+  readonly kind: 'result';
+  readonly callId: string;
+  readonly content: readonly ContentPart[];
+  readonly tool?: string;
+  readonly outcome?: Outcome;
+  /** Fields that survive when the content is cleared: ids, states, totals. */
+  readonly keyFields?: JsonObject;
+  readonly durability?: Durability;
+  readonly determinism?: Determinism;
+  readonly startedAt?: number;
+  readonly completedAt?: number;
+}
+
+export interface ImagePart {
+  readonly kind: 'image';
+  /** A URL, a data URL, a path or a provider's file id. */
+  readonly source: string;
+  readonly mediaType?: string;
+  readonly widthPx?: number;
+  readonly heightPx?: number;
+}
+
+export interface FilePart {
+  readonly kind: 'file';
+  readonly source: string;
+  readonly name?: string;
+  readonly mediaType?: string;
+  readonly pages?: number;
+}
+
+/** Something a codec does not understand: carried untouched, never compacted. */
+export interface OpaquePart {
+  readonly kind: 'opaque';
+  readonly type: string;
+  readonly value: Json;
+}
+
+export type ContentPart = TextPart | ImagePart | FilePart | OpaquePart;
+export type Part = ContentPart | ReasoningPart | CallPart | ResultPart;
+
+/** What a provider reported for the request that made an assistant message. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+/** What is known of a message beside its content. It does not enter the id. */
+export interface MessageMeta {
+  /** Milliseconds since the epoch. */
+  readonly time?: number;
+  readonly author?: string;
+  /** The sub-agent branch that the message belongs to; absent on the root branch. */
+  readonly branch?: string;
+  /** Made by a compactor, said by nobody: an imported summary or its shadow. */
+  readonly synthetic?: boolean;
+  readonly usage?: Usage;
+  readonly status?: 'complete' | 'aborted' | 'error';
+  readonly model?: string;
+  /** Hidden behind `replacement` once it is older than this. */
+  readonly ttlMs?: number;
+  readonly replacement?: string;
+  readonly pinned?: boolean;
+}
+
+export interface Message {
+  readonly role: Role;
+  readonly parts: readonly Part[];
+  /** The host's own fields that belong to the content but mean nothing to the engine. */
+  readonly extra?: JsonObject;
+  readonly meta?: MessageMeta;
+  /** The wire form that came in. A kept message renders exactly this; it does not enter the id. */
+  readonly original?: unknown;
+}
+
+const contentHashes = new WeakMap<Message, string>();
+
+/** The hash of what a message says, wherever it stands. */
+export function contentHash(message: Message): string {
+  let hash = contentHashes.get(message);
+  if (hash === undefined) {
+    const { role, parts, extra } = message;
+    hash = sha256(canonicalJson(extra === undefined ? { role, parts } : { role, parts, extra }));
+    contentHashes.set(message, hash);
+  }
+  return hash;
+}
+
+/** A message's id: a hash of its parent's id and its own content, so that equal histories have equal ids. */
+export function messageId(parent: MessageId | null, message: Message): MessageId {
+  return sha256(`${parent ?? ''}\n${contentHash(message)}`).slice(0, 32) as MessageId;
+}
+
+export function textMessage(role: Role, text: string, meta?: MessageMeta): Message {
+  const parts: readonly Part[] = [{ kind: 'text', text }];
+  return meta === undefined ? { role, parts } : { role, parts, meta };
+}
+
+export function callsOf(message: Message): readonly CallPart[] {
+  return message.parts.filter((part) => part.kind === 'call');
+}
+
+export function resultsOf(message: Message): readonly ResultPart[] {
+  return message.parts.filter((part) => part.kind === 'result');
+}
+
+export function hasCalls(message: Message): boolean {
+  return message.parts.some((part) => part.kind === 'call');
+}
+
+export function hasResults(message: Message): boolean {
+  return message.parts.some((part) => part.kind === 'result');
+}
+
+/** True where a codec met something it could not read: such a message is never compacted. */
+export function isOpaque(message: Message): boolean {
+  return message.parts.some(
+    (part) =>
+      part.kind === 'opaque' ||
+      (part.kind === 'result' && part.content.some((inner) => inner.kind === 'opaque')),
+  );
+}
+
+/** The text that was said in a message: its text parts, without calls, results and reasoning. */
+export function textOf(message: Message): string {
+  return joinText(message.parts);
+}
+
+/** The text of a tool result's content; media are named by a mark. */
+export function resultText(result: ResultPart): string {
+  return joinText(result.content);
+}
+
+function joinText(parts: readonly Part[]): string {
+  const [only] = parts;
+  if (parts.length === 1 && only?.kind === 'text') return only.text;
+  const texts: string[] = [];
+  for (const part of parts) if (part.kind === 'text') texts.push(part.text);
+  return texts.join('\n');
+}
+
+/** The fixed beginnings by which a summary is known when a host sends it back as a message. */
+const SUMMARY_PREFIXES = ['## Session Summary', '[Context Summary - Turns '];
+
+/** True for a summary: marked as synthetic, or known by its fixed prefix. */
+export function isSummary(message: Message): boolean {
+  if (message.meta?.synthetic === true) return true;
+  if (message.role === 'system' || message.role === 'tool') return false;
+  const [first] = message.parts;
+  return first?.kind === 'text' && SUMMARY_PREFIXES.some((prefix) => first.text.startsWith(prefix));
+}
+
+/** A turn starts at a message that a person sent on the root branch: no tool result, no summary. */
+export function startsTurn(message: Message): boolean {
+  return message.role === 'user' && !hasResults(message) && !isSummary(message);
+}

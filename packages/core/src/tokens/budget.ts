@@ -1,0 +1,91 @@
+/**
+ * What a prompt may cost. Everything that is sent counts: the system prompt and tool schemas that a host sends beside
+ * the messages, the provider's formatting, room for the answer and for rehydrated artifacts.
+ */
+export interface Budget {
+  readonly windowTokens: number;
+  /** The share of the window above which compaction should run. */
+  readonly softShare: number;
+  readonly systemTokens: number;
+  readonly toolTokens: number;
+  readonly formattingTokens: number;
+  readonly outputTokens: number;
+  readonly safetyTokens: number;
+  readonly rehydrationTokens: number;
+}
+
+export const BUDGET_DEFAULTS: Budget = {
+  windowTokens: 100_000,
+  softShare: 0.85,
+  systemTokens: 0,
+  toolTokens: 0,
+  formattingTokens: 0,
+  outputTokens: 0,
+  safetyTokens: 500,
+  rehydrationTokens: 2_000,
+};
+
+export function budget(given: Partial<Budget> = {}): Budget {
+  const whole: Budget = { ...BUDGET_DEFAULTS, ...given };
+  for (const [name, value] of Object.entries(whole) as [keyof Budget, number][]) {
+    if (!Number.isFinite(value) || value < 0) {
+      throw new RangeError(`budget.${name} must be a number of at least 0, not ${value}`);
+    }
+  }
+  if (whole.softShare > 1)
+    throw new RangeError(`budget.softShare must be at most 1, not ${whole.softShare}`);
+  return whole;
+}
+
+/** What is sent beside the messages, and what is kept free. */
+export function overheadTokens(b: Budget): number {
+  return (
+    b.systemTokens +
+    b.toolTokens +
+    b.formattingTokens +
+    b.outputTokens +
+    b.safetyTokens +
+    b.rehydrationTokens
+  );
+}
+
+/** The most that messages may cost: no prompt is ever larger. */
+export function messageLimit(b: Budget): number {
+  return Math.max(0, b.windowTokens - overheadTokens(b));
+}
+
+/** Where compaction should begin: the soft share of the window, less the overhead. */
+export function softLimit(b: Budget): number {
+  return Math.max(0, Math.floor(b.windowTokens * b.softShare) - overheadTokens(b));
+}
+
+/** A budget that bounds the messages alone. */
+export function messagesOnly(tokens: number): Budget {
+  return budget({ windowTokens: tokens, safetyTokens: 0, rehydrationTokens: 0, softShare: 1 });
+}
+
+/** The step layer's configuration (A3). */
+export interface StepConfig {
+  readonly modelContextLimit: number;
+  readonly systemReserve: number;
+  readonly outputReserve: number;
+  readonly safetyBuffer: number;
+  readonly thresholdPercent: number;
+  readonly recentMessagesToKeep: number;
+}
+
+export const STEP_DEFAULTS: StepConfig = {
+  modelContextLimit: 128_000,
+  systemReserve: 2_000,
+  outputReserve: 4_000,
+  safetyBuffer: 5_000,
+  thresholdPercent: 0.8,
+  recentMessagesToKeep: 10,
+};
+
+export function stepThreshold(config: StepConfig = STEP_DEFAULTS): number {
+  const { modelContextLimit, systemReserve, outputReserve, safetyBuffer } = config;
+  return Math.floor(
+    (modelContextLimit - systemReserve - outputReserve - safetyBuffer) * config.thresholdPercent,
+  );
+}
