@@ -88,6 +88,9 @@ export function decide(setting: Setting, check: Check, plan: Plan, cold: boolean
     : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
 }
 
+/** What the renderer adds may take a second go; more are a margin. */
+const MOST_TRIES = 8;
+
 /** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
 export async function compact(setting: Setting, job: Job): Promise<Compaction> {
   const run = new Run(setting, job);
@@ -129,11 +132,12 @@ class Run {
     );
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
-    for (let room = this.#limit; over > 0 && room > 0;) {
-      room = Math.max(0, Math.min(room, this.#draft.tokens) - over);
-      await this.#climb(LAST_RESORT, room, true);
+    for (let tries = 0; over > 0 && tries < MOST_TRIES; tries++) {
+      const before = this.#draft.tokens;
+      await this.#climb(LAST_RESORT, Math.max(0, Math.min(this.#limit, before) - over), true);
       plan = this.#finish(head);
       over = this.#overshoot(plan);
+      if (this.#draft.tokens === before) break;
     }
     if (over > 0)
       this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });

@@ -1,4 +1,5 @@
 import { systemClock } from './clock.ts';
+import { FittedThreads } from './fitted-threads.ts';
 import { memoryArtifacts, memoryStore } from './memory-store.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import type { Policy } from '../plan/policy.ts';
@@ -7,8 +8,7 @@ import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
 import { STRICT_RULES, type ProviderRules } from '../prompt/rules.ts';
 import { extractSummarizer } from '../summary/summarizer.ts';
-import { sha256 } from '../thread/sha256.ts';
-import { messageId, type Message, type ThreadId } from '../thread/message.ts';
+import type { Message, ThreadId } from '../thread/message.ts';
 import {
   ThreadHandle,
   type CompactionHooks,
@@ -104,81 +104,3 @@ const PLAIN: Codec<Message> = {
   decode: (messages) => messages,
   encode: (messages) => messages,
 };
-
-const MOST_THREADS = 64;
-
-/** The conversations of hosts that resend everything, the least recently used forgotten first. */
-class FittedThreads<Wire> {
-  readonly #setting: HandleSetting<Wire>;
-  readonly #tenant: string;
-  #known: Known<Wire>[] = [];
-
-  constructor(setting: HandleSetting<Wire>, tenant: string) {
-    this.#setting = setting;
-    this.#tenant = tenant;
-  }
-
-  async fit(wire: readonly Wire[], options: CompactOptions = {}): Promise<Fitted<Wire>> {
-    const known = this.#recognise(wire);
-    this.#known = [known, ...this.#known.filter((other) => other !== known)].slice(0, MOST_THREADS);
-    const fresh = known.decoded.slice(known.appended);
-    known.appended = known.decoded.length;
-    if (fresh.length > 0) await known.handle.appendDecoded(fresh);
-    return known.handle.prompt(options);
-  }
-
-  /** The known conversation that this one continues, or a new one. */
-  #recognise(wire: readonly Wire[]): Known<Wire> {
-    const same = this.#known.find(
-      (known) => known.wire.length <= wire.length && known.wire.every((w, i) => w === wire[i]),
-    );
-    if (same !== undefined) {
-      same.decoded = [...same.decoded, ...this.#setting.codec.decode(wire.slice(same.wire.length))];
-      same.wire = wire.slice();
-      return same;
-    }
-    const decoded = this.#setting.codec.decode(wire);
-    const continued = this.#known.find((known) => continues(known, decoded));
-    if (continued !== undefined) {
-      continued.wire = wire.slice();
-      continued.decoded = decoded;
-      return continued;
-    }
-    const key = { tenant: this.#tenant, thread: `fit-${idOf(decoded)}` as ThreadId };
-    return {
-      handle: new ThreadHandle(key, this.#setting),
-      wire: wire.slice(),
-      decoded,
-      appended: 0,
-    };
-  }
-}
-
-interface Known<Wire> {
-  readonly handle: ThreadHandle<Wire>;
-  wire: readonly Wire[];
-  decoded: readonly Message[];
-  /** How many of the decoded messages the thread has. */
-  appended: number;
-}
-
-/** True where every message of a known conversation stands at its place in another. */
-function continues<Wire>(known: Known<Wire>, decoded: readonly Message[]): boolean {
-  const { handle } = known;
-  if (handle.length === 0 || handle.length > decoded.length) return false;
-  let parent = null;
-  for (let i = 0; i < handle.length; i++) {
-    const message = decoded[i] as Message;
-    const node = handle.at(i);
-    const id = messageId(parent, message);
-    if (node !== undefined && node.id !== id) return false;
-    parent = id;
-  }
-  return parent === handle.head;
-}
-
-function idOf(messages: readonly Message[]): string {
-  let id = null;
-  for (const message of messages) id = messageId(id, message);
-  return id ?? sha256('');
-}

@@ -10,6 +10,7 @@ import {
 } from '../compactor.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { emptyPlan, type Plan } from '../plan/plan.ts';
+import { unwound } from '../plan/precedence.ts';
 import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { Codec, Store, StoredWindow, ThreadKey } from '../ports.ts';
@@ -18,8 +19,10 @@ import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import { hasResults, startsTurn, textOf, type Message, type MessageId } from '../thread/message.ts';
 import { Thread, type Node } from '../thread/thread.ts';
+import { unitStarts } from '../thread/units.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
+import type { Counter } from '../tokens/counter.ts';
 import { usageTokens, validUsage } from '../tokens/usage.ts';
 
 export interface CompactionHooks {
@@ -111,6 +114,11 @@ export class ThreadHandle<Wire = Message> {
     return this.#plan;
   }
 
+  /** The counter in force: what was learnt from reported usage is part of it. */
+  get counter(): Counter {
+    return this.#setting.counter;
+  }
+
   get length(): number {
     return this.#thread.length;
   }
@@ -161,13 +169,13 @@ export class ThreadHandle<Wire = Message> {
         if (sameShow(before, this.#plan)) continue;
         await this.#load(before);
         const { pins } = this.#plan;
-        return this.#adopt({ ...before, pins, undid: version }, []);
+        return this.#adopt({ ...before, pins, signedFrom: this.length, undid: version }, []);
       }
       return false;
     });
   }
 
-  /** Keeps a message whole from now on; one that was compacted comes back. */
+  /** Keeps a message whole from now on, with the calls or results that belong to it; one that was compacted comes back. */
   pin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
       if (this.#plan.pins.includes(id)) return;
@@ -175,17 +183,15 @@ export class ThreadHandle<Wire = Message> {
       const node = this.#thread.get(id);
       if (node === undefined)
         throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
-      const behind =
-        node.index < this.#plan.start && !this.#plan.carried.some((carried) => carried.id === id);
-      const carried = [...this.#plan.carried, ...(behind ? [{ id, index: node.index }] : [])];
-      await this.#adopt(
-        {
-          ...this.#plan,
-          pins: [...this.#plan.pins, id],
-          carried: carried.toSorted((a, b) => a.index - b.index),
-        },
-        [],
-      );
+      await this.#adopt(this.#withPinned(await this.#unitOf(node)), []);
+    });
+  }
+
+  /** Starts with the plan of a thread that shares its first messages, if the plan was made for no more than those. */
+  takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
+    return this.#exclusively(async () => {
+      if (plan.threadVersion > sharedMessages || this.#version > 0) return false;
+      return this.#adopt({ ...plan, thread: this.key.thread }, []);
     });
   }
 
@@ -196,6 +202,34 @@ export class ThreadHandle<Wire = Message> {
       await this.#load(plan);
       return render(windowOf(this.#thread, plan, length), plan, this.#setting);
     });
+  }
+
+  /** The messages that cannot be shown one without another. */
+  async #unitOf(node: Node): Promise<readonly Node[]> {
+    const path =
+      node.index < this.#thread.base
+        ? await this.#host.store.path(this.key, node.id)
+        : this.#thread.path();
+    const starts = unitStarts(path.map(({ message }) => message));
+    const place = path.findIndex(({ id }) => id === node.id);
+    const unit = starts.findLastIndex((start) => start <= place);
+    return path.slice(starts[unit], starts[unit + 1]);
+  }
+
+  #withPinned(nodes: readonly Node[]): Plan {
+    const ids = new Set(nodes.map(({ id }) => id));
+    const carried = this.#plan.carried.filter(({ id }) => !ids.has(id));
+    for (const { id, index } of nodes) if (index < this.#plan.start) carried.push({ id, index });
+    const plan = unwound(this.#plan, ids);
+    return {
+      ...plan,
+      pins: [...plan.pins.filter((id) => !ids.has(id)), ...ids],
+      carried: carried.toSorted((a, b) => a.index - b.index),
+      signedFrom:
+        sameShow(plan, this.#plan) && carried.length === this.#plan.carried.length
+          ? plan.signedFrom
+          : this.length,
+    };
   }
 
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
@@ -211,6 +245,11 @@ export class ThreadHandle<Wire = Message> {
   /** Keeps the figures that checks need, at the cost of the one message. */
   #note({ message, index }: Node): void {
     if (this.#task === null && startsTurn(message)) this.#task = textOf(message);
+    if (message.role === 'assistant') {
+      // A model wrote it, so all before it was sent.
+      this.#sent = Math.max(this.#sent, index);
+      this.#largestUnsent = 0;
+    }
     const tokens = this.#setting.counter.message(message);
     if (index >= this.#sent && hasResults(message))
       this.#largestUnsent = Math.max(this.#largestUnsent, tokens);

@@ -83,7 +83,7 @@ async function clearOne(
   hands: Hands,
 ): Promise<PlanRecord | undefined> {
   const [id] = proposal.span.ids;
-  const entry = situation.draft.entries.find(({ node }) => node.id === id);
+  const entry = situation.draft.entry(id);
   if (entry === undefined) return undefined;
   const args = callFor(situation.draft, entry)?.args ?? '';
   const found = await Promise.all(

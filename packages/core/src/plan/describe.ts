@@ -7,20 +7,10 @@ import {
   type CallPart,
   type Message,
 } from '../thread/message.ts';
-
-const LONGEST = 160;
-
-/** One line of a text: spaces joined, cut with a mark. */
-export function oneLine(text: string, most: number = LONGEST): string {
-  const line = text
-    .slice(0, most * 4)
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
-}
+import { oneLine } from '../thread/text.ts';
 
 /** What a call asks for, in one line: the first argument that a person would name it by. */
-export function describeCall(call: CallPart): string {
+function describeCall(call: CallPart): string {
   const args = parseJson(call.args);
   if (!isJsonObject(args)) return oneLine(call.args);
   for (const name of [

@@ -80,6 +80,11 @@ export class Draft {
     return this.#firstChange;
   }
 
+  /** The entry of a message of the window. */
+  entry(id: MessageId): Entry | undefined {
+    return this.#byId.get(id);
+  }
+
   action(entry: Entry): Action | undefined {
     return this.#actions.get(entry.node.id);
   }
@@ -104,9 +109,9 @@ export class Draft {
     return entry.pinned || this.#held.has(entry.node.id);
   }
 
-  /** Adds a record. A new summary takes the place of the one it contains, and of the records that it covers. */
+  /** Adds a record. It takes the place of the records that it covers, and a summary that of the one it contains. */
   add(record: PlanRecord): void {
-    if (takesAway(record)) this.#absorb(record);
+    this.#absorb(record);
     this.#records = [...this.#records, record];
     this.#tokens += this.#syntheticCost(record);
     this.#act(record.span.ids, record);
@@ -173,7 +178,9 @@ export class Draft {
   }
 
   #absorb(record: PlanRecord): void {
-    const covered = new Set<MessageId>(record.span.ids);
+    const { ids } = record.span;
+    if (record.kind !== 'summarize' && !ids.some((id) => this.#actions.has(id))) return;
+    const covered = new Set<MessageId>(ids);
     this.#records = this.#records.filter((old) => {
       const contained = record.kind === 'summarize' && old.kind === 'summarize';
       if (!contained && !old.span.ids.every((id) => covered.has(id))) return true;
@@ -209,10 +216,6 @@ export class Draft {
 export function isSeatAction(action: Action): action is SeatAction {
   if (action.kind === 'externalize') return action.span.ids.length === 1;
   return action.kind === 'clear' || action.kind === 'hide';
-}
-
-function takesAway(record: PlanRecord): boolean {
-  return record.kind === 'summarize' || record.kind === 'drop' || record.span.ids.length > 1;
 }
 
 function toEntries(

@@ -1,6 +1,7 @@
 import { isSummary, textOf } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
-import { describeMessage, oneLine } from './describe.ts';
+import { oneLine } from '../thread/text.ts';
+import { describeMessage } from './describe.ts';
 import type { Entry } from './draft.ts';
 import type { DropIndex } from './plan.ts';
 import type { Situation, Strategy } from './strategy.ts';

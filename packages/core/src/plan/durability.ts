@@ -21,7 +21,7 @@ export interface ToolPolicy {
 
 export type ToolPolicies = Readonly<Record<string, ToolPolicy>>;
 
-export const DEFAULT_DURABILITY: Durability = 'anchoring';
+const DEFAULT_DURABILITY: Durability = 'anchoring';
 
 /** The policy for a tool wins over what its result's envelope says; the default is anchoring. */
 export function durabilityOf(result: ResultPart, tools: ToolPolicies): Durability {

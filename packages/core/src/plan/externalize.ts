@@ -89,7 +89,7 @@ export async function moveToArtifact(
   ends: Ends,
 ): Promise<ExternalizeRecord | undefined> {
   const [id] = proposal.span.ids;
-  const entry = situation.draft.entries.find(({ node }) => node.id === id);
+  const entry = situation.draft.entry(id);
   if (entry === undefined) return undefined;
   const { content, mediaType } = artifactContent(entry.message);
   const { tenant, thread } = situation.key;

@@ -11,6 +11,7 @@ const READABLE_TOKENS = 256;
  * pins leave room for. Only when the pins alone exceed it are they shortened, and the plan says so.
  */
 export const LAST_RESORT: readonly Strategy[] = [
+  squeeze({ reach: 'oversized-pins', floorTokens: READABLE_TOKENS }),
   squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),
   shrinkSummary(),

@@ -40,6 +40,17 @@ export function normalize(records: readonly PlanRecord[]): Normalized {
   return { records: kept, warnings };
 }
 
+/** A plan that shows a message again: no record and no hide names it. */
+export function unwound(plan: Plan, ids: ReadonlySet<MessageId>): Plan {
+  const records = plan.records.flatMap((record) => {
+    const span = without(record.span, (id) => ids.has(id));
+    return span === undefined
+      ? []
+      : [span.ids.length === record.span.ids.length ? record : { ...record, span }];
+  });
+  return { ...plan, records, hides: plan.hides.filter(({ id }) => !ids.has(id)) };
+}
+
 function without(span: Span, lost: (id: MessageId) => boolean): Span | undefined {
   const [first, ...rest] = span.ids.filter((id) => !lost(id));
   return first === undefined ? undefined : { ...span, ids: [first, ...rest] };

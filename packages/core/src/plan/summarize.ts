@@ -1,6 +1,7 @@
-import { startsTurn } from '../thread/message.ts';
+import { isSummary, startsTurn, textOf } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
 import { fitSummary } from '../summary/render.ts';
+import { EMPTY_SUMMARY, type Summary } from '../summary/summary.ts';
 import type { Entry } from './draft.ts';
 import type { SummarizeRecord } from './plan.ts';
 import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
@@ -70,8 +71,8 @@ async function summarizeSpan(
   const room = summaryRoom(situation, tokens, whole);
   const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
   const summary = await hands.summarizer.summarize({
-    nodes: covered.map(({ node }) => node),
-    previous: previous?.summary ?? null,
+    nodes: covered.filter(({ message }) => !isSummary(message)).map(({ node }) => node),
+    previous: handedOver(previous?.summary ?? null, covered),
     task,
     round: (previous?.summary.round ?? 0) + 1,
     maxTokens: room,
@@ -96,6 +97,16 @@ async function summarizeSpan(
     at: previous?.at ?? first.node.index,
     messages: (previous?.messages ?? 0) + covered.length,
   };
+}
+
+/** The summary before this one, with those that the host's messages hold: they are handed over, not summarised (A6). */
+function handedOver(previous: Summary | null, covered: readonly Entry[]): Summary | null {
+  const texts = covered
+    .filter(({ message }) => isSummary(message))
+    .map(({ message }) => textOf(message));
+  if (texts.length === 0) return previous;
+  const known = previous ?? EMPTY_SUMMARY;
+  return { ...known, prose: [known.prose, ...texts].filter((text) => text !== null).join('\n\n') };
 }
 
 /** What is left of the target for the summary, the one before it being given up. */

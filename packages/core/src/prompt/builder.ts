@@ -11,14 +11,16 @@ import {
   type MessageId,
   type ResultPart,
   type Role,
+  type TextPart,
 } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
+import { Seats } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { isSeatAction } from '../plan/draft.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
 import { pointerMessage, summaryMessages } from '../plan/replacement.ts';
-import { seated } from '../plan/seat.ts';
+import { seated, type SeatAction } from '../plan/seat.ts';
 import type { PromptMessage, Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
@@ -46,9 +48,8 @@ export class PromptBuilder {
   readonly #turns: number[] = [];
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
+  readonly #seats = new Seats();
   #round: Node[] = [];
-  #open = new Map<string, CallPart>();
-  #answering = false;
   #tokens = 0;
   #lastRole: Role | undefined;
 
@@ -80,9 +81,9 @@ export class PromptBuilder {
       this.#standIn(action);
       return;
     }
-    if (this.#round.length > 0 && !this.#belongsToRound(node.message)) this.#closeRound();
+    if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
     if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
-    else if (hasResults(node.message)) this.#emitStray(node, resultsOf(node.message));
+    else if (hasResults(node.message)) this.#emitUnseated(node);
     else this.#emitNode(node);
   }
 
@@ -91,26 +92,18 @@ export class PromptBuilder {
     this.#showSummaries(this.#plan.start);
   }
 
-  #belongsToRound(message: Message): boolean {
-    return hasResults(message) || (message.role === 'assistant' && !this.#answering);
-  }
-
   #join(node: Node): void {
     this.#round.push(node);
-    for (const call of callsOf(node.message)) this.#open.set(call.callId, call);
-    if (!hasResults(node.message)) return;
-    this.#answering = true;
-    for (const { callId } of resultsOf(node.message)) this.#open.delete(callId);
-    if (this.#open.size === 0) this.#closeRound();
+    this.#seats.next(node.message);
+    if (this.#seats.open.size === 0) this.#closeRound();
   }
 
   /** Shows the round with every call answered: a result that never came has a note in its place. */
   #closeRound(): void {
     const round = this.#round;
-    const missing = [...this.#open.values()];
+    const missing = [...this.#seats.open.values()];
     this.#round = [];
-    this.#open = new Map();
-    this.#answering = false;
+    this.#seats.endRound();
     const waiting = new Set(
       round.flatMap(({ message }) => callsOf(message).map(({ callId }) => callId)),
     );
@@ -120,42 +113,42 @@ export class PromptBuilder {
       const stray = results.filter(({ callId }) => !waiting.delete(callId));
       if (stray.length > 0) strays.push([node, stray]);
       if (stray.length === 0) this.#emitNode(node);
-      else if (stray.length < node.message.parts.length) this.#emitWithout(node, stray);
+      else this.#emitWithout(node, stray);
     }
     for (const call of missing)
       this.#emit(noResult(call), { kind: 'no-result', callId: call.callId });
     for (const [node, stray] of strays) this.#emitStray(node, stray);
   }
 
+  /** A message whose results all come too late: what else it holds stays. */
+  #emitUnseated(node: Node): void {
+    const stray = resultsOf(node.message);
+    this.#emitWithout(node, stray);
+    this.#emitStray(node, stray);
+  }
+
   #emitWithout(node: Node, stray: readonly ResultPart[]): void {
     const parts = node.message.parts.filter(
       (part) => part.kind !== 'result' || !stray.includes(part),
     );
+    if (parts.length === 0) return;
     this.#emit({ role: node.message.role, parts }, { kind: 'changed', id: node.id, by: 'stray' });
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
-  #emitStray(node: Node, results: readonly ResultPart[]): void {
+  #emitStray(node: Node, stray: readonly ResultPart[]): void {
     const action = this.#actions.get(node.id);
-    const shown =
-      action !== undefined && isSeatAction(action) ? seated(node.message, action) : node.message;
-    const wanted = new Set(results.map(({ callId }) => callId));
-    const texts = resultsOf(shown)
-      .filter(({ callId }) => wanted.has(callId))
-      .map(
-        (result) =>
-          `[Late result of ${result.tool ?? 'a tool'} (call ${result.callId})]\n${resultText(result)}`,
-      );
-    this.#emit(textMessage('user', texts.join('\n')), {
-      kind: 'changed',
-      id: node.id,
-      by: 'stray',
-    });
+    const shown = isSeat(action) ? seated(node.message, action) : node.message;
+    const strayIds = new Set(stray.map(({ callId }) => callId));
+    const parts = shown.parts.flatMap((part) =>
+      part.kind === 'result' && strayIds.has(part.callId) ? [strayText(part)] : [],
+    );
+    this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
   }
 
   #emitNode(node: Node): void {
     const action = this.#actions.get(node.id);
-    if (action !== undefined && isSeatAction(action)) {
+    if (isSeat(action)) {
       this.#emit(seated(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
       return;
     }
@@ -218,6 +211,15 @@ export class PromptBuilder {
     this.#tokens += this.#counter.message(message);
     if (message.role !== 'system') this.#lastRole = message.role;
   }
+}
+
+function isSeat(action: Action | undefined): action is SeatAction {
+  return action !== undefined && isSeatAction(action);
+}
+
+function strayText(result: ResultPart): TextPart {
+  const from = `${result.tool ?? 'a tool'} (call ${result.callId})`;
+  return { kind: 'text', text: `[Late result of ${from}]\n${resultText(result)}` };
 }
 
 /** Tool results come from the user's side. */

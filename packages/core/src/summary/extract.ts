@@ -7,6 +7,7 @@ import {
   textOf,
   type CallPart,
 } from '../thread/message.ts';
+import { headOf, oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import {
   EMPTY_SUMMARY,
@@ -29,6 +30,7 @@ const STANDING =
   /\b(?:never|always|must(?: not)?|only|do not|don't|make sure|prefer|avoid|at most|at least|no more than)\b/i;
 const FAILED = /\b(?:error|exception|failed|failure|traceback|cannot|not found|denied)\b/i;
 const LONGEST_LINE = 200;
+const shortLine = (text: string): string => oneLine(text, LONGEST_LINE);
 
 /** A summary from the messages alone: no model, the same every time. */
 export function extract(request: ExtractRequest): Summary {
@@ -52,24 +54,20 @@ export function extract(request: ExtractRequest): Summary {
       ...before.notes,
       ...nodes
         .filter(({ message }) => startsTurn(message))
-        .map(({ message, turn }) => ({ text: line(textOf(message)), by: 'user' as const, turn })),
+        .map(({ message, turn }) => ({
+          text: shortLine(textOf(message)),
+          by: 'user' as const,
+          turn,
+        })),
       ...said.map(({ message, turn }) => ({
-        text: line(textOf(message)),
+        text: shortLine(textOf(message)),
         by: 'assistant' as const,
         turn,
       })),
     ].slice(-60),
-    currentTask: lastSaid === undefined ? before.currentTask : line(textOf(lastSaid.message)),
+    currentTask: lastSaid === undefined ? before.currentTask : shortLine(textOf(lastSaid.message)),
     splitTurn: splitTurnOf(nodes, request.splitTurn),
   };
-}
-
-function line(text: string): string {
-  const one = text
-    .slice(0, LONGEST_LINE * 4)
-    .replace(/\s+/g, ' ')
-    .trim();
-  return one.length <= LONGEST_LINE ? one : `${one.slice(0, LONGEST_LINE - 1)}…`;
 }
 
 function standingFacts(nodes: readonly Node[]): readonly Fact[] {
@@ -78,7 +76,7 @@ function standingFacts(nodes: readonly Node[]): readonly Fact[] {
     if (!startsTurn(message)) continue;
     for (const sentence of textOf(message).split(/(?<=[.!?])\s+|\n+/)) {
       if (STANDING.test(sentence))
-        facts.push({ kind: 'constraint', text: line(sentence), by: 'user', turn });
+        facts.push({ kind: 'constraint', text: shortLine(sentence), by: 'user', turn });
     }
   }
   return facts;
@@ -98,10 +96,10 @@ function toolOutcomes(nodes: readonly Node[]): readonly ToolOutcome[] {
       outcomes.push({
         tool: result.tool ?? call?.tool ?? 'tool',
         outcome: result.outcome ?? (failed ? 'failure' : 'success'),
-        call: call === undefined ? '' : line(call.args),
+        call: call === undefined ? '' : shortLine(call.args),
         turn,
         ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
-        ...(failed ? { error: line(text) } : {}),
+        ...(failed ? { error: shortLine(text) } : {}),
       });
     }
   }
@@ -170,9 +168,6 @@ function splitTurnOf(
   const texts = prefix.map(({ message }) => textOf(message)).filter((text) => text !== '');
   return {
     turn,
-    text: texts
-      .map((text) => `- ${line(text)}`)
-      .join('\n')
-      .slice(0, maxTokens * 3),
+    text: headOf(texts.map((text) => `- ${shortLine(text)}`).join('\n'), maxTokens * 3),
   };
 }

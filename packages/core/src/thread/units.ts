@@ -1,34 +1,42 @@
-import { callsOf, hasCalls, hasResults, resultsOf, type Message } from './message.ts';
+import { callsOf, hasResults, resultsOf, type CallPart, type Message } from './message.ts';
 
 /**
- * Where a round's calls and results sit. A round is a run of assistant messages and the results behind it; a
- * result is seated when its call stands in that run. Any other result is stray: its call is missing, was answered
+ * Follows the rounds of a path. A round is a run of assistant messages and the results behind it; a result is seated
+ * when its call stands in that run and waits for it. Any other result is stray: its call is missing, was answered
  * already or lies behind a later message, and no provider would take it as a result.
  */
 export class Seats {
-  #open = new Set<string>();
+  #open = new Map<string, CallPart>();
   #answering = false;
 
   /** The calls that still wait for their results. */
-  get open(): ReadonlySet<string> {
+  get open(): ReadonlyMap<string, CallPart> {
     return this.#open;
   }
 
-  /** Takes the next message of a path and tells which of its results are seated. */
-  next(message: Message): ReadonlySet<string> {
-    const seated = new Set<string>();
-    if (hasResults(message)) {
+  /** True where a message ends the round before it, so that open calls will never be answered. */
+  ends(message: Message): boolean {
+    return !hasResults(message) && (message.role !== 'assistant' || this.#answering);
+  }
+
+  /** Takes the next message of the path and gives the calls that its results answer. */
+  next(message: Message): readonly CallPart[] {
+    if (this.ends(message)) this.endRound();
+    for (const call of callsOf(message)) this.#open.set(call.callId, call);
+    const answered: CallPart[] = [];
+    for (const { callId } of resultsOf(message)) {
+      const call = this.#open.get(callId);
       this.#answering = true;
-      for (const { callId } of resultsOf(message))
-        if (this.#open.delete(callId)) seated.add(callId);
-      return seated;
+      if (call === undefined) continue;
+      this.#open.delete(callId);
+      answered.push(call);
     }
-    if (message.role !== 'assistant' || this.#answering) {
-      this.#open = new Set();
-      this.#answering = false;
-    }
-    if (hasCalls(message)) for (const { callId } of callsOf(message)) this.#open.add(callId);
-    return seated;
+    return answered;
+  }
+
+  endRound(): void {
+    this.#open = new Map();
+    this.#answering = false;
   }
 }
 
@@ -37,18 +45,17 @@ export class Seats {
  * its result, or reasoning from what it led to. Returns the index (within `messages`) at which each unit starts.
  */
 export function unitStarts(messages: readonly Message[]): readonly number[] {
-  const callAt = new Map<string, number>();
-  const starts: number[] = [];
   const seats = new Seats();
+  const madeAt = new Map<CallPart, number>();
+  const starts: number[] = [];
   messages.forEach((message, i) => {
-    const seated = seats.next(message);
     let joined = i;
-    for (const callId of seated) joined = Math.min(joined, callAt.get(callId) ?? i);
+    for (const call of seats.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
     if (isThought(messages[i - 1]) && message.role === 'assistant')
       joined = Math.min(joined, i - 1);
     while ((starts.at(-1) ?? 0) > joined) starts.pop();
     if (joined === i) starts.push(i);
-    for (const { callId } of callsOf(message)) callAt.set(callId, i);
+    for (const call of callsOf(message)) madeAt.set(call, i);
   });
   return starts;
 }

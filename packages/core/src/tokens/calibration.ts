@@ -67,7 +67,7 @@ const LATIN = 0.5;
 const WIDE = 1;
 
 /** Estimator units of a text, in one pass. Close to o200k on English and code; wide scripts count in full. */
-export function units(text: string): number {
+function units(text: string): number {
   let letters = 0;
   let spaces = 0;
   let other = 0;

@@ -1,0 +1,112 @@
+import { messageId, type Message, type MessageId, type ThreadId } from '../thread/message.ts';
+import {
+  ThreadHandle,
+  type CompactOptions,
+  type Fitted,
+  type HandleSetting,
+} from './thread-handle.ts';
+
+const MOST_THREADS = 64;
+
+/** A conversation that was fitted before. */
+interface Known<Wire> {
+  readonly handle: ThreadHandle<Wire>;
+  /** What the host sent last, to recognise the same objects without looking into them. */
+  wire: readonly Wire[];
+  /** The ids of its messages, in order. */
+  readonly ids: MessageId[];
+}
+
+/**
+ * The conversations of hosts that resend everything, the least recently used forgotten first. A conversation is
+ * recognised by its longest known prefix: where it goes on, so does its thread; where it turns off, a new thread
+ * takes over as much of the plan as both share.
+ */
+export class FittedThreads<Wire> {
+  readonly #setting: HandleSetting<Wire>;
+  readonly #tenant: string;
+  #known: readonly Known<Wire>[] = [];
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(setting: HandleSetting<Wire>, tenant: string) {
+    this.#setting = setting;
+    this.#tenant = tenant;
+  }
+
+  async fit(wire: readonly Wire[], options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    const recognised = this.#queue.then(() => this.#recognise(wire));
+    this.#queue = recognised.catch(() => undefined);
+    const handle = await recognised;
+    return handle.prompt(options);
+  }
+
+  /** The thread of a conversation, with all its messages appended. */
+  async #recognise(wire: readonly Wire[]): Promise<ThreadHandle<Wire>> {
+    const same = this.#sameObjects(wire);
+    const known = same === undefined ? await this.#sameContent(wire) : await this.#goOn(same, wire);
+    known.wire = wire.slice();
+    this.#known = [known, ...this.#known.filter((other) => other !== known)].slice(0, MOST_THREADS);
+    return known.handle;
+  }
+
+  /** The cheap case: the host appended to the list that it sent last. */
+  #sameObjects(wire: readonly Wire[]): Known<Wire> | undefined {
+    return this.#known.find(
+      (known) =>
+        known.wire.length > 0 &&
+        known.wire.length <= wire.length &&
+        known.wire.every((message, i) => message === wire[i]),
+    );
+  }
+
+  async #goOn(known: Known<Wire>, wire: readonly Wire[]): Promise<Known<Wire>> {
+    const fresh = this.#setting.codec.decode(wire.slice(known.wire.length));
+    known.ids.push(...(await known.handle.appendDecoded(fresh)));
+    return known;
+  }
+
+  async #sameContent(wire: readonly Wire[]): Promise<Known<Wire>> {
+    const decoded = this.#setting.codec.decode(wire);
+    const ids = idsOf(decoded);
+    const [nearest, shared] = this.#nearest(ids);
+    if (nearest !== undefined && shared === nearest.ids.length) {
+      nearest.ids.push(...(await nearest.handle.appendDecoded(decoded.slice(shared))));
+      return nearest;
+    }
+    const key = { tenant: this.#tenant, thread: `fit-${ids.at(-1) ?? 'empty'}` as ThreadId };
+    const handle = new ThreadHandle(key, this.#setting);
+    await handle.appendDecoded(decoded);
+    if (nearest !== undefined) await handle.takeOver(nearest.handle.plan, shared);
+    return { handle, wire, ids };
+  }
+
+  /** The known conversation that shares the longest beginning, and how long that is. */
+  #nearest(ids: readonly MessageId[]): [Known<Wire> | undefined, number] {
+    let best: Known<Wire> | undefined;
+    let most = 0;
+    for (const known of this.#known) {
+      const shared = sharedLength(known.ids, ids);
+      if (shared > most) [best, most] = [known, shared];
+    }
+    return [best, most];
+  }
+}
+
+/** Ids are chained: where two are equal, so is all before them. */
+function sharedLength(a: readonly MessageId[], b: readonly MessageId[]): number {
+  const most = Math.min(a.length, b.length);
+  let low = 0;
+  let high = most;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (a[middle - 1] === b[middle - 1]) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function idsOf(messages: readonly Message[]): MessageId[] {
+  const ids: MessageId[] = [];
+  for (const message of messages) ids.push(messageId(ids.at(-1) ?? null, message));
+  return ids;
+}
