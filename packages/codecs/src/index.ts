@@ -1,1 +1,12 @@
-export {};
+export { DecodeError } from './decode-error.ts';
+export {
+  openaiChat,
+  type ChatAssistantMessage,
+  type ChatContentPart,
+  type ChatFunctionMessage,
+  type ChatMessage,
+  type ChatSystemMessage,
+  type ChatToolCall,
+  type ChatToolMessage,
+  type ChatUserMessage,
+} from './openai-chat.ts';

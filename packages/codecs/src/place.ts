@@ -1,0 +1,68 @@
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { DecodeError } from './decode-error.ts';
+
+/** A value from outside with the way to it, so that whatever is wrong can be located. */
+export class Place {
+  readonly value: unknown;
+  readonly #parent: Place | undefined;
+  readonly #key: string | number;
+
+  constructor(name: string, value: unknown);
+  constructor(key: string | number, value: unknown, parent: Place);
+  constructor(key: string | number, value: unknown, parent?: Place) {
+    this.value = value;
+    this.#key = key;
+    this.#parent = parent;
+  }
+
+  get path(): string {
+    if (this.#parent === undefined) return String(this.#key);
+    return typeof this.#key === 'number'
+      ? `${this.#parent.path}[${this.#key}]`
+      : `${this.#parent.path}.${this.#key}`;
+  }
+
+  /** The place of a field of an object; its value is undefined where it is absent. */
+  at(key: string): Place {
+    return new Place(key, this.object()[key], this);
+  }
+
+  has(key: string): boolean {
+    return isJsonObject(this.value) && this.value[key] !== undefined && this.value[key] !== null;
+  }
+
+  object(): JsonObject {
+    return isJsonObject(this.value) ? this.value : this.fail('must be an object');
+  }
+
+  text(): string {
+    return typeof this.value === 'string' ? this.value : this.fail('must be a string');
+  }
+
+  /** Undefined where it is absent or null. */
+  optionalText(): string | undefined {
+    return this.value === undefined || this.value === null ? undefined : this.text();
+  }
+
+  list(): readonly Place[] {
+    if (!Array.isArray(this.value)) return this.fail('must be a list');
+    return this.value.map((value: unknown, i) => new Place(i, value, this));
+  }
+
+  /** The value as it is; whoever decodes has it from JSON. */
+  json(): Json {
+    return (this.value ?? null) as Json;
+  }
+
+  fail(problem: string): never {
+    throw new DecodeError(this.path, `${problem}, is ${kindOf(this.value)}`);
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' && value.length > 40 ? 'a string' : JSON.stringify(value);
+}
