@@ -152,6 +152,7 @@ export {
   startsTurn,
   textMessage,
   textOf,
+  withParts,
   type ArtifactId,
   type CallPart,
   type ContentPart,

@@ -3,6 +3,7 @@ import type { Node } from './thread/thread.ts';
 import type { Summary } from './summary/summary.ts';
 import type { Plan } from './plan/plan.ts';
 import type { CompactionEvent } from './events.ts';
+import type { ProviderRules } from './prompt/rules.ts';
 
 /** Milliseconds since the epoch. The engine has no clock of its own. */
 export interface Clock {
@@ -63,10 +64,13 @@ export interface Requester {
 
 /** Keeps what was taken out of the prompt. No access looks like absence. */
 export interface ArtifactStore {
-  /** Stores content under the hash of it and returns its id; storing it again changes nothing. */
-  put(content: string, metadata: ArtifactMetadata): Promise<ArtifactId>;
+  /** Stores content under the hash of it and returns its id. Storing it again only begins its time to live anew. */
+  put(content: string | Uint8Array, metadata: ArtifactMetadata): Promise<ArtifactId>;
   metadata(id: ArtifactId, requester: Requester): Promise<ArtifactMetadata | undefined>;
+  /** The content as text. */
   get(id: ArtifactId, requester: Requester): Promise<string | undefined>;
+  /** The content as it was put, for what is no text. */
+  bytes(id: ArtifactId, requester: Requester): Promise<Uint8Array | undefined>;
 }
 
 /** A plan as a store holds it. Version 0 is the empty plan that every thread starts with. */
@@ -79,24 +83,82 @@ export interface StoredPlan {
 export interface StoredWindow {
   readonly carried: readonly Node[];
   readonly tail: readonly Node[];
+  /** The newest plan that was made on this path; a fork before a compaction does not know it. */
   readonly current: StoredPlan | undefined;
+  /** The newest version of the whole thread, other forks included: what a commit must expect. */
+  readonly version: number;
 }
 
-/** Keeps threads and plans. Appending is idempotent; of concurrent commits of one version exactly one wins. */
+/** An event as a store holds it, in the order in which events came. */
+export interface StoredEvent {
+  readonly sequence: number;
+  /** The plan that it was committed with; 0 where it came without one. */
+  readonly version: number;
+  readonly event: CompactionEvent;
+}
+
+/** A thread in a list. */
+export interface ThreadEntry {
+  readonly thread: ThreadId;
+  /** The newest message, and how many messages its path has. */
+  readonly head: MessageId;
+  readonly length: number;
+  /** The newest version of its plan. */
+  readonly version: number;
+}
+
+/** A compacted message that was found, with how well it matches; only the order of scores means anything. */
+export interface Found {
+  readonly node: Node;
+  readonly score: number;
+}
+
+/** The vector of a compacted message. */
+export interface MessageVector {
+  readonly id: MessageId;
+  readonly vector: readonly number[];
+}
+
+/**
+ * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; of concurrent commits of one
+ * version exactly one wins. A key of another tenant is the key of a thread that is not there.
+ */
 export interface Store {
+  /** Adds messages, parents first. The last of them becomes the thread's head, also where it was there already. */
   append(key: ThreadKey, nodes: readonly Node[]): Promise<void>;
   /** The active window of the thread's latest head, or of a given one. Undefined where there is no such thread. */
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
   /** The whole path to a head, from an index on. */
   path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]>;
+  /** The messages on the path to a head that start turns: where one can branch off (B15). */
+  turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]>;
+  /** Every message of the thread with all its forks, parents first, in parts. */
+  nodes(key: ThreadKey): AsyncIterable<readonly Node[]>;
+  /** The last message of every fork, the latest head first. */
+  heads(key: ThreadKey): Promise<readonly MessageId[]>;
+  /** The threads of a tenant by name, behind a given one. */
+  threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]>;
   plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined>;
-  /** Commits a plan with its events in one transaction if the current version is still the expected one. */
+  /** Commits a plan with its events in one transaction if the thread's version is still the expected one. */
   commit(
     key: ThreadKey,
     plan: Plan,
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean>;
+  /** Keeps events that come without a plan. Nothing where there is no such thread. */
+  record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void>;
+  /** The thread's events behind a sequence number. */
+  events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]>;
+  /** The compacted messages that hold some of the words, best first (C26). Any plan's spans count. */
+  search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]>;
+  /** Compacted messages by id. */
+  compacted(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]>;
+  /** Compacted messages that an embedder has not seen yet. */
+  unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]>;
+  keepVectors(key: ThreadKey, embedder: string, vectors: readonly MessageVector[]): Promise<void>;
+  vectors(key: ThreadKey, embedder: string): Promise<readonly MessageVector[]>;
+  close(): Promise<void>;
 }
 
 /** Says how a tool's source looks now, so that a replayable result can be told from a drifted one (C9). */
@@ -115,6 +177,9 @@ export interface Embedder {
 /** Translates a host's messages. Decoding and encoding what was decoded gives equal JSON. */
 export interface Codec<Wire> {
   readonly name: string;
-  decode(wire: readonly Wire[]): readonly Message[];
+  /** What its provider asks of a prompt. */
+  readonly rules?: ProviderRules;
+  /** `before` are the messages that were decoded earlier: a result names only its call, which may be among them. */
+  decode(wire: readonly Wire[], before?: readonly Message[]): readonly Message[];
   encode(messages: readonly Message[]): readonly Wire[];
 }

@@ -86,7 +86,7 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     counter: counter ?? estimator(facts.provider),
     calibration:
       counter === undefined ? startCalibration(options.model) : { factor: 1, samples: 0 },
-    rules: options.rules ?? STRICT_RULES,
+    rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
     tools: options.tools ?? {},
     summarizer: options.summarizer ?? extractSummarizer,
     store: options.store ?? memoryStore(),

@@ -127,6 +127,11 @@ export class ThreadHandle<Wire = Message> {
     return this.#thread.head?.id;
   }
 
+  /** The messages of the path that are held in memory. */
+  get messages(): readonly Message[] {
+    return this.#thread.messages;
+  }
+
   /** The message at an index of the path, where it is held in memory. */
   at(index: number): Node | undefined {
     return this.#thread.at(index);
@@ -139,7 +144,7 @@ export class ThreadHandle<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. Appending what is there already changes nothing. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
-    return this.#exclusively(() => this.#append(this.#host.codec.decode(wire)));
+    return this.#exclusively(() => this.#append(this.#host.codec.decode(wire, this.#thread.messages)));
   }
 
   /** Appends messages that are decoded already. */

@@ -1,6 +1,7 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../thread/json.ts';
 import {
   resultText,
+  withParts,
   type CallPart,
   type ContentPart,
   type Message,
@@ -16,8 +17,7 @@ export type SeatAction = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hi
 /** The message as the plan shows it. Reasoning is left out: it would not be what was signed. */
 export function seated(message: Message, action: SeatAction): Message {
   const parts = message.parts.flatMap((part) => seatedPart(part, action));
-  const { role, meta } = message;
-  return meta === undefined ? { role, parts } : { role, parts, meta };
+  return withParts(message, parts);
 }
 
 function seatedPart(part: Part, action: SeatAction): readonly Part[] {

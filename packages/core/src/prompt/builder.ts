@@ -12,6 +12,7 @@ import {
   type ResultPart,
   type Role,
   type TextPart,
+  withParts,
 } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { Seats } from '../thread/units.ts';
@@ -132,7 +133,7 @@ export class PromptBuilder {
       (part) => part.kind !== 'result' || !stray.includes(part),
     );
     if (parts.length === 0) return;
-    this.#emit({ role: node.message.role, parts }, { kind: 'changed', id: node.id, by: 'stray' });
+    this.#emit(withParts(node.message, parts), { kind: 'changed', id: node.id, by: 'stray' });
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
@@ -163,7 +164,7 @@ export class PromptBuilder {
     const parts = message.parts.filter(
       (part) => part.kind !== 'reasoning' || part.signature === undefined,
     );
-    return parts.length === message.parts.length ? undefined : { role: message.role, parts };
+    return parts.length === message.parts.length ? undefined : withParts(message, parts);
   }
 
   /** Summaries stand at their first message, or behind all that is carried. */

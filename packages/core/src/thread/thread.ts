@@ -21,6 +21,7 @@ export class Thread {
   readonly id: ThreadId;
   readonly #nodes = new Map<MessageId, Node>();
   #path: Node[] = [];
+  #messages: Message[] = [];
   #base = 0;
 
   constructor(id: ThreadId) {
@@ -32,6 +33,7 @@ export class Thread {
     const thread = new Thread(id);
     for (const node of [...carried, ...tail]) thread.#nodes.set(node.id, node);
     thread.#path = [...tail];
+    thread.#messages = tail.map(({ message }) => message);
     thread.#base = tail[0]?.index ?? 0;
     return thread;
   }
@@ -64,6 +66,11 @@ export class Thread {
     return this.#path.slice(Math.max(0, from - this.#base));
   }
 
+  /** The messages of the current path that are held here, kept up to date without a copy. */
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
   /** True where a node lies on the path to the head. */
   onPath(node: { readonly id: MessageId; readonly index: number }): boolean {
     return this.at(node.index)?.id === node.id;
@@ -77,6 +84,7 @@ export class Thread {
     const node = known ?? place(id, parent, message);
     if (known === undefined) this.#nodes.set(id, node);
     this.#path.push(node);
+    this.#messages.push(node.message);
     return node;
   }
 
@@ -84,6 +92,7 @@ export class Thread {
   moveHead(id: MessageId | null): void {
     if (id === null) {
       this.#path = [];
+      this.#messages = [];
       this.#base = 0;
       return;
     }
@@ -96,6 +105,7 @@ export class Thread {
         node.parent === null || node.index <= this.#base ? undefined : this.#nodes.get(node.parent);
     }
     this.#path = path.toReversed();
+    this.#messages = this.#path.map(({ message }) => message);
     this.#base = this.#path[0]?.index ?? 0;
   }
 }

@@ -16,17 +16,18 @@ export class Seats {
 
   /** True where a message ends the round before it, so that open calls will never be answered. */
   ends(message: Message): boolean {
-    return !hasResults(message) && (message.role !== 'assistant' || this.#answering);
+    return message.role === 'assistant' ? this.#answering : !hasResults(message);
   }
 
   /** Takes the next message of the path and gives the calls that its results answer. */
   next(message: Message): readonly CallPart[] {
     if (this.ends(message)) this.endRound();
     for (const call of callsOf(message)) this.#open.set(call.callId, call);
+    // A provider's own tools answer within the assistant message: the round goes on.
+    if (message.role !== 'assistant' && hasResults(message)) this.#answering = true;
     const answered: CallPart[] = [];
     for (const { callId } of resultsOf(message)) {
       const call = this.#open.get(callId);
-      this.#answering = true;
       if (call === undefined) continue;
       this.#open.delete(callId);
       answered.push(call);

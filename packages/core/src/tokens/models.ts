@@ -2,75 +2,164 @@ import type { MediaProvider } from './media.ts';
 
 /** What is known of a family of models. Prices are multiples of the price of fresh input; all of it is data. */
 export interface ModelFacts {
+  /**
+   * What one request may hold. Where a provider bounds the input apart from the window (OpenAI: 922 000 of 1 050 000,
+   * the rest being for the answer), it is that bound: a larger prompt is refused.
+   */
   readonly windowTokens: number;
   readonly provider?: MediaProvider;
   /** The public tokenizer, where there is one. */
   readonly encoding?: 'o200k' | 'cl100k';
-  readonly cache?: {
-    readonly writePrice: number;
-    readonly readPrice: number;
-    readonly ttlMs: number;
-    readonly minimumTokens: number;
-    /** How many markers a request may carry; 0 where the provider finds the prefix by itself. */
-    readonly markers: number;
-  };
+  readonly cache?: CacheFacts;
 }
 
-const FALLBACK: ModelFacts = { windowTokens: 128_000 };
-const anthropicCache = {
-  writePrice: 1.25,
-  readPrice: 0.1,
-  ttlMs: 300_000,
-  minimumTokens: 1024,
-  markers: 4,
-};
-const openaiCache = {
-  writePrice: 1,
-  readPrice: 0.1,
-  ttlMs: 300_000,
-  minimumTokens: 1024,
-  markers: 0,
-};
-
-/** By prefix of the model id, longest match first; a provider's own prefix ("anthropic/") is ignored. */
-const TABLE: Readonly<Record<string, ModelFacts>> = {
-  'claude-': { windowTokens: 200_000, provider: 'anthropic', cache: anthropicCache },
-  'gpt-4': { windowTokens: 8_192, provider: 'openai', encoding: 'cl100k' },
-  'gpt-4-turbo': { windowTokens: 128_000, provider: 'openai', encoding: 'cl100k' },
-  'gpt-4o': {
-    windowTokens: 128_000,
-    provider: 'openai',
-    encoding: 'o200k',
-    cache: { ...openaiCache, readPrice: 0.5 },
-  },
-  'gpt-4.1': {
-    windowTokens: 1_047_576,
-    provider: 'openai',
-    encoding: 'o200k',
-    cache: { ...openaiCache, readPrice: 0.25 },
-  },
-  'gpt-5': { windowTokens: 400_000, provider: 'openai', encoding: 'o200k', cache: openaiCache },
-  o3: {
-    windowTokens: 200_000,
-    provider: 'openai',
-    encoding: 'o200k',
-    cache: { ...openaiCache, readPrice: 0.25 },
-  },
-  'o4-mini': {
-    windowTokens: 200_000,
-    provider: 'openai',
-    encoding: 'o200k',
-    cache: { ...openaiCache, readPrice: 0.25 },
-  },
-  'gemini-': { windowTokens: 1_048_576, provider: 'google' },
-};
+export interface CacheFacts {
+  readonly writePrice: number;
+  readonly readPrice: number;
+  /** How long an entry lives, at least, without being read. */
+  readonly ttlMs: number;
+  readonly minimumTokens: number;
+  /** How many markers a request may carry; 0 where the provider finds the prefix by itself. */
+  readonly markers: number;
+}
 
 /** Facts of the user's own, by prefix of the model id; they win over the table. */
 export type ModelTable = Readonly<Record<string, ModelFacts>>;
 
+const MINUTE_MS = 60_000;
+const FALLBACK: ModelFacts = { windowTokens: 128_000 };
+
+function anthropic(windowTokens: number, minimumTokens: number, readPrice: number = 0.1) {
+  const cache = { writePrice: 1.25, readPrice, ttlMs: 5 * MINUTE_MS, minimumTokens, markers: 4 };
+  return { windowTokens, provider: 'anthropic', cache } satisfies ModelFacts;
+}
+
+/** OpenAI before GPT-5.6: writing to the cache costs nothing more, and there are no markers. */
+function openai(windowTokens: number, readPrice?: number) {
+  const facts = { windowTokens, provider: 'openai', encoding: 'o200k' } satisfies ModelFacts;
+  if (readPrice === undefined) return facts;
+  const ttlMs = 5 * MINUTE_MS;
+  const cache = { writePrice: 1, readPrice, ttlMs, minimumTokens: 1024, markers: 0 };
+  return { ...facts, cache } satisfies ModelFacts;
+}
+
+function openaiMarked(windowTokens: number, readPrice: number = 0.1) {
+  const ttlMs = 30 * MINUTE_MS;
+  const cache = { writePrice: 1.25, readPrice, ttlMs, minimumTokens: 1024, markers: 4 };
+  return { ...openai(windowTokens), cache } satisfies ModelFacts;
+}
+
+function openaiBefore4o(windowTokens: number) {
+  return { windowTokens, provider: 'openai', encoding: 'cl100k' } satisfies ModelFacts;
+}
+
+/** Google caches by itself and documents no lifetime; the five minutes are an assumption. */
+function google(windowTokens: number, minimumTokens: number, readPrice: number = 0.1) {
+  const ttlMs = 5 * MINUTE_MS;
+  const cache = { writePrice: 1, readPrice, ttlMs, minimumTokens, markers: 0 };
+  return { windowTokens, provider: 'google', cache } satisfies ModelFacts;
+}
+
+const window = (windowTokens: number): ModelFacts => ({ windowTokens });
+
+/**
+ * By prefix of the model id, the longest match first. As the providers documented it in November 2026; where a model's
+ * cache minimum is not documented, its predecessor's stands.
+ */
+const TABLE: ModelTable = {
+  'claude-': anthropic(200_000, 1024),
+  'claude-3-haiku': anthropic(200_000, 2048),
+  'claude-3-5-haiku': anthropic(200_000, 2048),
+  'claude-haiku-4-5': anthropic(200_000, 4096),
+  'claude-haiku-5': anthropic(1_000_000, 4096),
+  'claude-sonnet-4-6': anthropic(1_000_000, 1024),
+  'claude-sonnet-5': anthropic(1_000_000, 1024),
+  'claude-sonnet-5-5': anthropic(1_000_000, 1024, 0.05),
+  'claude-opus-4-5': anthropic(200_000, 4096),
+  'claude-opus-4-6': anthropic(1_000_000, 4096),
+  'claude-opus-4-7': anthropic(1_000_000, 2048),
+  'claude-opus-4-8': anthropic(1_000_000, 1024),
+  'claude-opus-5': anthropic(1_000_000, 512),
+  'claude-opus-5-5': anthropic(1_000_000, 512, 0.05),
+  'claude-mythos-5': anthropic(1_000_000, 512),
+  'claude-fable-5': anthropic(1_000_000, 512),
+  'claude-fable-5-1': anthropic(1_000_000, 512, 0.025),
+
+  'gpt-3.5-turbo': openaiBefore4o(16_385),
+  'gpt-4': openaiBefore4o(8_192),
+  'gpt-4-32k': openaiBefore4o(32_768),
+  'gpt-4-turbo': openaiBefore4o(128_000),
+  'gpt-4-1106': openaiBefore4o(128_000),
+  'gpt-4-0125': openaiBefore4o(128_000),
+  'gpt-4o': openai(128_000, 0.5),
+  'chatgpt-4o': openai(128_000),
+  'gpt-4.1': openai(1_047_576, 0.25),
+  'gpt-4.5': openai(128_000, 0.5),
+  'gpt-5': openai(272_000, 0.1),
+  'gpt-5-chat': openai(128_000, 0.1),
+  'gpt-5.3-codex-spark': openai(128_000, 0.1),
+  'gpt-5.4': openai(922_000, 0.1),
+  'gpt-5.4-mini': openai(272_000, 0.1),
+  'gpt-5.4-nano': openai(272_000, 0.1),
+  'gpt-5.5': openai(922_000, 0.1),
+  'gpt-5.6': openaiMarked(922_000),
+  'gpt-5.6-cyber': openaiMarked(272_000),
+  'gpt-6': openaiMarked(922_000),
+  'gpt-6.1': openaiMarked(922_000, 0.05),
+  'gpt-oss': openai(131_072),
+  'codex-mini': openai(200_000, 0.25),
+  o1: openai(200_000, 0.5),
+  'o1-mini': openai(128_000, 0.5),
+  o3: openai(200_000, 0.25),
+  'o3-mini': openai(200_000, 0.5),
+  'o4-mini': openai(200_000, 0.25),
+
+  'gemini-': google(1_048_576, 4096),
+  'gemini-2.5': google(1_048_576, 2048),
+  'gemini-4': google(1_048_576, 4096, 0.05),
+  'gemma-': { windowTokens: 131_072, provider: 'google' },
+  'gemma-4': { windowTokens: 262_144, provider: 'google' },
+
+  'command-a': window(192_000),
+  'deepseek-flash': window(1_000_000),
+  'deepseek-v3': window(163_840),
+  'deepseek-v4': window(1_000_000),
+  'devstral-': window(262_144),
+  'glm-4.6': window(204_800),
+  'glm-4.7': window(204_800),
+  'glm-5': window(200_000),
+  'glm-5.2': window(1_000_000),
+  'glm-5.3': window(1_000_000),
+  'grok-4': window(256_000),
+  'grok-4-fast': window(2_000_000),
+  'grok-4.20': window(2_000_000),
+  'grok-4.3': window(1_000_000),
+  'grok-4.5': window(500_000),
+  'grok-4.6': window(500_000),
+  'grok-4.7': window(500_000),
+  'kimi-k2': window(262_144),
+  'kimi-k3': window(1_048_576),
+  'mimo-v2.6': window(1_048_576),
+  'minimax-m2': window(204_800),
+  'minimax-m3': window(1_000_000),
+  'mistral-large': window(262_144),
+  'mistral-large-4': window(1_048_576),
+  'mistral-medium': window(131_072),
+  'muse-': window(1_048_576),
+  'nova-': window(300_000),
+  'nova-micro': window(128_000),
+  'nova-2': window(1_000_000),
+  'nova-premier': window(1_000_000),
+  'qwen-2.5': window(32_768),
+  'qwen3-': window(40_960),
+  'qwen3-coder': window(262_144),
+  'qwen3-next': window(262_144),
+  'qwen3.': window(262_144),
+};
+
 export function modelFacts(model: string | undefined, own: ModelTable = {}): ModelFacts {
   if (model === undefined) return FALLBACK;
-  const id = model.slice(model.lastIndexOf('/') + 1);
+  const id = bareId(model);
   return (
     longestPrefix(own, model) ?? longestPrefix(own, id) ?? longestPrefix(TABLE, id) ?? FALLBACK
   );
@@ -79,6 +168,18 @@ export function modelFacts(model: string | undefined, own: ModelTable = {}): Mod
 /** The size of a model's window (A4). */
 export function contextLimit(model: string | undefined, own: ModelTable = {}): number {
   return modelFacts(model, own).windowTokens;
+}
+
+/**
+ * The id as its maker writes it: without the folders of a gateway ("anthropic/"), without region and vendor
+ * ("us.anthropic."), in lower case; Claude's versions with a hyphen, which gateways write with a dot.
+ */
+function bareId(model: string): string {
+  const id = model
+    .slice(model.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/^(?:[a-z-]+\.)+(?=[a-z])/, '');
+  return id.startsWith('claude-') ? id.replaceAll('.', '-') : id;
 }
 
 function longestPrefix(table: ModelTable, id: string): ModelFacts | undefined {
