@@ -1,11 +1,13 @@
 export { createBobbin, type Bobbin, type BobbinOptions } from './door/bobbin.ts';
-export { memoryArtifacts, memoryStore } from './door/memory-store.ts';
+export { artifactId, mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
+export { memoryStore } from './door/memory-store.ts';
+export { StoredThread } from './door/stored-thread.ts';
 export {
   ThreadHandle,
   type CompactionHooks,
   type CompactOptions,
-  type Fitted,
 } from './door/thread-handle.ts';
+export type { Fitted } from './door/fitted.ts';
 export {
   compact,
   decide,
@@ -22,13 +24,18 @@ export type {
   Clock,
   Codec,
   Embedder,
+  Found,
+  MessageVector,
+  RecallIndex,
   Requester,
   Sensitivity,
   Store,
+  StoredEvent,
   StoredPlan,
   StoredWindow,
   Summarizer,
   SummaryRequest,
+  ThreadEntry,
   ThreadKey,
 } from './ports.ts';
 export { clear } from './plan/clear.ts';
@@ -114,6 +121,8 @@ export {
   STRICT_RULES,
   type ProviderRules,
 } from './prompt/rules.ts';
+export { nearestVectors } from './recall/similarity.ts';
+export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { extract, type ExtractRequest } from './summary/extract.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
 export { extractSummarizer, refusal } from './summary/summarizer.ts';

@@ -1,6 +1,8 @@
 import { systemClock } from './clock.ts';
+import type { Fitted } from './fitted.ts';
 import { FittedThreads } from './fitted-threads.ts';
-import { memoryArtifacts, memoryStore } from './memory-store.ts';
+import { memoryArtifacts } from './memory-artifacts.ts';
+import { memoryStore } from './memory-store.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { ArtifactStore, Clock, Codec, Store, Summarizer } from '../ports.ts';
@@ -13,7 +15,6 @@ import {
   ThreadHandle,
   type CompactionHooks,
   type CompactOptions,
-  type Fitted,
   type HandleSetting,
 } from './thread-handle.ts';
 import { budget, type Budget } from '../tokens/budget.ts';

@@ -1,10 +1,6 @@
 import { messageId, type Message, type MessageId, type ThreadId } from '../thread/message.ts';
-import {
-  ThreadHandle,
-  type CompactOptions,
-  type Fitted,
-  type HandleSetting,
-} from './thread-handle.ts';
+import type { Fitted } from './fitted.ts';
+import { ThreadHandle, type CompactOptions, type HandleSetting } from './thread-handle.ts';
 
 const MOST_THREADS = 64;
 
@@ -15,8 +11,6 @@ interface Known<Wire> {
   wire: readonly Wire[];
   /** The ids of its messages, in order. */
   readonly ids: MessageId[];
-  /** The newest form of messages that were seen before in another. */
-  latest: ReadonlyMap<MessageId, Message>;
 }
 
 /**
@@ -38,28 +32,17 @@ export class FittedThreads<Wire> {
   async fit(wire: readonly Wire[], options: CompactOptions = {}): Promise<Fitted<Wire>> {
     const recognised = this.#queue.then(() => this.#recognise(wire));
     this.#queue = recognised.catch(() => undefined);
-    const { handle, latest } = await recognised;
-    return this.#asSentNow(await handle.prompt(options), latest);
-  }
-
-  /** Kept messages as they came in this time: a host may move its cache markers from request to request. */
-  #asSentNow(fitted: Fitted<Wire>, latest: ReadonlyMap<MessageId, Message>): Fitted<Wire> {
-    if (latest.size === 0) return fitted;
-    const messages = fitted.prompt.messages.map((shown) => {
-      const now = shown.source.kind === 'kept' ? latest.get(shown.source.id) : undefined;
-      return now === undefined ? shown : { ...shown, message: now };
-    });
-    const encoded = this.#setting.codec.encode(messages.map(({ message }) => message));
-    return { ...fitted, messages: encoded, prompt: { ...fitted.prompt, messages } };
+    const handle = await recognised;
+    return handle.prompt(options);
   }
 
   /** The thread of a conversation, with all its messages appended. */
-  async #recognise(wire: readonly Wire[]): Promise<Known<Wire>> {
+  async #recognise(wire: readonly Wire[]): Promise<ThreadHandle<Wire>> {
     const same = this.#sameObjects(wire);
     const known = same === undefined ? await this.#sameContent(wire) : await this.#goOn(same, wire);
     known.wire = wire.slice();
     this.#known = [known, ...this.#known.filter((other) => other !== known)].slice(0, MOST_THREADS);
-    return known;
+    return known.handle;
   }
 
   /** The cheap case: the host appended to the list that it sent last. */
@@ -83,7 +66,7 @@ export class FittedThreads<Wire> {
     const ids = idsOf(decoded);
     const [nearest, shared] = this.#nearest(ids);
     if (nearest !== undefined && shared === nearest.ids.length) {
-      nearest.latest = new Map(decoded.slice(0, shared).map((message, i) => [ids[i] as MessageId, message]));
+      nearest.handle.refresh(decoded.slice(0, shared), ids);
       nearest.ids.push(...(await nearest.handle.appendDecoded(decoded.slice(shared))));
       return nearest;
     }
@@ -91,7 +74,7 @@ export class FittedThreads<Wire> {
     const handle = new ThreadHandle(key, this.#setting);
     await handle.appendDecoded(decoded);
     if (nearest !== undefined) await handle.takeOver(nearest.handle.plan, shared);
-    return { handle, wire, ids, latest: new Map() };
+    return { handle, wire, ids };
   }
 
   /** The known conversation that shares the longest beginning, and how long that is. */

@@ -1,111 +1,46 @@
-import type {
-  ArtifactMetadata,
-  ArtifactStore,
-  Requester,
-  Store,
-  StoredPlan,
-  StoredWindow,
-  ThreadKey,
-} from '../ports.ts';
-import type { CompactionEvent } from '../events.ts';
-import type { Plan } from '../plan/plan.ts';
-import { sha256 } from '../thread/sha256.ts';
-import type { ArtifactId, MessageId } from '../thread/message.ts';
-import type { Node } from '../thread/thread.ts';
-
-interface ThreadRows {
-  readonly nodes: Map<MessageId, Node>;
-  readonly plans: Plan[];
-  readonly events: CompactionEvent[];
-  head: MessageId | undefined;
-}
+import type { Store, ThreadKey } from '../ports.ts';
+import type { ThreadId } from '../thread/message.ts';
+import { StoredThread } from './stored-thread.ts';
 
 /** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */
 export function memoryStore(): Store {
-  const threads = new Map<string, ThreadRows>();
-  const rowsOf = (key: ThreadKey): ThreadRows | undefined =>
-    threads.get(JSON.stringify([key.tenant, key.thread]));
-  const path = (rows: ThreadRows, head: MessageId, from: number): readonly Node[] => {
-    const nodes: Node[] = [];
-    let node = rows.nodes.get(head);
-    while (node !== undefined && node.index >= from) {
-      nodes.push(node);
-      node = node.parent === null ? undefined : rows.nodes.get(node.parent);
-    }
-    return nodes.toReversed();
-  };
+  const threads = new Map<string, { tenant: string; stored: StoredThread }>();
+  const find = (key: ThreadKey): StoredThread | undefined => threads.get(nameOf(key))?.stored;
   return {
     async append(key, nodes) {
-      const name = JSON.stringify([key.tenant, key.thread]);
-      const rows = threads.get(name) ?? {
-        nodes: new Map(),
-        plans: [],
-        events: [],
-        head: undefined,
-      };
-      threads.set(name, rows);
-      for (const node of nodes) if (!rows.nodes.has(node.id)) rows.nodes.set(node.id, node);
-      rows.head = nodes.at(-1)?.id ?? rows.head;
+      if (nodes.length === 0) return;
+      const stored = find(key) ?? new StoredThread(key.thread);
+      threads.set(nameOf(key), { tenant: key.tenant, stored });
+      stored.append(nodes);
     },
-    async window(key, head) {
-      const rows = rowsOf(key);
-      const at = head ?? rows?.head;
-      if (rows === undefined || at === undefined || !rows.nodes.has(at)) return undefined;
-      const current = applicable(rows, at);
-      const carried = (current?.plan.carried ?? []).flatMap(({ id }) => rows.nodes.get(id) ?? []);
-      return {
-        carried,
-        tail: path(rows, at, current?.plan.start ?? 0),
-        current,
-      } satisfies StoredWindow;
+    window: async (key, head) => find(key)?.window(head),
+    path: async (key, head, from) => find(key)?.path(head, from) ?? [],
+    turns: async (key, head) => find(key)?.turns(head) ?? [],
+    async *nodes(key) {
+      yield find(key)?.nodes() ?? [];
     },
-    async path(key, head, from = 0) {
-      const rows = rowsOf(key);
-      return rows === undefined ? [] : path(rows, head, from);
-    },
-    async plan(key, version) {
-      const plan = rowsOf(key)?.plans[version - 1];
-      return plan === undefined ? undefined : { plan, version };
-    },
-    async commit(key, plan, expectedVersion, events) {
-      const rows = rowsOf(key);
-      if (rows === undefined || rows.plans.length !== expectedVersion) return false;
-      rows.plans.push(plan);
-      rows.events.push(...events);
-      return true;
-    },
+    heads: async (key) => find(key)?.heads() ?? [],
+    threads: async (tenant, most, after = '' as ThreadId) =>
+      [...threads.values()]
+        .filter((each) => each.tenant === tenant && each.stored.id > after)
+        .map(({ stored }) => stored)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, most)
+        .flatMap((stored) => stored.entry() ?? []),
+    plan: async (key, version) => find(key)?.plan(version),
+    commit: async (key, plan, expectedVersion, events) =>
+      find(key)?.commit(plan, expectedVersion, events) ?? false,
+    record: async (key, events) => find(key)?.record(events),
+    events: async (key, after) => find(key)?.events(after) ?? [],
+    search: async (key, words, most) => find(key)?.search(words, most) ?? [],
+    nearest: async (key, embedder, vector, most) =>
+      find(key)?.nearest(embedder, vector, most) ?? [],
+    unembedded: async (key, embedder, most) => find(key)?.unembedded(embedder, most) ?? [],
+    keepVectors: async (key, embedder, vectors) => find(key)?.keepVectors(embedder, vectors),
+    close: async () => undefined,
   };
-
-  /** The newest plan that was made on the path to a head: a fork before a compaction does not know it. */
-  function applicable(rows: ThreadRows, head: MessageId): StoredPlan | undefined {
-    for (let version = rows.plans.length; version > 0; version--) {
-      const plan = rows.plans[version - 1] as Plan;
-      if (plan.head === null) return { plan, version };
-      const at = rows.nodes.get(plan.head);
-      if (at !== undefined && path(rows, head, at.index)[0]?.id === at.id) return { plan, version };
-    }
-    return undefined;
-  }
 }
 
-/** Keeps artifacts in this process. */
-export function memoryArtifacts(): ArtifactStore {
-  const artifacts = new Map<string, { content: string; metadata: ArtifactMetadata }>();
-  const find = (id: ArtifactId, requester: Requester) => {
-    const found = artifacts.get(`${requester.tenant}\n${id}`);
-    const needed = found?.metadata.permissions;
-    const allowed =
-      needed === undefined || needed.some((name) => requester.permissions?.includes(name) ?? false);
-    return allowed ? found : undefined;
-  };
-  return {
-    async put(content, metadata) {
-      const id = sha256(content).slice(0, 32) as ArtifactId;
-      const name = `${metadata.tenant}\n${id}`;
-      if (!artifacts.has(name)) artifacts.set(name, { content, metadata });
-      return id;
-    },
-    metadata: async (id, requester) => find(id, requester)?.metadata,
-    get: async (id, requester) => find(id, requester)?.content,
-  };
+function nameOf({ tenant, thread }: ThreadKey): string {
+  return JSON.stringify([tenant, thread]);
 }

@@ -13,11 +13,11 @@ export interface RequestShape {
 /** Counts tokens as one provider does. Counting the same message twice must give the same number. */
 export interface Counter {
   readonly name: string;
-  text(text: string): number;
-  message(message: Message): number;
+  readonly text: (text: string) => number;
+  readonly message: (message: Message) => number;
   /** Tool schemas as they are sent: JSON of any shape. */
-  tools(schemas: Json): number;
-  request(request: RequestShape): number;
+  readonly tools: (schemas: Json) => number;
+  readonly request: (request: RequestShape) => number;
 }
 
 export interface CounterShape {

@@ -1,0 +1,46 @@
+import type { ArtifactMetadata, ArtifactStore, Requester } from '../ports.ts';
+import { sha256 } from '../thread/sha256.ts';
+import type { ArtifactId } from '../thread/message.ts';
+
+/** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
+export function memoryArtifacts(): ArtifactStore {
+  const artifacts = new Map<string, { bytes: Uint8Array; claims: readonly ArtifactMetadata[] }>();
+  const find = (id: ArtifactId, requester: Requester) => {
+    const found = artifacts.get(`${requester.tenant}\n${id}`);
+    const metadata = found?.claims.find((claim) => mayRead(claim, requester));
+    return found === undefined || metadata === undefined
+      ? undefined
+      : { bytes: found.bytes, metadata };
+  };
+  return {
+    async put(content, metadata) {
+      const id = artifactId(content);
+      const name = `${metadata.tenant}\n${id}`;
+      const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+      const others = artifacts.get(name)?.claims.filter(({ thread }) => thread !== metadata.thread);
+      artifacts.set(name, { bytes, claims: [metadata, ...(others ?? [])] });
+      return id;
+    },
+    metadata: async (id, requester) => find(id, requester)?.metadata,
+    async get(id, requester) {
+      const found = find(id, requester);
+      return found === undefined ? undefined : new TextDecoder().decode(found.bytes);
+    },
+    bytes: async (id, requester) => find(id, requester)?.bytes,
+  };
+}
+
+/** An artifact's id: the hash of its content, so that equal content is kept once. */
+export function artifactId(content: string | Uint8Array): ArtifactId {
+  return sha256(content).slice(0, 32) as ArtifactId;
+}
+
+/** True where one who asks is of the artifact's tenant and has a permission that it needs. */
+export function mayRead(metadata: ArtifactMetadata, requester: Requester): boolean {
+  if (metadata.tenant !== requester.tenant) return false;
+  const { permissions } = metadata;
+  return (
+    permissions === undefined ||
+    permissions.some((name) => requester.permissions?.includes(name) ?? false)
+  );
+}
