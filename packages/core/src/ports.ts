@@ -113,17 +113,36 @@ export interface Found {
   readonly score: number;
 }
 
-/** The vector of a compacted message. */
+/** The vector of a message. */
 export interface MessageVector {
   readonly id: MessageId;
   readonly vector: readonly number[];
 }
 
 /**
+ * Finds what was compacted (C26). A message is in it from the commit of the first plan whose records name it, and
+ * stays in it whatever later plans show.
+ */
+export interface RecallIndex {
+  /** The messages that hold some of the words, best first. */
+  search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]>;
+  /** The messages whose vectors are nearest to one, best first. */
+  nearest(
+    key: ThreadKey,
+    embedder: string,
+    vector: readonly number[],
+    most: number,
+  ): Promise<readonly Found[]>;
+  /** Messages that have no vector of an embedder yet. */
+  unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]>;
+  keepVectors(key: ThreadKey, embedder: string, vectors: readonly MessageVector[]): Promise<void>;
+}
+
+/**
  * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; of concurrent commits of one
  * version exactly one wins. A key of another tenant is the key of a thread that is not there.
  */
-export interface Store {
+export interface Store extends RecallIndex {
   /** Adds messages, parents first. The last of them becomes the thread's head, also where it was there already. */
   append(key: ThreadKey, nodes: readonly Node[]): Promise<void>;
   /** The active window of the thread's latest head, or of a given one. Undefined where there is no such thread. */
@@ -150,14 +169,6 @@ export interface Store {
   record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void>;
   /** The thread's events behind a sequence number. */
   events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]>;
-  /** The compacted messages that hold some of the words, best first (C26). Any plan's spans count. */
-  search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]>;
-  /** Compacted messages by id. */
-  compacted(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]>;
-  /** Compacted messages that an embedder has not seen yet. */
-  unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]>;
-  keepVectors(key: ThreadKey, embedder: string, vectors: readonly MessageVector[]): Promise<void>;
-  vectors(key: ThreadKey, embedder: string): Promise<readonly MessageVector[]>;
   close(): Promise<void>;
 }
 

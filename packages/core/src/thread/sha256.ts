@@ -74,10 +74,10 @@ const START = [
 const encoder = new TextEncoder();
 const schedule = new Int32Array(64);
 
-/** The SHA-256 of a text's UTF-8 bytes, as 64 hexadecimal digits. */
-export function sha256(text: string): string {
+/** The SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 hexadecimal digits. */
+export function sha256(content: string | Uint8Array): string {
   const state = Int32Array.from(START);
-  const padded = pad(encoder.encode(text));
+  const padded = pad(typeof content === 'string' ? encoder.encode(content) : content);
   const view = new DataView(padded.buffer);
   for (let offset = 0; offset < padded.length; offset += 64) absorb(state, view, offset);
   let hex = '';
