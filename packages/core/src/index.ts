@@ -6,8 +6,8 @@ export {
   ThreadHandle,
   type CompactionHooks,
   type CompactOptions,
-  type Fitted,
 } from './door/thread-handle.ts';
+export type { Fitted } from './door/fitted.ts';
 export {
   compact,
   decide,

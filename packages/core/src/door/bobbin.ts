@@ -1,4 +1,5 @@
 import { systemClock } from './clock.ts';
+import type { Fitted } from './fitted.ts';
 import { FittedThreads } from './fitted-threads.ts';
 import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
@@ -14,7 +15,6 @@ import {
   ThreadHandle,
   type CompactionHooks,
   type CompactOptions,
-  type Fitted,
   type HandleSetting,
 } from './thread-handle.ts';
 import { budget, type Budget } from '../tokens/budget.ts';

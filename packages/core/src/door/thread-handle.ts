@@ -1,3 +1,4 @@
+import { encodedBy, type Fitted } from './fitted.ts';
 import {
   compact,
   compactExpired,
@@ -43,22 +44,6 @@ export interface HandleSetting<Wire> extends Setting {
   readonly hooks: CompactionHooks;
 }
 
-/** A prompt in the host's own format, with what led to it. */
-export interface Fitted<Wire> {
-  readonly messages: readonly Wire[];
-  readonly prompt: Prompt;
-  readonly plan: Plan;
-  /** The version of the plan: with it the same prompt can be rendered again. */
-  readonly version: number;
-  readonly compacted: boolean;
-  /** False only where pins alone exceed the budget; `events` then says by how much. */
-  readonly fits: boolean;
-  readonly limitTokens: number;
-  readonly events: readonly CompactionEvent[];
-  /** What the host should send next, where the policy asks for it after a compaction. */
-  readonly continueWith?: string;
-}
-
 export interface CompactOptions {
   readonly instructions?: string;
   readonly signal?: AbortSignal;
@@ -89,6 +74,7 @@ export class ThreadHandle<Wire = Message> {
   #sentTokens = 0;
   #reported: { tokens: number; since: number } | undefined;
   #largestUnsent = 0;
+  #newest: ReadonlyMap<MessageId, Message> = new Map();
   #nextExpiry = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -153,6 +139,11 @@ export class ThreadHandle<Wire = Message> {
   /** Appends messages that are decoded already. */
   appendDecoded(messages: readonly Message[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() => this.#append(messages));
+  }
+
+  /** Newer wire forms of messages that are there already: a host may move its cache markers with each request. */
+  refresh(messages: readonly Message[], ids: readonly MessageId[]): void {
+    this.#newest = new Map(messages.map((message, i) => [ids[i] as MessageId, message]));
   }
 
   /** The prompt for the next request: lawful and within the budget, compacted first where it has to be. */
@@ -426,11 +417,19 @@ export class ThreadHandle<Wire = Message> {
     return earliest;
   }
 
+  #asSentNow(prompt: Prompt): Prompt {
+    if (this.#newest.size === 0) return prompt;
+    const messages = prompt.messages.map((shown) => {
+      const now = shown.source.kind === 'kept' ? this.#newest.get(shown.source.id) : undefined;
+      return now === undefined ? shown : { ...shown, message: now };
+    });
+    return { ...prompt, messages };
+  }
+
   #fitted(events: readonly CompactionEvent[], compacted: boolean, fits: boolean): Fitted<Wire> {
-    const prompt = finishPrompt(this.#builder, this.#setting);
+    const prompt = this.#asSentNow(finishPrompt(this.#builder, this.#setting));
     const { continueWith } = this.#setting.policy;
-    return {
-      messages: this.#host.codec.encode(prompt.messages.map(({ message }) => message)),
+    return encodedBy(this.#host.codec, {
       prompt,
       plan: this.#plan,
       version: this.#version,
@@ -439,7 +438,7 @@ export class ThreadHandle<Wire = Message> {
       limitTokens: messageLimit(this.#setting.budget),
       events,
       ...(compacted && continueWith !== undefined ? { continueWith } : {}),
-    };
+    });
   }
 
   #tell(detail: EventDetail): CompactionEvent {
