@@ -1,1 +1,2 @@
-export {};
+export { bpe, type Encoding } from './bpe.ts';
+export { counterFor } from './counter-for.ts';

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import {
+  callsOf,
+  counterOf,
+  mediaTokens,
+  resultsOf,
+  type Counter,
+  type MediaProvider,
+  type Message,
+} from '@bobbin/core';
+import { vocabulary as cl100k } from '@hypertok/vocab-cl100k';
+import { vocabulary as o200k } from '@hypertok/vocab-o200k';
+import { fromBytes } from 'hypertok';
+
+/** A public tokenizer. */
+export type Encoding = 'o200k' | 'cl100k';
+
+const VOCABULARIES: Readonly<Record<Encoding, URL>> = { o200k, cl100k };
+
+/** Text that looks like a special token is only text: a user may write it, and it must not end a message. */
+const PLAIN = { reserved: { match: [] } } as const;
+
+/** What OpenAI's chat format puts around a message beside the role's two tokens: its start, its end, a separator. */
+const AROUND_MESSAGE = 2;
+/** And around a call: recipient, channel, format, as in the published format of its open-weight models. */
+const AROUND_CALL = 8;
+/** And around a result, which also names the tool. */
+const AROUND_RESULT = 6;
+/** What primes the answer, once a request. */
+const REPLY = 3;
+
+const texts = new Map<Encoding, Promise<(text: string) => number>>();
+
+/** Counts tokens exactly as a public tokenizer does, messages with the formatting that OpenAI's chat adds. */
+export async function bpe(
+  encoding: Encoding,
+  provider: MediaProvider = 'openai',
+): Promise<Counter> {
+  const text = await textCounter(encoding);
+  const parts = counterOf({ name: encoding, text, media: mediaTokens(provider) });
+  const around = remembered((message) => formattingTokens(message, text));
+  const message = (m: Message): number => parts.message(m) + around(m);
+  const counter = counterOf({ name: encoding, text }, message);
+  return { ...counter, request: (request) => counter.request(request) + REPLY };
+}
+
+/** A vocabulary is read once: it takes a third of a second and forty megabytes. */
+function textCounter(encoding: Encoding): Promise<(text: string) => number> {
+  const known = texts.get(encoding) ?? loadText(encoding);
+  texts.set(encoding, known);
+  return known;
+}
+
+async function loadText(encoding: Encoding): Promise<(text: string) => number> {
+  const tokenizer = await fromBytes(await readFile(VOCABULARIES[encoding]), { tier: 'single' });
+  return (text) => (text === '' ? 0 : tokenizer.encodeSync(text, PLAIN).length);
+}
+
+function formattingTokens(message: Message, text: (text: string) => number): number {
+  const results = resultsOf(message).map(({ tool = '' }) => AROUND_RESULT + text(tool));
+  const calls = callsOf(message).length * AROUND_CALL;
+  return results.reduce((sum, tokens) => sum + tokens, AROUND_MESSAGE + calls);
+}
+
+function remembered(count: (message: Message) => number): (message: Message) => number {
+  const counted = new WeakMap<Message, number>();
+  return (message) => {
+    const tokens = counted.get(message) ?? count(message);
+    counted.set(message, tokens);
+    return tokens;
+  };
+}
