@@ -1,1 +1,34 @@
-export {};
+export {
+  assistant,
+  call,
+  file,
+  image,
+  opaque,
+  reasoning,
+  result,
+  resultPart,
+  round,
+  system,
+  thread,
+  user,
+  withMeta,
+  type Says,
+} from './builders.ts';
+export { randomConversation, type ConversationShape } from './generate.ts';
+export { breaches, expectLawful, LawError, type Breach, type LawContext } from './laws.ts';
+export { messageLine, promptLines } from './prompt-lines.ts';
+export {
+  randomBudget,
+  randomCase,
+  randomPolicy,
+  randomTrigger,
+  type RandomCase,
+} from './random-case.ts';
+export { randomText } from './random-text.ts';
+export { seededRandom, type Random } from './random.ts';
+export {
+  playOutcome,
+  scriptedSummarizer,
+  type ScriptedSummarizer,
+  type SummarizerOutcome,
+} from './scripted-summarizer.ts';

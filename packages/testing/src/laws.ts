@@ -1,0 +1,81 @@
+import type { Plan, Prompt, Thread } from '@bobbin/core';
+import {
+  inOrder,
+  keptIsIdentical,
+  nothingTwice,
+  nothingVanishes,
+  pinsWhole,
+} from './laws/accounting.ts';
+import { budget } from './laws/budget.ts';
+import { deterministic, growsAtTheEnd } from './laws/determinism.ts';
+import { cachePoints, wholeCharacters } from './laws/form.ts';
+import { pairs } from './laws/pairs.ts';
+import { planShape } from './laws/plan-shape.ts';
+import { signedReasoning } from './laws/reasoning.ts';
+import { roles } from './laws/roles.ts';
+import { sceneOf, type Breach, type LawContext, type Scene } from './laws/scene.ts';
+import { promptLines } from './prompt-lines.ts';
+
+export type { Breach, LawContext };
+
+const LAWS: readonly ((scene: Scene) => Iterable<Breach>)[] = [
+  planShape,
+  pairs,
+  roles,
+  budget,
+  nothingTwice,
+  keptIsIdentical,
+  inOrder,
+  nothingVanishes,
+  pinsWhole,
+  signedReasoning,
+  cachePoints,
+  wholeCharacters,
+  deterministic,
+  growsAtTheEnd,
+];
+
+/** A prompt that breaks a law. The message names the laws, the messages and the seed, and shows the prompt. */
+export class LawError extends Error {
+  override readonly name = 'LawError';
+  readonly breaches: readonly Breach[];
+
+  constructor(found: readonly Breach[], prompt: Prompt, seed?: number | string) {
+    const where = seed === undefined ? '' : ` (seed ${seed})`;
+    super(
+      [
+        `unlawful prompt${where}:`,
+        ...found.map(({ law, detail }) => `- ${law}: ${detail}`),
+        'the prompt:',
+        ...promptLines(prompt).map((line) => `  ${line}`),
+      ].join('\n'),
+    );
+    this.breaches = found;
+  }
+}
+
+/** Every law that a prompt breaks. `thread` is the whole thread with its head where the prompt was made. */
+export function breaches(
+  thread: Thread,
+  plan: Plan,
+  prompt: Prompt,
+  context: LawContext,
+): readonly Breach[] {
+  const scene = sceneOf(thread, plan, prompt, context);
+  return LAWS.flatMap((law) => [...law(scene)]);
+}
+
+/**
+ * Throws unless a prompt keeps every law: pairs together, roles in order, first message acceptable, within budget,
+ * nothing duplicated, nothing lost, kept means identical, pins whole, signed reasoning only behind its own prefix,
+ * rendering deterministic, and with one plan each prompt a prefix of the next. Call it wherever a test renders.
+ */
+export function expectLawful(
+  thread: Thread,
+  plan: Plan,
+  prompt: Prompt,
+  context: LawContext,
+): void {
+  const found = breaches(thread, plan, prompt, context);
+  if (found.length > 0) throw new LawError(found, prompt, context.seed);
+}

@@ -1,0 +1,216 @@
+import {
+  callsOf,
+  hasResults,
+  resultsOf,
+  startsTurn,
+  textOf,
+  type ContentPart,
+  type Message,
+  type MessageId,
+  type Node,
+  type PlanRecord,
+  type PromptMessage,
+} from '@bobbin/core';
+import { messageLine, promptLine } from '../prompt-lines.ts';
+import { takesAway, type Breach, type Scene } from './scene.ts';
+
+/** Nothing shows twice: no message of the thread, but for one part in its seat and one told late, and no record. */
+export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Iterable<Breach> {
+  const law = 'nothing duplicated';
+  for (const [id, positions] of positionsOf) {
+    const shown = positions.map((position) => prompt.messages[position] as PromptMessage);
+    const told = shown.filter((message) => isTold(message));
+    if (shown.length - told.length > 1 || told.length > 1)
+      yield { law, detail: `message ${thread.get(id)?.index} stands at ${positions.join(', ')}` };
+  }
+  const perRecord = new Map<number, number>();
+  for (const { source } of prompt.messages) {
+    if (source.kind === 'record')
+      perRecord.set(source.record, (perRecord.get(source.record) ?? 0) + 1);
+  }
+  const { summaryRole } = plan.style;
+  for (const [i, record] of plan.records.entries()) {
+    const allowed = record.kind === 'summarize' && summaryRole === 'pair' ? 2 : 1;
+    const wanted = isShownInLine(record) ? allowed : 0;
+    if ((perRecord.get(i) ?? 0) !== wanted) {
+      const times = `${perRecord.get(i) ?? 0} times, not ${wanted}`;
+      yield { law, detail: `record ${i} (${record.kind}) stands in the prompt ${times}` };
+    }
+  }
+}
+
+function isShownInLine(record: PlanRecord): boolean {
+  return record.kind === 'summarize' || (record.kind === 'externalize' && takesAway(record));
+}
+
+/** A result that stands apart from its call is told as the user's text; what else its message held keeps its seat. */
+function isTold({ message, source }: PromptMessage): boolean {
+  const [first] = message.parts;
+  return (
+    source.kind === 'changed' &&
+    source.by === 'stray' &&
+    first?.kind === 'text' &&
+    first.text.startsWith('[Late result of ')
+  );
+}
+
+/** A kept message is the very object that came in; a changed one has the same speaker and the same calls. */
+export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Iterable<Breach> {
+  const hidden = new Set(plan.hides.map(({ id }) => id));
+  for (const shown of prompt.messages) {
+    const { source, message } = shown;
+    if (source.kind !== 'kept' && source.kind !== 'changed') continue;
+    const node = thread.get(source.id);
+    if (node === undefined || !thread.onPath(node)) {
+      yield { law: 'of this thread', detail: `${promptLine(shown)} is not on the path` };
+    } else if (source.kind === 'kept') {
+      if (message !== node.message)
+        yield {
+          law: 'kept means identical',
+          detail: `message ${node.index}: ${promptLine(shown)}`,
+        };
+    } else if (!isTold(shown)) yield* sameSeat(node, shown);
+    else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* toldWhole(node, shown);
+  }
+}
+
+function* sameSeat(node: Node, shown: PromptMessage): Iterable<Breach> {
+  const law = 'a changed message keeps its seat';
+  if (
+    node.message.role !== shown.message.role ||
+    callNames(node.message) !== callNames(shown.message)
+  )
+    yield { law, detail: `message ${node.index}: ${promptLine(shown)}` };
+  if (shown.message.parts.length === 0 && node.message.parts.length > 0)
+    yield { law, detail: `message ${node.index} was emptied: ${messageLine(node.message)}` };
+}
+
+function callNames(message: Message): string {
+  return callsOf(message)
+    .map(({ callId, tool }) => `${callId} ${tool}`)
+    .join('\n');
+}
+
+/** A result told late is told with all that it holds. */
+function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
+  const law = 'nothing vanishes';
+  const told = textOf(shown.message);
+  const missing = (part: ContentPart): boolean =>
+    part.kind === 'text' ? !told.includes(part.text) : !shown.message.parts.includes(part);
+  const some = resultsOf(node.message).filter(({ callId }) => told.includes(`(call ${callId})`));
+  const cut = some.find(({ content }) => content.some(missing));
+  if (some.length === 0) yield { law, detail: `late message ${node.index} tells no result` };
+  if (cut !== undefined) yield { law, detail: `content of late ${cut.callId} at ${node.index}` };
+}
+
+/** Messages of the thread stand in its order; a late result may stand behind the results of the round it came into. */
+export function* inOrder({ prompt, thread }: Scene): Iterable<Breach> {
+  const law = 'thread order kept';
+  let last = -1;
+  let lastSaid = -1;
+  let lastTold = -1;
+  for (const shown of prompt.messages) {
+    const { source, message } = shown;
+    if (source.kind !== 'kept' && source.kind !== 'changed') continue;
+    const index = thread.get(source.id)?.index ?? -1;
+    if (isTold(shown)) {
+      if (index <= lastTold || index < lastSaid)
+        yield { law, detail: `late message ${index} behind ${Math.max(lastTold, lastSaid)}` };
+      lastTold = index;
+      continue;
+    }
+    if (index <= last || index <= lastTold)
+      yield { law, detail: `message ${index} behind ${Math.max(last, lastTold)}` };
+    last = index;
+    if (!hasResults(message)) lastSaid = index;
+  }
+}
+
+/** Every message of the path is shown, stands behind a record of this plan or an earlier one, or is still pending. */
+export function* nothingVanishes(scene: Scene): Iterable<Breach> {
+  const { thread, plan, context, recordOf, positionsOf, pending, window } = scene;
+  const law = 'nothing vanishes';
+  const inWindow = new Set(window.map(({ id }) => id));
+  const recorded = new Set<MessageId>();
+  for (const { records } of [...(context.earlier ?? []), plan])
+    for (const { span } of records) for (const id of span.ids) recorded.add(id);
+  for (const node of thread.path()) {
+    const shown = positionsOf.has(node.id);
+    const gone = takesAway(recordOf.get(node.id));
+    const what = `message ${node.index} (${node.message.role}): ${messageLine(node.message)}`;
+    if (shown && gone) yield { law: 'one action per message', detail: `shown and gone: ${what}` };
+    if (shown && pending.has(node.id)) yield { law, detail: `shown while pending: ${what}` };
+    if (shown || gone || pending.has(node.id)) continue;
+    if (!inWindow.has(node.id) && recorded.has(node.id)) continue;
+    if (inWindow.has(node.id) && isNothingButBound(scene, node)) continue;
+    yield { law, detail: what };
+  }
+}
+
+/** A message that holds nothing but signed reasoning, which may no longer be sent. */
+function isNothingButBound({ plan, context }: Scene, { index, message }: Node): boolean {
+  return (
+    context.rules.bindsReasoning &&
+    index < plan.signedFrom &&
+    message.parts.every((part) => part.kind === 'reasoning' && part.signature !== undefined)
+  );
+}
+
+/**
+ * Pins, system messages, the newest user message and what a codec could not read are shown whole. They are squeezed
+ * only where nothing else was left to be taken away, and then a record says so.
+ */
+export function* pinsWhole(scene: Scene): Iterable<Breach> {
+  const { window, pins, positionsOf, prompt, pending, recordOf, plan } = scene;
+  const law = 'pins whole';
+  for (const node of window) {
+    if (!pins.has(node.id) || pending.has(node.id) || isNothingButBound(scene, node)) continue;
+    const what = `message ${node.index} (${node.message.role}): ${messageLine(node.message)}`;
+    const record = recordOf.get(node.id);
+    if (takesAway(record)) {
+      // What was no pin yet when an earlier plan took it away may become one: a host marks it, or it is now the newest.
+      yield { law, detail: `${record?.kind} took ${what}` };
+      continue;
+    }
+    if (record !== undefined) {
+      if (record.kind !== 'externalize') yield { law, detail: `${record.kind} changed ${what}` };
+      else if (isNew(scene, record)) yield* hadTo(scene, what);
+      continue;
+    }
+    for (const position of positionsOf.get(node.id) ?? []) {
+      const { source } = prompt.messages[position] as PromptMessage;
+      if (source.kind === 'changed' && source.by !== 'stray' && source.by !== 'unsigned')
+        yield { law, detail: `${source.by} changed ${what}` };
+    }
+  }
+  const newest = scene.thread.path().findLast(({ message }) => startsTurn(message));
+  if (newest !== undefined && newest.index >= plan.start && !positionsOf.has(newest.id))
+    yield { law, detail: `the newest user message ${newest.index} is not shown` };
+}
+
+/** True for a record that this plan made: the plan before has none like it. */
+function isNew({ context, plan }: Scene, record: PlanRecord): boolean {
+  const before = context.earlier?.at(-1);
+  if (before === undefined || before === plan) return true;
+  const [id] = record.span.ids;
+  return !before.records.some(({ kind, span }) => kind === record.kind && span.ids[0] === id);
+}
+
+/** Pins were squeezed because nothing else was left, or because they alone, whole, with what must be, are too much. */
+function* hadTo(scene: Scene, squeezed: string): Iterable<Breach> {
+  const { thread, window, pinnedUnits, positionsOf, plan, prompt, context } = scene;
+  if (thread.length > plan.threadVersion) return;
+  const loose = window.find(({ id }) => !pinnedUnits.has(id) && positionsOf.has(id));
+  if (loose === undefined) return;
+  const made = prompt.messages.filter(
+    ({ source }) => source.kind !== 'kept' && source.kind !== 'changed',
+  );
+  const pinned = window.filter(({ id }) => pinnedUnits.has(id) && positionsOf.has(id));
+  const least = [...made, ...pinned].reduce(
+    (sum, { message }) => sum + context.counter.message(message),
+    0,
+  );
+  if (least > (context.limitTokens ?? Number.POSITIVE_INFINITY)) return;
+  const law = 'pins whole';
+  yield { law, detail: `message ${loose.index} is no pin and stays, while squeezed: ${squeezed}` };
+}

@@ -1,0 +1,61 @@
+import {
+  seated,
+  type ArtifactId,
+  type Counter,
+  type ExternalizeRecord,
+  type Message,
+  type Node,
+} from '@bobbin/core';
+import { messageLine } from '../prompt-lines.ts';
+import type { Breach, Scene } from './scene.ts';
+
+/** The prompt costs what it says, and no more than it may, unless nothing is left to be taken away. */
+export function* budget(scene: Scene): Iterable<Breach> {
+  const { prompt, context } = scene;
+  const { counter, limitTokens = Number.POSITIVE_INFINITY, fits = true } = context;
+  const counted = prompt.messages.reduce((sum, { message }) => sum + fresh(counter, message), 0);
+  if (counted !== prompt.tokens)
+    yield { law: 'counted right', detail: `says ${prompt.tokens} tokens, has ${counted}` };
+  if (fits && counted > limitTokens)
+    yield { law: 'within budget', detail: `${counted} tokens, may have ${limitTokens}` };
+  if (!fits && counted <= limitTokens)
+    yield { law: 'within budget', detail: `fits (${counted} of ${limitTokens}), but says not` };
+  if (!fits) yield* smallest(scene);
+}
+
+/** Where a prompt may exceed its budget, only pins are left in it and each is as small as it can be. */
+function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene): Iterable<Breach> {
+  const law = 'over budget only where the pins alone are';
+  for (const node of window) {
+    for (const position of positionsOf.get(node.id) ?? []) {
+      const shown = prompt.messages[position]?.message;
+      if (shown === undefined) continue;
+      if (!pinnedUnits.has(node.id))
+        yield { law, detail: `message ${node.index} is no pin: ${messageLine(shown)}` };
+      else if (fresh(context.counter, shown) > fresh(context.counter, pointerFor(node)))
+        yield { law, detail: `message ${node.index} could be smaller: ${messageLine(shown)}` };
+    }
+  }
+}
+
+/** The most that a pointer says of what it stands for. */
+const LONGEST_DESCRIPTION = 240;
+
+/** A message as small as an artifact's pointer makes it. */
+function pointerFor({ id, turn, message }: Node): Message {
+  const record: ExternalizeRecord = {
+    kind: 'externalize',
+    span: { ids: [id], firstTurn: turn, lastTurn: turn },
+    artifactId: '0'.repeat(32) as ArtifactId,
+    summary: '.'.repeat(LONGEST_DESCRIPTION),
+    hint: '',
+    headChars: 0,
+    tailChars: 0,
+  };
+  return seated(message, record);
+}
+
+/** Counts a copy: what a counter remembers of the message itself does not help it. */
+function fresh(counter: Counter, message: Message): number {
+  return counter.message({ ...message });
+}

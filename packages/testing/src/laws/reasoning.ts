@@ -1,0 +1,66 @@
+import {
+  emptyPlan,
+  startPrompt,
+  windowOf,
+  type Node,
+  type Plan,
+  type PromptMessage,
+} from '@bobbin/core';
+import { isDeepStrictEqual } from 'node:util';
+import { messageLine } from '../prompt-lines.ts';
+import type { Breach, Scene } from './scene.ts';
+
+/**
+ * Where a provider binds signed reasoning to the bytes before it, a signed block is sent only behind the very prompt
+ * that it was written for: that of the plan in force when its message came, up to that message.
+ */
+export function* signedReasoning(scene: Scene): Iterable<Breach> {
+  const { prompt, plan, thread, context } = scene;
+  if (!context.rules.bindsReasoning) return;
+  const law = 'signed reasoning only behind its own prefix';
+  const old: Node[] = [];
+  for (const { source, message } of prompt.messages) {
+    if (source.kind !== 'kept' && source.kind !== 'changed') continue;
+    const node = thread.get(source.id);
+    if (node === undefined || !isSigned(message)) continue;
+    if (node.index < plan.signedFrom)
+      yield { law, detail: `message ${node.index} is before ${plan.signedFrom}` };
+    if (node.index < plan.threadVersion) old.push(node);
+  }
+  for (const [writtenUnder, nodes] of byPlan(scene, old)) {
+    const broken = firstBroken(scene, writtenUnder, nodes);
+    if (broken !== undefined)
+      yield { law, detail: `message ${broken.index}: ${messageLine(broken.message)}` };
+  }
+}
+
+function isSigned(message: Node['message']): boolean {
+  return message.parts.some((part) => part.kind === 'reasoning' && part.signature !== undefined);
+}
+
+/** The plan in force at a length of the path is the last that was made before. */
+function byPlan({ thread, plan, context }: Scene, nodes: readonly Node[]): Map<Plan, Node[]> {
+  const plans = [emptyPlan(thread.id, plan.style), ...(context.earlier ?? []), plan];
+  const found = new Map<Plan, Node[]>();
+  for (const node of nodes) {
+    const force = plans.findLast(({ threadVersion }) => threadVersion <= node.index);
+    if (force !== undefined) found.set(force, [...(found.get(force) ?? []), node]);
+  }
+  return found;
+}
+
+/** The first of some messages, in path order, before which the prompt is no longer what it was. */
+function firstBroken(scene: Scene, plan: Plan, nodes: readonly Node[]): Node | undefined {
+  const { thread, prompt, context } = scene;
+  const builder = startPrompt(windowOf(thread, plan, plan.threadVersion), plan, context);
+  let length = plan.threadVersion;
+  for (const node of nodes) {
+    for (; length < node.index; length++) builder.push(thread.at(length) as Node);
+    if (!isPrefix(builder.messages, prompt.messages)) return node;
+  }
+  return undefined;
+}
+
+function isPrefix(before: readonly PromptMessage[], now: readonly PromptMessage[]): boolean {
+  return before.every(({ message }, i) => isDeepStrictEqual(message, now[i]?.message));
+}

@@ -1,0 +1,29 @@
+import { hasResults, type Message, type PromptMessage } from '@bobbin/core';
+import { promptLine } from '../prompt-lines.ts';
+import type { Breach, Scene } from './scene.ts';
+
+/** The first message is one that the provider takes, and the sides alternate where they must. */
+export function* roles({ prompt, context: { rules } }: Scene): Iterable<Breach> {
+  const talk = prompt.messages.filter(({ message }) => message.role !== 'system');
+  const [first] = talk;
+  if (first !== undefined && !mayBeFirst(first.message, rules.first))
+    yield { law: 'first message acceptable', detail: promptLine(first) };
+  if (!rules.alternate) return;
+  for (let i = 1; i < talk.length; i++) {
+    const before = talk[i - 1] as PromptMessage;
+    const now = talk[i] as PromptMessage;
+    if (isUsersSide(before.message) !== isUsersSide(now.message)) continue;
+    if (hasResults(now.message) && hasResults(before.message)) continue;
+    yield { law: 'roles alternate', detail: `${promptLine(now)} behind ${promptLine(before)}` };
+  }
+}
+
+function mayBeFirst(message: Message, first: 'user' | 'any'): boolean {
+  if (hasResults(message)) return false;
+  return first === 'any' || message.role === 'user';
+}
+
+/** Tool results come from the user's side. */
+function isUsersSide(message: Message): boolean {
+  return message.role !== 'assistant';
+}

@@ -1,0 +1,151 @@
+import {
+  isOpaque,
+  resultsOf,
+  callsOf,
+  hasCalls,
+  hasResults,
+  startsTurn,
+  unitStarts,
+  windowOf,
+  type CacheLimits,
+  type Counter,
+  type Message,
+  type MessageId,
+  type Node,
+  type Plan,
+  type PlanRecord,
+  type Prompt,
+  type ProviderRules,
+  type Thread,
+} from '@bobbin/core';
+
+/** What a prompt was made under. */
+export interface LawContext {
+  readonly rules: ProviderRules;
+  /** The counter that the prompt was made with. Every message is counted afresh. */
+  readonly counter: Counter;
+  /** The most that the messages may cost; no bound where absent. */
+  readonly limitTokens?: number;
+  /** What the door said: false where the pins alone exceed the limit. */
+  readonly fits?: boolean;
+  readonly cacheLimits?: CacheLimits;
+  /** The plans of the thread before this one, oldest first. */
+  readonly earlier?: readonly Plan[];
+  /** What runs the case again, named in the error. */
+  readonly seed?: number | string;
+}
+
+/** A law that a prompt breaks, and where. */
+export interface Breach {
+  readonly law: string;
+  readonly detail: string;
+}
+
+/** A prompt with all that led to it, looked at once so that each law can be short. */
+export interface Scene {
+  readonly thread: Thread;
+  readonly plan: Plan;
+  readonly prompt: Prompt;
+  readonly context: LawContext;
+  /** The messages that the plan lets into the prompt's making, in order. */
+  readonly window: readonly Node[];
+  /** The record that names a message, where one does. */
+  readonly recordOf: ReadonlyMap<MessageId, PlanRecord>;
+  /** Positions in the prompt that show a message of the thread. */
+  readonly positionsOf: ReadonlyMap<MessageId, readonly number[]>;
+  /** Messages that are never compacted while there is another way. */
+  readonly pins: ReadonlySet<MessageId>;
+  /** Pins, and the messages that cannot be parted from them. */
+  readonly pinnedUnits: ReadonlySet<MessageId>;
+  /** Messages of the last round while it waits for results. */
+  readonly pending: ReadonlySet<MessageId>;
+}
+
+export function sceneOf(thread: Thread, plan: Plan, prompt: Prompt, context: LawContext): Scene {
+  const { carried, tail } = windowOf(thread, plan);
+  const window = [...carried, ...tail];
+  const recordOf = new Map<MessageId, PlanRecord>();
+  for (const record of plan.records) for (const id of record.span.ids) recordOf.set(id, record);
+  const pins = pinsOf(window, plan);
+  return {
+    thread,
+    plan,
+    prompt,
+    context,
+    window,
+    recordOf,
+    positionsOf: positions(prompt),
+    pins,
+    pinnedUnits: wholeUnits(window, pins),
+    pending: pendingRound(window.filter(({ id }) => !takesAway(recordOf.get(id)))),
+  };
+}
+
+/** True for a record that leaves nothing in its messages' own seats. */
+export function takesAway(record: PlanRecord | undefined): boolean {
+  switch (record?.kind) {
+    case undefined:
+    case 'clear':
+      return false;
+    case 'externalize':
+      return record.span.ids.length > 1;
+    case 'summarize':
+    case 'drop':
+      return true;
+  }
+}
+
+function positions(prompt: Prompt): ReadonlyMap<MessageId, readonly number[]> {
+  const found = new Map<MessageId, number[]>();
+  prompt.messages.forEach(({ source }, position) => {
+    if (source.kind !== 'kept' && source.kind !== 'changed') return;
+    found.set(source.id, [...(found.get(source.id) ?? []), position]);
+  });
+  return found;
+}
+
+function pinsOf(window: readonly Node[], plan: Plan): ReadonlySet<MessageId> {
+  const pinned = new Set(plan.pins);
+  const newestUser = window.findLast(({ message }) => startsTurn(message));
+  const stays = (node: Node): boolean =>
+    node === newestUser || pinned.has(node.id) || isPinnedByItself(node.message);
+  return new Set(window.filter(stays).map(({ id }) => id));
+}
+
+function isPinnedByItself(message: Message): boolean {
+  return message.role === 'system' || message.meta?.pinned === true || isOpaque(message);
+}
+
+function wholeUnits(window: readonly Node[], pins: ReadonlySet<MessageId>): ReadonlySet<MessageId> {
+  const starts = unitStarts(window.map(({ message }) => message));
+  const found = new Set<MessageId>();
+  starts.forEach((start, i) => {
+    const unit = window.slice(start, starts[i + 1] ?? window.length);
+    if (unit.some(({ id }) => pins.has(id))) for (const { id } of unit) found.add(id);
+  });
+  return found;
+}
+
+/** A round is a run of assistant messages with calls and the results behind it; another message ends it. */
+function pendingRound(nodes: readonly Node[]): ReadonlySet<MessageId> {
+  let start: number | undefined;
+  let answering = false;
+  const open = new Set<string>();
+  nodes.forEach(({ message }, i) => {
+    if (hasResults(message)) {
+      answering = true;
+      for (const { callId } of resultsOf(message)) open.delete(callId);
+      if (open.size === 0) start = undefined;
+      return;
+    }
+    if (message.role !== 'assistant' || answering) {
+      start = undefined;
+      open.clear();
+      answering = false;
+    }
+    if (!hasCalls(message)) return;
+    start ??= i;
+    for (const { callId } of callsOf(message)) open.add(callId);
+  });
+  return new Set(start === undefined ? [] : nodes.slice(start).map(({ id }) => id));
+}
