@@ -38,6 +38,8 @@ export interface Setting {
 /** What is to be compacted. */
 export interface Job {
   readonly key: ThreadKey;
+  /** The newest message of the path. */
+  readonly head: Node;
   readonly window: Window;
   readonly plan: Plan;
   readonly task: string | null;
@@ -121,8 +123,7 @@ class Run {
   }
 
   async compact(): Promise<Compaction> {
-    const head = this.#job.window.tail.at(-1) ?? this.#job.window.carried.at(-1);
-    if (head === undefined) return { plan: this.#job.plan, changed: false, fits: true, events: [] };
+    const { head } = this.#job;
     this.#tell({ kind: 'check-started', reason: this.#job.reason });
     this.#hideExpired();
     await this.#climb(
@@ -134,10 +135,11 @@ class Run {
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < MOST_TRIES; tries++) {
       const before = this.#draft.tokens;
-      await this.#climb(LAST_RESORT, Math.max(0, Math.min(this.#limit, before) - over), true);
+      // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
+      await this.#climb(LAST_RESORT, Math.max(0, before - over), true);
       plan = this.#finish(head);
       over = this.#overshoot(plan);
-      if (this.#draft.tokens === before) break;
+      if (this.#draft.tokens >= before) break;
     }
     if (over > 0)
       this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });

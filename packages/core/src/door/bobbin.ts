@@ -5,7 +5,7 @@ import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import type { Policy } from '../plan/policy.ts';
-import type { ArtifactStore, Clock, Codec, Store, Summarizer } from '../ports.ts';
+import type { ArtifactStore, Clock, Codec, Store, StoredWindow, Summarizer, ThreadKey } from '../ports.ts';
 import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
 import { STRICT_RULES, type ProviderRules } from '../prompt/rules.ts';
@@ -20,7 +20,7 @@ import {
 import { budget, type Budget } from '../tokens/budget.ts';
 import { estimator, startCalibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { modelFacts, type ModelTable } from '../tokens/models.ts';
+import { modelFacts, type CacheFacts, type ModelTable } from '../tokens/models.ts';
 
 /** Everything has a default that works: memory, the `ladder` preset, summaries without a model. */
 export interface BobbinOptions<Wire = Message> extends CompactionHooks {
@@ -67,9 +67,18 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
     fit: (messages, compactOptions) => fits.fit(messages, compactOptions),
     async thread(id) {
       const key = { tenant, thread: id as ThreadId };
-      return new ThreadHandle(key, setting, await setting.store.window(key));
+      return new ThreadHandle(key, setting, await resumed(setting.store, key));
     },
   };
+}
+
+/** The window of a stored thread, with its head even where the plan shows nothing of it in its seat. */
+async function resumed(store: Store, key: ThreadKey): Promise<StoredWindow | undefined> {
+  const window = await store.window(key);
+  const plan = window?.current?.plan;
+  if (window === undefined || plan === undefined || window.tail.length > 0) return window;
+  const [head] = await store.heads(key);
+  return head === undefined ? window : { ...window, tail: await store.path(key, head, plan.start - 1) };
 }
 
 function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
@@ -81,8 +90,10 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
       `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
     );
   }
+  const { cache } = facts;
+  const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
   return {
-    policy,
+    policy: cache === undefined ? policy : priced(policy, cache),
     budget: budget({ windowTokens: options.window ?? facts.windowTokens, ...options.budget }),
     counter: counter ?? estimator(facts.provider),
     calibration:
@@ -95,8 +106,19 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     clock: options.clock ?? systemClock,
     codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
     hooks: options,
-    ...(options.cacheLimits === undefined ? {} : { cacheLimits: options.cacheLimits }),
+    ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
+}
+
+/** One marker is left to the host, for its system prompt and tools. */
+function limitsOf({ markers, minimumTokens }: CacheFacts): CacheLimits {
+  return { markers: Math.max(0, markers - 1), minimumTokens };
+}
+
+/** A policy that weighs rewrites with the model's own prices. */
+function priced(policy: Policy, { writePrice, readPrice, ttlMs }: CacheFacts): Policy {
+  if (policy.economics === undefined) return policy;
+  return { ...policy, economics: { ...policy.economics, prices: { write: writePrice, read: readPrice, ttlMs } } };
 }
 
 /** Bobbin's own messages, as they are. */

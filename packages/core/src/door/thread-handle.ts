@@ -1,4 +1,5 @@
 import { encodedBy, type Fitted } from './fitted.ts';
+import { Gauge } from './gauge.ts';
 import {
   compact,
   compactExpired,
@@ -10,6 +11,7 @@ import {
   type Setting,
 } from '../compactor.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
+import { expiryOf } from '../plan/hide.ts';
 import { emptyPlan, type Plan } from '../plan/plan.ts';
 import { unwound } from '../plan/precedence.ts';
 import type { Check } from '../plan/trigger.ts';
@@ -18,13 +20,12 @@ import type { Codec, Store, StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../prompt/builder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
-import { hasResults, startsTurn, textOf, type Message, type MessageId } from '../thread/message.ts';
+import type { Message, MessageId } from '../thread/message.ts';
 import { Thread, type Node } from '../thread/thread.ts';
 import { unitStarts } from '../thread/units.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { usageTokens, validUsage } from '../tokens/usage.ts';
 
 export interface CompactionHooks {
   onEvent?(event: CompactionEvent): void;
@@ -66,22 +67,14 @@ export class ThreadHandle<Wire = Message> {
   /** The newest version of the whole thread, other forks included. */
   #latest: number;
   #builder: PromptBuilder;
-  #task: string | null;
   #queue: Promise<unknown> = Promise.resolve();
-  /** How many messages of the path were part of a prompt already. */
-  #sent = 0;
-  #sentAt: number | undefined;
-  #sentTokens = 0;
-  #reported: { tokens: number; since: number } | undefined;
-  #largestUnsent = 0;
+  readonly #gauge = new Gauge();
   #newest: ReadonlyMap<MessageId, Message> = new Map();
-  #nextExpiry = Number.POSITIVE_INFINITY;
 
   constructor(
     key: ThreadKey,
     host: HandleSetting<Wire>,
     stored?: StoredWindow,
-    task: string | null = null,
   ) {
     this.key = key;
     this.#host = host;
@@ -94,9 +87,8 @@ export class ThreadHandle<Wire = Message> {
     this.#plan = stored?.current?.plan ?? emptyPlan(key.thread, host.policy.style);
     this.#version = stored?.current?.version ?? 0;
     this.#latest = stored?.version ?? 0;
-    this.#task = task;
     this.#builder = this.#rebuild();
-    for (const node of stored?.tail ?? []) this.#note(node);
+    for (const node of this.#thread.path()) this.#note(node);
   }
 
   get plan(): Plan {
@@ -165,10 +157,11 @@ export class ThreadHandle<Wire = Message> {
       const effective = this.#plan.undid === undefined ? this.#version : this.#plan.undid - 1;
       for (let version = effective; version > 0; version--) {
         const before = await this.#planAt(version - 1);
-        if (sameShow(before, this.#plan)) continue;
+        if (sameShow(before, this.#plan) || !(await this.#isOnPath(before))) continue;
         await this.#load(before);
         const { pins } = this.#plan;
-        return this.#adopt({ ...before, pins, signedFrom: this.length, undid: version }, []);
+        const { length } = this;
+        return this.#adopt({ ...this.#onHead(before), pins, signedFrom: length, undid: version }, []);
       }
       return false;
     });
@@ -203,6 +196,19 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
+  /** A plan as made for the present head, so that no other fork takes it for its own. */
+  #onHead(plan: Plan): Plan {
+    return { ...plan, head: this.head ?? null, threadVersion: this.length };
+  }
+
+  /** True where a plan was made on this path, not on another fork. */
+  async #isOnPath({ head, threadVersion }: Plan): Promise<boolean> {
+    if (head === null || this.head === undefined) return true;
+    const index = threadVersion - 1;
+    const known = this.#thread.at(index) ?? (await this.#host.store.path(this.key, this.head, index))[0];
+    return known?.id === head;
+  }
+
   /** The messages that cannot be shown one without another. */
   async #unitOf(node: Node): Promise<readonly Node[]> {
     const path =
@@ -221,7 +227,7 @@ export class ThreadHandle<Wire = Message> {
     for (const { id, index } of nodes) if (index < this.#plan.start) carried.push({ id, index });
     const plan = unwound(this.#plan, ids);
     return {
-      ...plan,
+      ...(plan.head === null ? this.#onHead(plan) : plan),
       pins: [...plan.pins.filter((id) => !ids.has(id)), ...ids],
       carried: carried.toSorted((a, b) => a.index - b.index),
       signedFrom:
@@ -234,42 +240,23 @@ export class ThreadHandle<Wire = Message> {
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
     const nodes = messages.map((message) => this.#thread.append(message));
     await this.#host.store.append(this.key, nodes);
-    for (const node of nodes) {
-      this.#builder.push(node);
-      this.#note(node);
-    }
+    for (const node of nodes) this.#builder.push(node);
+    const reported = nodes.map((node) => this.#note(node)).findLast((tokens) => tokens !== undefined);
+    if (reported !== undefined) this.#learn(reported);
     return nodes.map(({ id }) => id);
   }
 
-  /** Keeps the figures that checks need, at the cost of the one message. */
-  #note({ message, index }: Node): void {
-    if (this.#task === null && startsTurn(message)) this.#task = textOf(message);
-    if (message.role === 'assistant') {
-      // A model wrote it, so all before it was sent.
-      this.#sent = Math.max(this.#sent, index);
-      this.#largestUnsent = 0;
-    }
-    const tokens = this.#setting.counter.message(message);
-    if (index >= this.#sent && hasResults(message))
-      this.#largestUnsent = Math.max(this.#largestUnsent, tokens);
-    const { ttlMs, time } = message.meta ?? {};
-    const tool = message.parts.find((part) => part.kind === 'result')?.tool;
-    const lives = ttlMs ?? (tool === undefined ? undefined : this.#setting.tools[tool]?.ttlMs);
-    if (lives !== undefined && time !== undefined)
-      this.#nextExpiry = Math.min(this.#nextExpiry, time + lives);
-    const usage = validUsage(message);
-    if (usage !== undefined && index >= this.#plan.threadVersion) {
-      this.#reported = { tokens: usageTokens(usage), since: 0 };
-      this.#learn(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens);
-    } else if (this.#reported !== undefined) this.#reported.since += tokens;
+  #note(node: Node): number | undefined {
+    const { counter, tools } = this.#setting;
+    return this.#gauge.note(node, counter.message(node.message), tools, this.#plan.threadVersion);
   }
 
   /** Compares the last prompt's estimate with what the provider reported for it. */
   #learn(reportedTokens: number): void {
-    if (this.#sentTokens === 0) return;
-    const estimated = this.#sentTokens + this.#besideMessages();
-    const learnt = calibrate(this.#calibration, estimated, reportedTokens);
-    this.#sentTokens = 0;
+    const { sentTokens } = this.#gauge;
+    if (sentTokens === undefined) return;
+    this.#gauge.sentTokens = undefined;
+    const learnt = calibrate(this.#calibration, sentTokens + this.#besideMessages(), reportedTokens);
     const moved = Math.abs(learnt.factor / this.#calibration.factor - 1) > RECALIBRATE_SHARE;
     this.#calibration = moved ? learnt : { ...this.#calibration, samples: learnt.samples };
     if (!moved) return;
@@ -293,30 +280,26 @@ export class ThreadHandle<Wire = Message> {
       fits = compaction.fits;
     };
     const now = this.#setting.clock.now();
-    if (now > this.#nextExpiry)
+    if (now > this.#gauge.nextExpiry)
       take(await this.#compact(compactExpired, 'time to live is over', options));
-    if (this.#largestUnsent > firstSightTokens(this.#setting)) {
+    if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
       take(await this.#compact(compactFirstSight, 'a large new result', options));
-    }
     const decision = decide(this.#setting, this.#check(), this.#plan, this.#isCold(now));
     if (decision.kind === 'postpone')
       events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
     if (decision.kind === 'compact') take(await this.#compact(compact, decision.reason, options));
     const fitted = this.#fitted(events, compacted, fits);
-    this.#sent = this.#thread.length;
-    this.#sentAt = now;
-    this.#sentTokens = fitted.prompt.tokens;
-    this.#largestUnsent = 0;
+    this.#gauge.markSent(this.#thread.length);
+    this.#gauge.sentAt = now;
+    this.#gauge.sentTokens = fitted.prompt.tokens;
     return fitted;
   }
 
   #check(): Check {
     const tokens = this.#builder.tokens;
-    const reported = this.#reported;
     return {
       tokens,
-      contextTokens:
-        reported === undefined ? tokens + this.#besideMessages() : reported.tokens + reported.since,
+      contextTokens: this.#gauge.reportedTokens ?? tokens + this.#besideMessages(),
       messages: this.#builder.messages.length,
       turns: this.#builder.landmarks.turns.length,
       budget: this.#setting.budget,
@@ -325,7 +308,8 @@ export class ThreadHandle<Wire = Message> {
 
   #isCold(now: number): boolean {
     const ttlMs = this.#setting.policy.economics?.prices.ttlMs ?? 0;
-    return this.#sentAt === undefined || now - this.#sentAt > ttlMs;
+    const { sentAt } = this.#gauge;
+    return sentAt === undefined || now - sentAt > ttlMs;
   }
 
   async #compact(
@@ -333,25 +317,21 @@ export class ThreadHandle<Wire = Message> {
     reason: string,
     options: CompactOptions & { readonly forced?: boolean },
   ): Promise<Compaction> {
+    const { head } = this.#thread;
     const beforeTokens = this.#builder.tokens;
     const { hooks } = this.#host;
+    if (head === undefined) return { plan: this.#plan, changed: false, fits: true, events: [] };
     hooks.onBeforeCompaction?.({ beforeTokens });
-    const compaction = await way(this.#setting, {
-      key: this.key,
-      window: this.#window(),
-      plan: this.#plan,
-      task: this.#task,
-      sent: this.#sent,
-      reason,
-      ...options,
-    });
+    const { task, sent } = this.#gauge;
+    const job = { key: this.key, head, window: this.#window(), plan: this.#plan, task, sent, reason, ...options };
+    const compaction = await way(this.#setting, job);
     for (const event of compaction.events) hooks.onEvent?.(event);
     if (compaction.changed) {
       const { undid: _, ...plan } = compaction.plan;
       await this.#adopt(plan, compaction.events);
-      this.#reported = undefined;
+      this.#gauge.forgetReported();
     }
-    this.#nextExpiry = this.#earliestExpiry();
+    this.#gauge.nextExpiry = this.#earliestExpiry();
     const afterTokens = this.#builder.tokens;
     hooks.onAfterCompaction?.({
       beforeTokens,
@@ -406,13 +386,14 @@ export class ThreadHandle<Wire = Message> {
     return startPrompt(this.#window(), this.#plan, this.#setting);
   }
 
+  /** The next time at which something expires; what is pinned past its time waits for the next compaction. */
   #earliestExpiry(): number {
-    const hidden = new Set(this.#plan.hides.map(({ id }) => id));
+    const { tools, clock } = this.#setting;
+    const now = clock.now();
     let earliest = Number.POSITIVE_INFINITY;
-    for (const { id, message } of this.#window().tail) {
-      const { ttlMs, time } = message.meta ?? {};
-      if (ttlMs !== undefined && time !== undefined && !hidden.has(id))
-        earliest = Math.min(earliest, time + ttlMs);
+    for (const { message } of this.#window().tail) {
+      const expiry = expiryOf(message, tools) ?? Number.POSITIVE_INFINITY;
+      if (expiry >= now) earliest = Math.min(earliest, expiry);
     }
     return earliest;
   }

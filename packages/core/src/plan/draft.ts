@@ -118,8 +118,9 @@ export class Draft {
     if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
   }
 
+  /** Hides messages, except pins: a pin outlives its time. */
   hide(hides: readonly Hide[]): void {
-    const fresh = hides.filter((hide) => !this.#actions.has(hide.id));
+    const fresh = hides.filter(({ id }) => !this.#actions.has(id) && this.entry(id)?.pinned === false);
     this.#hides = [...this.#hides, ...fresh];
     for (const hide of fresh) this.#act([hide.id], { kind: 'hide', ...hide });
   }

@@ -3,16 +3,22 @@ import type { Node } from '../thread/thread.ts';
 import type { ToolPolicies, ToolPolicy } from './durability.ts';
 import type { Hide } from './plan.ts';
 
+/** When a message's time to live is over; undefined where it lives for ever. */
+export function expiryOf(message: Message, tools: ToolPolicies): number | undefined {
+  const ttlMs = message.meta?.ttlMs ?? toolPolicy(message, tools)?.ttlMs;
+  const time = message.meta?.time;
+  return ttlMs === undefined || time === undefined ? undefined : time + ttlMs;
+}
+
 /** The messages whose time to live is over, with what stands in for them (E1). */
-export function expired(nodes: readonly Node[], tools: ToolPolicies, now: number): readonly Hide[] {
-  const hides: Hide[] = [];
-  for (const { id, message } of nodes) {
-    const ttlMs = message.meta?.ttlMs ?? toolPolicy(message, tools)?.ttlMs;
-    const time = message.meta?.time;
-    if (ttlMs === undefined || time === undefined || now - time <= ttlMs) continue;
-    hides.push({ id, replacement: replacementFor(message, tools) });
-  }
-  return hides;
+export function expired(
+  nodes: readonly Node[],
+  tools: ToolPolicies,
+  now: number,
+): readonly Hide[] {
+  return nodes
+    .filter(({ message }) => (expiryOf(message, tools) ?? Number.POSITIVE_INFINITY) < now)
+    .map(({ id, message }) => ({ id, replacement: replacementFor(message, tools) }));
 }
 
 function replacementFor(message: Message, tools: ToolPolicies): string {

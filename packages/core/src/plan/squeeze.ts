@@ -37,8 +37,9 @@ export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
         const span = spanOf([entry.node]);
         const cost = draft.cost(entry);
         if (span === undefined || cost <= level) return [];
+        const tokensFreed = cost - Math.max(level, leastCost(situation, entry));
         const reason = `${cost} tokens in one message`;
-        return [{ strategy: name, span, tokensFreed: cost - level, reason }];
+        return tokensFreed <= 0 ? [] : [{ strategy: name, span, tokensFreed, reason }];
       });
     },
     execute: shorten,
@@ -85,6 +86,11 @@ function waterLevel(room: number, entries: readonly Entry[], draft: Draft): numb
     left -= cost;
   }
   return Number.POSITIVE_INFINITY;
+}
+
+/** What an entry costs as a bare pointer. */
+function leastCost({ draft, counter }: Situation, entry: Entry): number {
+  return counter.message(seated(entry.message, excerptRecord(draft, entry, ends(0))));
 }
 
 /** The longest ends of an entry that cost at most `room`, found by halving. */

@@ -3,15 +3,14 @@ import {
   hasCalls,
   hasResults,
   resultsOf,
-  resultText,
   startsTurn,
   textMessage,
   type CallPart,
   type Message,
   type MessageId,
+  type Part,
   type ResultPart,
   type Role,
-  type TextPart,
   withParts,
 } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
@@ -52,6 +51,7 @@ export class PromptBuilder {
   readonly #seats = new Seats();
   #round: Node[] = [];
   #tokens = 0;
+  #inRound = false;
   #lastRole: Role | undefined;
 
   constructor(plan: Plan, rules: ProviderRules, counter: Counter) {
@@ -115,9 +115,11 @@ export class PromptBuilder {
       if (stray.length > 0) strays.push([node, stray]);
       if (stray.length === 0) this.#emitNode(node);
       else this.#emitWithout(node, stray);
+      this.#inRound = true;
     }
     for (const call of missing)
       this.#emit(noResult(call), { kind: 'no-result', callId: call.callId });
+    this.#inRound = false;
     for (const [node, stray] of strays) this.#emitStray(node, stray);
   }
 
@@ -142,7 +144,7 @@ export class PromptBuilder {
     const shown = isSeat(action) ? seated(node.message, action) : node.message;
     const strayIds = new Set(stray.map(({ callId }) => callId));
     const parts = shown.parts.flatMap((part) =>
-      part.kind === 'result' && strayIds.has(part.callId) ? [strayText(part)] : [],
+      part.kind === 'result' && strayIds.has(part.callId) ? strayParts(part) : [],
     );
     this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
   }
@@ -187,21 +189,23 @@ export class PromptBuilder {
   }
 
   #emit(message: Message, source: Source): void {
-    this.#bridge(message.role);
+    if (message.parts.length === 0 && source.kind !== 'kept') return;
+    this.#bridge(message);
     const position = this.#messages.length;
     if (startsTurn(message)) this.#turns.push(position);
     if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#rounds.push(position);
     this.#add(message, source);
   }
 
-  /** Keeps the roles in an order that the provider takes. */
-  #bridge(role: Role): void {
-    if (role === 'system') return;
+  /** Keeps the roles in an order that the provider takes. Inside a round the thread's own order stands. */
+  #bridge(message: Message): void {
+    const { role } = message;
     const last = this.#lastRole;
+    if (role === 'system' || this.#inRound || hasResults(message)) return;
     if (last === undefined) {
       if (this.#rules.first === 'user' && role !== 'user')
         this.#add(textMessage('user', OPENER), { kind: 'bridge' });
-    } else if (this.#rules.alternate && role !== 'tool' && side(role) === side(last)) {
+    } else if (this.#rules.alternate && side(role) === side(last)) {
       const other = side(role) === 'user' ? 'assistant' : 'user';
       this.#add(textMessage(other, OPENER), { kind: 'bridge' });
     }
@@ -218,9 +222,9 @@ function isSeat(action: Action | undefined): action is SeatAction {
   return action !== undefined && isSeatAction(action);
 }
 
-function strayText(result: ResultPart): TextPart {
-  const from = `${result.tool ?? 'a tool'} (call ${result.callId})`;
-  return { kind: 'text', text: `[Late result of ${from}]\n${resultText(result)}` };
+/** What a result that came too late holds, with a word on where it comes from. */
+function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
+  return [{ kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` }, ...content];
 }
 
 /** Tool results come from the user's side. */

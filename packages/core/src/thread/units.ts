@@ -16,7 +16,8 @@ export class Seats {
 
   /** True where a message ends the round before it, so that open calls will never be answered. */
   ends(message: Message): boolean {
-    return message.role === 'assistant' ? this.#answering : !hasResults(message);
+    if (message.role === 'assistant') return this.#answering;
+    return message.role !== 'tool' && !hasResults(message);
   }
 
   /** Takes the next message of the path and gives the calls that its results answer. */
@@ -49,11 +50,13 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
   const seats = new Seats();
   const madeAt = new Map<CallPart, number>();
   const starts: number[] = [];
+  let thoughtAt: number | undefined;
   messages.forEach((message, i) => {
     let joined = i;
+    if (message.role !== 'assistant' || seats.ends(message)) thoughtAt = undefined;
+    else if (thoughtAt !== undefined) joined = thoughtAt;
+    else if (isThought(message)) thoughtAt = i;
     for (const call of seats.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
-    if (isThought(messages[i - 1]) && message.role === 'assistant')
-      joined = Math.min(joined, i - 1);
     while ((starts.at(-1) ?? 0) > joined) starts.pop();
     if (joined === i) starts.push(i);
     for (const call of callsOf(message)) madeAt.set(call, i);
@@ -61,11 +64,7 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
   return starts;
 }
 
-/** A message that holds nothing but reasoning belongs to the assistant message behind it. */
-function isThought(message: Message | undefined): boolean {
-  return (
-    message !== undefined &&
-    message.parts.length > 0 &&
-    message.parts.every((part) => part.kind === 'reasoning')
-  );
+/** A message that holds nothing but reasoning belongs to the run of assistant messages behind it. */
+function isThought(message: Message): boolean {
+  return message.parts.length > 0 && message.parts.every((part) => part.kind === 'reasoning');
 }

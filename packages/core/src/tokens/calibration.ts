@@ -13,7 +13,7 @@ export interface Calibration {
 
 /** Families whose tokenizer is not public, measured against their reported usage. The first match counts. */
 const FAMILIES: readonly (readonly [pattern: RegExp, factor: number])[] = [
-  [/claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|4-[7-9])/, 1.6],
+  [/claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|4[.-][7-9])/, 1.7],
   [/claude/, 1.3],
   [/gemini|gemma/, 1.1],
   [/gpt|o\d|codex/, 1],
@@ -52,34 +52,69 @@ export function scaled(counter: Counter, { factor }: Calibration): Counter {
 }
 
 /**
- * The default counter where no tokenizer is public, to be scaled by a model's factor: characters weighed by what they
- * are. Letters go four and a half to a token, digits and signs fewer, ideographs about one each.
+ * The default counter where no tokenizer is public, to be scaled by a model's factor: runs of characters weighed by what
+ * they are.
  */
 export function estimator(provider?: MediaProvider): Counter {
   const media = mediaTokens(provider);
   return counterOf({ name: 'estimate', text: (text) => Math.ceil(units(text)), media });
 }
 
-const LETTER = 0.22;
-const SPACE = 0.1;
-const OTHER_ASCII = 0.45;
-const LATIN = 0.5;
-const WIDE = 1;
+/** What runs of characters cost. A word is about one token, a long one more; signs and digits join little. */
+const WORD = 0.85;
+const SHORT_WORD = 5;
+const LETTER_OF_LONG_WORD = 0.3;
+const THREE_DIGITS = 1.8;
+const SIGN = 0.7;
+const NEXT_SIGN = 0.35;
+const GAP = 0.75;
+const LONG_GAP = 12;
+const OTHER_ALPHABET = 0.6;
+const IDEOGRAPH = 0.9;
+const SYMBOL = 1.2;
 
-/** Estimator units of a text, in one pass. Close to o200k on English and code; wide scripts count in full. */
+const LOWER = 1;
+const UPPER = 2;
+const DIGIT = 3;
+const SIGNS = 4;
+const BLANK = 5;
+const BREAK = 6;
+const ALPHABET = 7;
+const WIDE = 8;
+const SYMBOLS = 9;
+
+/** Estimator units of a text, in one pass: mostly 1.0 to 1.2 times o200k over recorded conversations, seldom below 1. */
 function units(text: string): number {
-  let letters = 0;
-  let spaces = 0;
-  let other = 0;
-  let latin = 0;
-  let wide = 0;
+  let sum = 0;
+  let before = 0;
+  let run = 0;
   for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if ((c >= 97 && c <= 122) || (c >= 65 && c <= 90)) letters++;
-    else if (c === 32 || c === 10 || c === 9 || c === 13) spaces++;
-    else if (c < 128) other++;
-    else if (c < 0x2000) latin++;
-    else wide++;
+    const kind = kindOf(text.charCodeAt(i));
+    run = continues(kind, before, run) ? run + 1 : 1;
+    before = kind;
+    if (kind <= UPPER) sum += run === 1 ? WORD : run > SHORT_WORD ? LETTER_OF_LONG_WORD : 0;
+    else if (kind === DIGIT) sum += run % 3 === 1 ? THREE_DIGITS : 0;
+    else if (kind === SIGNS) sum += run === 1 ? SIGN : NEXT_SIGN;
+    else if (kind <= BREAK) sum += run % LONG_GAP === 2 || (kind === BREAK && run === 1) ? GAP : 0;
+    else sum += kind === ALPHABET ? OTHER_ALPHABET : kind === WIDE ? IDEOGRAPH : SYMBOL;
   }
-  return letters * LETTER + spaces * SPACE + other * OTHER_ASCII + latin * LATIN + wide * WIDE;
+  return sum;
+}
+
+function kindOf(code: number): number {
+  if (code >= 97 && code <= 122) return LOWER;
+  if (code >= 65 && code <= 90) return UPPER;
+  if (code >= 48 && code <= 57) return DIGIT;
+  if (code === 32 || code === 9) return BLANK;
+  if (code === 10 || code === 13) return BREAK;
+  if (code < 128) return SIGNS;
+  if (code < 0x2000) return ALPHABET;
+  return code >= 0x3000 && code < 0xd800 ? WIDE : SYMBOLS;
+}
+
+/** A capital begins a word, unless it follows a capital; blanks and breaks are one run. */
+function continues(kind: number, before: number, run: number): boolean {
+  if (kind === LOWER && before === UPPER) return run === 1;
+  const blank = kind === BLANK || kind === BREAK;
+  return blank ? before === BLANK || before === BREAK : kind === before;
 }
