@@ -2,7 +2,7 @@
  * SHA-256 in plain TypeScript: core runs in any runtime and imports nothing, and the platforms' own
  * digests are either a Node module or asynchronous.
  */
-const K = Uint32Array.of(
+const K = Int32Array.of(
   0x428a2f98,
   0x71374491,
   0xb5c0fbcf,
@@ -74,24 +74,31 @@ const START = [
 const encoder = new TextEncoder();
 const schedule = new Int32Array(64);
 
+/** Kept from call to call, so that the hash of an ordinary message allocates nothing. */
+const scratch = new Uint8Array(1 << 18);
+
 /** The SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 hexadecimal digits. */
 export function sha256(content: string | Uint8Array): string {
+  const padded = pad(content);
   const state = Int32Array.from(START);
-  const padded = pad(typeof content === 'string' ? encoder.encode(content) : content);
-  const view = new DataView(padded.buffer);
-  for (let offset = 0; offset < padded.length; offset += 64) absorb(state, view, offset);
+  for (let offset = 0; offset < padded.byteLength; offset += 64) absorb(state, padded, offset);
   let hex = '';
   for (const word of state) hex += (word >>> 0).toString(16).padStart(8, '0');
   return hex;
 }
 
-function pad(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const padded = new Uint8Array(((bytes.length + 72) >> 6) << 6);
-  padded.set(bytes);
-  padded[bytes.length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(bytes.length / 0x2000_0000));
-  view.setUint32(padded.length - 4, (bytes.length << 3) >>> 0);
+function pad(content: string | Uint8Array): DataView {
+  const most = (typeof content === 'string' ? content.length * 3 : content.length) + 72;
+  const memory = most <= scratch.length ? scratch : new Uint8Array(most);
+  const length =
+    typeof content === 'string' ? encoder.encodeInto(content, memory).written : content.length;
+  if (typeof content !== 'string') memory.set(content);
+  const end = ((length + 72) >> 6) << 6;
+  memory.fill(0, length, end);
+  memory[length] = 0x80;
+  const padded = new DataView(memory.buffer, 0, end);
+  padded.setUint32(end - 8, Math.floor(length / 0x2000_0000));
+  padded.setUint32(end - 4, (length << 3) >>> 0);
   return padded;
 }
 
@@ -106,16 +113,14 @@ function absorb(state: Int32Array, view: DataView, offset: number): void {
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
     w[i] = (w[i - 16]! + s0 + w[i - 7]! + s1) | 0;
   }
-  let [a, b, c, d, e, f, g, h] = [
-    state[0]!,
-    state[1]!,
-    state[2]!,
-    state[3]!,
-    state[4]!,
-    state[5]!,
-    state[6]!,
-    state[7]!,
-  ];
+  let a = state[0]!;
+  let b = state[1]!;
+  let c = state[2]!;
+  let d = state[3]!;
+  let e = state[4]!;
+  let f = state[5]!;
+  let g = state[6]!;
+  let h = state[7]!;
   for (let i = 0; i < 64; i++) {
     const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K[i]! + w[i]!) | 0;
