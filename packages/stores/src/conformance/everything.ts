@@ -1,0 +1,48 @@
+import type { MessageId, Node, Store, ThreadKey } from '@bobbin/core';
+
+/** All that a store says of a thread, in an order that every store gives: to be compared as one value. */
+export async function everything(
+  store: Store,
+  key: ThreadKey,
+  heads: readonly MessageId[],
+): Promise<unknown> {
+  const entry = (await store.threads(key.tenant, 10_000)).find(
+    ({ thread }) => thread === key.thread,
+  );
+  const [latest, ...otherHeads] = await store.heads(key);
+  const plans = [];
+  for (let version = 0; version <= (entry?.version ?? 0) + 1; version++)
+    plans.push(await store.plan(key, version));
+  const paths = [];
+  for (const head of heads) {
+    paths.push({
+      window: await store.window(key, head),
+      path: await store.path(key, head),
+      end: await store.path(key, head, 3),
+      turns: await store.turns(key, head),
+    });
+  }
+  return {
+    entry,
+    latest,
+    otherHeads: otherHeads.toSorted(),
+    window: await store.window(key),
+    nodes: await allNodes(store, key),
+    plans,
+    paths,
+    events: await store.events(key),
+    laterEvents: await store.events(key, 1),
+    found: (await store.search(key, ['spool', 'rare'], 1_000))
+      .map(({ node }) => node.id)
+      .toSorted(),
+    unembedded: (await store.unembedded(key, 'e', 1_000)).map(({ id }) => id).toSorted(),
+    nearest: (await store.nearest(key, 'e', [1, 0.5], 1_000)).map(({ node }) => node.id).toSorted(),
+  };
+}
+
+/** Every node of a thread, by place. */
+export async function allNodes(store: Store, key: ThreadKey): Promise<readonly Node[]> {
+  const nodes: Node[] = [];
+  for await (const some of store.nodes(key)) nodes.push(...some);
+  return nodes.toSorted((a, b) => a.index - b.index || (a.id < b.id ? -1 : 1));
+}
