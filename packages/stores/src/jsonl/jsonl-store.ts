@@ -1,0 +1,188 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type {
+  CompactionEvent,
+  Found,
+  MessageId,
+  MessageVector,
+  Node,
+  Plan,
+  Store,
+  StoredEvent,
+  StoredPlan,
+  StoredThread,
+  StoredWindow,
+  ThreadEntry,
+  ThreadId,
+  ThreadKey,
+} from '@bobbin/core';
+import { causeText, StoreError } from '../store-error.ts';
+import { fileName } from './file-name.ts';
+import { FolderLock } from './folder-lock.ts';
+import { compactionLine, messageLine, type SessionLine } from './session-file.ts';
+import { sessionHeader, SessionLog } from './session-log.ts';
+
+export interface JsonlOptions {
+  /** `full` (the default): what is acknowledged survives a power failure; `normal`: the death of the process. */
+  readonly sync?: 'full' | 'normal';
+}
+
+const MOST_OPEN = 64;
+
+/** Keeps each thread in a file that can be read and searched by eye: `FOLDER/TENANT/THREAD.jsonl` (B8). */
+export function jsonlStore(folder: string, options: JsonlOptions = {}): Store {
+  return new JsonlStore(folder, options);
+}
+
+class JsonlStore implements Store {
+  readonly #folder: string;
+  readonly #sync: boolean;
+  readonly #lock: FolderLock;
+  readonly #logs = new Map<string, SessionLog>();
+
+  constructor(folder: string, { sync = 'full' }: JsonlOptions) {
+    this.#folder = folder;
+    this.#sync = sync === 'full';
+    this.#lock = new FolderLock(join(folder, '.lock'));
+  }
+
+  async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
+    const head = nodes.at(-1);
+    if (head === undefined) return;
+    this.#write(key, (stored) => {
+      const fresh = nodes.filter(({ id }) => !stored.has(id)).map(messageLine);
+      const moved = stored.has(head.id) && stored.head !== head.id;
+      return moved ? [...fresh, { type: 'head', id: head.id }] : fresh;
+    });
+  }
+
+  async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
+    return this.#read(key)?.window(head);
+  }
+
+  async path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]> {
+    return this.#read(key)?.path(head, from) ?? [];
+  }
+
+  async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {
+    return this.#read(key)?.turns(head) ?? [];
+  }
+
+  async *nodes(key: ThreadKey): AsyncIterable<readonly Node[]> {
+    yield this.#read(key)?.nodes() ?? [];
+  }
+
+  async heads(key: ThreadKey): Promise<readonly MessageId[]> {
+    return this.#read(key)?.heads() ?? [];
+  }
+
+  async threads(
+    tenant: string,
+    most: number,
+    after: ThreadId = '' as ThreadId,
+  ): Promise<readonly ThreadEntry[]> {
+    const folder = join(this.#folder, fileName(tenant));
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.jsonl'))
+      .flatMap((name) => sessionHeader(join(folder, name))?.thread ?? [])
+      .filter((thread) => thread > after)
+      .toSorted((a, b) => (a < b ? -1 : 1))
+      .slice(0, most)
+      .flatMap((thread) => this.#read({ tenant, thread: thread as ThreadId })?.entry() ?? []);
+  }
+
+  async plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined> {
+    return this.#read(key)?.plan(version);
+  }
+
+  async commit(
+    key: ThreadKey,
+    plan: Plan,
+    expectedVersion: number,
+    events: readonly CompactionEvent[],
+  ): Promise<boolean> {
+    let won = false;
+    this.#writeExisting(key, (stored) => {
+      won = stored.version === expectedVersion;
+      return won ? [compactionLine(stored, plan, expectedVersion + 1, events)] : [];
+    });
+    return won;
+  }
+
+  async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
+    if (events.length > 0) this.#writeExisting(key, () => [{ type: 'events', events }]);
+  }
+
+  async events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]> {
+    return this.#read(key)?.events(after) ?? [];
+  }
+
+  async search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]> {
+    return this.#read(key)?.search(words, most) ?? [];
+  }
+
+  async nearest(
+    key: ThreadKey,
+    embedder: string,
+    vector: readonly number[],
+    most: number,
+  ): Promise<readonly Found[]> {
+    return this.#read(key)?.nearest(embedder, vector, most) ?? [];
+  }
+
+  async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
+    return this.#read(key)?.unembedded(embedder, most) ?? [];
+  }
+
+  async keepVectors(
+    key: ThreadKey,
+    embedder: string,
+    vectors: readonly MessageVector[],
+  ): Promise<void> {
+    if (vectors.length > 0)
+      this.#writeExisting(key, () => [{ type: 'vectors', embedder, vectors }]);
+  }
+
+  async close(): Promise<void> {
+    this.#lock.close();
+  }
+
+  #read(key: ThreadKey): StoredThread | undefined {
+    const log = this.#log(key);
+    return located(log.path, () => log.read());
+  }
+
+  #write(key: ThreadKey, choose: (stored: StoredThread) => readonly SessionLine[]): void {
+    const log = this.#log(key);
+    located(log.path, () => {
+      mkdirSync(this.#folder, { recursive: true });
+      this.#lock.hold(() => log.write(choose));
+    });
+  }
+
+  /** Writes to a thread that is there, and makes none. */
+  #writeExisting(key: ThreadKey, choose: (stored: StoredThread) => readonly SessionLine[]): void {
+    if (this.#read(key) !== undefined) this.#write(key, choose);
+  }
+
+  /** The log of a thread; those not used for longest are forgotten, and read again when they are. */
+  #log(key: ThreadKey): SessionLog {
+    const path = join(this.#folder, fileName(key.tenant), `${fileName(key.thread)}.jsonl`);
+    const log = this.#logs.get(path) ?? new SessionLog(path, key, this.#sync);
+    this.#logs.delete(path);
+    this.#logs.set(path, log);
+    const [oldest] = this.#logs.keys();
+    if (this.#logs.size > MOST_OPEN && oldest !== undefined) this.#logs.delete(oldest);
+    return log;
+  }
+}
+
+function located<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError('unavailable', `${path}: ${causeText(error)}`, error);
+  }
+}

@@ -1,0 +1,181 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { StoredThread, type ThreadKey } from '@bobbin/core';
+import { causeText, StoreError } from '../store-error.ts';
+import {
+  decodeLine,
+  encodeLine,
+  isSession,
+  replay,
+  SESSION_FORMAT,
+  type SessionLine,
+} from './session-file.ts';
+
+const HEADER_BYTES = 16_384;
+
+/** One session file and what its lines say so far. Other processes may append to it at any time. */
+export class SessionLog {
+  readonly path: string;
+  readonly #key: ThreadKey;
+  readonly #sync: boolean;
+  #stored: StoredThread;
+  /** How much of the file was read: always up to the end of a line. */
+  #bytes = 0;
+  #lines = 0;
+
+  constructor(path: string, key: ThreadKey, sync: boolean) {
+    this.path = path;
+    this.#key = key;
+    this.#sync = sync;
+    this.#stored = new StoredThread(key.thread);
+  }
+
+  /** The thread as the file has it now; undefined where there is no file. */
+  read(): StoredThread | undefined {
+    if (!existsSync(this.path)) return undefined;
+    const file = openSync(this.path, 'r');
+    try {
+      this.#catchUp(file);
+    } finally {
+      closeSync(file);
+    }
+    return this.#lines === 0 ? undefined : this.#stored;
+  }
+
+  /**
+   * Appends the lines that are chosen on sight of the newest state, and makes them durable. Must be called under the
+   * folder's lock: then a last line without an end is what a dead writer left, was never acknowledged, and goes.
+   */
+  write(choose: (stored: StoredThread) => readonly SessionLine[]): void {
+    mkdirSync(dirname(this.path), { recursive: true });
+    const isNew = !existsSync(this.path);
+    const file = openSync(this.path, 'a+');
+    try {
+      const end = this.#catchUp(file);
+      if (end > this.#bytes) ftruncateSync(file, this.#bytes);
+      const lines = [...choose(this.#stored)];
+      if (lines.length === 0) return;
+      if (this.#lines === 0) lines.unshift(this.#session());
+      this.#append(file, lines.map(encodeLine).join(''));
+      if (isNew && this.#sync) syncFolder(dirname(this.path));
+      this.#catchUp(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** All the bytes, or none of them. */
+  #append(file: number, text: string): void {
+    const bytes = Buffer.from(this.#endsLine(file) ? text : `\n${text}`);
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+      if (this.#sync) fdatasyncSync(file);
+    } catch (error) {
+      ftruncateSync(file, this.#bytes);
+      throw new StoreError('unavailable', `${this.path}: ${causeText(error)}`, error);
+    }
+  }
+
+  /** A person may have saved the file without the end of its last line. */
+  #endsLine(file: number): boolean {
+    if (this.#bytes === 0) return true;
+    const last = Buffer.alloc(1);
+    readSync(file, last, 0, 1, this.#bytes - 1);
+    return last.toString() === '\n';
+  }
+
+  /** Reads the lines that are new. Returns the size of the file, which is larger where the last line is torn. */
+  #catchUp(file: number): number {
+    const { size } = fstatSync(file);
+    if (size < this.#bytes) this.#startAnew();
+    if (size === this.#bytes) return size;
+    const bytes = Buffer.alloc(size - this.#bytes);
+    const got = readSync(file, bytes, 0, bytes.length, this.#bytes);
+    for (let start = 0; start < got;) {
+      const end = bytes.indexOf(10, start);
+      const isLast = end === -1 || end >= got;
+      const stop = isLast ? got : end;
+      const text = bytes.toString('utf8', start, stop);
+      const line = text.trim() === '' ? undefined : decodeLine(text);
+      // A part of a JSON object is no JSON object: only a whole last line is taken without its end.
+      if (isLast && typeof line === 'string') break;
+      if (line !== undefined || !isLast) this.#take(line);
+      const next = stop + Number(!isLast);
+      this.#bytes += next - start;
+      start = next;
+    }
+    return size;
+  }
+
+  #take(line: SessionLine | string | undefined): void {
+    const number = this.#lines + 1;
+    const problem =
+      line === undefined
+        ? undefined
+        : typeof line === 'string'
+          ? line
+          : number === 1
+            ? this.#begin(line)
+            : replay(this.#stored, line);
+    if (problem !== undefined)
+      throw new StoreError('damaged', `${this.path}:${number}: ${problem}`);
+    this.#lines = number;
+  }
+
+  #begin(line: SessionLine): string | undefined {
+    if (!isSession(line)) return 'a session file begins with a line of type session';
+    if (line.format > SESSION_FORMAT) {
+      throw new StoreError(
+        'from-the-future',
+        `${this.path} has format ${line.format}; this Bobbin knows formats up to ${SESSION_FORMAT}: update it`,
+      );
+    }
+    const { tenant, thread } = this.#key;
+    if (line.tenant === tenant && line.thread === thread) return undefined;
+    return `this is the session of thread ${line.thread} of tenant ${line.tenant}`;
+  }
+
+  #session(): SessionLine {
+    return { type: 'session', format: SESSION_FORMAT, ...this.#key };
+  }
+
+  #startAnew(): void {
+    this.#stored = new StoredThread(this.#key.thread);
+    this.#bytes = 0;
+    this.#lines = 0;
+  }
+}
+
+/** A new file's name is durable when its folder is. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** The first line of a session file, where it is one: read without the rest. */
+export function sessionHeader(path: string): { tenant: string; thread: string } | undefined {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(HEADER_BYTES);
+    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, HEADER_BYTES, 0));
+    const line = decodeLine(text.split('\n', 1)[0] ?? '');
+    return isSession(line) ? line : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
