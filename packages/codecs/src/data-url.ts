@@ -20,3 +20,12 @@ export function mediaTypeField(source: string): { readonly mediaType?: string } 
   const mediaType = parseDataUrl(source)?.mediaType;
   return mediaType === undefined || mediaType === '' ? {} : { mediaType };
 }
+
+const CHUNK = 0x8000;
+
+export function base64Of(bytes: Uint8Array): string {
+  let binary = '';
+  for (let i = 0; i < bytes.length; i += CHUNK)
+    binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK));
+  return btoa(binary);
+}

@@ -1,3 +1,5 @@
+export { aiSdk, type AiSdkMessage } from './ai-sdk.ts';
+export { anthropic, type AnthropicMessage } from './anthropic.ts';
 export { DecodeError } from './decode-error.ts';
 export {
   openaiChat,
@@ -10,3 +12,4 @@ export {
   type ChatToolMessage,
   type ChatUserMessage,
 } from './openai-chat.ts';
+export { openaiResponses, type ResponsesItem } from './openai-responses.ts';

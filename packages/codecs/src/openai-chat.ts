@@ -9,7 +9,6 @@ import {
   type Message,
   type OpaquePart,
   type Part,
-  type ProviderRules,
   type ReasoningPart,
   type ResultPart,
   type Role,
@@ -79,10 +78,10 @@ export type ChatMessage =
   | ChatFunctionMessage;
 
 /** OpenAI Chat Completions: the `messages` of a request. */
-export const openaiChat: Codec<ChatMessage> & { readonly rules: ProviderRules } = {
+export const openaiChat: Codec<ChatMessage> = {
   name: 'openai-chat',
   rules: OPENAI_RULES,
-  decode(wire: readonly ChatMessage[], before?: readonly Message[]): readonly Message[] {
+  decode(wire, before) {
     const calls = new KnownCalls(before);
     return new Place('messages', wire).list().map((place) => decodeMessage(place, calls));
   },

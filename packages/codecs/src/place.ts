@@ -27,6 +27,13 @@ export class Place {
     return new Place(key, this.object()[key], this);
   }
 
+  /** The same place with another form of its value. */
+  holding(value: unknown): Place {
+    return this.#parent === undefined
+      ? new Place(String(this.#key), value)
+      : new Place(this.#key, value, this.#parent);
+  }
+
   has(key: string): boolean {
     return isJsonObject(this.value) && this.value[key] !== undefined && this.value[key] !== null;
   }

@@ -1,0 +1,109 @@
+import { isJsonObject, parseJson, type Json, type JsonObject, type Part } from '@bobbin/core';
+import { lastingOptions, sourceOf } from './ai-sdk-data.ts';
+import { decodeResult } from './ai-sdk-result.ts';
+import { parseDataUrl } from './data-url.ts';
+import { lasting } from './leftover.ts';
+import type { Place } from './place.ts';
+
+const APPROVALS = new Set<unknown>(['tool-approval-request', 'tool-approval-response']);
+
+export function isApproval({ type }: JsonObject): boolean {
+  return APPROVALS.has(type);
+}
+
+/** `paired` are the calls that are answered within the same message: the provider ran them. */
+export function decodePart(place: Place, paired: ReadonlySet<string>): readonly Part[] {
+  const wire = place.object();
+  const type = place.at('type').text();
+  switch (type) {
+    case 'text':
+      return [{ kind: 'text', text: place.at('text').text() }];
+    case 'reasoning':
+      return [{ kind: 'reasoning', text: place.at('text').text(), ...signatureField(wire) }];
+    case 'reasoning-file':
+      return [
+        { kind: 'reasoning', text: `[${place.at('mediaType').text()}]`, ...signatureField(wire) },
+      ];
+    case 'image':
+    case 'file':
+      return [decodeMedia(place)];
+    case 'tool-call':
+      return decodeCall(place, paired);
+    case 'tool-result':
+      return [decodeResult(place)];
+    default:
+      return isApproval(wire) ? [] : [opaque(type, wire)];
+  }
+}
+
+function opaque(type: string, wire: JsonObject): Part {
+  return { kind: 'opaque', type, value: lasting(wire) };
+}
+
+const SIGNATURE = /signature|redacted|encrypted/i;
+
+/** Whatever a provider wants back with a thought, under any name that providers have for it. */
+function signatureField(wire: JsonObject): { readonly signature?: string } {
+  for (const own of Object.values(lastingOptions(wire['providerOptions']) ?? {})) {
+    if (!isJsonObject(own)) continue;
+    for (const [name, value] of Object.entries(own))
+      if (SIGNATURE.test(name) && typeof value === 'string') return { signature: value };
+  }
+  return {};
+}
+
+function decodeMedia(place: Place): Part {
+  const wire = place.object();
+  const mediaType = place.at('mediaType').optionalText();
+  const name = place.at('filename').optionalText();
+  const data = wire['image'] ?? wire['data'];
+  if (data === undefined) return place.fail('must have image or data');
+  const isImage = wire['type'] === 'image' || mediaType?.startsWith('image') === true;
+  const fields = {
+    source: sourceOf(data, mediaType),
+    ...(mediaType === undefined ? {} : { mediaType }),
+  };
+  return isImage
+    ? { kind: 'image', ...fields }
+    : { kind: 'file', ...fields, ...(name === undefined ? {} : { name }) };
+}
+
+/** A call that the provider runs and has not answered yet waits for no result of the host. */
+function decodeCall(place: Place, paired: ReadonlySet<string>): readonly Part[] {
+  const callId = place.at('toolCallId').text();
+  const tool = place.at('toolName').text();
+  const input = place.at('input').json();
+  if (place.at('providerExecuted').value === true && !paired.has(callId))
+    return [opaque('tool-call', place.object())];
+  return [{ kind: 'call', callId, tool, args: JSON.stringify(input) }];
+}
+
+export function encodePart(part: Part, callOptions: JsonObject): object {
+  switch (part.kind) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'reasoning':
+      return { type: 'reasoning', text: part.text };
+    case 'image': {
+      const { source: image, mediaType } = part;
+      return { type: 'image', image, ...(mediaType === undefined ? {} : { mediaType }) };
+    }
+    case 'file': {
+      const { source, name, mediaType = 'application/octet-stream' } = part;
+      const data = parseDataUrl(source)?.base64 ?? source;
+      return { type: 'file', data, mediaType, ...(name === undefined ? {} : { filename: name }) };
+    }
+    case 'call': {
+      const { callId: toolCallId, tool: toolName, args } = part;
+      const input: Json = parseJson(args) ?? args;
+      const providerOptions = callOptions[toolCallId];
+      const call = { type: 'tool-call', toolCallId, toolName, input };
+      return providerOptions === undefined ? call : { ...call, providerOptions };
+    }
+    case 'opaque':
+      return part.value as object;
+    case 'result':
+      // Results stand in messages of their own.
+      return {};
+  }
+}

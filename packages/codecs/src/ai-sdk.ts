@@ -1,0 +1,123 @@
+import {
+  isJsonObject,
+  STRICT_RULES,
+  textOf,
+  type Codec,
+  type Json,
+  type JsonObject,
+  type Message,
+  type Part,
+  type Role,
+} from '@bobbin/core';
+import { lastingOptions, revived, serializable } from './ai-sdk-data.ts';
+import { decodePart, encodePart, isApproval } from './ai-sdk-part.ts';
+import { encodeResult } from './ai-sdk-result.ts';
+import { lasting, leftover } from './leftover.ts';
+import { Place } from './place.ts';
+import { serverCallIds, toldServerTools } from './server-tool.ts';
+
+/** A `ModelMessage` of the AI SDK, major 6 or 7: any that its own types describe, and those to come. */
+export interface AiSdkMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string | { type: string }[];
+}
+
+/**
+ * The AI SDK's `ModelMessage`. Which provider will read it is not known, so its rules are the strictest. Bytes become
+ * base64, which means the same to the SDK, so that what is kept can be stored as JSON.
+ */
+export const aiSdk: Codec<AiSdkMessage> = {
+  name: 'ai-sdk',
+  rules: STRICT_RULES,
+  decode: (wire) => new Place('messages', wire).list().map(decodeMessage),
+  encode: (messages) => messages.flatMap(encodeMessage),
+};
+
+const ROLES: ReadonlySet<string> = new Set<Role>(['system', 'user', 'assistant', 'tool']);
+const KNOWN = new Set(['role', 'content', 'providerOptions']);
+
+function decodeMessage(place: Place): Message {
+  const role = place.at('role').text();
+  const original = serializable(place.object());
+  if (!ROLES.has(role)) {
+    const value = lasting(original);
+    return { role: 'system', parts: [{ kind: 'opaque', type: 'message', value }], original };
+  }
+  const parts = decodeContent(place.holding(original).at('content'));
+  const extra = extraOf(original);
+  return {
+    role: role as Role,
+    parts,
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    original,
+  };
+}
+
+function decodeContent(place: Place): readonly Part[] {
+  if (typeof place.value === 'string')
+    return place.value === '' ? [] : [{ kind: 'text', text: place.value }];
+  if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');
+  const places = place.list();
+  const called = idsOf(places, 'tool-call');
+  const answered = idsOf(places, 'tool-result');
+  const paired = new Set([...called].filter((id) => answered.has(id)));
+  return places.flatMap((part) => decodePart(part, paired));
+}
+
+function idsOf(places: readonly Place[], type: string): ReadonlySet<string> {
+  const own = places.filter((place) => place.at('type').value === type);
+  return new Set(own.map((place) => place.at('toolCallId').text()));
+}
+
+/** Approvals and the provider's notes on calls belong to the content, but mean nothing to the engine. */
+function extraOf(wire: JsonObject): JsonObject {
+  const content = Array.isArray(wire['content']) ? (wire['content'] as readonly JsonObject[]) : [];
+  const approvals = content.filter(isApproval);
+  const callOptions = content.flatMap(({ type, toolCallId, providerOptions }) => {
+    const options = type === 'tool-call' ? lastingOptions(providerOptions) : undefined;
+    return options === undefined ? [] : [[toolCallId, options]];
+  });
+  const providerOptions = lastingOptions(wire['providerOptions']);
+  return {
+    ...leftover(wire, KNOWN),
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+    ...(approvals.length === 0 ? {} : { approvals }),
+    ...(callOptions.length === 0 ? {} : { callOptions: Object.fromEntries(callOptions) as Json }),
+  };
+}
+
+function encodeMessage(message: Message): readonly AiSdkMessage[] {
+  if (message.original !== undefined) return [revived(message.original) as AiSdkMessage];
+  const { approvals, callOptions, ...extra } = message.extra ?? {};
+  const server = serverCallIds(message);
+  const results: object[] = [];
+  const said: Part[] = toldServerTools(message).map((text) => ({ kind: 'text', text }));
+  for (const part of message.parts) {
+    if ((part.kind === 'call' || part.kind === 'result') && server.has(part.callId)) continue;
+    if (part.kind === 'result') results.push(encodeResult(part));
+    else said.push(part);
+  }
+  const approved = Array.isArray(approvals) ? (approvals as object[]) : [];
+  const role = message.role === 'tool' ? 'user' : message.role;
+  const answers = role === 'assistant' ? results : [...approved, ...results];
+  return [
+    ...(answers.length === 0 ? [] : [{ role: 'tool', content: answers, ...extra }]),
+    ...(said.length === 0
+      ? []
+      : [{ role, content: encodeSaid(message, said, callOptions, approved), ...extra }]),
+  ] as AiSdkMessage[];
+}
+
+/** Text alone is a string, and a system message is nothing else. */
+function encodeSaid(
+  { role }: Message,
+  parts: readonly Part[],
+  callOptions: Json | undefined,
+  approved: readonly object[],
+): string | object[] {
+  const isPlain = parts.length === 1 && parts[0]?.kind === 'text' && approved.length === 0;
+  if (role === 'system' || isPlain) return textOf({ role, parts });
+  const options = isJsonObject(callOptions) ? callOptions : {};
+  const encoded = parts.map((part) => encodePart(part, options));
+  return role === 'assistant' ? [...encoded, ...approved] : encoded;
+}

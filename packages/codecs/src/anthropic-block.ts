@@ -1,0 +1,238 @@
+import {
+  isJsonObject,
+  parseJson,
+  type ContentPart,
+  type FilePart,
+  type ImagePart,
+  type Json,
+  type JsonObject,
+  type Message,
+  type Part,
+  type ResultPart,
+} from '@bobbin/core';
+import { dataUrl, parseDataUrl } from './data-url.ts';
+import type { KnownCalls } from './known-calls.ts';
+import { lasting } from './leftover.ts';
+import type { Place } from './place.ts';
+import { readableJson, serverCallIds, toldServerTools } from './server-tool.ts';
+
+/** A block of a message with the parts that it became. */
+export interface Block {
+  readonly wire: JsonObject;
+  readonly parts: readonly Part[];
+}
+
+/** The blocks of a message's content; a string is one block of text. */
+export function decodeBlocks(content: Place, calls: KnownCalls): readonly Block[] {
+  if (typeof content.value === 'string') {
+    const wire = { type: 'text', text: content.value };
+    return content.value === '' ? [] : [{ wire, parts: [{ kind: 'text', text: content.value }] }];
+  }
+  if (!Array.isArray(content.value)) return content.fail('must be a string or a list of blocks');
+  const places = content.list();
+  const answered = new Set(places.flatMap(serverResultId));
+  const used = new Set(places.flatMap(serverCallId));
+  return places.map((place) => {
+    const wire = place.object();
+    const server = decodeServerBlock(place, answered, used);
+    return { wire, parts: server ?? decodeBlock(place, calls) };
+  });
+}
+
+function decodeBlock(place: Place, calls: KnownCalls): readonly Part[] {
+  switch (place.at('type').text()) {
+    case 'thinking':
+      return [
+        {
+          kind: 'reasoning',
+          text: place.at('thinking').text(),
+          ...signatureField(place.at('signature')),
+        },
+      ];
+    case 'redacted_thinking':
+      return [{ kind: 'reasoning', text: '', signature: place.at('data').text() }];
+    case 'tool_use': {
+      const callId = place.at('id').text();
+      const tool = place.at('name').text();
+      calls.add(callId, tool);
+      return [{ kind: 'call', callId, tool, args: JSON.stringify(place.at('input').json()) }];
+    }
+    case 'tool_result':
+      return [decodeResult(place, calls)];
+    default:
+      return decodeContentBlock(place);
+  }
+}
+
+function signatureField(place: Place): { readonly signature?: string } {
+  const signature = place.optionalText();
+  return signature === undefined || signature === '' ? {} : { signature };
+}
+
+function decodeResult(place: Place, calls: KnownCalls): ResultPart {
+  const callId = place.at('tool_use_id').text();
+  const failed = place.at('is_error').value === true ? { outcome: 'failure' as const } : {};
+  return {
+    kind: 'result',
+    callId,
+    ...calls.field(callId),
+    ...failed,
+    content: decodeResultContent(place.at('content')),
+  };
+}
+
+function decodeResultContent(place: Place): readonly ContentPart[] {
+  if (place.value === undefined || place.value === null || place.value === '') return [];
+  if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
+  if (!Array.isArray(place.value)) return place.fail('must be a string or a list of blocks');
+  return place.list().flatMap(decodeContentBlock);
+}
+
+function decodeContentBlock(place: Place): readonly ContentPart[] {
+  const type = place.at('type').text();
+  switch (type) {
+    case 'text':
+      return place.at('text').value === '' ? [] : [{ kind: 'text', text: place.at('text').text() }];
+    case 'image':
+      return [decodeImage(place.at('source'))];
+    case 'document':
+      return decodeDocument(place);
+    case 'search_result': {
+      const head = `${place.at('title').text()}\n${place.at('source').text()}`;
+      return [{ kind: 'text', text: head }, ...decodeResultContent(place.at('content'))];
+    }
+    default:
+      return [{ kind: 'opaque', type, value: lasting(place.object()) }];
+  }
+}
+
+function decodeImage(source: Place): ImagePart {
+  return { kind: 'image', ...sourceFields(source) };
+}
+
+function decodeDocument(place: Place): readonly ContentPart[] {
+  const source = place.at('source');
+  switch (source.at('type').text()) {
+    case 'text':
+      return [{ kind: 'text', text: source.at('data').text() }];
+    case 'content':
+      return decodeResultContent(source.at('content'));
+    default: {
+      const name = place.at('title').optionalText();
+      return [{ kind: 'file', ...sourceFields(source), ...(name === undefined ? {} : { name }) }];
+    }
+  }
+}
+
+function sourceFields(place: Place): { readonly source: string; readonly mediaType?: string } {
+  switch (place.at('type').text()) {
+    case 'base64': {
+      const mediaType = place.at('media_type').text();
+      return { source: dataUrl(mediaType, place.at('data').text()), mediaType };
+    }
+    case 'url':
+      return { source: place.at('url').text() };
+    case 'file':
+      return { source: place.at('file_id').text() };
+    default:
+      return { source: JSON.stringify(place.json()) };
+  }
+}
+
+const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
+const SERVER_RESULT = /_tool_result$/;
+
+function serverCallId(place: Place): readonly string[] {
+  return SERVER_CALL.test(place.at('type').text()) ? [place.at('id').text()] : [];
+}
+
+function serverResultId(place: Place): readonly string[] {
+  return SERVER_RESULT.test(place.at('type').text()) ? [place.at('tool_use_id').text()] : [];
+}
+
+/** A tool that Anthropic ran, where both the call and the result stand in this message; elsewhere they are opaque. */
+function decodeServerBlock(
+  place: Place,
+  answered: ReadonlySet<string>,
+  used: ReadonlySet<string>,
+): readonly Part[] | undefined {
+  const [called] = serverCallId(place);
+  if (called !== undefined && answered.has(called)) {
+    const args = JSON.stringify(place.at('input').json());
+    return [{ kind: 'call', callId: called, tool: place.at('name').text(), args }];
+  }
+  const [result] = serverResultId(place);
+  if (result === undefined || !used.has(result)) return undefined;
+  const content = place.at('content').json();
+  const failed = isFailure(place, content) ? { outcome: 'failure' as const } : {};
+  const parts: readonly ContentPart[] = [{ kind: 'text', text: readableJson(content) }];
+  return [{ kind: 'result', callId: result, ...failed, content: parts }];
+}
+
+function isFailure(place: Place, content: Json): boolean {
+  return (
+    place.at('is_error').value === true ||
+    (isJsonObject(content) && typeof content['error_code'] === 'string')
+  );
+}
+
+/** The blocks of a message that is not what came in. Thoughts are left out: unsigned ones are refused. */
+export function encodeBlocks(message: Message): readonly JsonObject[] {
+  const server = serverCallIds(message);
+  const told = toldServerTools(message).map((text): Part => ({ kind: 'text', text }));
+  const own = message.parts.filter(
+    (part) => (part.kind !== 'call' && part.kind !== 'result') || !server.has(part.callId),
+  );
+  return [...told, ...own].flatMap(encodePart);
+}
+
+function encodePart(part: Part): readonly JsonObject[] {
+  switch (part.kind) {
+    case 'call':
+      return [{ type: 'tool_use', id: part.callId, name: part.tool, input: inputOf(part.args) }];
+    case 'result':
+      return [encodeResult(part)];
+    case 'reasoning':
+      return [];
+    case 'text':
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
+    case 'image':
+      return [{ type: 'image', source: encodeSource(part) }];
+    case 'file':
+      return [encodeDocument(part)];
+    case 'opaque':
+      return [part.value as JsonObject];
+  }
+}
+
+/** The API takes only an object. */
+function inputOf(args: string): JsonObject {
+  const input = parseJson(args);
+  return isJsonObject(input) ? input : args.trim() === '' ? {} : { input: args };
+}
+
+function encodeResult(result: ResultPart): JsonObject {
+  const content = result.content.flatMap(encodePart);
+  const [only] = content;
+  return {
+    type: 'tool_result',
+    tool_use_id: result.callId,
+    content: content.length === 1 && only?.['type'] === 'text' ? only['text'] : content,
+    ...(result.outcome === 'failure' ? { is_error: true } : {}),
+  };
+}
+
+function encodeSource({ source }: ImagePart | FilePart): JsonObject {
+  const data = parseDataUrl(source);
+  if (data !== undefined) return { type: 'base64', media_type: data.mediaType, data: data.base64 };
+  return /^https?:/.test(source) ? { type: 'url', url: source } : { type: 'file', file_id: source };
+}
+
+/** Documents on the wire are PDFs; a file of another type is named. */
+function encodeDocument(part: FilePart): JsonObject {
+  const data = parseDataUrl(part.source);
+  if (data !== undefined && data.mediaType !== 'application/pdf')
+    return { type: 'text', text: `[file ${part.name ?? data.mediaType}]` };
+  const title = part.name === undefined ? {} : { title: part.name };
+  return { type: 'document', source: encodeSource(part), ...title };
+}

@@ -1,0 +1,153 @@
+import {
+  ANTHROPIC_RULES,
+  hasResults,
+  type Codec,
+  type JsonObject,
+  type Message,
+  type Part,
+} from '@bobbin/core';
+import { decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
+import { KnownCalls } from './known-calls.ts';
+import { lasting, leftover } from './leftover.ts';
+import { Place } from './place.ts';
+
+/** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
+export interface AnthropicMessage {
+  role: 'user' | 'assistant' | 'system';
+  content: string | { type: string }[];
+}
+
+/**
+ * Anthropic Messages: the `messages` of a request. A user message that begins with tool results and goes on with what
+ * the user says is two messages inside, so that the words start a turn of their own; they are joined again on the way
+ * out.
+ */
+export const anthropic: Codec<AnthropicMessage> = {
+  name: 'anthropic',
+  rules: ANTHROPIC_RULES,
+  decode(wire, before) {
+    const calls = new KnownCalls(before);
+    return new Place('messages', wire).list().flatMap((place) => decodeMessage(place, calls));
+  },
+  encode: (messages) => seatSystem(joined(messages)),
+};
+
+function decodeMessage(place: Place, calls: KnownCalls): readonly Message[] {
+  const wire = place.object();
+  const role = place.at('role').text();
+  if (role !== 'user' && role !== 'assistant' && role !== 'system') {
+    const value = lasting(wire);
+    return [
+      { role: 'system', parts: [{ kind: 'opaque', type: 'message', value }], original: wire },
+    ];
+  }
+  const blocks = decodeBlocks(place.at('content'), calls);
+  const words = role === 'user' ? wordsFrom(blocks) : blocks.length;
+  if (words < blocks.length) {
+    const results = slice(wire, 'tool', blocks, 0, words);
+    const said = slice(wire, 'user', blocks, words, blocks.length);
+    return [results, { ...said, extra: { [JOINS]: true } }];
+  }
+  const parts = blocks.flatMap((block) => block.parts);
+  const extra = leftover(wire, KNOWN);
+  return [
+    {
+      role: roleOf(role, parts),
+      parts,
+      ...(extra === undefined ? {} : { extra }),
+      original: wire,
+    },
+  ];
+}
+
+const KNOWN = new Set(['role', 'content']);
+/** Marks the words of a user message whose tool results are the message before. */
+const JOINS = 'joins_results';
+
+/** Where the user's own words begin behind tool results; at the end where there are no results or no words. */
+function wordsFrom(blocks: readonly Block[]): number {
+  const last = blocks.findLastIndex(({ wire }) => wire['type'] === 'tool_result');
+  const isSaid = last >= 0 && blocks.slice(last + 1).some(({ wire }) => !isReminder(wire));
+  return isSaid ? last + 1 : blocks.length;
+}
+
+/** Claude Code puts notes of its own behind tool results; they are nobody's turn. */
+function isReminder({ text }: JsonObject): boolean {
+  return typeof text === 'string' && text.startsWith('<system-reminder>');
+}
+
+function slice(
+  wire: JsonObject,
+  role: 'tool' | 'user',
+  blocks: readonly Block[],
+  from: number,
+  to: number,
+): Message {
+  const own = blocks.slice(from, to);
+  const content = own.map((block) => block.wire);
+  return { role, parts: own.flatMap(({ parts }) => parts), original: { ...wire, content } };
+}
+
+/** A compaction block may have to be the first of the conversation: nothing must be put before it. */
+function roleOf(role: AnthropicMessage['role'], parts: readonly Part[]): Message['role'] {
+  if (parts.some((part) => part.kind === 'result') && role === 'user') return 'tool';
+  const isCompaction = parts.length > 0 && parts.every(isCompactionPart);
+  return isCompaction ? 'system' : role;
+}
+
+function isCompactionPart(part: Part): boolean {
+  return part.kind === 'opaque' && part.type === 'compaction';
+}
+
+/** The wire messages; what belongs to the tool results before it is one message with them. */
+function joined(messages: readonly Message[]): readonly AnthropicMessage[] {
+  const wire: AnthropicMessage[] = [];
+  for (const message of messages) {
+    const encoded = encodeMessage(message);
+    const last = wire.at(-1);
+    if (encoded === undefined) continue;
+    if (last !== undefined && belongsTo(last, message))
+      wire[wire.length - 1] = { ...last, content: [...blocksOf(last), ...blocksOf(encoded)] };
+    else wire.push(encoded);
+  }
+  return wire;
+}
+
+/** Words join the results that they came with, and a result that was made up joins those of its round. */
+function belongsTo(last: AnthropicMessage, message: Message): boolean {
+  const isMadeUp = message.original === undefined && message.role === 'tool' && hasResults(message);
+  const joins = message.extra?.[JOINS] === true || isMadeUp;
+  return joins && last.role === 'user' && blocksOf(last).at(-1)?.type === 'tool_result';
+}
+
+function blocksOf({ content }: AnthropicMessage): readonly { type: string }[] {
+  return typeof content === 'string' ? [textBlock(content)] : content;
+}
+
+function textBlock(text: string): { type: string; text: string } {
+  return { type: 'text', text };
+}
+
+function encodeMessage(message: Message): AnthropicMessage | undefined {
+  if (message.original !== undefined) return message.original as AnthropicMessage;
+  const content = encodeBlocks(message);
+  if (content.length === 0) return undefined;
+  const { [JOINS]: _, ...extra } = message.extra ?? {};
+  const role = message.role === 'tool' ? 'user' : message.role;
+  const [only] = content;
+  const isText = content.length === 1 && only?.['type'] === 'text';
+  return { role, content: isText ? only['text'] : content, ...extra } as AnthropicMessage;
+}
+
+/**
+ * Within the messages, `system` may only follow the user's side, and nothing but the assistant may follow it. Where a
+ * compaction took its neighbours away it is said in the user's place.
+ */
+function seatSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+  return messages.map((message, i) => {
+    if (message.role !== 'system') return message;
+    const isSeated =
+      messages[i - 1]?.role === 'user' && (messages[i + 1]?.role ?? 'assistant') === 'assistant';
+    return isSeated ? message : { ...message, role: 'user' };
+  });
+}

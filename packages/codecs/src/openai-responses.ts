@@ -1,0 +1,198 @@
+import {
+  OPENAI_RULES,
+  parseJson,
+  resultText,
+  type CallPart,
+  type Codec,
+  type JsonObject,
+  type Message,
+  type Part,
+  type ResultPart,
+  type Role,
+} from '@bobbin/core';
+import { KnownCalls } from './known-calls.ts';
+import { lasting, leftover } from './leftover.ts';
+import { Place } from './place.ts';
+import { decodeContent, encodeContent } from './responses-content.ts';
+import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
+import { serverCallIds, toldServerTools } from './server-tool.ts';
+
+/** An item of the Responses API's `input`: any that OpenAI's own types describe, and those to come. */
+export interface ResponsesItem {
+  type?: string | null;
+}
+
+/** OpenAI Responses: the items of a request's `input`, each of them one message. */
+export const openaiResponses: Codec<ResponsesItem> = {
+  name: 'openai-responses',
+  rules: OPENAI_RULES,
+  decode(wire, before) {
+    const calls = new KnownCalls(before);
+    return new Place('input', wire).list().map((place) => decodeItem(place, calls));
+  },
+  encode: (messages) =>
+    messages.flatMap((message, i) =>
+      isParted(message, messages[i + 1]) ? [] : encodeMessage(message),
+    ),
+};
+
+/** Reasoning is refused without the item that it led to: where that one was changed, it is left out. */
+function isParted(message: Message, next: Message | undefined): boolean {
+  return (
+    message.parts.length > 0 &&
+    message.parts.every((part) => part.kind === 'reasoning') &&
+    next?.role === 'assistant' &&
+    next.original === undefined
+  );
+}
+
+function decodeItem(place: Place, calls: KnownCalls): Message {
+  const wire = place.object();
+  const type = typeOf(place);
+  const read = readItem(type, place, calls);
+  if (read === undefined) return opaqueItem(type, wire);
+  for (const part of read.parts) if (part.kind === 'call') calls.add(part.callId, part.tool);
+  const extra = leftover(wire, new Set([...UNSTEADY, ...read.fields]));
+  const { role, parts } = read;
+  return extra === undefined
+    ? { role, parts, original: wire }
+    : { role, parts, extra, original: wire };
+}
+
+/** Items may leave out their type: those with a role are messages, the others refer to stored items. */
+function typeOf(place: Place): string {
+  return place.at('type').optionalText() ?? (place.has('role') ? 'message' : 'item_reference');
+}
+
+/** Ids and states come and go between an answer and the request that sends it back. */
+const UNSTEADY = ['id', 'status'];
+
+/**
+ * Provider-made compactions, references, and kinds of items that are not known. The role keeps a call on the model's
+ * side and its output behind it; whatever is neither stands apart from the order of roles.
+ */
+function opaqueItem(type: string, wire: JsonObject): Message {
+  const role = type.endsWith('_output') ? 'tool' : type.endsWith('_call') ? 'assistant' : 'system';
+  return { role, parts: [{ kind: 'opaque', type, value: lasting(wire) }], original: wire };
+}
+
+interface ReadItem {
+  readonly role: Role;
+  readonly parts: readonly Part[];
+  /** The fields that became the role and the parts; a type that they do not tell is left over. */
+  readonly fields: readonly string[];
+}
+
+function readItem(type: string, place: Place, calls: KnownCalls): ReadItem | undefined {
+  if (type === 'message') return readMessage(place);
+  if (type === 'reasoning') return readReasoning(place);
+  const call = CALL_ITEMS[type];
+  if (call !== undefined) {
+    const part: Part = { kind: 'call', callId: place.at('call_id').text(), ...call.decode(place) };
+    const fields = type === 'function_call' ? ['type', ...call.fields] : call.fields;
+    return { role: 'assistant', parts: [part], fields: ['call_id', ...fields] };
+  }
+  if (OUTPUT_ITEMS[type] !== undefined && place.has('call_id'))
+    return readOutput(type, place, calls);
+  const parts = decodeServerItem(type, place);
+  return parts && { role: 'assistant', parts, fields: Object.keys(place.object()) };
+}
+
+const SPEAKERS: Readonly<Record<string, Role>> = {
+  user: 'user',
+  assistant: 'assistant',
+  system: 'system',
+  developer: 'system',
+};
+
+function readMessage(place: Place): ReadItem | undefined {
+  const speaker = place.at('role').text();
+  const role = SPEAKERS[speaker];
+  if (role === undefined) return undefined;
+  const fields = speaker === role ? ['type', 'role', 'content'] : ['type', 'content'];
+  return { role, parts: decodeContent(place.at('content')), fields };
+}
+
+function readReasoning(place: Place): ReadItem {
+  const texts = ['summary', 'content'].flatMap((name) =>
+    place.has(name)
+      ? place
+          .at(name)
+          .list()
+          .map((part) => part.at('text').text())
+      : [],
+  );
+  const signature = place.at('encrypted_content').optionalText();
+  const thought = { kind: 'reasoning', text: texts.join('\n') } as const;
+  return {
+    role: 'assistant',
+    parts: [signature === undefined ? thought : { ...thought, signature }],
+    fields: ['type', 'summary', 'content', 'encrypted_content'],
+  };
+}
+
+function readOutput(type: string, place: Place, calls: KnownCalls): ReadItem | undefined {
+  const item = OUTPUT_ITEMS[type];
+  if (item === undefined) return undefined;
+  const callId = place.at('call_id').text();
+  const failed = place.at('status').value === 'failed' ? { outcome: 'failure' as const } : {};
+  const content = item.content(place);
+  const fields = type === 'function_call_output' ? ['type', ...item.fields] : item.fields;
+  return {
+    role: 'tool',
+    parts: [{ kind: 'result', callId, ...calls.field(callId), ...failed, content }],
+    fields: ['call_id', ...fields],
+  };
+}
+
+function encodeMessage(message: Message): readonly ResponsesItem[] {
+  if (message.original !== undefined) return [message.original as ResponsesItem];
+  const { type, ...extra } = message.extra ?? {};
+  const server = serverCallIds(message);
+  const items: object[] = [];
+  const said: Part[] = toldServerTools(message).map((text) => ({ kind: 'text', text }));
+  for (const part of message.parts) {
+    if (part.kind === 'call') {
+      if (!server.has(part.callId)) items.push({ ...encodeCall(part, type), ...extra });
+    } else if (part.kind === 'result') {
+      if (!server.has(part.callId)) items.push({ ...encodeOutput(part, type), ...extra });
+    } else if (part.kind !== 'reasoning') said.push(part);
+  }
+  if (said.length > 0) items.unshift({ ...encodeSaid(message.role, said), ...extra });
+  return items;
+}
+
+function encodeSaid(role: Role, parts: readonly Part[]): object {
+  const speaker = role === 'tool' ? 'user' : role;
+  return { type: 'message', role: speaker, content: encodeContent(parts, role === 'assistant') };
+}
+
+function encodeCall({ callId, tool, args }: CallPart, type: unknown): object {
+  const [name, item] = itemOf(CALL_ITEMS, type, 'function_call');
+  const known = name === 'function_call' || name === 'custom_tool_call';
+  return {
+    type: name,
+    call_id: callId,
+    ...item.encode(tool, known ? args : (parseJson(args) ?? {})),
+  };
+}
+
+function encodeOutput(result: ResultPart, type: unknown): object {
+  const [name, item] = itemOf(OUTPUT_ITEMS, type, 'function_call_output');
+  const failed = result.outcome === 'failure';
+  const content = encodeContent(result.content, false);
+  return {
+    type: name,
+    call_id: result.callId,
+    ...item.encode(resultText(result), content, failed),
+  };
+}
+
+function itemOf<Item>(
+  items: Readonly<Record<string, Item>>,
+  type: unknown,
+  standard: string,
+): readonly [string, Item] {
+  const name = typeof type === 'string' && items[type] !== undefined ? type : standard;
+  return [name, items[name] as Item];
+}

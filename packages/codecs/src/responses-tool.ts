@@ -1,0 +1,130 @@
+import { sha256, type ContentPart, type Json, type JsonObject, type Part } from '@bobbin/core';
+import { dataUrl } from './data-url.ts';
+import { decodeContent } from './responses-content.ts';
+import type { Place } from './place.ts';
+import { readableJson } from './server-tool.ts';
+
+/** A kind of item that calls a tool: how it is read, and how one with shortened arguments is written. */
+interface CallItem {
+  /** The fields that become the call; all others are left over. */
+  readonly fields: readonly string[];
+  readonly decode: (place: Place) => { readonly tool: string; readonly args: string };
+  readonly encode: (tool: string, args: Json) => JsonObject;
+}
+
+/** A kind of item that answers a call. */
+interface OutputItem {
+  readonly fields: readonly string[];
+  readonly content: (place: Place) => readonly ContentPart[];
+  readonly encode: (text: string, content: Json, failed: boolean) => JsonObject;
+}
+
+/** Calls that the host answers with an item of its own; functions are the first of them. */
+export const CALL_ITEMS: Readonly<Record<string, CallItem>> = {
+  function_call: {
+    fields: ['name', 'arguments'],
+    decode: (place) => ({ tool: place.at('name').text(), args: place.at('arguments').text() }),
+    encode: (name, args) => ({ name, arguments: argsText(args) }),
+  },
+  custom_tool_call: {
+    fields: ['name', 'input'],
+    decode: (place) => ({ tool: place.at('name').text(), args: place.at('input').text() }),
+    encode: (name, args) => ({ name, input: argsText(args) }),
+  },
+  shell_call: builtIn('shell', 'action', (action) => ({
+    ...action,
+    commands: listOf(action['commands']),
+  })),
+  local_shell_call: builtIn('local_shell', 'action', (action) => ({
+    ...action,
+    command: listOf(action['command']),
+    env: typeof action['env'] === 'object' ? action['env'] : {},
+  })),
+  apply_patch_call: builtIn('apply_patch', 'operation', (operation) => operation),
+};
+
+/** A call whose arguments are an object of the API's own shape, which they keep when their long values are cut. */
+function builtIn(tool: string, field: string, restore: (args: JsonObject) => JsonObject): CallItem {
+  return {
+    fields: [field],
+    decode: (place) => ({ tool, args: JSON.stringify(place.at(field).object()) }),
+    encode: (_, args) => {
+      const { externalized: __, ...rest } = args as JsonObject;
+      return { status: 'completed', [field]: restore(rest) };
+    },
+  };
+}
+
+function argsText(args: Json): string {
+  return typeof args === 'string' ? args : JSON.stringify(args);
+}
+
+/** A list that was cut has become a text. */
+function listOf(value: Json | undefined): Json {
+  return typeof value === 'string' ? [value] : (value ?? []);
+}
+
+const textOutput = {
+  fields: ['output'],
+  content: (place: Place) => decodeContent(place.at('output')),
+  encode: (_: string, content: Json) => ({ output: content }),
+};
+
+export const OUTPUT_ITEMS: Readonly<Record<string, OutputItem>> = {
+  function_call_output: textOutput,
+  custom_tool_call_output: textOutput,
+  local_shell_call_output: { ...textOutput, encode: (text) => ({ output: text }) },
+  apply_patch_call_output: {
+    ...textOutput,
+    encode: (text, _, failed) => ({ status: failed ? 'failed' : 'completed', output: text }),
+  },
+  shell_call_output: {
+    fields: ['output'],
+    content: (place) => place.at('output').list().map(shellOutput),
+    encode: (text, _, failed) => ({
+      output: [{ stdout: text, stderr: '', outcome: { type: 'exit', exit_code: failed ? 1 : 0 } }],
+    }),
+  },
+};
+
+function shellOutput(place: Place): ContentPart {
+  const outcome = place.at('outcome').json();
+  const texts = [place.at('stdout').optionalText(), place.at('stderr').optionalText()];
+  const said = texts.filter((text) => text !== undefined && text !== '').join('\n');
+  return { kind: 'text', text: outcome === null ? said : `${said}\n${JSON.stringify(outcome)}` };
+}
+
+/** Tools that OpenAI runs itself: the item holds the call and what came of it. */
+const SERVER_ITEMS: Readonly<Record<string, { call: readonly string[]; result: string }>> = {
+  web_search_call: { call: ['action'], result: 'results' },
+  file_search_call: { call: ['queries'], result: 'results' },
+  code_interpreter_call: { call: ['code', 'container_id'], result: 'outputs' },
+  image_generation_call: { call: ['revised_prompt', 'action'], result: 'result' },
+  mcp_call: { call: ['server_label', 'name', 'arguments'], result: 'output' },
+};
+
+/** The call and the result of an item of a tool that OpenAI ran; undefined for any other item. */
+export function decodeServerItem(type: string, place: Place): readonly Part[] | undefined {
+  const kind = SERVER_ITEMS[type];
+  if (kind === undefined) return undefined;
+  const wire = place.object();
+  const called = Object.fromEntries(
+    kind.call.flatMap((name) => (wire[name] === undefined ? [] : [[name, wire[name]]])),
+  );
+  const args = JSON.stringify(called);
+  const tool = type.slice(0, -'_call'.length);
+  const callId = place.at('id').optionalText() ?? `${type}:${sha256(args).slice(0, 16)}`;
+  const result = wire[kind.result] ?? wire['error'] ?? null;
+  const failed = wire['status'] === 'failed' ? { outcome: 'failure' as const } : {};
+  return [
+    { kind: 'call', callId, tool, args },
+    { kind: 'result', callId, tool, ...failed, content: serverContent(type, result) },
+  ];
+}
+
+function serverContent(type: string, result: Json): readonly ContentPart[] {
+  if (result === null) return [];
+  if (type === 'image_generation_call' && typeof result === 'string')
+    return [{ kind: 'image', source: dataUrl('image/png', result), mediaType: 'image/png' }];
+  return [{ kind: 'text', text: readableJson(result) }];
+}

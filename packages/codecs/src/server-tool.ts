@@ -1,0 +1,44 @@
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  type CallPart,
+  type Json,
+  type Message,
+} from '@bobbin/core';
+
+/**
+ * Tools that a provider runs itself answer within the message that calls them. Such a pair is bound to the bytes that
+ * the provider made: once its message is changed it can only be told.
+ */
+export function toldServerTools(message: Message): readonly string[] {
+  const results = new Map(resultsOf(message).map((result) => [result.callId, result]));
+  return callsOf(message).flatMap((call) => {
+    const result = results.get(call.callId);
+    return result === undefined ? [] : [told(call, resultText(result))];
+  });
+}
+
+function told({ tool, args }: CallPart, result: string): string {
+  const head = `[The provider ran ${tool} with ${args}]`;
+  return result === '' ? head : `${head}\n${result}`;
+}
+
+/** The calls whose results are in the same message. */
+export function serverCallIds(message: Message): ReadonlySet<string> {
+  if (message.role !== 'assistant') return new Set();
+  const answered = new Set(resultsOf(message).map(({ callId }) => callId));
+  return new Set(
+    callsOf(message)
+      .map(({ callId }) => callId)
+      .filter((callId) => answered.has(callId)),
+  );
+}
+
+/** A provider's structured result as text, without what only the provider can read. */
+export function readableJson(value: Json): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, (key, field: unknown) => (UNREADABLE.test(key) ? undefined : field));
+}
+
+const UNREADABLE = /^encrypted_|^(?:signature|fingerprint|cache_control)$/;
