@@ -2,11 +2,7 @@ export { createBobbin, type Bobbin, type BobbinOptions } from './door/bobbin.ts'
 export { artifactId, mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
 export { memoryStore } from './door/memory-store.ts';
 export { StoredThread } from './door/stored-thread.ts';
-export {
-  ThreadHandle,
-  type CompactionHooks,
-  type CompactOptions,
-} from './door/thread-handle.ts';
+export { ThreadHandle, type CompactionHooks, type CompactOptions } from './door/thread-handle.ts';
 export type { Fitted } from './door/fitted.ts';
 export {
   compact,
@@ -123,9 +119,39 @@ export {
 } from './prompt/rules.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
+export { ANSWER_SCHEMA, decodeAnswer, proseSummary, type Decoded } from './summary/answer.ts';
+export {
+  cachedSummarizer,
+  memorySummaryCache,
+  summaryKey,
+  type SummaryCache,
+} from './summary/cache.ts';
+export type { Contradiction } from './summary/contradiction.ts';
 export { extract, type ExtractRequest } from './summary/extract.ts';
+export { chunks, formatMessage } from './summary/format.ts';
+export { namesIn } from './summary/names.ts';
+export {
+  displayPrompt,
+  promptVersion,
+  splitTurnPrompt,
+  summaryPrompt,
+  type AnswerForm,
+  type PromptRequest,
+  type PromptStyle,
+  type PromptTexts,
+} from './summary/prompts.ts';
+export { redactSecrets, redactSummary, type Redact } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
-export { extractSummarizer, refusal } from './summary/summarizer.ts';
+export type { Addition, ReportingRequest, SummaryReport } from './summary/report.ts';
+export { cleanExtract, extractSummarizer, refusal } from './summary/summarizer.ts';
+export { standingFacts, type Superseded } from './summary/supersede.ts';
+export {
+  trustedSummarizer,
+  verifiedSummarizer,
+  type TrustOptions,
+  type VerifyOptions,
+} from './summary/trusted.ts';
+export { verify, type Grounds, type Verified } from './summary/verify.ts';
 export {
   EMPTY_SUMMARY,
   SUMMARY_SCHEMA_VERSION,

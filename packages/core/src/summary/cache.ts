@@ -1,0 +1,114 @@
+import type { Summarizer, SummaryRequest } from '../ports.ts';
+import { canonicalJson } from '../thread/json.ts';
+import { contentHash } from '../thread/message.ts';
+import { sha256 } from '../thread/sha256.ts';
+import type { Node } from '../thread/thread.ts';
+import type { ReportingRequest } from './report.ts';
+import { SUMMARY_SCHEMA_VERSION, type Summary } from './summary.ts';
+
+/** Keeps summaries by key. One that fails is passed over: a cache can only save work. */
+export interface SummaryCache {
+  get(key: string): Promise<Summary | undefined>;
+  set(key: string, summary: Summary): Promise<void>;
+}
+
+/** Keeps the newest summaries in this process. */
+export function memorySummaryCache(most: number = 256): SummaryCache {
+  const kept = new Map<string, Summary>();
+  return {
+    get: (key) => Promise.resolve(kept.get(key)),
+    set(key, summary) {
+      kept.delete(key);
+      kept.set(key, summary);
+      const [oldest] = kept.keys();
+      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+      return Promise.resolve();
+    },
+  };
+}
+
+/**
+ * What a summary depends on (C16): what the span says, the schema, the policy, and through the summarizer's id the
+ * model and the prompt; with them all else that the request gives the summarizer.
+ */
+export function summaryKey(request: SummaryRequest, summarizer: string, policy: string): string {
+  const { previous, task, round, instructions, splitTurn, maxTokens } = request;
+  return sha256(
+    canonicalJson({
+      schema: SUMMARY_SCHEMA_VERSION,
+      policy,
+      summarizer,
+      span: content(request.nodes),
+      overlap: content(request.overlap),
+      previous,
+      task,
+      round,
+      instructions,
+      splitTurn,
+      maxTokens,
+    }),
+  );
+}
+
+function content(nodes: readonly Node[]): readonly unknown[] {
+  return nodes.map(({ message, turn }) => [contentHash(message), turn]);
+}
+
+/** A call under way, and how many wait for it. */
+interface Flight {
+  readonly summary: Promise<Summary>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/** Asks once for equal requests, also when they come at the same time. A failure is not kept. */
+export function cachedSummarizer(
+  inner: Summarizer,
+  cache: SummaryCache,
+  policy: string,
+): Summarizer {
+  const flights = new Map<string, Flight>();
+  const start = (key: string, request: ReportingRequest): Flight => {
+    const controller = new AbortController();
+    const summary = inner
+      .summarize({ ...request, signal: controller.signal })
+      .then(async (made) => {
+        await cache.set(key, made).catch(() => undefined);
+        return made;
+      })
+      .finally(() => flights.delete(key));
+    const flight = { summary, controller, waiting: 0 };
+    flights.set(key, flight);
+    return flight;
+  };
+  return {
+    id: inner.id,
+    async summarize(request: ReportingRequest) {
+      request.signal?.throwIfAborted();
+      const key = summaryKey(request, inner.id, policy);
+      const known = flights.has(key) ? undefined : await cache.get(key).catch(() => undefined);
+      request.signal?.throwIfAborted();
+      const flight = flights.get(key);
+      if (known !== undefined || flight !== undefined) request.report?.({ kind: 'cached', key });
+      return known ?? board(flight ?? start(key, request), request.signal);
+    },
+  };
+}
+
+/** Waits for a call. Who gives up leaves the others waiting; when all have, the call is aborted. */
+async function board(flight: Flight, signal: AbortSignal | undefined): Promise<Summary> {
+  flight.waiting += 1;
+  if (signal === undefined) return flight.summary;
+  const gaveUp = Promise.withResolvers<never>();
+  const leave = (): void => {
+    flight.waiting -= 1;
+    if (flight.waiting === 0) flight.controller.abort(signal.reason);
+    gaveUp.reject(signal.reason as Error);
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([flight.summary, gaveUp.promise]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}

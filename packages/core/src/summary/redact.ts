@@ -1,0 +1,163 @@
+import type { Summary } from './summary.ts';
+
+/** Takes secrets out of a text. It must be idempotent, and fast: it sees every text that enters a summary. */
+export type Redact = (text: string) => string;
+
+const MARK = '[redacted]';
+
+/** Keys that give themselves away by how they begin. */
+const ISSUED = new RegExp(
+  String.raw`\b(?:${[
+    'sk-[A-Za-z0-9_-]{16,300}',
+    '(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,200}',
+    'whsec_[A-Za-z0-9+/=]{16,100}',
+    'gh[pousr]_[A-Za-z0-9]{20,255}',
+    'github_pat_[A-Za-z0-9_]{20,255}',
+    'gl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{16,100}',
+    'xox[abeoprs]-[A-Za-z0-9-]{10,250}',
+    'xapp-[A-Za-z0-9-]{10,250}',
+    '(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}',
+    'AIza[A-Za-z0-9_-]{30,50}',
+    String.raw`ya29\.[A-Za-z0-9_-]{20,500}`,
+    'npm_[A-Za-z0-9]{30,50}',
+    'pypi-[A-Za-z0-9_-]{30,300}',
+    'hf_[A-Za-z0-9]{24,60}',
+    'dop_v1_[a-f0-9]{32,100}',
+    'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,64}',
+    String.raw`SG\.[A-Za-z0-9_-]{10,40}\.[A-Za-z0-9_-]{20,60}`,
+    'AGE-SECRET-KEY-1[A-Z0-9]{40,80}',
+    String.raw`eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{0,2000}`,
+  ].join('|')})`,
+  'g',
+);
+const SLACK_HOOK = /(hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,100}/g;
+const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)([^\s/@"']{1,200})(?=@)/g;
+const AUTHORIZATION = /\b(bearer|basic)(\s{1,3})([A-Za-z0-9._~+/=-]{16,2000})/gi;
+
+const PASSWORD = String.raw`pass(?:word|wd|phrase|code)|passwort|pwd|(?<=[_-])pass`;
+const CREDENTIAL = String.raw`secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|private|auth|signing|encryption|account)[_-]?key|token|credentials?|(?<=[_-])auth`;
+/** `name = value`, `"name": "value"`, `--name value`; the quotes may be escaped, as in JSON within JSON. */
+const ASSIGNED = new RegExp(
+  String.raw`(?:(${PASSWORD})|${CREDENTIAL})(?:\\?["'])?(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|(?<=--[a-z-]{0,20})\s)(\\?["'\x60]?)([^\s"'\x60\\,;<>]{4,400})`,
+  'gi',
+);
+const SAID = new RegExp(
+  String.raw`\b(?:(${PASSWORD})|api key|${CREDENTIAL})\s(?:is|was|to|will be)\s(["'\x60]?)([^\s"'\x60]{4,200})`,
+  'gi',
+);
+
+/** The built-in redaction: by pattern, by what a value is called, and by entropy. Linear in the text. */
+export const redactSecrets: Redact = (text) =>
+  withoutPrivateKeys(text)
+    .replace(ISSUED, MARK)
+    .replace(SLACK_HOOK, `$1${MARK}`)
+    .replace(URL_PASSWORD, (whole, before: string, value: string) =>
+      isPlaceholder(value) ? whole : before + MARK,
+    )
+    .replace(AUTHORIZATION, (whole, scheme: string, gap: string, value: string) =>
+      looksRandom(value) ? scheme + gap + MARK : whole,
+    )
+    .replace(ASSIGNED, withoutValue)
+    .replace(SAID, withoutValue)
+    .replace(LONG_RUN, (run: string, at: number, all: string) =>
+      isHighEntropy(run) && !isInUrl(all, at) ? MARK : run,
+    );
+
+function withoutPrivateKeys(text: string): string {
+  const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+  let rest = text;
+  let out = '';
+  for (let at = rest.search(begin); at >= 0; at = rest.search(begin)) {
+    const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/.exec(rest.slice(at));
+    out += rest.slice(0, at) + MARK;
+    rest = end === null ? '' : rest.slice(at + end.index + end[0].length);
+  }
+  return out + rest;
+}
+
+function withoutValue(
+  whole: string,
+  password: string | undefined,
+  quote: string,
+  value: string,
+): string {
+  const bare = value.replace(/[.,:)\]}]{1,9}$/, '');
+  if (isPlaceholder(bare)) return whole;
+  const secret =
+    password === undefined ? looksRandom(bare) : isPassword(bare, quote !== '' && bare === value);
+  if (!secret) return whole;
+  return whole.slice(0, whole.length - value.length) + MARK + value.slice(bare.length);
+}
+
+/** Names of types, references to where the value really is, and what stands for a value that was left out. */
+const PLACEHOLDER =
+  /^(?:\[redacted|\[|\$|\{|%|<|\*{2}|\.{3}|x{3,}$|process\.|os\.|env\.|import\.|self\.|this\.|config\.|null|none|nil|undefined|true|false|string|str|number|optional|required)/i;
+const isPlaceholder = (value: string): boolean => PLACEHOLDER.test(value) || value.includes('(');
+
+/** A word of prose or code is no password unless it is quoted: `password: string`, `password is required`. */
+function isPassword(value: string, quoted: boolean): boolean {
+  if (value.length < 4 || /^[\w]+(?:\.[A-Za-z_]\w*)+$/.test(value)) return false;
+  if (/[0-9]/.test(value) || /[^\w.-]/.test(value)) return true;
+  return quoted && !/pass/i.test(value);
+}
+
+/** Eight characters or more, letters and digits mixed, and not a path, a member or a version. */
+function looksRandom(value: string): boolean {
+  if (value.length < 8 || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (/^[.~]?\/|\.[a-z]{1,4}$|^v?\d+\.\d+/.test(value)) return false;
+  return entropy(value) >= 2.8 && !isWordy(value);
+}
+
+const LONG_RUN = /[A-Za-z0-9+/_=-]{40,}/g;
+
+function isHighEntropy(run: string): boolean {
+  const sample = run.slice(0, 256);
+  if (/^sha\d{1,3}[-_]/.test(sample)) return false;
+  if (!/[a-z]/.test(sample) || !/[A-Z]/.test(sample) || !/[0-9]/.test(sample)) return false;
+  return entropy(sample) >= 4 && !isWordy(sample);
+}
+
+function isInUrl(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 100), at);
+  return /:\/\/[^\s"'?]*$/.test(before);
+}
+
+const HEX = /^[0-9a-f]+$/i;
+
+/**
+ * Words, numbers and hashes joined by separators: paths, identifiers, ids. Their letters change between upper case,
+ * lower case and digits seldom; those of a random key at every second character.
+ */
+function isWordy(value: string): boolean {
+  let wordy = 0;
+  for (const piece of value.split(/[^A-Za-z0-9]+/)) {
+    const runs = piece.match(/[A-Z]?[a-z]+|[A-Z]+|[0-9]+/g)?.length ?? 0;
+    const isHash = piece.length >= 7 && HEX.test(piece) && value.length > piece.length;
+    if (isHash || (runs > 0 && piece.length / runs >= 3)) wordy += piece.length;
+  }
+  return wordy * 2 >= value.length;
+}
+
+/** Bits per character. */
+function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values())
+    bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}
+
+/** A summary in which every text has gone through a redaction. */
+export function redactSummary(summary: Summary, redact: Redact = redactSecrets): Summary {
+  return everyText(summary, redact) as Summary;
+}
+
+function everyText(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => everyText(item, redact));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, everyText(field, redact)]),
+  );
+}

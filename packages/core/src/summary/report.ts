@@ -1,0 +1,34 @@
+import type { SummaryRequest } from '../ports.ts';
+import type { Usage } from '../thread/message.ts';
+import type { Contradiction } from './contradiction.ts';
+import type { Superseded } from './supersede.ts';
+
+/** What a summary lacked and was given. */
+export interface Addition {
+  readonly kind: 'task' | 'fact' | 'decision' | 'item' | 'artifact' | 'outcome' | 'file' | 'note';
+  readonly text: string;
+}
+
+/** What happened while a summary was made, and what it cost. */
+export type SummaryReport =
+  /** A model was asked, with what it was paid. */
+  | {
+      readonly kind: 'called';
+      readonly model: string;
+      readonly usage: Usage;
+      readonly attempts: number;
+      readonly durationMs: number;
+    }
+  | { readonly kind: 'retried'; readonly reason: string; readonly waitMs: number }
+  /** The history did not fit the summarizer's own window: the oldest messages were left out of its call. */
+  | { readonly kind: 'left-out'; readonly messages: number }
+  /** The cache, or an equal request that was under way, had the summary. */
+  | { readonly kind: 'cached'; readonly key: string }
+  | { readonly kind: 'added'; readonly additions: readonly Addition[] }
+  | { readonly kind: 'contradicted'; readonly contradictions: readonly Contradiction[] }
+  | { readonly kind: 'superseded'; readonly facts: readonly Superseded[] };
+
+/** A request with a listener. */
+export interface ReportingRequest extends SummaryRequest {
+  readonly report?: (report: SummaryReport) => void;
+}

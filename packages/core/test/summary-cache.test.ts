@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  cachedSummarizer,
+  canonicalJson,
+  extract,
+  extractSummarizer,
+  memorySummaryCache,
+  summaryKey,
+  trustedSummarizer,
+  type ReportingRequest,
+  type Summarizer,
+  type Summary,
+  type SummaryReport,
+} from '@bobbin/core';
+import { assistant, thread, user } from '@bobbin/testing';
+
+const NODES = thread(user('Never use tabs.'), assistant('Agreed.'), user('Go on.')).path();
+const REQUEST: ReportingRequest = {
+  nodes: NODES,
+  previous: null,
+  task: 'Never use tabs.',
+  round: 1,
+  overlap: [],
+  maxTokens: 400,
+};
+
+/** A summarizer that answers when told to, and counts. */
+function gated(): Summarizer & {
+  calls: number;
+  signals: AbortSignal[];
+  open(): void;
+  fail(): void;
+} {
+  const gate = Promise.withResolvers<void>();
+  const made = {
+    id: 'gated-v1',
+    calls: 0,
+    signals: [] as AbortSignal[],
+    async summarize(request: ReportingRequest): Promise<Summary> {
+      made.calls += 1;
+      if (request.signal !== undefined) made.signals.push(request.signal);
+      await gate.promise;
+      return { ...extract(request), prose: 'An account.' };
+    },
+    open: () => gate.resolve(),
+    fail: () => gate.reject(new Error('no answer')),
+  };
+  return made;
+}
+
+test('C16 C17 the same span twice gives one call and equal bytes', async () => {
+  const inner = gated();
+  inner.open();
+  const summarizer = trustedSummarizer(inner, { policy: 'ladder-1' });
+  const reports: SummaryReport[] = [];
+  const first = await summarizer.summarize(REQUEST);
+  const again: ReportingRequest = { ...REQUEST, report: (report) => reports.push(report) };
+  const second = await summarizer.summarize(again);
+  assert.equal(inner.calls, 1);
+  assert.equal(canonicalJson(second), canonicalJson(first));
+  assert.deepEqual(
+    reports.map(({ kind }) => kind),
+    ['cached'],
+  );
+});
+
+test('C16 two equal requests at once share one call; a failure is not kept', async () => {
+  const cache = memorySummaryCache();
+  const inner = gated();
+  const summarizer = cachedSummarizer(inner, cache, '');
+  const both = Promise.allSettled([summarizer.summarize(REQUEST), summarizer.summarize(REQUEST)]);
+  inner.fail();
+  assert.deepEqual(
+    (await both).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(inner.calls, 1);
+  const better = gated();
+  better.open();
+  await cachedSummarizer(better, cache, '').summarize(REQUEST);
+  assert.equal(better.calls, 1);
+});
+
+test('one of two who wait may give up: the other gets the summary; when both do, the call is aborted', async () => {
+  const inner = gated();
+  const summarizer = cachedSummarizer(inner, memorySummaryCache(), '');
+  const hasty = new AbortController();
+  const patient = new AbortController();
+  const gaveUp = assert.rejects(
+    summarizer.summarize({ ...REQUEST, signal: hasty.signal }),
+    /enough/,
+  );
+  const waits = summarizer.summarize({ ...REQUEST, signal: patient.signal });
+  await Promise.resolve();
+  hasty.abort(new Error('enough'));
+  await gaveUp;
+  assert.deepEqual(
+    inner.signals.map(({ aborted }) => aborted),
+    [false],
+  );
+  inner.open();
+  assert.equal((await waits).prose, 'An account.');
+
+  const lonely = gated();
+  const alone = new AbortController();
+  const left = cachedSummarizer(lonely, memorySummaryCache(), '').summarize({
+    ...REQUEST,
+    signal: alone.signal,
+  });
+  await Promise.resolve();
+  await Promise.resolve();
+  alone.abort(new Error('enough'));
+  await assert.rejects(left, /enough/);
+  assert.deepEqual(
+    lonely.signals.map(({ aborted }) => aborted),
+    [true],
+  );
+});
+
+test('a broken cache costs a call, not the summary', async () => {
+  const broken = {
+    get: () => Promise.reject(new Error('disk')),
+    set: () => Promise.reject(new Error('disk')),
+  };
+  const inner = gated();
+  inner.open();
+  const summary = await cachedSummarizer(inner, broken, '').summarize(REQUEST);
+  assert.equal(summary.prose, 'An account.');
+});
+
+test('C16 the key holds all that a summary depends on, and nothing else', () => {
+  const key = summaryKey(REQUEST, 'model+prompt', 'policy');
+  const others = [
+    summaryKey({ ...REQUEST, nodes: NODES.slice(1) }, 'model+prompt', 'policy'),
+    summaryKey({ ...REQUEST, instructions: 'be brief' }, 'model+prompt', 'policy'),
+    summaryKey({ ...REQUEST, previous: extract(REQUEST) }, 'model+prompt', 'policy'),
+    summaryKey({ ...REQUEST, maxTokens: 800 }, 'model+prompt', 'policy'),
+    summaryKey({ ...REQUEST, overlap: NODES.slice(2) }, 'model+prompt', 'policy'),
+    summaryKey({ ...REQUEST, round: 2 }, 'model+prompt', 'policy'),
+    summaryKey(REQUEST, 'model+prompt', 'policy-2'),
+    summaryKey(REQUEST, 'other+prompt', 'policy'),
+  ];
+  assert.equal(new Set([key, ...others]).size, 9);
+  const signal = new AbortController().signal;
+  const same = thread(user('Never use tabs.'), assistant('Agreed.'), user('Go on.')).path();
+  assert.equal(summaryKey({ ...REQUEST, nodes: same, signal }, 'model+prompt', 'policy'), key);
+});
+
+test('the memory cache forgets the oldest first', async () => {
+  const cache = memorySummaryCache(2);
+  const summary = await extractSummarizer.summarize(REQUEST);
+  for (const key of ['a', 'b', 'c']) await cache.set(key, summary);
+  const kept = await Promise.all(['a', 'b', 'c'].map((key) => cache.get(key)));
+  assert.deepEqual(kept, [undefined, summary, summary]);
+});

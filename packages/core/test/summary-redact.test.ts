@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EMPTY_SUMMARY, redactSecrets, redactSummary } from '@bobbin/core';
+
+/** Put together here, so that no scanner takes this file for a leak. */
+const made = (...pieces: readonly string[]): string => pieces.join('');
+const KEY = made('sk-', 'ant-api03-', 'Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0');
+const AWS = made('wJalrXUtn', 'FEMI/K7MDENG/', 'bPxRfiCYzEXAMPLE3KEY');
+const RANDOM = made('q7Zp2Lk9Vt4Xw1Rb8Ny5', 'Hc3Gd6Fs0JmQaWeUoIiPz');
+const JWT = made(
+  'eyJhbGciOiJIUzI1NiJ9',
+  '.eyJzdWIiOiIxMjM0NTY3ODkwIn0',
+  '.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P',
+);
+
+test('secrets never enter a summary: each pattern, wherever it stands', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    [`the key is ${KEY}.`, 'the key is [redacted].'],
+    [made('gh', 'p_', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'), '[redacted]'],
+    [made('AK', 'IA', 'IOSFODNN7EXAMPLE'), '[redacted]'],
+    [`aws_secret_access_key = ${AWS}`, 'aws_secret_access_key = [redacted]'],
+    [`AWS_SECRET_ACCESS_KEY=${AWS} make`, 'AWS_SECRET_ACCESS_KEY=[redacted] make'],
+    [`Authorization: Bearer ${JWT}`, 'Authorization: Bearer [redacted]'],
+    ['postgres://app:s3cr3t-pw@db:5432/app', 'postgres://app:[redacted]@db:5432/app'],
+    ['{"password":"correcthorse","user":"ada"}', '{"password":"[redacted]","user":"ada"}'],
+    [String.raw`{\"api_key\":\"k3yV4lu3Zz\"}`, String.raw`{\"api_key\":\"[redacted]\"}`],
+    ['mysql --password hunter2! --host db', 'mysql --password [redacted] --host db'],
+    ['The password is hunter2, use it.', 'The password is [redacted], use it.'],
+    ['DB_PASS=tr0ub4dor&3', 'DB_PASS=[redacted]'],
+    [`https://x.test/cb?token=${RANDOM.slice(0, 24)}&page=2`, 'https://x.test/cb?token=[redacted]'],
+    [`session ${RANDOM} ended`, 'session [redacted] ended'],
+    [
+      made(
+        'a\n-----BEGIN RSA ',
+        'PRIVATE KEY-----\nMIIE\nabc\n-----END RSA ',
+        'PRIVATE KEY-----\nb',
+      ),
+      'a\n[redacted]\nb',
+    ],
+    [made('a\n-----BEGIN ', 'PRIVATE KEY-----\nMIIE cut off here'), 'a\n[redacted]'],
+  ];
+  for (const [text, expected] of cases) {
+    assert.equal(redactSecrets(text), expected);
+    assert.equal(redactSecrets(expected), expected, 'redacting twice changes nothing');
+  }
+});
+
+test('redaction leaves anchors alone: hashes, ids, paths, versions, code and prose about passwords', () => {
+  const anchors = [
+    'commit 9fceb02d0ae598e95dc970b74767f19372d61af8 on main',
+    'sha256 9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0',
+    '"integrity": "sha512-uD7FjOP+f0/S5G38O1Qoi9SMKgHtcKXCLIqsQ5XIxZ8j9MCBRqUc0Rbyt6FZNqiu6r+M=="',
+    'run 3f2b8c1e-7d4a-4e6f-9b0c-1a2b3c4d5e6f failed',
+    'toolu_01XFDUDYJgAACzvnptvVoYEL answered call_Yx82kLmNo93PqRsTuVwXyZab',
+    'msg_68c1f0a9b7d48193a2e45f60718293a4b5c6d7e8f90a1b2c',
+    'packages/core/src/summary/very-long-directory-name/AnotherQuiteLongComponentName2.test.ts',
+    'org.springframework.beans.factory.support.DefaultListableBeanFactory2Implementation',
+    'https://docs.google.com/spreadsheets/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit',
+    'password: string; token: string | undefined; secret?: Buffer',
+    'const password = process.env.DB_PASSWORD; const token = req.headers.authorization',
+    'the password is required and the token is invalid; password must be changed',
+    'maxTokens: 8000, tokens = 93600, keepRecentTokens: 20000',
+    'token: parseToken(input2), apiKey: getSecretValue("prod")',
+    'export API_KEY=$OPENAI_API_KEY PASSWORD=<your-password> TOKEN=xxxxxxxx',
+    'node v24.21.0, typescript 7.0.2, port 5432, TS2304, HTTP 429',
+  ];
+  for (const text of anchors) assert.equal(redactSecrets(text), text);
+});
+
+test('redaction takes time linear in its input, also where every pattern nearly matches', () => {
+  const nearly = [
+    'password',
+    'a:',
+    '://a:',
+    'eyJ',
+    '-----BEGIN ',
+    'Bearer ',
+    'secret_',
+    '"token" ',
+    'A1b',
+  ];
+  for (const piece of nearly) {
+    const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+    const started = performance.now();
+    redactSecrets(text);
+    const took = performance.now() - started;
+    assert.ok(took < 2_000, `1 MB of ${JSON.stringify(piece)} took ${Math.round(took)} ms`);
+  }
+});
+
+const customers = (text: string): string => text.replaceAll('ACME', '[customer]');
+
+test('every text of a summary goes through the redaction, also a hook of the host', () => {
+  const summary = {
+    ...EMPTY_SUMMARY,
+    task: `Deploy with ${KEY}`,
+    facts: [{ kind: 'value' as const, text: `key ${KEY}`, by: 'user' as const, turn: 1 }],
+    outcomes: [
+      { tool: 'bash', outcome: 'success' as const, call: 'x', keyFields: { out: [KEY] }, turn: 1 },
+    ],
+  };
+  assert.deepEqual(redactSummary(summary), {
+    ...summary,
+    task: 'Deploy with [redacted]',
+    facts: [{ kind: 'value', text: 'key [redacted]', by: 'user', turn: 1 }],
+    outcomes: [
+      { tool: 'bash', outcome: 'success', call: 'x', keyFields: { out: ['[redacted]'] }, turn: 1 },
+    ],
+  });
+  assert.equal(redactSummary({ ...summary, task: 'For ACME' }, customers).task, 'For [customer]');
+});
