@@ -13,7 +13,7 @@ import {
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { expiryOf } from '../plan/hide.ts';
 import { emptyPlan, type Plan } from '../plan/plan.ts';
-import { unwound } from '../plan/precedence.ts';
+import { pinned, sameShow } from '../plan/pin.ts';
 import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { Codec, Store, StoredWindow, ThreadKey } from '../ports.ts';
@@ -22,7 +22,7 @@ import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import type { Message, MessageId } from '../thread/message.ts';
 import { Thread, type Node } from '../thread/thread.ts';
-import { unitStarts } from '../thread/units.ts';
+import { unitAround } from '../thread/units.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -71,11 +71,7 @@ export class ThreadHandle<Wire = Message> {
   readonly #gauge = new Gauge();
   #newest: ReadonlyMap<MessageId, Message> = new Map();
 
-  constructor(
-    key: ThreadKey,
-    host: HandleSetting<Wire>,
-    stored?: StoredWindow,
-  ) {
+  constructor(key: ThreadKey, host: HandleSetting<Wire>, stored?: StoredWindow) {
     this.key = key;
     this.#host = host;
     this.#calibration = host.calibration;
@@ -125,7 +121,9 @@ export class ThreadHandle<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. Appending what is there already changes nothing. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
-    return this.#exclusively(() => this.#append(this.#host.codec.decode(wire, this.#thread.messages)));
+    return this.#exclusively(() =>
+      this.#append(this.#host.codec.decode(wire, this.#thread.messages)),
+    );
   }
 
   /** Appends messages that are decoded already. */
@@ -161,7 +159,10 @@ export class ThreadHandle<Wire = Message> {
         await this.#load(before);
         const { pins } = this.#plan;
         const { length } = this;
-        return this.#adopt({ ...this.#onHead(before), pins, signedFrom: length, undid: version }, []);
+        return this.#adopt(
+          { ...this.#onHead(before), pins, signedFrom: length, undid: version },
+          [],
+        );
       }
       return false;
     });
@@ -175,7 +176,8 @@ export class ThreadHandle<Wire = Message> {
       const node = this.#thread.get(id);
       if (node === undefined)
         throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
-      await this.#adopt(this.#withPinned(await this.#unitOf(node)), []);
+      const plan = pinned(this.#plan, await this.#unitOf(node), this.length);
+      await this.#adopt(plan.head === null ? this.#onHead(plan) : plan, []);
     });
   }
 
@@ -205,43 +207,27 @@ export class ThreadHandle<Wire = Message> {
   async #isOnPath({ head, threadVersion }: Plan): Promise<boolean> {
     if (head === null || this.head === undefined) return true;
     const index = threadVersion - 1;
-    const known = this.#thread.at(index) ?? (await this.#host.store.path(this.key, this.head, index))[0];
+    const known =
+      this.#thread.at(index) ?? (await this.#host.store.path(this.key, this.head, index))[0];
     return known?.id === head;
   }
 
   /** The messages that cannot be shown one without another. */
   async #unitOf(node: Node): Promise<readonly Node[]> {
-    const path =
-      node.index < this.#thread.base
-        ? await this.#host.store.path(this.key, node.id)
-        : this.#thread.path();
-    const starts = unitStarts(path.map(({ message }) => message));
-    const place = path.findIndex(({ id }) => id === node.id);
-    const unit = starts.findLastIndex((start) => start <= place);
-    return path.slice(starts[unit], starts[unit + 1]);
-  }
-
-  #withPinned(nodes: readonly Node[]): Plan {
-    const ids = new Set(nodes.map(({ id }) => id));
-    const carried = this.#plan.carried.filter(({ id }) => !ids.has(id));
-    for (const { id, index } of nodes) if (index < this.#plan.start) carried.push({ id, index });
-    const plan = unwound(this.#plan, ids);
-    return {
-      ...(plan.head === null ? this.#onHead(plan) : plan),
-      pins: [...plan.pins.filter((id) => !ids.has(id)), ...ids],
-      carried: carried.toSorted((a, b) => a.index - b.index),
-      signedFrom:
-        sameShow(plan, this.#plan) && carried.length === this.#plan.carried.length
-          ? plan.signedFrom
-          : this.length,
-    };
+    const { base } = this.#thread;
+    return unitAround(
+      node.index < base ? await this.#host.store.path(this.key, node.id) : this.#thread.path(),
+      node,
+    );
   }
 
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
     const nodes = messages.map((message) => this.#thread.append(message));
     await this.#host.store.append(this.key, nodes);
     for (const node of nodes) this.#builder.push(node);
-    const reported = nodes.map((node) => this.#note(node)).findLast((tokens) => tokens !== undefined);
+    const reported = nodes
+      .map((node) => this.#note(node))
+      .findLast((tokens) => tokens !== undefined);
     if (reported !== undefined) this.#learn(reported);
     return nodes.map(({ id }) => id);
   }
@@ -256,7 +242,11 @@ export class ThreadHandle<Wire = Message> {
     const { sentTokens } = this.#gauge;
     if (sentTokens === undefined) return;
     this.#gauge.sentTokens = undefined;
-    const learnt = calibrate(this.#calibration, sentTokens + this.#besideMessages(), reportedTokens);
+    const learnt = calibrate(
+      this.#calibration,
+      sentTokens + this.#besideMessages(),
+      reportedTokens,
+    );
     const moved = Math.abs(learnt.factor / this.#calibration.factor - 1) > RECALIBRATE_SHARE;
     this.#calibration = moved ? learnt : { ...this.#calibration, samples: learnt.samples };
     if (!moved) return;
@@ -323,7 +313,16 @@ export class ThreadHandle<Wire = Message> {
     if (head === undefined) return { plan: this.#plan, changed: false, fits: true, events: [] };
     hooks.onBeforeCompaction?.({ beforeTokens });
     const { task, sent } = this.#gauge;
-    const job = { key: this.key, head, window: this.#window(), plan: this.#plan, task, sent, reason, ...options };
+    const job = {
+      key: this.key,
+      head,
+      window: this.#window(),
+      plan: this.#plan,
+      task,
+      sent,
+      reason,
+      ...options,
+    };
     const compaction = await way(this.#setting, job);
     for (const event of compaction.events) hooks.onEvent?.(event);
     if (compaction.changed) {
@@ -441,12 +440,4 @@ export class ThreadHandle<Wire = Message> {
     this.#queue = run.catch(() => undefined);
     return run;
   }
-}
-
-/** True where two plans show the same of a thread. */
-function sameShow(a: Plan, b: Plan): boolean {
-  return (
-    a.start === b.start &&
-    JSON.stringify([a.records, a.hides]) === JSON.stringify([b.records, b.hides])
-  );
 }

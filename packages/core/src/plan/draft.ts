@@ -120,7 +120,9 @@ export class Draft {
 
   /** Hides messages, except pins: a pin outlives its time. */
   hide(hides: readonly Hide[]): void {
-    const fresh = hides.filter(({ id }) => !this.#actions.has(id) && this.entry(id)?.pinned === false);
+    const fresh = hides.filter(
+      ({ id }) => !this.#actions.has(id) && this.entry(id)?.pinned === false,
+    );
     this.#hides = [...this.#hides, ...fresh];
     for (const hide of fresh) this.#act([hide.id], { kind: 'hide', ...hide });
   }

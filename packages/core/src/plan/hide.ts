@@ -11,11 +11,7 @@ export function expiryOf(message: Message, tools: ToolPolicies): number | undefi
 }
 
 /** The messages whose time to live is over, with what stands in for them (E1). */
-export function expired(
-  nodes: readonly Node[],
-  tools: ToolPolicies,
-  now: number,
-): readonly Hide[] {
+export function expired(nodes: readonly Node[], tools: ToolPolicies, now: number): readonly Hide[] {
   return nodes
     .filter(({ message }) => (expiryOf(message, tools) ?? Number.POSITIVE_INFINITY) < now)
     .map(({ id, message }) => ({ id, replacement: replacementFor(message, tools) }));

@@ -1,4 +1,5 @@
 import { callsOf, hasResults, resultsOf, type CallPart, type Message } from './message.ts';
+import type { Node } from './thread.ts';
 
 /**
  * Follows the rounds of a path. A round is a run of assistant messages and the results behind it; a result is seated
@@ -62,6 +63,14 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
     for (const call of callsOf(message)) madeAt.set(call, i);
   });
   return starts;
+}
+
+/** The nodes of a path that cannot be shown without one of them. */
+export function unitAround(path: readonly Node[], node: Node): readonly Node[] {
+  const starts = unitStarts(path.map(({ message }) => message));
+  const place = path.findIndex(({ id }) => id === node.id);
+  const unit = starts.findLastIndex((start) => start <= place);
+  return path.slice(starts[unit], starts[unit + 1]);
 }
 
 /** A message that holds nothing but reasoning belongs to the run of assistant messages behind it. */
