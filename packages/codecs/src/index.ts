@@ -13,3 +13,9 @@ export {
   type ChatUserMessage,
 } from './openai-chat.ts';
 export { openaiResponses, type ResponsesItem } from './openai-responses.ts';
+export { aiSdkProblems } from './validity/ai-sdk.ts';
+export { anthropicProblems } from './validity/anthropic.ts';
+export type { AnthropicRequest } from './validity/anthropic-turn.ts';
+export { openaiChatProblems } from './validity/openai-chat.ts';
+export { openaiResponsesProblems } from './validity/openai-responses.ts';
+export { signThinking } from './validity/thinking.ts';

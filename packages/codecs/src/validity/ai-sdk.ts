@@ -1,0 +1,27 @@
+import type { JsonObject } from '@bobbin/core';
+import { Pairs } from './pairs.ts';
+
+/**
+ * What the AI SDK would refuse of a list of `ModelMessage`s, one located line each: a call that nobody answers before
+ * the next turn, and a result without its call.
+ */
+export function aiSdkProblems(messages: readonly object[]): readonly string[] {
+  const pairs = new Pairs();
+  const problems: string[] = [];
+  messages.forEach((wire, i) => {
+    const { role, content } = wire as JsonObject;
+    const path = `messages[${i}]`;
+    if (role === 'user' || role === 'system') pairs.close();
+    else if (role !== 'assistant' && role !== 'tool')
+      problems.push(`${path}.role: there is no such role`);
+    const parts = Array.isArray(content) ? (content as readonly JsonObject[]) : [];
+    parts.forEach(({ type, toolCallId, providerExecuted }, j) => {
+      const at = `${path}.content[${j}]`;
+      if (providerExecuted === true) return;
+      if (type === 'tool-call') pairs.call(at, toolCallId);
+      else if (type === 'tool-result' && role === 'tool') pairs.result(at, toolCallId);
+    });
+  });
+  pairs.close();
+  return [...problems, ...pairs.problems];
+}

@@ -1,0 +1,88 @@
+import { isJsonObject } from '@bobbin/core';
+import {
+  turnsOf,
+  type AnthropicRequest,
+  type AnthropicTurn,
+  type PlacedBlock,
+} from './anthropic-turn.ts';
+import { named, Pairs } from './pairs.ts';
+import { thinkingProblems } from './thinking.ts';
+
+const MOST_MARKERS = 4;
+
+/**
+ * What the Messages API would refuse of a request, one located line each: order of roles, pairs, results before words,
+ * empty blocks, more than four cache markers, thinking that was not signed for this place.
+ */
+export function anthropicProblems(request: AnthropicRequest): readonly string[] {
+  const turns = turnsOf(request);
+  const markers = countMarkers([request.tools, request.system, request.messages]);
+  return [
+    ...(turns.length === 0 ? ['messages: must not be empty'] : []),
+    ...(markers > MOST_MARKERS ? [`${markers} cache markers, at most ${MOST_MARKERS}`] : []),
+    ...orderProblems(turns),
+    ...pairProblems(turns),
+    ...turns.flatMap((turn) => turn.blocks.flatMap((placed) => blockProblems(turn, placed))),
+    ...thinkingProblems(request),
+  ];
+}
+
+function orderProblems(turns: readonly AnthropicTurn[]): readonly string[] {
+  return turns.flatMap(({ role, path, blocks }, i) => {
+    if (blocks.length === 0) return [`${path}.content: must not be empty`];
+    if (i === 0 && role !== 'user' && blocks[0]?.block['type'] !== 'compaction')
+      return [`${path}.role: the first message must be the user's`];
+    if (role === 'user' || role === 'assistant') return [];
+    if (role !== 'system') return [`${path}.role: there is no such role`];
+    const isSeated =
+      turns[i - 1]?.role === 'user' && (turns[i + 1]?.role ?? 'assistant') === 'assistant';
+    return isSeated ? [] : [`${path}.role: system must stand between the user and the assistant`];
+  });
+}
+
+function pairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
+  const pairs = new Pairs();
+  const problems: string[] = [];
+  const used = new Set<unknown>();
+  for (const turn of turns) {
+    if (turn.role === 'assistant') pairs.close();
+    let hasWords = false;
+    for (const { path, block } of turn.blocks) {
+      const { type, id, tool_use_id: answered } = block;
+      if (type === 'tool_use') {
+        if (used.has(id)) problems.push(`${path}.id: tool_use ids must be unique`);
+        used.add(id);
+        pairs.call(path, id);
+      } else if (type === 'tool_result') {
+        if (hasWords) problems.push(`${path}: tool results must come before anything else`);
+        pairs.result(path, answered);
+      } else hasWords = true;
+    }
+    if (turn.role === 'user') pairs.close();
+  }
+  pairs.close();
+  return [...problems, ...pairs.problems];
+}
+
+const ASSISTANT_ONLY = /^(?:thinking|redacted_thinking|(?:server_|mcp_)?tool_use)$/;
+
+function blockProblems({ role }: AnthropicTurn, { path, block }: PlacedBlock): readonly string[] {
+  const { type, text, signature, input } = block;
+  if (type === 'text' && (typeof text !== 'string' || text.trim() === ''))
+    return [`${path}.text: must not be empty`];
+  if (type === 'thinking' && typeof signature !== 'string')
+    return [`${path}.signature: must be given`];
+  if (type === 'tool_use' && !isJsonObject(input)) return [`${path}.input: must be an object`];
+  if (type === 'tool_result' && role !== 'user') return [`${path}: only the user gives results`];
+  return ASSISTANT_ONLY.test(named(type)) && role !== 'assistant'
+    ? [`${path}: only the assistant has ${named(type)}`]
+    : [];
+}
+
+/** Counts cache markers wherever they may stand. */
+export function countMarkers(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMarkers(item), 0);
+  if (!isJsonObject(value)) return 0;
+  const own = isJsonObject(value['cache_control']) ? 1 : 0;
+  return own + countMarkers(value['content']);
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '@bobbin/core';
+import { named } from './pairs.ts';
+
+/**
+ * What the Responses API would refuse of a list of items, one located line each. Every call has one output of its own
+ * kind behind it, and reasoning stands before what it led to.
+ */
+export function openaiResponsesProblems(items: readonly object[]): readonly string[] {
+  const problems: string[] = [];
+  const calls = new Map<string, { readonly path: string; readonly type: string }>();
+  items.forEach((wire, i) => {
+    const path = `input[${i}]`;
+    const item = wire as JsonObject;
+    const type = typeOf(item);
+    const id = named(item['call_id']);
+    if (CALLS.has(type)) calls.set(id, { path, type });
+    if (OUTPUTS.has(type)) {
+      const call = calls.get(id);
+      calls.delete(id);
+      if (call === undefined) problems.push(`${path}: an output without its call (${id})`);
+      else if (`${call.type}_output` !== type)
+        problems.push(`${path}: an output of another kind than its call (${id})`);
+    }
+    if (type === 'reasoning' && !isModels(items[i + 1] as JsonObject | undefined))
+      problems.push(`${path}: reasoning without the item that it led to`);
+  });
+  for (const [id, { path }] of calls) problems.push(`${path}: a call without its output (${id})`);
+  return problems;
+}
+
+const CALLS = new Set([
+  'function_call',
+  'custom_tool_call',
+  'shell_call',
+  'local_shell_call',
+  'apply_patch_call',
+  'computer_call',
+]);
+const OUTPUTS = new Set([...CALLS].map((type) => `${type}_output`));
+
+function typeOf({ type, role }: JsonObject): string {
+  return typeof type === 'string' ? type : role === undefined ? 'item_reference' : 'message';
+}
+
+/** True for an item that a model made. */
+function isModels(item: JsonObject | undefined): boolean {
+  if (item === undefined) return false;
+  const type = typeOf(item);
+  return type === 'message' ? item['role'] === 'assistant' : !type.endsWith('_output');
+}
