@@ -5,7 +5,15 @@ import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import type { Policy } from '../plan/policy.ts';
-import type { ArtifactStore, Clock, Codec, Store, StoredWindow, Summarizer, ThreadKey } from '../ports.ts';
+import type {
+  ArtifactStore,
+  Clock,
+  Codec,
+  Store,
+  StoredWindow,
+  Summarizer,
+  ThreadKey,
+} from '../ports.ts';
 import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
 import { STRICT_RULES, type ProviderRules } from '../prompt/rules.ts';
@@ -78,7 +86,9 @@ async function resumed(store: Store, key: ThreadKey): Promise<StoredWindow | und
   const plan = window?.current?.plan;
   if (window === undefined || plan === undefined || window.tail.length > 0) return window;
   const [head] = await store.heads(key);
-  return head === undefined ? window : { ...window, tail: await store.path(key, head, plan.start - 1) };
+  return head === undefined
+    ? window
+    : { ...window, tail: await store.path(key, head, plan.start - 1) };
 }
 
 function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
@@ -118,7 +128,10 @@ function limitsOf({ markers, minimumTokens }: CacheFacts): CacheLimits {
 /** A policy that weighs rewrites with the model's own prices. */
 function priced(policy: Policy, { writePrice, readPrice, ttlMs }: CacheFacts): Policy {
   if (policy.economics === undefined) return policy;
-  return { ...policy, economics: { ...policy.economics, prices: { write: writePrice, read: readPrice, ttlMs } } };
+  return {
+    ...policy,
+    economics: { ...policy.economics, prices: { write: writePrice, read: readPrice, ttlMs } },
+  };
 }
 
 /** Bobbin's own messages, as they are. */

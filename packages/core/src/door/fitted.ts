@@ -21,7 +21,10 @@ export interface Fitted<Wire> {
 }
 
 /** A fitted prompt whose messages are encoded when a host asks for them: a check alone costs no pass over the prompt. */
-export function encodedBy<Wire>(codec: Codec<Wire>, rest: Omit<Fitted<Wire>, 'messages'>): Fitted<Wire> {
+export function encodedBy<Wire>(
+  codec: Codec<Wire>,
+  rest: Omit<Fitted<Wire>, 'messages'>,
+): Fitted<Wire> {
   let encoded: readonly Wire[] | undefined;
   return {
     ...rest,

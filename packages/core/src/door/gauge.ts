@@ -28,12 +28,20 @@ export class Gauge {
   }
 
   /** Takes a message in. Gives what the provider reported as its input, where the message carries that. */
-  note({ message, index }: Node, tokens: number, tools: ToolPolicies, since: number): number | undefined {
+  note(
+    { message, index }: Node,
+    tokens: number,
+    tools: ToolPolicies,
+    since: number,
+  ): number | undefined {
     if (startsTurn(message)) this.task ??= textOf(message);
     // A model wrote it, so all before it was sent.
     if (message.role === 'assistant') this.markSent(index);
     if (hasResults(message)) this.largestUnsentTokens = Math.max(this.largestUnsentTokens, tokens);
-    this.nextExpiry = Math.min(this.nextExpiry, expiryOf(message, tools) ?? Number.POSITIVE_INFINITY);
+    this.nextExpiry = Math.min(
+      this.nextExpiry,
+      expiryOf(message, tools) ?? Number.POSITIVE_INFINITY,
+    );
     const usage = index < since ? undefined : validUsage(message);
     if (usage === undefined) {
       if (this.#reported !== undefined) this.#reported += tokens;

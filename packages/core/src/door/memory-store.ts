@@ -27,6 +27,7 @@ export function memoryStore(): Store {
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, most)
         .flatMap((stored) => stored.entry() ?? []),
+    tenants: async () => [...new Set([...threads.values()].map(({ tenant }) => tenant))].toSorted(),
     plan: async (key, version) => find(key)?.plan(version),
     commit: async (key, plan, expectedVersion, events) =>
       find(key)?.commit(plan, expectedVersion, events) ?? false,

@@ -176,7 +176,13 @@ export class ThreadHandle<Wire = Message> {
       const node = this.#thread.get(id);
       if (node === undefined)
         throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
-      const plan = pinned(this.#plan, await this.#unitOf(node), this.length);
+      const unit = await this.#unitOf(node);
+      const named = this.#plan.records.some(({ span }) =>
+        unit.some((each) => span.ids.includes(each.id)),
+      );
+      if (named) await this.#load(emptyPlan(this.key.thread));
+      const turnOf = (known: MessageId): number | undefined => this.#thread.get(known)?.turn;
+      const plan = pinned(this.#plan, unit, this.length, turnOf);
       await this.#adopt(plan.head === null ? this.#onHead(plan) : plan, []);
     });
   }

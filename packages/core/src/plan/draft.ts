@@ -135,7 +135,7 @@ export class Draft {
     tokensBefore: number;
     sent: number;
   }): Plan {
-    const { records, warnings } = normalize(this.#records);
+    const { records, warnings } = normalize(this.#records, (id) => this.entry(id)?.node.turn);
     const { start, carried } = this.#beginning();
     const carriedIds = new Set(carried.map(({ id }) => id));
     return {

@@ -65,7 +65,7 @@ function oldestUnits(
   for (const entry of draft.entries) {
     if (entry.unit === newest) break;
     if (tokens <= targetTokens && entry.startsUnit) break;
-    if (draft.stays(entry) || draft.isGone(entry)) continue;
+    if (entry.pinned || draft.isGone(entry)) continue;
     dropped.push(entry);
     tokens -= draft.cost(entry);
   }

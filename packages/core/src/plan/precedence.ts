@@ -19,7 +19,10 @@ export interface Normalized {
 }
 
 /** Gives every message one record: drop over externalize over summarize over clear. Overlaps are told as warnings. */
-export function normalize(records: readonly PlanRecord[]): Normalized {
+export function normalize(
+  records: readonly PlanRecord[],
+  turnOf: TurnOf = unknownTurn,
+): Normalized {
   const owner = new Map<MessageId, PlanRecord>();
   const warnings: string[] = [];
   for (const record of [...records].toSorted((a, b) => STRENGTH[b.kind] - STRENGTH[a.kind])) {
@@ -34,16 +37,16 @@ export function normalize(records: readonly PlanRecord[]): Normalized {
   }
   if (warnings.length === 0) return { records, warnings };
   const kept = records.flatMap((record) => {
-    const span = without(record.span, (id) => owner.get(id) !== record);
+    const span = without(record.span, (id) => owner.get(id) !== record, turnOf);
     return span === undefined ? [] : [{ ...record, span }];
   });
   return { records: kept, warnings };
 }
 
 /** A plan that shows a message again: no record and no hide names it. */
-export function unwound(plan: Plan, ids: ReadonlySet<MessageId>): Plan {
+export function unwound(plan: Plan, ids: ReadonlySet<MessageId>, turnOf: TurnOf): Plan {
   const records = plan.records.flatMap((record) => {
-    const span = without(record.span, (id) => ids.has(id));
+    const span = without(record.span, (id) => ids.has(id), turnOf);
     return span === undefined
       ? []
       : [span.ids.length === record.span.ids.length ? record : { ...record, span }];
@@ -51,9 +54,16 @@ export function unwound(plan: Plan, ids: ReadonlySet<MessageId>): Plan {
   return { ...plan, records, hides: plan.hides.filter(({ id }) => !ids.has(id)) };
 }
 
-function without(span: Span, lost: (id: MessageId) => boolean): Span | undefined {
+/** The turn of a message, where it is known. */
+export type TurnOf = (id: MessageId) => number | undefined;
+const unknownTurn: TurnOf = () => undefined;
+
+function without(span: Span, lost: (id: MessageId) => boolean, turnOf: TurnOf): Span | undefined {
   const [first, ...rest] = span.ids.filter((id) => !lost(id));
-  return first === undefined ? undefined : { ...span, ids: [first, ...rest] };
+  if (first === undefined) return undefined;
+  const firstTurn = turnOf(first) ?? span.firstTurn;
+  const lastTurn = turnOf(rest.at(-1) ?? first) ?? span.lastTurn;
+  return { ids: [first, ...rest], firstTurn, lastTurn };
 }
 
 /** The action for each message that a plan names. */

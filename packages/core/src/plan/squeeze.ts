@@ -7,8 +7,8 @@ import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
 
 export interface SqueezeOptions {
   /**
-   * What may be shortened: all but what stays; what stays, when it alone exceeds the budget, so that it leaves half of
-   * the room to the rest; or what stays, when nothing else is left.
+   * What may be shortened: all but pins; pins, when they alone exceed the budget, so that they leave half of the room to
+   * the rest; or pins, when nothing else is left.
    */
   readonly reach: 'loose' | 'oversized-pins' | 'pins';
   /** No message is made smaller than this. */
@@ -72,7 +72,7 @@ export function shorten(
 /** The largest first, so that as few as possible are touched. */
 function candidates({ draft }: Situation, reach: SqueezeOptions['reach']): readonly Entry[] {
   return draft.entries
-    .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === draft.stays(entry))
+    .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
     .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
 }
 

@@ -140,27 +140,27 @@ export function shrinkSummary(): Strategy {
   return {
     name: 'shrink-summary',
     aggressiveness: 4,
-    propose({ draft, targetTokens }) {
-      const { summary } = draft;
+    propose(situation) {
+      const { summary } = situation.draft;
       if (summary === undefined) return [];
-      const tokensFreed = Math.min(draft.tokens - targetTokens, summary.summaryTokens);
-      return [
-        {
-          strategy: 'shrink-summary',
-          span: summary.span,
-          tokensFreed,
-          reason: 'little room is left',
-        },
-      ];
+      const { span } = summary;
+      const tokensFreed = summary.summaryTokens - shorter(summary, situation).summaryTokens;
+      const reason = 'little room is left';
+      return tokensFreed <= 0 ? [] : [{ strategy: 'shrink-summary', span, tokensFreed, reason }];
     },
-    execute(proposal, { draft, counter }) {
-      const { summary } = draft;
-      if (summary === undefined) return Promise.resolve(undefined);
-      const room = summary.summaryTokens - proposal.tokensFreed;
-      const text =
-        fitSummary(summary.summary, room, counter) ??
-        '(left out for want of room; recall finds it)';
-      return Promise.resolve({ ...summary, text, summaryTokens: counter.text(text) });
+    execute(_proposal, situation) {
+      const { summary } = situation.draft;
+      return Promise.resolve(summary === undefined ? undefined : shorter(summary, situation));
     },
   };
+}
+
+function shorter(
+  record: SummarizeRecord,
+  { draft, counter, targetTokens }: Situation,
+): SummarizeRecord {
+  const room = record.summaryTokens - (draft.tokens - targetTokens);
+  const text =
+    fitSummary(record.summary, room, counter) ?? '(left out for want of room; recall finds it)';
+  return { ...record, text, summaryTokens: counter.text(text) };
 }

@@ -44,7 +44,7 @@ export class PromptBuilder {
   readonly #counter: Counter;
   readonly #actions: ReadonlyMap<MessageId, Action>;
   readonly #messages: PromptMessage[] = [];
-  readonly #shown = new Set<PlanRecord>();
+  readonly #stoodIn = new Set<PlanRecord>();
   readonly #turns: number[] = [];
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
@@ -131,19 +131,24 @@ export class PromptBuilder {
   }
 
   #emitWithout(node: Node, stray: readonly ResultPart[]): void {
-    const parts = node.message.parts.filter(
-      (part) => part.kind !== 'result' || !stray.includes(part),
+    const shown = this.#shown(node);
+    const strayIds = new Set(stray.map(({ callId }) => callId));
+    const parts = shown.parts.filter(
+      (part) => part.kind !== 'result' || !strayIds.has(part.callId),
     );
-    if (parts.length === 0) return;
-    this.#emit(withParts(node.message, parts), { kind: 'changed', id: node.id, by: 'stray' });
+    this.#emit(withParts(shown, parts), { kind: 'changed', id: node.id, by: 'stray' });
+  }
+
+  /** A message as the plan shows it in its seat. */
+  #shown(node: Node): Message {
+    const action = this.#actions.get(node.id);
+    return isSeat(action) ? seated(node.message, action) : node.message;
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
   #emitStray(node: Node, stray: readonly ResultPart[]): void {
-    const action = this.#actions.get(node.id);
-    const shown = isSeat(action) ? seated(node.message, action) : node.message;
     const strayIds = new Set(stray.map(({ callId }) => callId));
-    const parts = shown.parts.flatMap((part) =>
+    const parts = this.#shown(node).parts.flatMap((part) =>
       part.kind === 'result' && strayIds.has(part.callId) ? strayParts(part) : [],
     );
     this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
@@ -180,8 +185,8 @@ export class PromptBuilder {
 
   /** Shows a record that stands for its messages, once. */
   #standIn(record: Action): void {
-    if (record.kind === 'hide' || this.#shown.has(record)) return;
-    this.#shown.add(record);
+    if (record.kind === 'hide' || this.#stoodIn.has(record)) return;
+    this.#stoodIn.add(record);
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
@@ -224,7 +229,10 @@ function isSeat(action: Action | undefined): action is SeatAction {
 
 /** What a result that came too late holds, with a word on where it comes from. */
 function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
-  return [{ kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` }, ...content];
+  return [
+    { kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` },
+    ...content,
+  ];
 }
 
 /** Tool results come from the user's side. */

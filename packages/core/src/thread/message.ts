@@ -205,5 +205,6 @@ export function isSummary(message: Message): boolean {
 
 /** A turn starts at a message that a person sent on the root branch: no tool result, no summary. */
 export function startsTurn(message: Message): boolean {
-  return message.role === 'user' && !hasResults(message) && !isSummary(message);
+  if (message.role !== 'user' || message.meta?.branch !== undefined) return false;
+  return !hasResults(message) && !isSummary(message);
 }
