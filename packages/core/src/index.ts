@@ -1,7 +1,8 @@
 export { createBobbin, type Bobbin, type BobbinOptions } from './door/bobbin.ts';
-export { artifactId, mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
+export { mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
+export { artifactId } from './thread/artifact.ts';
 export { memoryStore } from './door/memory-store.ts';
-export { StoredThread } from './door/stored-thread.ts';
+export { noParent, outsideParents, StoredThread } from './door/stored-thread.ts';
 export { ThreadHandle, type CompactionHooks, type CompactOptions } from './door/thread-handle.ts';
 export type { Fitted } from './door/fitted.ts';
 export {
@@ -127,6 +128,7 @@ export {
   type SummaryCache,
 } from './summary/cache.ts';
 export type { Contradiction } from './summary/contradiction.ts';
+export { displayText, twoSentences } from './summary/display.ts';
 export { extract, type ExtractRequest } from './summary/extract.ts';
 export { chunks, formatMessage } from './summary/format.ts';
 export { namesIn } from './summary/names.ts';

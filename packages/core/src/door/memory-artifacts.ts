@@ -1,5 +1,5 @@
 import type { ArtifactMetadata, ArtifactStore, Requester } from '../ports.ts';
-import { sha256 } from '../thread/sha256.ts';
+import { artifactId } from '../thread/artifact.ts';
 import type { ArtifactId } from '../thread/message.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
@@ -28,11 +28,6 @@ export function memoryArtifacts(): ArtifactStore {
     },
     bytes: async (id, requester) => find(id, requester)?.bytes,
   };
-}
-
-/** An artifact's id: the hash of its content, so that equal content is kept once. */
-export function artifactId(content: string | Uint8Array): ArtifactId {
-  return sha256(content).slice(0, 32) as ArtifactId;
 }
 
 /** True where one who asks is of the artifact's tenant and has a permission that it needs. */

@@ -1,14 +1,5 @@
-import { canonicalJson } from '../thread/json.ts';
-import {
-  callsOf,
-  hasResults,
-  resultsOf,
-  resultText,
-  textOf,
-  type ArtifactId,
-  type CallPart,
-  type Message,
-} from '../thread/message.ts';
+import { artifactContent } from '../thread/artifact.ts';
+import { callsOf, hasResults, resultsOf, type CallPart } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
 import { describeMessage } from './describe.ts';
 import type { Draft, Entry } from './draft.ts';
@@ -66,7 +57,7 @@ function proposeExcerpt(draft: Draft, entry: Entry, ends: Ends): readonly Propos
   ];
 }
 
-/** The record before its artifact is stored: its id has the length of a real one. */
+/** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, ends: Ends): ExternalizeRecord {
   const span = spanOf([entry.node]);
   if (span === undefined) throw new RangeError('an entry has a node');
@@ -74,7 +65,7 @@ export function excerptRecord(draft: Draft, entry: Entry, ends: Ends): Externali
   return {
     kind: 'externalize',
     span,
-    artifactId: '0'.repeat(32) as ArtifactId,
+    artifactId: artifactContent(entry.message).id,
     summary: description,
     hint: `when the full content is needed: ${description}`,
     ...ends,
@@ -88,32 +79,19 @@ export async function moveToArtifact(
   hands: Hands,
   ends: Ends,
 ): Promise<ExternalizeRecord | undefined> {
-  const [id] = proposal.span.ids;
-  const entry = situation.draft.entry(id);
+  const entry = situation.draft.entry(proposal.span.ids[0]);
   if (entry === undefined) return undefined;
   const { content, mediaType } = artifactContent(entry.message);
   const { tenant, thread } = situation.key;
-  const artifactId = await hands.artifacts.put(content, {
+  const createdAt = situation.now;
+  await hands.artifacts.put(content, {
     tenant,
     thread,
-    createdAt: situation.now,
+    createdAt,
     mediaType,
     sensitivity: 'internal',
   });
-  return { ...excerptRecord(situation.draft, entry, ends), artifactId };
-}
-
-/** Text as it is; whatever holds more than text as JSON of all its parts. */
-function artifactContent(message: Message): { content: string; mediaType: string } {
-  const results = resultsOf(message);
-  const inner = results.flatMap((result) => result.content);
-  const others = message.parts.filter((part) => part.kind !== 'result');
-  if (results.length === 1 && others.length === 0 && inner.every((part) => part.kind === 'text')) {
-    return { content: results.map(resultText).join('\n'), mediaType: 'text/plain' };
-  }
-  if (message.parts.every((part) => part.kind === 'text'))
-    return { content: textOf(message), mediaType: 'text/plain' };
-  return { content: canonicalJson(message.parts), mediaType: 'application/json' };
+  return excerptRecord(situation.draft, entry, ends);
 }
 
 /** The call that a result answers, found in its own unit. */
