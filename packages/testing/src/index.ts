@@ -18,6 +18,13 @@ export { randomConversation, type ConversationShape } from './generate.ts';
 export { breaches, expectLawful, LawError, type Breach, type LawContext } from './laws.ts';
 export { messageLine, promptLines } from './prompt-lines.ts';
 export {
+  providerServer,
+  type DialectName,
+  type ProviderRequest,
+  type ProviderServer,
+  type ProviderStep,
+} from './provider-server.ts';
+export {
   randomBudget,
   randomCase,
   randomPolicy,
@@ -32,3 +39,4 @@ export {
   type ScriptedSummarizer,
   type SummarizerOutcome,
 } from './scripted-summarizer.ts';
+export { WatchedThread } from './watched-thread.ts';

@@ -63,8 +63,13 @@ export function randomCase(seed: number): RandomCase {
       { markers: 3, minimumTokens: 64 },
     ]),
     messages: randomConversation(random, {
-      messages: random.chance(0.2) ? random.int(0, 5) : random.int(6, 60),
-      hugeChars: Math.min(40_000, window * random.int(1, 12)),
+      messages: random.pick([
+        random.int(0, 5),
+        random.int(4, 16),
+        random.int(4, 24),
+        random.int(4, 50),
+      ]),
+      hugeChars: Math.min(random.chance(0.1) ? 40_000 : 6_000, window * random.int(1, 12)),
       startTime: 1_700_000_000_000,
     }),
   };

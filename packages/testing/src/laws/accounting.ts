@@ -137,22 +137,30 @@ export function* nothingVanishes(scene: Scene): Iterable<Breach> {
   for (const node of thread.path()) {
     const shown = positionsOf.has(node.id);
     const gone = takesAway(recordOf.get(node.id));
-    const what = `message ${node.index} (${node.message.role}): ${messageLine(node.message)}`;
-    if (shown && gone) yield { law: 'one action per message', detail: `shown and gone: ${what}` };
-    if (shown && pending.has(node.id)) yield { law, detail: `shown while pending: ${what}` };
+    if (shown && gone)
+      yield { law: 'one action per message', detail: `shown and gone: ${nodeLine(node)}` };
+    if (shown && pending.has(node.id))
+      yield { law, detail: `shown while pending: ${nodeLine(node)}` };
     if (shown || gone || pending.has(node.id)) continue;
     if (!inWindow.has(node.id) && recorded.has(node.id)) continue;
     if (inWindow.has(node.id) && isNothingButBound(scene, node)) continue;
-    yield { law, detail: what };
+    yield { law, detail: nodeLine(node) };
   }
 }
 
-/** A message that holds nothing but signed reasoning, which may no longer be sent. */
-function isNothingButBound({ plan, context }: Scene, { index, message }: Node): boolean {
-  return (
-    context.rules.bindsReasoning &&
-    index < plan.signedFrom &&
-    message.parts.every((part) => part.kind === 'reasoning' && part.signature !== undefined)
+function nodeLine({ index, message }: Node): string {
+  return `message ${index} (${message.role}): ${messageLine(message)}`;
+}
+
+/** A message of which nothing can be sent: all of it is reasoning that lost its prefix, or that a record shortens. */
+function isNothingButBound(
+  { plan, context, recordOf }: Scene,
+  { id, index, message }: Node,
+): boolean {
+  const shortened = recordOf.has(id) || plan.hides.some((hide) => hide.id === id);
+  const unbound = context.rules.bindsReasoning && index < plan.signedFrom;
+  return message.parts.every(
+    (part) => part.kind === 'reasoning' && (shortened || (unbound && part.signature !== undefined)),
   );
 }
 
@@ -165,22 +173,21 @@ export function* pinsWhole(scene: Scene): Iterable<Breach> {
   const law = 'pins whole';
   for (const node of window) {
     if (!pins.has(node.id) || pending.has(node.id) || isNothingButBound(scene, node)) continue;
-    const what = `message ${node.index} (${node.message.role}): ${messageLine(node.message)}`;
     const record = recordOf.get(node.id);
     if (takesAway(record)) {
-      // What was no pin yet when an earlier plan took it away may become one: a host marks it, or it is now the newest.
-      yield { law, detail: `${record?.kind} took ${what}` };
+      yield { law, detail: `${record?.kind} took ${nodeLine(node)}` };
       continue;
     }
     if (record !== undefined) {
-      if (record.kind !== 'externalize') yield { law, detail: `${record.kind} changed ${what}` };
-      else if (isNew(scene, record)) yield* hadTo(scene, what);
+      if (record.kind !== 'externalize')
+        yield { law, detail: `${record.kind} changed ${nodeLine(node)}` };
+      else if (isNew(scene, record)) yield* hadTo(scene, node);
       continue;
     }
     for (const position of positionsOf.get(node.id) ?? []) {
       const { source } = prompt.messages[position] as PromptMessage;
       if (source.kind === 'changed' && source.by !== 'stray' && source.by !== 'unsigned')
-        yield { law, detail: `${source.by} changed ${what}` };
+        yield { law, detail: `${source.by} changed ${nodeLine(node)}` };
     }
   }
   const newest = scene.thread.path().findLast(({ message }) => startsTurn(message));
@@ -197,7 +204,7 @@ function isNew({ context, plan }: Scene, record: PlanRecord): boolean {
 }
 
 /** Pins were squeezed because nothing else was left, or because they alone, whole, with what must be, are too much. */
-function* hadTo(scene: Scene, squeezed: string): Iterable<Breach> {
+function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
   const { thread, window, pinnedUnits, positionsOf, plan, prompt, context } = scene;
   if (thread.length > plan.threadVersion) return;
   const loose = window.find(({ id }) => !pinnedUnits.has(id) && positionsOf.has(id));
@@ -212,5 +219,6 @@ function* hadTo(scene: Scene, squeezed: string): Iterable<Breach> {
   );
   if (least > (context.limitTokens ?? Number.POSITIVE_INFINITY)) return;
   const law = 'pins whole';
-  yield { law, detail: `message ${loose.index} is no pin and stays, while squeezed: ${squeezed}` };
+  const why = `message ${loose.index} is no pin and stays`;
+  yield { law, detail: `${why}, but squeezed was ${nodeLine(squeezed)}` };
 }

@@ -32,22 +32,21 @@ function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene)
       if (shown === undefined) continue;
       if (!pinnedUnits.has(node.id))
         yield { law, detail: `message ${node.index} is no pin: ${messageLine(shown)}` };
-      else if (fresh(context.counter, shown) > fresh(context.counter, pointerFor(node)))
+      else if (fresh(context.counter, shown) > fresh(context.counter, largestPointer(node)))
         yield { law, detail: `message ${node.index} could be smaller: ${messageLine(shown)}` };
     }
   }
 }
 
-/** The most that a pointer says of what it stands for. */
 const LONGEST_DESCRIPTION = 240;
 
-/** A message as small as an artifact's pointer makes it. */
-function pointerFor({ id, turn, message }: Node): Message {
+/** A message moved to an artifact with none of it left, described in the dearest characters. */
+function largestPointer({ id, turn, message }: Node): Message {
   const record: ExternalizeRecord = {
     kind: 'externalize',
     span: { ids: [id], firstTurn: turn, lastTurn: turn },
     artifactId: '0'.repeat(32) as ArtifactId,
-    summary: '.'.repeat(LONGEST_DESCRIPTION),
+    summary: '会'.repeat(LONGEST_DESCRIPTION),
     hint: '',
     headChars: 0,
     tailChars: 0,

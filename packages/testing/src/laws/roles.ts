@@ -1,8 +1,11 @@
-import { hasResults, type Message, type PromptMessage } from '@bobbin/core';
+import { hasCalls, hasResults, type Message, type PromptMessage } from '@bobbin/core';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
-/** The first message is one that the provider takes, and the sides alternate where they must. */
+/**
+ * The first message is one that the provider takes, and the sides alternate where they must. A run of assistant
+ * messages whose calls are answered together cannot be parted, and stands.
+ */
 export function* roles({ prompt, context: { rules } }: Scene): Iterable<Breach> {
   const talk = prompt.messages.filter(({ message }) => message.role !== 'system');
   const [first] = talk;
@@ -14,8 +17,16 @@ export function* roles({ prompt, context: { rules } }: Scene): Iterable<Breach> 
     const now = talk[i] as PromptMessage;
     if (isUsersSide(before.message) !== isUsersSide(now.message)) continue;
     if (hasResults(now.message) && hasResults(before.message)) continue;
+    if (isInRun(talk, i)) continue;
     yield { law: 'roles alternate', detail: `${promptLine(now)} behind ${promptLine(before)}` };
   }
+}
+
+/** True within a run of assistant messages between a call and the results behind the run. */
+function isInRun(talk: readonly PromptMessage[], position: number): boolean {
+  let start = position;
+  while (start > 0 && talk[start - 1]?.message.role === 'assistant') start--;
+  return talk.slice(start, position).some(({ message }) => hasCalls(message));
 }
 
 function mayBeFirst(message: Message, first: 'user' | 'any'): boolean {

@@ -1,0 +1,90 @@
+import type { JsonObject } from '@bobbin/core';
+import type { Dialect } from './provider-server.ts';
+import { commonProblem, objectsIn, OpenCalls } from './provider-server-rules.ts';
+
+const ERRORS: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+const FINISHES = { stop: 'end_turn', length: 'max_tokens', refusal: 'refusal' } as const;
+
+/** Anthropic's Messages API. */
+export const anthropicDialect: Dialect = {
+  path: '/v1/messages',
+  problem(body, headers) {
+    if (headers['x-api-key'] === undefined && headers['authorization'] === undefined)
+      return 'x-api-key: is required';
+    if (headers['anthropic-version'] === undefined) return 'anthropic-version: is required';
+    const { max_tokens: most } = body;
+    if (!Number.isInteger(most) || (most as number) < 1) return 'max_tokens: must be at least 1';
+    return commonProblem(body, 'messages') ?? messagesProblem(body);
+  },
+  answer(text, finish, usage, body) {
+    const tool = objectsIn(body['tools']).find(({ name }) => name === 'json');
+    const content = tool === undefined || finish !== 'stop' ? textBlock(text) : jsonBlock(text);
+    return {
+      id: 'msg_scripted',
+      type: 'message',
+      role: 'assistant',
+      model: body['model'],
+      content: text === '' ? [] : [content],
+      stop_reason: content['type'] === 'tool_use' ? 'tool_use' : FINISHES[finish],
+      stop_sequence: null,
+      usage: {
+        input_tokens: usage.inputTokens,
+        output_tokens: usage.outputTokens,
+        cache_read_input_tokens: usage.cacheReadTokens,
+        cache_creation_input_tokens: 0,
+      },
+    };
+  },
+  error: (status, message) => ({
+    type: 'error',
+    error: { type: ERRORS[status] ?? 'api_error', message },
+  }),
+  overflow: { status: 400, message: 'prompt is too long: 215012 tokens > 200000 maximum' },
+};
+
+const textBlock = (text: string): JsonObject => ({ type: 'text', text });
+
+/** Clients that hold a model to a schema by a tool of that name are answered by a call of it. */
+function jsonBlock(text: string): JsonObject {
+  try {
+    return {
+      type: 'tool_use',
+      id: 'toolu_scripted',
+      name: 'json',
+      input: JSON.parse(text) as JsonObject,
+    };
+  } catch {
+    return textBlock(text);
+  }
+}
+
+function messagesProblem(body: JsonObject): string | undefined {
+  const calls = new OpenCalls();
+  for (const [i, message] of objectsIn(body['messages']).entries()) {
+    const at = `messages.${i}`;
+    const { role, content } = message;
+    if (role !== 'user' && role !== 'assistant') return `${at}.role: must be user or assistant`;
+    if (i === 0 && role !== 'user') return 'messages: first message must use the user role';
+    if (content === '' || (Array.isArray(content) && content.length === 0))
+      return `${at}: must have non-empty content`;
+    for (const block of objectsIn(content)) {
+      if (block['type'] === 'text' && String(block['text']).trim() === '')
+        return `${at}: text content blocks must contain non-whitespace text`;
+      if (block['type'] !== 'tool_result') continue;
+      const problem = calls.answer(block['tool_use_id']);
+      if (problem !== undefined) return `${at}: ${problem}`;
+    }
+    const problem = calls.rest();
+    if (problem !== undefined) return `${at}: ${problem}`;
+    for (const block of objectsIn(content))
+      if (block['type'] === 'tool_use') calls.call(block['id']);
+  }
+  return undefined;
+}

@@ -1,0 +1,87 @@
+import { isJsonObject, type JsonObject } from '@bobbin/core';
+import type { Dialect } from './provider-server.ts';
+import {
+  commonProblem,
+  objectsIn,
+  OpenCalls,
+  strictSchemaProblem,
+} from './provider-server-rules.ts';
+
+/** OpenAI's Chat Completions API. */
+export const chatDialect: Dialect = {
+  path: '/v1/chat/completions',
+  problem(body, headers) {
+    if (!headers['authorization']?.startsWith('Bearer ')) return 'You must provide an API key.';
+    return commonProblem(body, 'messages') ?? messagesProblem(body) ?? formatProblem(body);
+  },
+  answer(text, finish, usage, body) {
+    const message = finish === 'refusal' ? { content: null, refusal: text } : { content: text };
+    return {
+      id: 'chatcmpl-scripted',
+      object: 'chat.completion',
+      created: 0,
+      model: body['model'],
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', ...message },
+          finish_reason: finish === 'refusal' ? 'content_filter' : finish,
+        },
+      ],
+      usage: {
+        prompt_tokens: usage.inputTokens + usage.cacheReadTokens,
+        completion_tokens: usage.outputTokens,
+        total_tokens: usage.inputTokens + usage.cacheReadTokens + usage.outputTokens,
+        prompt_tokens_details: { cached_tokens: usage.cacheReadTokens },
+      },
+    };
+  },
+  error: openaiError,
+  overflow: {
+    status: 400,
+    message:
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 143021 tokens.",
+  },
+};
+
+/** The form of errors that both of OpenAI's APIs use. */
+export function openaiError(status: number, message: string): JsonObject {
+  const isOverflow = /maximum context length|context window/.test(message);
+  return {
+    error: {
+      message,
+      type:
+        status === 429
+          ? 'rate_limit_exceeded'
+          : status >= 500
+            ? 'server_error'
+            : 'invalid_request_error',
+      param: null,
+      code: isOverflow ? 'context_length_exceeded' : null,
+    },
+  };
+}
+
+function messagesProblem(body: JsonObject): string | undefined {
+  const calls = new OpenCalls();
+  for (const [i, message] of objectsIn(body['messages']).entries()) {
+    const at = `messages[${i}]`;
+    const { role, content, tool_calls: toolCalls } = message;
+    if (!['system', 'developer', 'user', 'assistant', 'tool'].includes(String(role)))
+      return `${at}.role: ${String(role)} is not known`;
+    if (content === undefined && toolCalls === undefined) return `${at}.content: is required`;
+    const problem = role === 'tool' ? calls.answer(message['tool_call_id']) : calls.rest();
+    if (problem !== undefined) return `${at}: ${problem}`;
+    for (const call of objectsIn(toolCalls)) calls.call(call['id']);
+  }
+  return calls.rest();
+}
+
+function formatProblem(body: JsonObject): string | undefined {
+  const format = body['response_format'];
+  if (!isJsonObject(format) || format['type'] !== 'json_schema') return undefined;
+  const { json_schema: named } = format;
+  if (!isJsonObject(named) || typeof named['name'] !== 'string')
+    return 'response_format.json_schema.name: is required';
+  return named['strict'] === true ? strictSchemaProblem(named['schema']) : undefined;
+}

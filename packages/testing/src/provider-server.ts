@@ -1,0 +1,197 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core';
+import { anthropicDialect } from './provider-server-anthropic.ts';
+import { chatDialect } from './provider-server-chat.ts';
+import { responsesDialect } from './provider-server-responses.ts';
+
+/** Why an answer ends. */
+export type Finish = 'stop' | 'length' | 'refusal';
+
+export interface ProviderUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+}
+
+/** How one provider speaks: where, what it takes, and how it answers. */
+export interface Dialect {
+  readonly path: string;
+  /** Why the provider would not take a request, or undefined where it would. */
+  problem(body: JsonObject, headers: Readonly<Record<string, string>>): string | undefined;
+  answer(text: string, finish: Finish, usage: ProviderUsage, body: JsonObject): JsonObject;
+  error(status: number, message: string): JsonObject;
+  /** The words in which the provider says that a prompt is too long. */
+  readonly overflow: { readonly status: number; readonly message: string };
+}
+
+/** What the server does with one request. */
+export type ProviderStep =
+  | {
+      readonly kind: 'answer';
+      /** What the model says, or what it makes of the request. */
+      readonly text: string | ((request: ProviderRequest) => string);
+      readonly finish?: Finish;
+      readonly usage?: Partial<ProviderUsage>;
+    }
+  /** An error in the provider's own form. */
+  | {
+      readonly kind: 'error';
+      readonly status: number;
+      readonly message: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'overflow' }
+  /** Bytes that are no answer at all. */
+  | { readonly kind: 'garbage'; readonly body: string }
+  /** Takes the request and never answers. */
+  | { readonly kind: 'hang' };
+
+export interface ProviderRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  /** Every text in the request, in order: what the model reads. */
+  readonly text: string;
+}
+
+export interface ProviderServer {
+  /** What a client is given as its base URL. */
+  readonly url: string;
+  /** What it was asked, in order. */
+  readonly requests: readonly ProviderRequest[];
+  /** Throws where a request was unexpected or unlawful, or where the script was not played to its end. */
+  expectDone(): void;
+  close(): Promise<void>;
+}
+
+export type DialectName = 'anthropic' | 'openai-chat' | 'openai-responses';
+
+const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  anthropic: anthropicDialect,
+  'openai-chat': chatDialect,
+  'openai-responses': responsesDialect,
+};
+
+/**
+ * A provider on loopback that plays a script, one step a request. It is as strict as the real one about what it takes,
+ * records what it was asked, and refuses whatever the script does not hold. The last step is played for ever where it
+ * is given as `forever`.
+ */
+export async function providerServer(
+  name: DialectName,
+  ...script: readonly (ProviderStep | { readonly forever: ProviderStep })[]
+): Promise<ProviderServer> {
+  const dialect = DIALECTS[name];
+  const requests: ProviderRequest[] = [];
+  const faults: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    void read(incoming).then((text) => {
+      const request = requestOf(incoming, text);
+      const fault = faultOf(dialect, incoming, request);
+      const step = stepAt(script, requests.length);
+      requests.push(request);
+      if (fault !== undefined || step === undefined) {
+        const message = fault ?? `the script ends before request ${requests.length}`;
+        faults.push(message);
+        return send(outgoing, 400, dialect.error(400, message));
+      }
+      return play(step, dialect, request, outgoing);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
+    expectDone() {
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+      const expected = script.filter((step) => !('forever' in step)).length;
+      if (requests.length < expected)
+        throw new Error(`asked ${requests.length} times of ${expected}`);
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function stepAt(
+  script: readonly (ProviderStep | { readonly forever: ProviderStep })[],
+  index: number,
+): ProviderStep | undefined {
+  const step = script[Math.min(index, script.length - 1)];
+  if (step === undefined) return undefined;
+  if ('forever' in step) return step.forever;
+  return index < script.length ? step : undefined;
+}
+
+function faultOf(
+  dialect: Dialect,
+  { method, url }: IncomingMessage,
+  { headers, body }: ProviderRequest,
+): string | undefined {
+  if (method !== 'POST' || url !== dialect.path)
+    return `${method} ${url} is not POST ${dialect.path}`;
+  if (!headers['content-type']?.startsWith('application/json'))
+    return 'the content type is not JSON';
+  return dialect.problem(body, headers);
+}
+
+function play(
+  step: ProviderStep,
+  dialect: Dialect,
+  request: ProviderRequest,
+  outgoing: ServerResponse,
+): void {
+  switch (step.kind) {
+    case 'answer': {
+      const text = typeof step.text === 'string' ? step.text : step.text(request);
+      const usage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 0, ...step.usage };
+      return send(outgoing, 200, dialect.answer(text, step.finish ?? 'stop', usage, request.body));
+    }
+    case 'error':
+      return send(outgoing, step.status, dialect.error(step.status, step.message), step.headers);
+    case 'overflow': {
+      const { status, message } = dialect.overflow;
+      return send(outgoing, status, dialect.error(status, message));
+    }
+    case 'garbage':
+      outgoing.writeHead(200, { 'content-type': 'application/json' }).end(step.body);
+      return undefined;
+    case 'hang':
+      return undefined;
+  }
+}
+
+function send(
+  outgoing: ServerResponse,
+  status: number,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  outgoing
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(body));
+}
+
+async function read(incoming: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of incoming) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function requestOf(incoming: IncomingMessage, text: string): ProviderRequest {
+  const headers = Object.fromEntries(
+    Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+  );
+  const body = parseJson(text);
+  const known = isJsonObject(body) ? body : {};
+  return { headers, body: known, text: textsIn(known).join('\n') };
+}
+
+function textsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (value === null || typeof value !== 'object') return [];
+  return (Array.isArray(value) ? value : Object.values(value as JsonObject)).flatMap(textsIn);
+}
