@@ -143,7 +143,10 @@ export interface RecallIndex {
  * version exactly one wins. A key of another tenant is the key of a thread that is not there.
  */
 export interface Store extends RecallIndex {
-  /** Adds messages, parents first. The last of them becomes the thread's head, also where it was there already. */
+  /**
+   * Adds messages, parents first: a message whose parent is not there is refused. The last of them becomes the thread's
+   * head, also where it was there already.
+   */
   append(key: ThreadKey, nodes: readonly Node[]): Promise<void>;
   /** The active window of the thread's latest head, or of a given one. Undefined where there is no such thread. */
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
@@ -157,6 +160,8 @@ export interface Store extends RecallIndex {
   heads(key: ThreadKey): Promise<readonly MessageId[]>;
   /** The threads of a tenant by name, behind a given one. */
   threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]>;
+  /** The tenants that whoever opened the store may see all of: for operators. */
+  tenants(): Promise<readonly string[]>;
   plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined>;
   /** Commits a plan with its events in one transaction if the thread's version is still the expected one. */
   commit(

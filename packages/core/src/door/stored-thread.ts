@@ -49,6 +49,8 @@ export class StoredThread {
   }
 
   append(nodes: readonly Node[]): void {
+    const missing = outsideParents(nodes).find((parent) => !this.#nodes.has(parent));
+    if (missing !== undefined) throw new RangeError(noParent(this.id, missing));
     for (const node of nodes) if (!this.#nodes.has(node.id)) this.#nodes.set(node.id, node);
     this.#head = nodes.at(-1)?.id ?? this.#head;
   }
@@ -163,4 +165,19 @@ export class StoredThread {
     }
     return undefined;
   }
+}
+
+/** The parents that must be in a thread before some nodes can be appended to it. */
+export function outsideParents(nodes: readonly Node[]): readonly MessageId[] {
+  const within = new Set<MessageId>();
+  const outside = new Set<MessageId>();
+  for (const { id, parent } of nodes) {
+    if (parent !== null && !within.has(parent)) outside.add(parent);
+    within.add(id);
+  }
+  return [...outside];
+}
+
+export function noParent(thread: ThreadId, parent: MessageId): string {
+  return `thread ${thread} has no message ${parent}: parents are appended first`;
 }

@@ -82,6 +82,19 @@ function threadTests(store: () => Store): void {
     assert.equal((await allNodes(store(), key)).length, trunk.length + 1);
   });
 
+  test('C1 a message whose parent is not there is refused, and leaves no trace', async () => {
+    const key = freshKey('orphan');
+    const path = talk(3);
+    await assert.rejects(store().append(key, path.slice(2)), RangeError);
+    assert.equal(await store().window(key), undefined);
+    await store().append(key, path.slice(0, 2));
+    await assert.rejects(store().append(key, path.slice(3)), RangeError);
+    await assert.rejects(store().append(key, [path[5] as Node, path[2] as Node]), RangeError);
+    assert.deepEqual(await allNodes(store(), key), path.slice(0, 2));
+    await store().append(key, path);
+    assert.deepEqual(await allNodes(store(), key), path);
+  });
+
   test('B15 all user messages are listed, also those before a compaction', async () => {
     const key = freshKey('turns');
     const path = talk(5);
@@ -111,6 +124,13 @@ function threadTests(store: () => Store): void {
       [...first, ...rest],
       names.map((thread) => ({ thread, ...entry })),
     );
+  });
+
+  test('an operator sees every tenant once', async () => {
+    const tenant = `seen-${crypto.randomUUID()}`;
+    for (const name of ['x', 'y'])
+      await store().append({ tenant, thread: name as ThreadId }, talk(1));
+    assert.equal((await store().tenants()).filter((name) => name === tenant).length, 1);
   });
 
   test('any name of a tenant and a thread is a name', async () => {

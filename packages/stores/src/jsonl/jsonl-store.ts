@@ -1,20 +1,22 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-  CompactionEvent,
-  Found,
-  MessageId,
-  MessageVector,
-  Node,
-  Plan,
-  Store,
-  StoredEvent,
-  StoredPlan,
-  StoredThread,
-  StoredWindow,
-  ThreadEntry,
-  ThreadId,
-  ThreadKey,
+import {
+  noParent,
+  outsideParents,
+  type CompactionEvent,
+  type Found,
+  type MessageId,
+  type MessageVector,
+  type Node,
+  type Plan,
+  type Store,
+  type StoredEvent,
+  type StoredPlan,
+  type StoredThread,
+  type StoredWindow,
+  type ThreadEntry,
+  type ThreadId,
+  type ThreadKey,
 } from '@bobbin/core';
 import { causeText, StoreError } from '../store-error.ts';
 import { fileName } from './file-name.ts';
@@ -50,6 +52,8 @@ class JsonlStore implements Store {
     const head = nodes.at(-1);
     if (head === undefined) return;
     this.#write(key, (stored) => {
+      const missing = outsideParents(nodes).find((parent) => !stored.has(parent));
+      if (missing !== undefined) throw new RangeError(noParent(key.thread, missing));
       const fresh = nodes.filter(({ id }) => !stored.has(id)).map(messageLine);
       const moved = stored.has(head.id) && stored.head !== head.id;
       return moved ? [...fresh, { type: 'head', id: head.id }] : fresh;
@@ -90,6 +94,21 @@ class JsonlStore implements Store {
       .toSorted((a, b) => (a < b ? -1 : 1))
       .slice(0, most)
       .flatMap((thread) => this.#read({ tenant, thread: thread as ThreadId })?.entry() ?? []);
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    if (!existsSync(this.#folder)) return [];
+    const folders = readdirSync(this.#folder, { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
+    return folders
+      .flatMap(({ name }) => {
+        const file = readdirSync(join(this.#folder, name)).find((each) => each.endsWith('.jsonl'));
+        return file === undefined
+          ? []
+          : (sessionHeader(join(this.#folder, name, file))?.tenant ?? []);
+      })
+      .toSorted();
   }
 
   async plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined> {
@@ -182,7 +201,7 @@ function located<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof StoreError) throw error;
+    if (error instanceof StoreError || error instanceof RangeError) throw error;
     throw new StoreError('unavailable', `${path}: ${causeText(error)}`, error);
   }
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   nearestVectors,
+  noParent,
+  outsideParents,
   searchText,
   wordsOf,
   type CompactionEvent,
@@ -60,6 +62,7 @@ class SqliteStore implements Store {
     const head = nodes.at(-1);
     if (head === undefined) return;
     this.#atomically(() => {
+      this.#requireParents(key, nodes);
       for (const node of nodes) {
         const row = rowOf(node);
         this.#run(
@@ -148,6 +151,11 @@ class SqliteStore implements Store {
         most,
       ) as readonly ThreadEntry[]
     ).map((row) => ({ ...row }));
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    const rows = this.#all('SELECT DISTINCT tenant FROM threads ORDER BY tenant');
+    return (rows as readonly { tenant: string }[]).map(({ tenant }) => tenant);
   }
 
   async plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined> {
@@ -273,6 +281,14 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #requireParents(key: ThreadKey, nodes: readonly Node[]): void {
+    for (const parent of outsideParents(nodes)) {
+      const sql = 'SELECT 1 FROM messages WHERE tenant = ? AND thread = ? AND id = ?';
+      if (this.#all(sql, ...idsOf(key), parent).length === 0)
+        throw new RangeError(noParent(key.thread, parent));
+    }
   }
 
   #insertEvents(key: ThreadKey, version: number, events: readonly CompactionEvent[]): void {

