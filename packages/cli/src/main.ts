@@ -1,32 +1,67 @@
-import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
+import { commandHelp, table, type Command } from './command.ts';
+import { compactCommand } from './compact.ts';
+import { demoCommand } from './demo.ts';
+import { inspectCommand } from './inspect.ts';
+import { EXIT, InputError, UsageError } from './failure.ts';
 
-const USAGE = `Usage: bobbin [--help] [--version]
+const COMMANDS: readonly Command[] = [compactCommand, inspectCommand, demoCommand];
+
+const HELP = `Usage: bobbin COMMAND [OPTIONS]
 
 Winds long agent conversations so that they fit a model's window, and keeps the whole thread.
+
+Commands:
+${table(COMMANDS.map(({ name, summary }) => [name, summary])).join('\n')}
+
+Options:
+  --help     This text; with a command, its own.
+  --version  The version.
 `;
 
-const EXIT_BAD_INPUT = 2;
-
-function main(args: readonly string[]): number {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    strict: false,
-    options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } },
-  });
-  if (values['version'] === true) {
-    process.stdout.write(`${packageJson.version}\n`);
-    return 0;
+async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === '--version') return print(`${packageJson.version}\n`);
+  if (name === undefined || name === '--help' || name === '-h') return print(HELP);
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command === undefined)
+    return complain(EXIT.badInput, `unknown command ${JSON.stringify(name)}; see bobbin --help`);
+  if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command));
+  try {
+    return await command.run(rest);
+  } catch (error) {
+    return explain(command, error);
   }
-  if (values['help'] === true || positionals.length === 0) {
-    process.stdout.write(USAGE);
-    return 0;
-  }
-  process.stderr.write(
-    `bobbin: unknown command ${JSON.stringify(positionals[0])}; see bobbin --help\n`,
-  );
-  return EXIT_BAD_INPUT;
 }
 
-process.exitCode = main(process.argv.slice(2));
+/** One line for what can be expected to fail; anything else is a bug and shows where it is. */
+function explain(command: Command, error: unknown): number {
+  if (error instanceof UsageError)
+    return complain(EXIT.badInput, `${error.message}; see bobbin ${command.name} --help`);
+  if (error instanceof InputError) return complain(EXIT.badInput, error.message);
+  if (isSystemError(error)) {
+    // Whoever read the output has seen enough.
+    if (error.code === 'EPIPE') return EXIT.done;
+    return complain(
+      error.code === 'ENOENT' ? EXIT.badInput : EXIT.failed,
+      `${error.path ?? error.syscall}: ${error.message.split(',')[0]}`,
+    );
+  }
+  throw error;
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return EXIT.done;
+}
+
+function complain(code: number, line: string): number {
+  process.stderr.write(`bobbin: ${line}\n`);
+  return code;
+}
+
+process.exitCode = await main(process.argv.slice(2));

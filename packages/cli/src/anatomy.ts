@@ -1,0 +1,45 @@
+import { callsOf, hasCalls, resultsOf, Thread, type Message, type ThreadId } from '@bobbin/core';
+import { callGist } from './gist.ts';
+
+/** A message with its place in the conversation. */
+export interface Limb {
+  readonly index: number;
+  readonly turn: number;
+  readonly message: Message;
+  /** For each result, what was called; undefined where no call waits for it. */
+  readonly answers: readonly (string | undefined)[];
+  /** Calls that no result answers. */
+  readonly unanswered: readonly string[];
+}
+
+/** A conversation taken apart: turns, rounds, and which result belongs to which call. */
+export interface Anatomy {
+  readonly limbs: readonly Limb[];
+  readonly turns: number;
+  readonly rounds: number;
+  readonly pairs: number;
+}
+
+export function anatomyOf(messages: readonly Message[]): Anatomy {
+  const thread = new Thread('inspected' as ThreadId);
+  const answered = new Set(messages.flatMap((m) => resultsOf(m).map(({ callId }) => callId)));
+  const calls = new Map<string, string>();
+  const limbs = messages.map((message, index): Limb => {
+    for (const call of callsOf(message)) calls.set(call.callId, callGist(call));
+    return {
+      index,
+      turn: thread.append(message).turn,
+      message,
+      answers: resultsOf(message).map(({ callId }) => calls.get(callId)),
+      unanswered: callsOf(message)
+        .filter(({ callId }) => !answered.has(callId))
+        .map(({ tool }) => tool),
+    };
+  });
+  return {
+    limbs,
+    turns: limbs.at(-1)?.turn ?? 0,
+    rounds: messages.filter(hasCalls).length,
+    pairs: limbs.flatMap(({ answers }) => answers).filter((call) => call !== undefined).length,
+  };
+}

@@ -1,0 +1,121 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from './failure.ts';
+
+/** One option of a command: what is typed, and what the help says of it. */
+export type OptionSpec =
+  | { readonly type: 'boolean'; readonly help: string }
+  /** `value` names what follows the option. */
+  | { readonly type: 'string'; readonly value: string; readonly help: string };
+
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+export type OptionValues<Table extends OptionTable> = {
+  readonly [Name in keyof Table]?: Table[Name]['type'] extends 'boolean' ? boolean : string;
+};
+
+export interface Command {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** What stands behind the name: `[FILE…]`. */
+  readonly operands: string;
+  readonly about: string;
+  readonly options: OptionTable;
+  readonly examples: readonly string[];
+  /** Gets what is behind the command's name and gives the exit code. */
+  run(args: readonly string[]): Promise<number>;
+}
+
+/** @throws UsageError in one line. */
+export function parseOptions<Table extends OptionTable>(
+  args: readonly string[],
+  options: Table,
+): { readonly values: OptionValues<Table>; readonly operands: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: Object.fromEntries(
+        Object.entries(options).map(([name, { type }]) => [name, { type }]),
+      ),
+      allowPositionals: true,
+    });
+    return { values: values as OptionValues<Table>, operands: positionals };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(decapitalized(error.message.split(/\. |\.?\n/)[0] ?? error.message));
+  }
+}
+
+function decapitalized(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
+/** The whole number that an option was given; undefined where it was not. */
+export function wholeNumber(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const number = Number(given);
+  if (/^\d+$/.test(given) && Number.isSafeInteger(number) && number > 0) return number;
+  throw new UsageError(`--${option} must be a whole number above 0, not ${JSON.stringify(given)}`);
+}
+
+/** The one of some names that an option was given; undefined where it was not. */
+export function oneOf<Name extends string>(
+  option: string,
+  given: string | undefined,
+  names: Readonly<Record<Name, unknown>>,
+): Name | undefined {
+  if (given === undefined) return undefined;
+  if (Object.hasOwn(names, given)) return given as Name;
+  throw new UsageError(
+    `--${option} must be one of ${Object.keys(names).join(', ')}, not ${JSON.stringify(given)}`,
+  );
+}
+
+const WIDTH = 80;
+
+export function commandHelp(command: Command): string {
+  const rows = Object.entries(command.options).map(([name, option]): readonly [string, string] => [
+    `--${name}${option.type === 'string' ? ` ${option.value}` : ''}`,
+    option.help,
+  ]);
+  return [
+    `Usage: bobbin ${[command.name, command.operands, '[OPTIONS]'].filter(Boolean).join(' ')}`,
+    '',
+    command.about,
+    '',
+    'Options:',
+    ...table([...rows, ['--help', 'This text.']]),
+    '',
+    'Examples:',
+    ...command.examples.map((example) => `  ${example}`),
+    '',
+    'Exit codes:',
+    ...table([
+      ['0', 'Done.'],
+      ['1', 'A file could not be read or written.'],
+      ['2', 'The arguments or the input are wrong; no output file was touched.'],
+      ['3', 'Written, but over the budget: what may not be compacted exceeds it.'],
+    ]),
+    '',
+  ].join('\n');
+}
+
+/** Two columns, the second wrapped. */
+export function table(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const left = Math.max(...rows.map(([term]) => term.length)) + 4;
+  return rows.flatMap(([term, text]) =>
+    wrap(text, WIDTH - left).map(
+      (line, i) => (i === 0 ? `  ${term}`.padEnd(left) : ' '.repeat(left)) + line,
+    ),
+  );
+}
+
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}

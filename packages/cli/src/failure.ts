@@ -1,0 +1,41 @@
+/** What the command ends with. */
+export const EXIT = {
+  done: 0,
+  /** Something outside failed: a file cannot be read or written. */
+  failed: 1,
+  /** The arguments or the input are wrong; nothing was written. */
+  badInput: 2,
+  /** Written, but over the budget: what may not be compacted alone exceeds it. */
+  overBudget: 3,
+} as const;
+
+/** The command was called in a way that it does not understand. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Input that is not what it should be, with the place in the words of whoever has to mend it. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+
+  constructor(source: string, at: Position, problem: string) {
+    super(`${source}:${at.line}:${at.column}: ${problem}`);
+  }
+}
+
+/** Counted from 1, as editors do. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where an offset of a text is, the text beginning at a line of its source. */
+export function positionOf(text: string, offset: number, firstLine: number = 1): Position {
+  let line = firstLine;
+  let lineStart = 0;
+  for (let i = text.indexOf('\n'); i >= 0 && i < offset; i = text.indexOf('\n', i + 1)) {
+    line += 1;
+    lineStart = i + 1;
+  }
+  return { line, column: offset - lineStart + 1 };
+}

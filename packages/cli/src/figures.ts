@@ -1,0 +1,21 @@
+/** 150312 as `150,312`. */
+export function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** 150312 as `150.3k`. */
+export function short(number: number): string {
+  if (Math.abs(number) < 1_000) return String(number);
+  return Math.abs(number) < 999_950
+    ? `${(number / 1_000).toFixed(1)}k`
+    : `${(number / 1_000_000).toFixed(2)}M`;
+}
+
+/** `1 message`, `2 messages`. */
+export function counted(number: number, noun: string): string {
+  return `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+export function duration(millis: number): string {
+  return millis < 1_000 ? `${Math.round(millis)} ms` : `${(millis / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,155 @@
+import { messageLimit, softLimit, type Counter, type Message } from '@bobbin/core';
+import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
+import { parseOptions, type Command } from './command.ts';
+import { EXIT, UsageError } from './failure.ts';
+import { counted, grouped, short } from './figures.ts';
+import { freedByRung } from './freed.ts';
+import { gist } from './gist.ts';
+import { heading, windowBars } from './picture.ts';
+import { oneLine, stdoutScreen, type Screen } from './screen.ts';
+import { promptShares, sharesOf } from './share.ts';
+import { fileSource, readText, write } from './text-stream.ts';
+import { Transcript } from './transcript.ts';
+import { wind, windingFrom, WINDING_OPTIONS, type Winding, type Wound } from './winding.ts';
+
+const { instructions: _, ...OPTIONS } = WINDING_OPTIONS;
+
+export const inspectCommand: Command = {
+  name: 'inspect',
+  summary: 'shows what is in a transcript and what a policy would do with it',
+  operands: 'FILE',
+  about: `Shows a transcript's turns, the tokens of each message, which result answers which call,
+and what a policy would do with it and why. Changes nothing.`,
+  options: OPTIONS,
+  examples: [
+    'bobbin inspect session.json',
+    'bobbin inspect session.json --preset pi --model claude-opus-5',
+    'bobbin inspect session.json --budget 20000 --counter o200k | less -R',
+  ],
+  async run(args) {
+    const { values, operands } = parseOptions(args, OPTIONS);
+    const [path, ...more] = operands;
+    if (path === undefined || more.length > 0) throw new UsageError('give one FILE');
+    const winding = await windingFrom(values);
+    const source = fileSource(path);
+    const transcript = new Transcript(await readText(source), source.name);
+    const { messages, wound } = await transcript.located(async () => ({
+      messages: winding.codec.decode(transcript.messages),
+      wound: await wind(winding, transcript.messages),
+    }));
+    const lines = draw(stdoutScreen(), path, winding, messages, wound);
+    await write(process.stdout, `${lines.join('\n')}\n`);
+    return EXIT.done;
+  },
+};
+
+function draw(
+  screen: Screen,
+  path: string,
+  winding: Winding,
+  messages: readonly Message[],
+  wound: Wound,
+): readonly string[] {
+  const anatomy = anatomyOf(messages);
+  const facts = [
+    counted(anatomy.turns, 'turn'),
+    counted(anatomy.rounds, 'round'),
+    counted(messages.length, 'message'),
+    counted(anatomy.pairs, 'pair'),
+    `${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}`,
+  ];
+  return [
+    heading(screen, path),
+    `  ${facts.join(' · ')}`,
+    ...messageRows(screen, anatomy, winding.counter),
+    '',
+    ...forecast(screen, winding, messages, wound),
+  ];
+}
+
+const BAR = 8;
+const INDEX = 4;
+
+/** One row a message under a heading for each turn. */
+function messageRows(screen: Screen, { limbs }: Anatomy, counter: Counter): readonly string[] {
+  const sizes = limbs.map(({ message }) => counter.message(message));
+  const most = Math.max(1, ...sizes);
+  const lines: string[] = [];
+  let turn = -1;
+  limbs.forEach((limb, i) => {
+    if (limb.turn !== turn) {
+      turn = limb.turn;
+      const tokens = sizes.reduce((sum, size, j) => sum + (limbs[j]?.turn === turn ? size : 0), 0);
+      const name = turn === 0 ? 'Before the first turn' : `Turn ${turn}`;
+      lines.push(
+        '',
+        `${heading(screen, name)}  ${screen.paint('dim', `${grouped(tokens)} tokens`)}`,
+      );
+    }
+    lines.push(messageRow(screen, limb, sizes[i] ?? 0, most));
+  });
+  return lines;
+}
+
+function messageRow(screen: Screen, limb: Limb, tokens: number, most: number): string {
+  const { index, message } = limb;
+  const cells = '█'.repeat(Math.round((tokens / most) * BAR));
+  const head = `${String(index).padStart(INDEX)} ${message.role.padEnd(9)} ${grouped(tokens).padStart(7)} `;
+  const room = screen.width - head.length - BAR - 1;
+  const text = oneLine(describe(limb), room);
+  const broken = limb.unanswered.length > 0 || limb.answers.includes(undefined);
+  return `${head}${screen.paint('cyan', cells.padEnd(BAR))} ${broken ? screen.paint('red', text) : text}`;
+}
+
+/** A result by what it answers, anything else by what it says; what is broken comes first. */
+function describe({ message, answers, unanswered }: Limb): string {
+  if (answers.length > 0)
+    return answers.map((call) => `↳ ${call ?? 'a result without its call'}`).join('  ');
+  const open = unanswered.length === 0 ? '' : `(no result: ${unanswered.join(', ')})  `;
+  return open + gist(message);
+}
+
+/** What the policy would do, and why. */
+function forecast(
+  screen: Screen,
+  winding: Winding,
+  messages: readonly Message[],
+  wound: Wound,
+): readonly string[] {
+  const { policy, counter, budget } = winding;
+  const { fitted } = wound;
+  const before = ['now', sharesOf(messages, counter)] as const;
+  const after = ['after', promptShares(fitted, counter)] as const;
+  return [
+    heading(screen, `What the preset ${policy.name} would do`),
+    ...reasons(winding, wound).map((line) => `  ${line}`),
+    '',
+    ...windowBars(screen, budget, fitted.compacted ? [before, after] : [before]),
+  ];
+}
+
+function reasons(winding: Winding, { fitted, tokensBefore }: Wound): readonly string[] {
+  const { budget } = winding;
+  const why = fitted.events.flatMap((event) =>
+    event.kind === 'check-started' || event.kind === 'postponed' ? [event.reason] : [],
+  );
+  if (!fitted.compacted)
+    return [
+      `Nothing: ${grouped(tokensBefore)} tokens, the soft limit is ${grouped(softLimit(budget))}, the limit ${grouped(messageLimit(budget))}.`,
+      ...why,
+    ];
+  const rungs = freedByRung(fitted.events).map(({ strategy, records, freed }) => {
+    const proposal = fitted.events.find(
+      (event) => event.kind === 'proposal-generated' && event.strategy === strategy,
+    );
+    const reason = proposal?.kind === 'proposal-generated' ? proposal.reason : '';
+    const first = records === 1 ? reason : `${counted(records, 'time')}; first: ${reason}`;
+    return `${strategy.padEnd(12)} frees ${short(freed).padStart(7)}   ${first}`;
+  });
+  const warnings = fitted.events.flatMap((event) =>
+    event.kind === 'warning' ? [`warning: ${event.message}`] : [],
+  );
+  const { tokens, messages } = fitted.prompt;
+  const left = `leaves ${grouped(tokens)} tokens in ${counted(messages.length, 'message')}`;
+  return [`Compact, because ${why.join('; ')}`, ...rungs, ...warnings, left];
+}

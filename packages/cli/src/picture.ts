@@ -1,0 +1,104 @@
+import { messageLimit, type Budget } from '@bobbin/core';
+import { counted, short } from './figures.ts';
+import type { RungTotal } from './freed.ts';
+import type { Screen } from './screen.ts';
+import { KINDS, type Kind, type Shares } from './share.ts';
+
+const MARGIN = '  ';
+const LABEL = 8;
+const FIGURE = 8;
+
+/** Two bars on one scale, with a line where the window ends. */
+export function windowBars(
+  screen: Screen,
+  budget: Budget,
+  bars: readonly (readonly [label: string, shares: Shares])[],
+): readonly string[] {
+  const width = screen.width - MARGIN.length - LABEL - FIGURE;
+  const limit = messageLimit(budget);
+  const scale = Math.max(limit, ...bars.map(([, shares]) => total(shares))) * 1.02;
+  const edge = Math.round((limit / scale) * width);
+  const name = `limit ${short(limit)} `;
+  return [
+    `${MARGIN}${' '.repeat(LABEL + Math.max(0, edge - name.length))}${screen.paint('dim', `${name}╷`)}`,
+    ...bars.map(([label, shares]) => {
+      const cells = bar(screen, shares, { width, scale, edge });
+      const figure = short(total(shares)).padStart(FIGURE);
+      const over = total(shares) > limit;
+      return `${MARGIN}${label.padEnd(LABEL)}${cells}${screen.paint(over ? 'red' : 'bold', figure)}`;
+    }),
+    '',
+    `${MARGIN}${' '.repeat(LABEL)}${legend(
+      screen,
+      bars.map(([, shares]) => shares),
+    )}`,
+  ];
+}
+
+function bar(
+  screen: Screen,
+  shares: Shares,
+  { width, scale, edge }: { width: number; scale: number; edge: number },
+): string {
+  const kinds: (Kind | undefined)[] = [];
+  let tokens = 0;
+  for (const [kind, share] of Object.entries(shares) as [Kind, number][]) {
+    tokens += share;
+    while (kinds.length < Math.round((tokens / scale) * width)) kinds.push(kind);
+  }
+  while (kinds.length < width) kinds.push(undefined);
+  return kinds
+    .map((kind, i) => {
+      if (i === edge) return screen.paint('dim', '│');
+      return kind === undefined ? ' ' : screen.paint(KINDS[kind].color, KINDS[kind].sign);
+    })
+    .join('');
+}
+
+function legend(screen: Screen, all: readonly Shares[]): string {
+  return (Object.keys(KINDS) as Kind[])
+    .filter((kind) => all.some((shares) => shares[kind] > 0))
+    .map((kind) => `${screen.paint(KINDS[kind].color, KINDS[kind].sign)} ${kind}`)
+    .join('  ');
+}
+
+export function total(shares: Shares): number {
+  return Object.values(shares).reduce((sum, share) => sum + share, 0);
+}
+
+/** What became of the messages that each kind of rung touched. */
+const BECAME: Readonly<Record<string, (rung: RungTotal) => string>> = {
+  externalize: ({ records }) => `${counted(records, 'large result')} moved to artifacts`,
+  summarize: ({ messages }) => `${counted(messages, 'message')} became one summary`,
+  clear: ({ messages }) => `${counted(messages, 'old result')} cleared to key fields`,
+  drop: ({ messages }) => `${counted(messages, 'message')} left out, an index entry stays`,
+};
+
+/** A bar for each rung of a policy: how much it freed, or that it was not needed. */
+export function rungBars(
+  screen: Screen,
+  ladder: readonly string[],
+  totals: readonly RungTotal[],
+): readonly string[] {
+  const names = [...new Set([...ladder, ...totals.map(({ strategy }) => strategy)])];
+  const most = Math.max(1, ...totals.map(({ freed }) => freed));
+  const label = Math.max(...names.map((name) => name.length)) + 2;
+  const width = Math.floor((screen.width - MARGIN.length - label - FIGURE) * 0.4);
+  return names.map((name) => {
+    const rung = totals.find(({ strategy }) => strategy === name);
+    const head = `${MARGIN}${name.padEnd(label)}`;
+    if (rung === undefined)
+      return screen.paint(
+        'dim',
+        `${head}${'–'.padStart(FIGURE - 1)}  ${' '.repeat(width)} not needed`,
+      );
+    const cells = '█'.repeat(Math.max(1, Math.round((rung.freed / most) * width)));
+    const freed = `−${short(rung.freed)}`.padStart(FIGURE - 1);
+    const became = BECAME[name]?.(rung) ?? counted(rung.messages, 'message');
+    return `${head}${freed}  ${screen.paint('green', cells.padEnd(width))} ${became}`;
+  });
+}
+
+export function heading(screen: Screen, text: string): string {
+  return screen.paint('bold', text);
+}

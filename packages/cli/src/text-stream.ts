@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { InputError, positionOf } from './failure.ts';
+
+/** A text from outside and the name by which messages speak of it. */
+export interface TextSource {
+  readonly name: string;
+  open(): Readable;
+}
+
+export const standardInput: TextSource = { name: 'stdin', open: () => process.stdin };
+
+export function fileSource(path: string): TextSource {
+  return { name: path, open: () => createReadStream(path) };
+}
+
+/** @throws InputError where it is not UTF-8. */
+export async function readText(source: TextSource): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of source.open()) chunks.push(Buffer.from(chunk as Uint8Array));
+  return decode(Buffer.concat(chunks), source.name, 1);
+}
+
+export interface Line {
+  readonly text: string;
+  readonly number: number;
+}
+
+/**
+ * The lines of a stream as they come, empty ones left out. Only a line feed ends a line: other separators may stand
+ * inside a JSON string. Nothing is read before the line before it was taken.
+ */
+export async function* readLines(source: TextSource): AsyncGenerator<Line> {
+  let pending: Buffer[] = [];
+  let number = 0;
+  const finish = (last: Buffer): Line => {
+    const bytes = Buffer.concat([...pending, last]);
+    pending = [];
+    number += 1;
+    return { text: decode(bytes, source.name, number), number };
+  };
+  for await (const chunk of source.open()) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    let start = 0;
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+      const line = finish(bytes.subarray(start, end));
+      start = end + 1;
+      if (line.text.trim() !== '') yield line;
+    }
+    pending.push(bytes.subarray(start));
+  }
+  const line = finish(Buffer.alloc(0));
+  if (line.text.trim() !== '') yield line;
+}
+
+const REPLACEMENT = '\uFFFD';
+
+function decode(bytes: Buffer, source: string, firstLine: number): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    const text = bytes.toString('utf8');
+    const at = positionOf(text, text.indexOf(REPLACEMENT), firstLine);
+    throw new InputError(source, at, 'is not UTF-8');
+  }
+}
+
+/** Writes, and waits where the reader is slower. */
+export async function write(stream: Writable, text: string): Promise<void> {
+  if (!stream.write(text)) await once(stream, 'drain');
+}

@@ -1,0 +1,145 @@
+import {
+  createBobbin,
+  messageLimit,
+  messagesOnly,
+  budget as windowBudget,
+  modelFacts,
+  PRESETS,
+  type Budget,
+  type Codec,
+  type Counter,
+  type Fitted,
+  type Policy,
+} from '@bobbin/core';
+import { counterFor } from '@bobbin/models';
+import { COUNTERS } from './counters.ts';
+import { FORMATS } from './formats.ts';
+import { oneOf, wholeNumber, type OptionTable, type OptionValues } from './command.ts';
+
+/** The options that say how a conversation is wound, the same for every command that winds. */
+export const WINDING_OPTIONS = {
+  format: {
+    type: 'string',
+    value: 'NAME',
+    help: `The format of the transcript: ${names(FORMATS)}. Default: openai.`,
+  },
+  preset: {
+    type: 'string',
+    value: 'NAME',
+    help: `The policy: ${names(PRESETS)}. Default: ladder.`,
+  },
+  model: {
+    type: 'string',
+    value: 'ID',
+    help: 'The model that will read it: its window and, where public, its tokenizer are known.',
+  },
+  window: {
+    type: 'string',
+    value: 'N',
+    help: "The window in tokens. Default: the model's, or 128000.",
+  },
+  budget: {
+    type: 'string',
+    value: 'N',
+    help: 'Bounds the tokens of all messages in the output instead, and uses all of them.',
+  },
+  counter: {
+    type: 'string',
+    value: 'NAME',
+    help: `How tokens are counted: ${names(COUNTERS)}. Default: the model's own, or an estimate that errs on the safe side.`,
+  },
+  instructions: {
+    type: 'string',
+    value: 'TEXT',
+    help: 'What a summary should pay attention to.',
+  },
+} as const satisfies OptionTable;
+
+function names(choices: object): string {
+  return Object.keys(choices).join(', ');
+}
+
+/** How conversations are wound: everything that was asked for, looked up. */
+export interface Winding {
+  readonly codec: Codec<unknown>;
+  readonly policy: Policy;
+  readonly counter: Counter;
+  /** What bounds the prompt, unless a conversation brings a bound of its own. */
+  readonly budget: Budget;
+  readonly instructions?: string;
+}
+
+/** A conversation and what became of it. */
+export interface Wound {
+  readonly fitted: Fitted<unknown>;
+  readonly tokensBefore: number;
+  readonly messagesBefore: number;
+  readonly millis: number;
+}
+
+/** @throws UsageError where an option is not what it should be. */
+export async function windingFrom(values: OptionValues<typeof WINDING_OPTIONS>): Promise<Winding> {
+  const format = oneOf('format', values.format, FORMATS) ?? 'openai';
+  const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
+  const counter = oneOf('counter', values.counter, COUNTERS);
+  const budgetTokens = wholeNumber('budget', values.budget);
+  const windowTokens =
+    wholeNumber('window', values.window) ?? modelFacts(values.model).windowTokens;
+  const winding: Winding = {
+    codec: FORMATS[format],
+    policy: PRESETS[preset],
+    counter: await (counter === undefined ? counterFor(values.model) : COUNTERS[counter]()),
+    budget: windowBudget({ windowTokens }),
+    ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
+  };
+  return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
+}
+
+/**
+ * Bounds the messages alone, and aims at all of that: there is no later request for which room would be left, nor a
+ * provider's cache to spare.
+ */
+export function bounded(winding: Winding, tokens: number): Winding {
+  const { economics: _, firstSightShare: __, ...policy } = winding.policy;
+  return { ...winding, policy: { ...policy, targetShare: 1 }, budget: messagesOnly(tokens) };
+}
+
+/** Winds one conversation, which knows of no other. */
+export async function wind(winding: Winding, messages: readonly unknown[]): Promise<Wound> {
+  const { codec, policy, counter, budget, instructions } = winding;
+  const started = performance.now();
+  const bobbin = createBobbin<unknown>({ codec, preset: policy, counter, budget });
+  const fitted = await bobbin.fit(messages, instructions === undefined ? {} : { instructions });
+  const millis = performance.now() - started;
+  const tokensBefore = codec
+    .decode(messages)
+    .reduce((sum, message) => sum + counter.message(message), 0);
+  return { fitted, tokensBefore, messagesBefore: messages.length, millis };
+}
+
+/** The figures of a winding, as data for programs. */
+export interface Figures {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly limitTokens: number;
+  readonly messagesBefore: number;
+  readonly messagesAfter: number;
+  readonly compacted: boolean;
+  readonly fits: boolean;
+  readonly counter: string;
+  readonly preset: string;
+}
+
+export function figuresOf(winding: Winding, { fitted, ...wound }: Wound): Figures {
+  return {
+    tokensBefore: wound.tokensBefore,
+    tokensAfter: fitted.prompt.tokens,
+    limitTokens: messageLimit(winding.budget),
+    messagesBefore: wound.messagesBefore,
+    messagesAfter: fitted.messages.length,
+    compacted: fitted.compacted,
+    fits: fitted.fits,
+    counter: winding.counter.name,
+    preset: winding.policy.name,
+  };
+}
