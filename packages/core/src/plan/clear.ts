@@ -45,7 +45,7 @@ export function clear(options: Partial<ClearOptions> = {}): Strategy {
 
 function candidates(situation: Situation, protectTokens: number): readonly Entry[] {
   const { draft } = situation;
-  const newest = draft.entries.at(-1)?.unit;
+  const newest = draft.newestUnit;
   const found: Entry[] = [];
   let left = protectTokens;
   for (let i = draft.entries.length - 1; i >= 0; i--) {

@@ -1,6 +1,6 @@
 import { isOpaque, startsTurn, type MessageId } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { unitStarts } from '../thread/units.ts';
+import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { CutItem } from './cut.ts';
 import type { Carried, Hide, Plan, PlanRecord, RenderStyle, SummarizeRecord } from './plan.ts';
@@ -16,8 +16,10 @@ export interface Entry extends CutItem {
   readonly tokens: number;
   /** The position in `Draft.entries` at which its unit starts. */
   readonly unit: number;
-  /** Never compacted: a pin, the newest user message, or something a codec could not read. */
+  /** Never compacted: a pin, the newest user message, something a codec could not read, or what still waits. */
   readonly pinned: boolean;
+  /** Part of a round that still waits for results: not in the prompt yet. */
+  readonly pending: boolean;
 }
 
 /**
@@ -87,6 +89,11 @@ export class Draft {
 
   action(entry: Entry): Action | undefined {
     return this.#actions.get(entry.node.id);
+  }
+
+  /** The unit that an agent works on: the newest one that is in the prompt. */
+  get newestUnit(): number | undefined {
+    return this.entries.findLast((entry) => !entry.pending)?.unit;
   }
 
   /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
@@ -170,8 +177,9 @@ export class Draft {
 
   #price(entry: Entry): void {
     const action = this.action(entry);
-    const cost =
-      action === undefined
+    const cost = entry.pending
+      ? 0
+      : action === undefined
         ? entry.tokens
         : isSeatAction(action)
           ? this.counter.message(seated(entry.node.message, action))
@@ -208,7 +216,7 @@ export class Draft {
     let { start } = this.#base;
     for (const entry of this.entries) {
       if (this.isGone(entry)) start = Math.max(start, entry.node.index + 1);
-      else if (!this.stays(entry) && entry.node.index >= this.#base.start) break;
+      else if (entry.pending || (!this.stays(entry) && entry.node.index >= this.#base.start)) break;
     }
     const carried = this.entries.filter((entry) => entry.node.index < start && !this.isGone(entry));
     return { start, carried: carried.map(({ node }) => ({ id: node.id, index: node.index })) };
@@ -226,15 +234,27 @@ function toEntries(
   counter: Counter,
   pins: ReadonlySet<MessageId>,
 ): readonly Entry[] {
-  const starts = unitStarts(nodes.map((node) => node.message));
+  const messages = nodes.map((node) => node.message);
+  const starts = unitStarts(messages);
+  const waiting = waitingFrom(messages);
   const newestUser = nodes.findLast((node) => startsTurn(node.message));
   const entries: Entry[] = [];
   starts.forEach((unit, i) => {
     const members = nodes.slice(unit, starts[i + 1] ?? nodes.length);
-    const pinned = members.some((node) => node === newestUser || isPinned(node, pins));
+    const isKept = members.some((node) => node === newestUser || isPinned(node, pins));
     for (const [offset, node] of members.entries()) {
       const tokens = counter.message(node.message);
-      entries.push({ node, message: node.message, tokens, unit, pinned, startsUnit: offset === 0 });
+      const pending = unit + offset >= waiting;
+      const pinned = isKept || pending;
+      entries.push({
+        node,
+        message: node.message,
+        tokens,
+        unit,
+        pinned,
+        pending,
+        startsUnit: offset === 0,
+      });
     }
   });
   return entries;

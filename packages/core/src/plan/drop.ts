@@ -59,7 +59,7 @@ function oldestUnits(
   { draft, targetTokens }: Situation,
   reach: 'target' | 'everything',
 ): readonly Entry[] {
-  const newest = reach === 'everything' ? undefined : draft.entries.at(-1)?.unit;
+  const newest = reach === 'everything' ? undefined : draft.newestUnit;
   const dropped: Entry[] = [];
   let tokens = draft.tokens;
   for (const entry of draft.entries) {

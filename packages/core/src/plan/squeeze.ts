@@ -1,5 +1,5 @@
 import { spanOf } from '../thread/span.ts';
-import type { Draft, Entry } from './draft.ts';
+import type { Entry } from './draft.ts';
 import { excerptRecord, moveToArtifact, type Ends } from './externalize.ts';
 import { seated } from './seat.ts';
 import type { PlanRecord } from './plan.ts';
@@ -27,34 +27,69 @@ export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
     name,
     aggressiveness: reach === 'loose' ? 5 : 6,
     propose(situation) {
-      const { draft } = situation;
-      const entries = candidates(situation, reach);
-      const level = Math.max(
-        floorTokens,
-        waterLevel(roomFor(situation, entries, reach), entries, draft),
-      );
-      return entries.flatMap((entry) => {
+      const found = candidates(situation, reach);
+      const level = Math.max(floorTokens, waterLevel(roomFor(situation, found, reach), found));
+      return found.flatMap(({ entry, cost, least }) => {
         const span = spanOf([entry.node]);
-        const cost = draft.cost(entry);
-        if (span === undefined || cost <= level) return [];
-        const tokensFreed = cost - Math.max(level, leastCost(situation, entry));
+        const tokensFreed = cost - Math.max(level, least);
+        if (span === undefined || tokensFreed <= 0) return [];
         const reason = `${cost} tokens in one message`;
-        return tokensFreed <= 0 ? [] : [{ strategy: name, span, tokensFreed, reason }];
+        return [{ strategy: name, span, tokensFreed, reason }];
       });
     },
     execute: shorten,
   };
 }
 
+/** A message that may be shortened: what it costs now, and what it would cost as a bare pointer. */
+interface Candidate {
+  readonly entry: Entry;
+  readonly cost: number;
+  readonly least: number;
+}
+
+/** A pointer costs about this: smaller messages cannot be shortened. */
+const POINTER_TOKENS = 24;
+
+/** The largest first, so that as few as possible are touched. */
+function candidates(situation: Situation, reach: SqueezeOptions['reach']): readonly Candidate[] {
+  const { draft, counter } = situation;
+  return draft.entries
+    .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
+    .map((entry) => {
+      const cost = draft.cost(entry);
+      const record = cost > POINTER_TOKENS ? excerptRecord(draft, entry, ends(0)) : undefined;
+      const least = record === undefined ? cost : counter.message(seated(entry.message, record));
+      return { entry, cost, least: Math.min(cost, least) };
+    })
+    .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
+}
+
 /** What the candidates may cost together. */
 function roomFor(
   { draft, targetTokens }: Situation,
-  entries: readonly Entry[],
+  found: readonly Candidate[],
   reach: SqueezeOptions['reach'],
 ): number {
-  const total = entries.reduce((sum, entry) => sum + draft.cost(entry), 0);
+  const total = found.reduce((sum, { cost }) => sum + cost, 0);
   if (reach !== 'oversized-pins') return targetTokens - (draft.tokens - total);
   return total > targetTokens ? targetTokens * SHARE_OF_OVERSIZED_PINS : total;
+}
+
+/** The greatest size to which the largest must be cut so that all of them cost at most `room` together. */
+function waterLevel(room: number, found: readonly Candidate[]): number {
+  let low = 0;
+  let high = found[0]?.cost ?? 0;
+  while (low < high) {
+    const level = Math.ceil((low + high) / 2);
+    const total = found.reduce(
+      (sum, { cost, least }) => sum + Math.max(least, Math.min(cost, level)),
+      0,
+    );
+    if (total <= room) low = level;
+    else high = level - 1;
+  }
+  return low;
 }
 
 /** Carries a proposal out: the message keeps what it may cost after `tokensFreed` are gone. */
@@ -69,35 +104,13 @@ export function shorten(
   return moveToArtifact(proposal, situation, hands, endsWithin(situation, entry, room));
 }
 
-/** The largest first, so that as few as possible are touched. */
-function candidates({ draft }: Situation, reach: SqueezeOptions['reach']): readonly Entry[] {
-  return draft.entries
-    .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
-    .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
-}
-
-/** The size to which the largest must be cut so that all of them cost at most `room` together. */
-function waterLevel(room: number, entries: readonly Entry[], draft: Draft): number {
-  let left = room;
-  for (let i = entries.length - 1; i >= 0; i--) {
-    const cost = draft.cost(entries[i] as Entry);
-    const level = Math.floor(left / (i + 1));
-    if (cost > level) return Math.max(0, level);
-    left -= cost;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-/** What an entry costs as a bare pointer. */
-function leastCost({ draft, counter }: Situation, entry: Entry): number {
-  return counter.message(seated(entry.message, excerptRecord(draft, entry, ends(0))));
-}
+const MOST_CHARS_A_TOKEN = 16;
 
 /** The longest ends of an entry that cost at most `room`, found by halving. */
 function endsWithin({ draft, counter }: Situation, entry: Entry, room: number): Ends {
   const record = excerptRecord(draft, entry, ends(0));
   let low = 0;
-  let high = JSON.stringify(entry.message.parts).length;
+  let high = Math.min(room * MOST_CHARS_A_TOKEN, JSON.stringify(entry.message.parts).length);
   while (low < high) {
     const chars = Math.ceil((low + high) / 2);
     const cost = counter.message(seated(entry.message, { ...record, ...ends(chars) }));

@@ -76,6 +76,7 @@ async function summarizeSpan(
     task,
     round: (previous?.summary.round ?? 0) + 1,
     maxTokens: room,
+    counter,
     overlap: draft.entries
       .slice(cut.index, cut.index + whole.overlapMessages)
       .map(({ node }) => node),

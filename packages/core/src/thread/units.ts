@@ -65,6 +65,19 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
   return starts;
 }
 
+/** Where the round begins that still waits for results; the length of the path where none does. */
+export function waitingFrom(messages: readonly Message[]): number {
+  const seats = new Seats();
+  let from = messages.length;
+  messages.forEach((message, i) => {
+    if (seats.ends(message)) from = messages.length;
+    seats.next(message);
+    if (seats.open.size === 0) from = messages.length;
+    else if (from === messages.length) from = i;
+  });
+  return from;
+}
+
 /** The nodes of a path that cannot be shown without one of them. */
 export function unitAround(path: readonly Node[], node: Node): readonly Node[] {
   const starts = unitStarts(path.map(({ message }) => message));
