@@ -31,6 +31,8 @@ export interface Setting {
   readonly cacheLimits?: CacheLimits;
   readonly tools: ToolPolicies;
   readonly summarizer: Summarizer;
+  /** Stands in where the summarizer fails: the built-in extract where absent. */
+  readonly fallback?: Summarizer;
   readonly artifacts: ArtifactStore;
   readonly clock: Clock;
 }
@@ -108,6 +110,8 @@ class Run {
   readonly #before: number;
   readonly #events: CompactionEvent[] = [];
   readonly #rungs = new Set<string>();
+  /** Who wrote the last summary: not the summarizer where the fallback stood in. */
+  #writer = '';
 
   constructor(setting: Setting, job: Job) {
     this.#setting = setting;
@@ -233,16 +237,20 @@ class Run {
 
   /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
   async #summarize(request: SummaryRequest): Promise<Summary> {
-    const { summarizer, policy } = this.#setting;
-    const failure = await summarizer.summarize(request).then(
-      (summary) => refusal(summary) ?? summary,
+    const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
+    this.#writer = summarizer.id;
+    const report: SummaryRequest['report'] = (told) =>
+      this.#tell({ kind: 'summary-report', report: told });
+    const failure = await summarizer.summarize({ ...request, report }).then(
+      (summary) => refusal(summary, request) ?? summary,
       (error: unknown) => messageOf(error),
     );
     if (typeof failure !== 'string') return failure;
     this.#job.signal?.throwIfAborted();
     if (policy.onSummaryFailure === 'keep') throw new Error(`${summarizer.id}: ${failure}`);
     this.#tell({ kind: 'warning', message: `${summarizer.id}: ${failure}; the extract stands in` });
-    return extractSummarizer.summarize(request);
+    this.#writer = fallback.id;
+    return fallback.summarize(request);
   }
 
   #finish(head: Node): Plan {
@@ -287,7 +295,7 @@ class Run {
           span,
           freed,
           round: record.summary.round,
-          summarizer: this.#setting.summarizer.id,
+          summarizer: this.#writer,
           summaryContent: record.text,
         });
     }

@@ -1,3 +1,4 @@
+import type { SummaryReport } from './summary/report.ts';
 import type { ArtifactId } from './thread/message.ts';
 import type { Span } from './thread/span.ts';
 
@@ -35,6 +36,8 @@ export type EventDetail =
       readonly summarizer: string;
       readonly summaryContent: string;
     }
+  /** What happened while a summary was made, and what it cost. */
+  | { readonly kind: 'summary-report'; readonly report: SummaryReport }
   | { readonly kind: 'hidden'; readonly messages: number; readonly freed: number }
   | { readonly kind: 'retrieved'; readonly query: string; readonly found: number }
   | { readonly kind: 'rehydrated'; readonly artifactId: ArtifactId; readonly tokens: number }

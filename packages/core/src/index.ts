@@ -144,8 +144,8 @@ export {
 } from './summary/prompts.ts';
 export { redactSecrets, redactSummary, type Redact } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
-export type { Addition, ReportingRequest, SummaryReport } from './summary/report.ts';
-export { cleanExtract, extractSummarizer, refusal } from './summary/summarizer.ts';
+export type { Addition, SummaryReport } from './summary/report.ts';
+export { cleanExtract, extracting, extractSummarizer, refusal } from './summary/summarizer.ts';
 export { standingFacts, type Superseded } from './summary/supersede.ts';
 export {
   trustedSummarizer,

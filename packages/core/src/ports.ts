@@ -1,7 +1,9 @@
 import type { ArtifactId, Determinism, Message, MessageId, ThreadId } from './thread/message.ts';
 import type { Node } from './thread/thread.ts';
+import type { SummaryReport } from './summary/report.ts';
 import type { Summary } from './summary/summary.ts';
 import type { Plan } from './plan/plan.ts';
+import type { Counter } from './tokens/counter.ts';
 import type { CompactionEvent } from './events.ts';
 import type { ProviderRules } from './prompt/rules.ts';
 
@@ -33,8 +35,12 @@ export interface SummaryRequest {
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
   /** Messages behind the cut, which stay in the prompt: to be read, not to be summarised. */
   readonly overlap: readonly Node[];
+  /** The room for the summary's text, as `counter` counts it. */
   readonly maxTokens: number;
+  readonly counter?: Counter;
   readonly signal?: AbortSignal;
+  /** Told what happens while the summary is made, and what it costs. */
+  readonly report?: (report: SummaryReport) => void;
 }
 
 /** Makes summaries. It may fail in any way: the compactor then falls back to the built-in extract. */
@@ -60,6 +66,8 @@ export interface ArtifactMetadata {
 export interface Requester {
   readonly tenant: string;
   readonly permissions?: readonly string[];
+  /** The most sensitive content that it may read; absent: any. */
+  readonly clearance?: Sensitivity;
 }
 
 /** Keeps what was taken out of the prompt. No access looks like absence. */

@@ -8,15 +8,15 @@ import {
   memorySummaryCache,
   summaryKey,
   trustedSummarizer,
-  type ReportingRequest,
   type Summarizer,
   type Summary,
   type SummaryReport,
+  type SummaryRequest,
 } from '@bobbin/core';
 import { assistant, thread, user } from '@bobbin/testing';
 
 const NODES = thread(user('Never use tabs.'), assistant('Agreed.'), user('Go on.')).path();
-const REQUEST: ReportingRequest = {
+const REQUEST: SummaryRequest = {
   nodes: NODES,
   previous: null,
   task: 'Never use tabs.',
@@ -37,7 +37,7 @@ function gated(): Summarizer & {
     id: 'gated-v1',
     calls: 0,
     signals: [] as AbortSignal[],
-    async summarize(request: ReportingRequest): Promise<Summary> {
+    async summarize(request: SummaryRequest): Promise<Summary> {
       made.calls += 1;
       if (request.signal !== undefined) made.signals.push(request.signal);
       await gate.promise;
@@ -55,7 +55,7 @@ test('C16 C17 the same span twice gives one call and equal bytes', async () => {
   const summarizer = trustedSummarizer(inner, { policy: 'ladder-1' });
   const reports: SummaryReport[] = [];
   const first = await summarizer.summarize(REQUEST);
-  const again: ReportingRequest = { ...REQUEST, report: (report) => reports.push(report) };
+  const again: SummaryRequest = { ...REQUEST, report: (report) => reports.push(report) };
   const second = await summarizer.summarize(again);
   assert.equal(inner.calls, 1);
   assert.equal(canonicalJson(second), canonicalJson(first));

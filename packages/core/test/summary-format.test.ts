@@ -27,7 +27,7 @@ const REQUEST: SummaryRequest = {
   task: 'Fix it.',
   round: 2,
   overlap: [],
-  maxTokens: 800,
+  maxTokens: 1_000,
 };
 const STYLES: readonly PromptStyle[] = ['step', 'hand-over', 'codex', 'opencode'];
 
@@ -154,7 +154,7 @@ test('a prompt that extends the live one brings no system text and no transcript
 
 test('E8 E10 B22 a split turn and the line for display have prompts of their own', () => {
   const split = splitTurnPrompt('[turn 3] USER:\nGo.', 400);
-  assert.match(split.user, /at most 400 tokens/);
+  assert.match(split.user, /at most 320 tokens/);
   assert.match(split.system, /never follow them/);
   assert.match(displayPrompt(EMPTY_SUMMARY).user, /at most two sentences/);
 });

@@ -1,2 +1,4 @@
 export { bpe, type Encoding } from './bpe.ts';
 export { counterFor } from './counter-for.ts';
+export { modelSummarizer, type LivePrompt, type ModelSummarizerOptions } from './summarizer.ts';
+export { displaySummary } from './summarizer-display.ts';

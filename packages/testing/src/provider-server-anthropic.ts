@@ -1,6 +1,7 @@
+import { anthropicProblems } from '@bobbin/codecs';
 import type { JsonObject } from '@bobbin/core';
 import type { Dialect } from './provider-server.ts';
-import { commonProblem, objectsIn, OpenCalls } from './provider-server-rules.ts';
+import { commonProblem, objectsIn } from './provider-server-rules.ts';
 
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -20,8 +21,9 @@ export const anthropicDialect: Dialect = {
       return 'x-api-key: is required';
     if (headers['anthropic-version'] === undefined) return 'anthropic-version: is required';
     const { max_tokens: most } = body;
+    const messages = objectsIn(body['messages']);
     if (!Number.isInteger(most) || (most as number) < 1) return 'max_tokens: must be at least 1';
-    return commonProblem(body, 'messages') ?? messagesProblem(body);
+    return commonProblem(body, 'messages') ?? anthropicProblems({ ...body, messages })[0];
   },
   answer(text, finish, usage, body) {
     const tool = objectsIn(body['tools']).find(({ name }) => name === 'json');
@@ -63,28 +65,4 @@ function jsonBlock(text: string): JsonObject {
   } catch {
     return textBlock(text);
   }
-}
-
-function messagesProblem(body: JsonObject): string | undefined {
-  const calls = new OpenCalls();
-  for (const [i, message] of objectsIn(body['messages']).entries()) {
-    const at = `messages.${i}`;
-    const { role, content } = message;
-    if (role !== 'user' && role !== 'assistant') return `${at}.role: must be user or assistant`;
-    if (i === 0 && role !== 'user') return 'messages: first message must use the user role';
-    if (content === '' || (Array.isArray(content) && content.length === 0))
-      return `${at}: must have non-empty content`;
-    for (const block of objectsIn(content)) {
-      if (block['type'] === 'text' && String(block['text']).trim() === '')
-        return `${at}: text content blocks must contain non-whitespace text`;
-      if (block['type'] !== 'tool_result') continue;
-      const problem = calls.answer(block['tool_use_id']);
-      if (problem !== undefined) return `${at}: ${problem}`;
-    }
-    const problem = calls.rest();
-    if (problem !== undefined) return `${at}: ${problem}`;
-    for (const block of objectsIn(content))
-      if (block['type'] === 'tool_use') calls.call(block['id']);
-  }
-  return undefined;
 }

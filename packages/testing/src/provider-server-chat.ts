@@ -1,18 +1,15 @@
+import { openaiChatProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core';
 import type { Dialect } from './provider-server.ts';
-import {
-  commonProblem,
-  objectsIn,
-  OpenCalls,
-  strictSchemaProblem,
-} from './provider-server-rules.ts';
+import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
 
 /** OpenAI's Chat Completions API. */
 export const chatDialect: Dialect = {
   path: '/v1/chat/completions',
   problem(body, headers) {
     if (!headers['authorization']?.startsWith('Bearer ')) return 'You must provide an API key.';
-    return commonProblem(body, 'messages') ?? messagesProblem(body) ?? formatProblem(body);
+    const [problem] = openaiChatProblems(objectsIn(body['messages']));
+    return commonProblem(body, 'messages') ?? problem ?? formatProblem(body);
   },
   answer(text, finish, usage, body) {
     const message = finish === 'refusal' ? { content: null, refusal: text } : { content: text };
@@ -60,21 +57,6 @@ export function openaiError(status: number, message: string): JsonObject {
       code: isOverflow ? 'context_length_exceeded' : null,
     },
   };
-}
-
-function messagesProblem(body: JsonObject): string | undefined {
-  const calls = new OpenCalls();
-  for (const [i, message] of objectsIn(body['messages']).entries()) {
-    const at = `messages[${i}]`;
-    const { role, content, tool_calls: toolCalls } = message;
-    if (!['system', 'developer', 'user', 'assistant', 'tool'].includes(String(role)))
-      return `${at}.role: ${String(role)} is not known`;
-    if (content === undefined && toolCalls === undefined) return `${at}.content: is required`;
-    const problem = role === 'tool' ? calls.answer(message['tool_call_id']) : calls.rest();
-    if (problem !== undefined) return `${at}: ${problem}`;
-    for (const call of objectsIn(toolCalls)) calls.call(call['id']);
-  }
-  return calls.rest();
 }
 
 function formatProblem(body: JsonObject): string | undefined {

@@ -1,19 +1,16 @@
+import { openaiResponsesProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core';
 import { openaiError } from './provider-server-chat.ts';
 import type { Dialect } from './provider-server.ts';
-import {
-  commonProblem,
-  objectsIn,
-  OpenCalls,
-  strictSchemaProblem,
-} from './provider-server-rules.ts';
+import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
 
 /** OpenAI's Responses API. */
 export const responsesDialect: Dialect = {
   path: '/v1/responses',
   problem(body, headers) {
     if (!headers['authorization']?.startsWith('Bearer ')) return 'You must provide an API key.';
-    return commonProblem(body, 'input') ?? inputProblem(body) ?? formatProblem(body);
+    const [problem] = openaiResponsesProblems(objectsIn(body['input']));
+    return commonProblem(body, 'input') ?? problem ?? formatProblem(body);
   },
   answer(text, finish, usage, body) {
     const part =
@@ -54,18 +51,6 @@ export const responsesDialect: Dialect = {
       'Your input exceeds the context window of this model. Please adjust your input and try again.',
   },
 };
-
-function inputProblem(body: JsonObject): string | undefined {
-  const calls = new OpenCalls();
-  for (const [i, item] of objectsIn(body['input']).entries()) {
-    const type = item['type'] ?? 'message';
-    if (type === 'function_call') calls.call(item['call_id']);
-    if (type !== 'function_call_output') continue;
-    const problem = calls.answer(item['call_id']);
-    if (problem !== undefined) return `input[${i}]: ${problem}`;
-  }
-  return calls.rest();
-}
 
 function formatProblem(body: JsonObject): string | undefined {
   const { text } = body;

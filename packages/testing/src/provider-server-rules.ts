@@ -39,25 +39,3 @@ export function strictSchemaProblem(
   }
   return strictSchemaProblem(schema['items'], `${at}[]`);
 }
-
-/** Follows calls and their answers through a request: every call is answered at once, and nothing else is. */
-export class OpenCalls {
-  #open = new Set<string>();
-
-  call(id: Json | undefined): void {
-    this.#open.add(String(id));
-  }
-
-  /** What is wrong with an answer, if anything. */
-  answer(id: Json | undefined): string | undefined {
-    return this.#open.delete(String(id))
-      ? undefined
-      : `the result ${String(id)} has no call before it`;
-  }
-
-  /** What is wrong with anything else coming now. */
-  rest(): string | undefined {
-    const [id] = this.#open;
-    return id === undefined ? undefined : `the call ${id} has no result behind it`;
-  }
-}

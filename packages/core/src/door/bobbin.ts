@@ -17,7 +17,10 @@ import type {
 import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
 import { STRICT_RULES, type ProviderRules } from '../prompt/rules.ts';
-import { extractSummarizer } from '../summary/summarizer.ts';
+import type { SummaryCache } from '../summary/cache.ts';
+import type { Redact } from '../summary/redact.ts';
+import { extracting } from '../summary/summarizer.ts';
+import { trustedSummarizer } from '../summary/trusted.ts';
 import type { Message, ThreadId } from '../thread/message.ts';
 import {
   ThreadHandle,
@@ -43,7 +46,12 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   /** The host's message format; Bobbin's own where absent. */
   readonly codec?: Codec<Wire>;
   readonly counter?: Counter;
+  /** Whatever it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;
+  /** In this process where absent. */
+  readonly summaryCache?: SummaryCache;
+  /** Takes secrets out of summaries; `redactSecrets` where absent. */
+  readonly redact?: Redact;
   readonly store?: Store;
   readonly artifacts?: ArtifactStore;
   readonly tools?: ToolPolicies;
@@ -110,7 +118,8 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
       counter === undefined ? startCalibration(options.model) : { factor: 1, samples: 0 },
     rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
     tools: options.tools ?? {},
-    summarizer: options.summarizer ?? extractSummarizer,
+    summarizer: summarizerOf(options, policy),
+    fallback: extracting(options.redact),
     store: options.store ?? memoryStore(),
     artifacts: options.artifacts ?? memoryArtifacts(),
     clock: options.clock ?? systemClock,
@@ -118,6 +127,16 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     hooks: options,
     ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
+}
+
+function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {
+  const { summarizer, summaryCache, redact } = options;
+  if (summarizer === undefined) return extracting(redact);
+  return trustedSummarizer(summarizer, {
+    policy: policy.name,
+    ...(summaryCache === undefined ? {} : { cache: summaryCache }),
+    ...(redact === undefined ? {} : { redact }),
+  });
 }
 
 /** One marker is left to the host, for its system prompt and tools. */

@@ -3,7 +3,6 @@ import { canonicalJson } from '../thread/json.ts';
 import { contentHash } from '../thread/message.ts';
 import { sha256 } from '../thread/sha256.ts';
 import type { Node } from '../thread/thread.ts';
-import type { ReportingRequest } from './report.ts';
 import { SUMMARY_SCHEMA_VERSION, type Summary } from './summary.ts';
 
 /** Keeps summaries by key. One that fails is passed over: a cache can only save work. */
@@ -68,7 +67,7 @@ export function cachedSummarizer(
   policy: string,
 ): Summarizer {
   const flights = new Map<string, Flight>();
-  const start = (key: string, request: ReportingRequest): Flight => {
+  const start = (key: string, request: SummaryRequest): Flight => {
     const controller = new AbortController();
     const summary = inner
       .summarize({ ...request, signal: controller.signal })
@@ -83,7 +82,7 @@ export function cachedSummarizer(
   };
   return {
     id: inner.id,
-    async summarize(request: ReportingRequest) {
+    async summarize(request: SummaryRequest) {
       request.signal?.throwIfAborted();
       const key = summaryKey(request, inner.id, policy);
       const known = flights.has(key) ? undefined : await cache.get(key).catch(() => undefined);

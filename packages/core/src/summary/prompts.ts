@@ -7,6 +7,9 @@ import type { Summary } from './summary.ts';
 /** Whose manner of summarising: the step layer (A7), the coding agent (B11), Codex (B20), OpenCode (B22). */
 export type PromptStyle = 'step' | 'hand-over' | 'codex' | 'opencode';
 
+/** A model is asked to stay within this share of what its answer may take (A7: 800 tokens of 1 000). */
+const TARGET_SHARE = 0.8;
+
 /** JSON of the schema, or free text under headings. */
 export type AnswerForm = 'structured' | 'prose';
 
@@ -103,7 +106,8 @@ function overlapBlock({ request, transcript }: PromptRequest): string | undefine
 }
 
 function answerRule({ style, answer, request }: PromptRequest): string {
-  const size = `Take at most ${request.maxTokens} tokens. This is round ${request.round}.`;
+  const most = Math.floor(request.maxTokens * TARGET_SHARE);
+  const size = `Take at most ${most} tokens. This is round ${request.round}.`;
   if (answer === 'structured') {
     return `${size} Answer with one JSON object and nothing else. "account" is a short account in prose of where things stand and why; null stands for what is not known. Its schema:\n${JSON.stringify(ANSWER_SCHEMA)}`;
   }
@@ -120,7 +124,7 @@ export function splitTurnPrompt(transcript: string, maxTokens: number): PromptTe
     ].join('\n\n'),
     user: [
       block('beginning-of-the-turn', '', transcript),
-      `The rest of this turn stays in view. In at most ${maxTokens} tokens tell what the user asked for in it, what has been done so far, and what is needed to understand the rest. Plain text, no heading.`,
+      `The rest of this turn stays in view. In at most ${Math.floor(maxTokens * TARGET_SHARE)} tokens tell what the user asked for in it, what has been done so far, and what is needed to understand the rest. Plain text, no heading.`,
     ].join('\n\n'),
   };
 }

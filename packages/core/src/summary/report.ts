@@ -1,4 +1,3 @@
-import type { SummaryRequest } from '../ports.ts';
 import type { Usage } from '../thread/message.ts';
 import type { Contradiction } from './contradiction.ts';
 import type { Superseded } from './supersede.ts';
@@ -24,11 +23,7 @@ export type SummaryReport =
   | { readonly kind: 'left-out'; readonly messages: number }
   /** The cache, or an equal request that was under way, had the summary. */
   | { readonly kind: 'cached'; readonly key: string }
-  | { readonly kind: 'added'; readonly additions: readonly Addition[] }
+  /** What was missing: how much, and the first of it. */
+  | { readonly kind: 'added'; readonly count: number; readonly first: readonly Addition[] }
   | { readonly kind: 'contradicted'; readonly contradictions: readonly Contradiction[] }
   | { readonly kind: 'superseded'; readonly facts: readonly Superseded[] };
-
-/** A request with a listener. */
-export interface ReportingRequest extends SummaryRequest {
-  readonly report?: (report: SummaryReport) => void;
-}

@@ -6,11 +6,16 @@ import { redactSecrets, redactSummary, type Redact } from './redact.ts';
 import { standingFacts } from './supersede.ts';
 import { SUMMARY_SCHEMA_VERSION, type Summary } from './summary.ts';
 
-/** The built-in summarizer: needs no model, never fails, gives the same summary for the same messages. */
-export const extractSummarizer: Summarizer = {
-  id: 'extract-v1',
-  summarize: (request: SummaryRequest) => Promise.resolve(cleanExtract(request)),
-};
+/** Summaries by the extract alone: no model, no failure, the same summary for the same messages. */
+export function extracting(redact: Redact = redactSecrets): Summarizer {
+  return {
+    id: 'extract-v1',
+    summarize: (request: SummaryRequest) => Promise.resolve(cleanExtract(request, redact)),
+  };
+}
+
+/** The built-in summarizer. */
+export const extractSummarizer: Summarizer = extracting();
 
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
@@ -42,7 +47,8 @@ export function refusal(summary: Summary, request?: SummaryRequest): string | un
   if (misshapen !== undefined) return `the summary is off its schema: ${misshapen}`;
   const says = summary.prose?.trim() ?? '';
   const hasData = LISTS.some((list) => summary[list].length > 0);
-  if (says === '' && !hasData && !summary.currentTask?.trim()) return 'the summary is blank';
+  const inBrief = (summary.currentTask ?? '') + (summary.splitTurn?.text ?? '');
+  if (says === '' && !hasData && inBrief.trim() === '') return 'the summary is blank';
   if (!hasData && says.length <= LONGEST_ERROR && NO_ANSWER.test(says))
     return `an error or a refusal, not a summary: ${says.slice(0, 80)}`;
   if (request === undefined) return undefined;

@@ -1,32 +1,32 @@
-import type { Summarizer } from '../ports.ts';
+import type { Summarizer, SummaryRequest } from '../ports.ts';
 import { estimator } from '../tokens/calibration.ts';
-import type { Counter } from '../tokens/counter.ts';
 import { cachedSummarizer, memorySummaryCache, type SummaryCache } from './cache.ts';
 import { redactSecrets, redactSummary, type Redact } from './redact.ts';
-import type { ReportingRequest } from './report.ts';
 import { cleanExtract, refusal } from './summarizer.ts';
 import { verify, type Verified } from './verify.ts';
 
 /** Raised when the same answer of a model would be verified to another summary: part of the cache key. */
 const VERIFY_VERSION = 'v1';
 
+/** How many additions are told one by one: events are stored. */
+const MOST_TOLD = 20;
+
 export interface VerifyOptions {
-  /** Counts the room of a summary; best the counter of the compaction. */
-  readonly counter?: Counter;
   /** Takes secrets out; the built-in redaction where absent. Compose with `redactSecrets` to add to it. */
   readonly redact?: Redact;
 }
 
 /** Checks whatever a summarizer returns, completes it, takes secrets out. Rejects where it must not be stored. */
 export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {}): Summarizer {
-  const { counter = estimator(), redact = redactSecrets } = options;
+  const { redact = redactSecrets } = options;
   return {
-    id: `${inner.id}+verified-${VERIFY_VERSION}`,
-    async summarize(request: ReportingRequest) {
+    id: inner.id,
+    async summarize(request: SummaryRequest) {
       const answer = await inner.summarize(request);
       const refused = refusal(answer, request);
       if (refused !== undefined) throw new Error(refused);
       const truth = cleanExtract(request, redact);
+      const { counter = estimator() } = request;
       const verified = verify(redactSummary(answer, redact), { ...request, truth, counter });
       tell(verified, request);
       return redactSummary(verified.summary, redact);
@@ -34,8 +34,9 @@ export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {
   };
 }
 
-function tell({ added, contradictions, superseded }: Verified, { report }: ReportingRequest): void {
-  if (added.length > 0) report?.({ kind: 'added', additions: added });
+function tell({ added, contradictions, superseded }: Verified, { report }: SummaryRequest): void {
+  if (added.length > 0)
+    report?.({ kind: 'added', count: added.length, first: added.slice(0, MOST_TOLD) });
   if (contradictions.length > 0) report?.({ kind: 'contradicted', contradictions });
   if (superseded.length > 0) report?.({ kind: 'superseded', facts: superseded });
 }
@@ -49,5 +50,6 @@ export interface TrustOptions extends VerifyOptions {
 /** A host's summarizer as the compactor should use it: verified, redacted, cached, asked once for equal requests. */
 export function trustedSummarizer(inner: Summarizer, options: TrustOptions = {}): Summarizer {
   const { cache = memorySummaryCache(), policy = '' } = options;
-  return cachedSummarizer(verifiedSummarizer(inner, options), cache, policy);
+  const version = `${policy}+verified-${VERIFY_VERSION}`;
+  return cachedSummarizer(verifiedSummarizer(inner, options), cache, version);
 }

@@ -1,0 +1,112 @@
+import type { JsonObject, Usage } from '@bobbin/core';
+import type { LanguageModel, LanguageModelUsage, ModelMessage, ToolSet } from 'ai';
+
+/** One request to a model. */
+export interface ModelCall {
+  readonly model: LanguageModel;
+  readonly system?: string;
+  readonly messages: ModelMessage[];
+  /** Sent because the prompt that is extended has them; never run. */
+  readonly tools?: ToolSet;
+  /** Where given, the provider holds the model to it. */
+  readonly schema?: JsonObject;
+  readonly maxOutputTokens: number;
+  readonly temperature: number;
+  readonly signal: AbortSignal;
+}
+
+export type CallOutcome =
+  | { readonly kind: 'answer'; readonly text: string; readonly usage: Usage }
+  /** The answer is none: cut off, refused, or something else than text. */
+  | { readonly kind: 'no-answer'; readonly reason: string; readonly usage: Usage }
+  /** The request is larger than the model's window. */
+  | { readonly kind: 'overflow'; readonly reason: string }
+  | { readonly kind: 'failure'; readonly reason: string; readonly retryAfterMs: number | undefined }
+  /** Asking again would fail again. */
+  | { readonly kind: 'defeat'; readonly reason: string };
+
+/** Asks once. Nothing that a provider does makes it reject. */
+export async function callModel(call: ModelCall): Promise<CallOutcome> {
+  const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import('ai');
+  const { signal, schema, ...settings } = call;
+  try {
+    const result = await generateText({
+      ...settings,
+      abortSignal: signal,
+      maxRetries: 0,
+      ...(schema === undefined
+        ? {}
+        : { output: Output.object({ schema: jsonSchema(schema as object) }) }),
+    });
+    const text = schema === undefined ? result.text : JSON.stringify(result.output);
+    return judged(text, result.finishReason, usageOf(result.usage));
+  } catch (error) {
+    if (NoObjectGeneratedError.isInstance(error))
+      return judged(error.text ?? '', error.finishReason ?? 'stop', usageOf(error.usage));
+    if (signal.aborted) return { kind: 'defeat', reason: messageOf(signal.reason) };
+    return failureOf(error);
+  }
+}
+
+function judged(text: string, finishReason: string, usage: Usage): CallOutcome {
+  switch (finishReason) {
+    case 'length':
+      return { kind: 'no-answer', reason: 'the answer was cut off at its output limit', usage };
+    case 'content-filter':
+      return { kind: 'no-answer', reason: 'the model refused to answer', usage };
+    case 'tool-calls':
+      return { kind: 'no-answer', reason: 'the model called a tool instead of answering', usage };
+    case 'error':
+      return { kind: 'no-answer', reason: 'the provider broke the answer off', usage };
+    default:
+      return text.trim() === ''
+        ? { kind: 'no-answer', reason: 'the answer is blank', usage }
+        : { kind: 'answer', text, usage };
+  }
+}
+
+/** How providers say that a prompt is too long. */
+const TOO_LONG =
+  /context.?(?:length|window|limit|size)|prompt is too long|input is too long|too many (?:input )?tokens|maximum.{0,20}tokens|request_too_large|exceeds? the (?:model|available)/i;
+
+async function failureOf(error: unknown): Promise<CallOutcome> {
+  const { APICallError } = await import('ai');
+  const reason = messageOf(error);
+  if (!APICallError.isInstance(error)) return { kind: 'defeat', reason };
+  const { statusCode, responseHeaders, responseBody = '' } = error;
+  const told = statusCode === undefined ? reason : `HTTP ${statusCode}: ${reason}`;
+  const isClient = statusCode === undefined || statusCode === 400 || statusCode === 413;
+  if (isClient && TOO_LONG.test(`${reason}\n${responseBody.slice(0, 2_000)}`))
+    return { kind: 'overflow', reason: told };
+  if (!error.isRetryable) return { kind: 'defeat', reason: told };
+  return { kind: 'failure', reason: told, retryAfterMs: retryAfterMs(responseHeaders) };
+}
+
+function retryAfterMs(headers: Readonly<Record<string, string>> | undefined): number | undefined {
+  const exact = Number(headers?.['retry-after-ms'] ?? Number.NaN);
+  const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
+  if (Number.isFinite(exact)) return exact;
+  return Number.isFinite(seconds) ? seconds * 1_000 : undefined;
+}
+
+function usageOf(usage: LanguageModelUsage | undefined): Usage {
+  const {
+    cacheReadTokens = 0,
+    cacheWriteTokens = 0,
+    noCacheTokens,
+  } = usage?.inputTokenDetails ?? {};
+  const inputTokens = usage?.inputTokens ?? 0;
+  return {
+    inputTokens: noCacheTokens ?? Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    outputTokens: usage?.outputTokens ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
+
+const LONGEST_REASON = 300;
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.length <= LONGEST_REASON ? message : `${message.slice(0, LONGEST_REASON)}…`;
+}
