@@ -1,3 +1,15 @@
+export {
+  keepArtifacts,
+  type ArtifactOptions,
+  type KeptArtifacts,
+  type Swept,
+  type SweepOptions,
+} from './artifacts/artifacts.ts';
+export type { Blobs } from './artifacts/blobs.ts';
+export { folderBlobs } from './artifacts/folder-blobs.ts';
+export type { KeyRing } from './artifacts/key-ring.ts';
+export { liveArtifacts } from './artifacts/live-artifacts.ts';
+export { s3Blobs, type S3Options } from './artifacts/s3-blobs.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
 export { sqliteStore, type SqliteOptions } from './sqlite/sqlite-store.ts';

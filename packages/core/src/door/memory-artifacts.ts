@@ -1,4 +1,4 @@
-import type { ArtifactMetadata, ArtifactStore, Requester } from '../ports.ts';
+import type { ArtifactMetadata, ArtifactStore, Requester, Sensitivity } from '../ports.ts';
 import { artifactId } from '../thread/artifact.ts';
 import type { ArtifactId } from '../thread/message.ts';
 
@@ -30,12 +30,13 @@ export function memoryArtifacts(): ArtifactStore {
   };
 }
 
-/** True where one who asks is of the artifact's tenant and has a permission that it needs. */
+const LEVELS: readonly Sensitivity[] = ['public', 'internal', 'confidential', 'restricted'];
+
+/** True where one who asks is of the artifact's tenant, is cleared for it and has a permission that it needs. */
 export function mayRead(metadata: ArtifactMetadata, requester: Requester): boolean {
-  if (metadata.tenant !== requester.tenant) return false;
-  const { permissions } = metadata;
-  return (
-    permissions === undefined ||
-    permissions.some((name) => requester.permissions?.includes(name) ?? false)
-  );
+  const { tenant, permissions, clearance = 'restricted' } = requester;
+  if (metadata.tenant !== tenant) return false;
+  if (LEVELS.indexOf(metadata.sensitivity) > LEVELS.indexOf(clearance)) return false;
+  const needed = metadata.permissions;
+  return needed === undefined || needed.some((name) => permissions?.includes(name) ?? false);
 }

@@ -19,7 +19,7 @@ import {
   type ThreadKey,
 } from '@bobbin/core';
 import { causeText, StoreError } from '../store-error.ts';
-import { fileName } from './file-name.ts';
+import { fileName } from '../file-name.ts';
 import { FolderLock } from './folder-lock.ts';
 import { compactionLine, messageLine, type SessionLine } from './session-file.ts';
 import { sessionHeader, SessionLog } from './session-log.ts';

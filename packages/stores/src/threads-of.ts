@@ -1,0 +1,12 @@
+import type { Store, ThreadEntry } from '@bobbin/core';
+
+const AT_ONCE = 200;
+
+/** All threads of a tenant, by name. */
+export async function* threadsOf(store: Store, tenant: string): AsyncIterable<ThreadEntry> {
+  let page = await store.threads(tenant, AT_ONCE);
+  while (page.length > 0) {
+    yield* page;
+    page = await store.threads(tenant, AT_ONCE, page.at(-1)?.thread);
+  }
+}

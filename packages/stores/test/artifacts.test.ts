@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import {
+  createBobbin,
+  memoryArtifacts,
+  memoryStore,
+  planArtifacts,
+  textMessage,
+  type ArtifactId,
+  type ArtifactMetadata,
+  type Message,
+  type ThreadId,
+} from '@bobbin/core';
+import {
+  folderBlobs,
+  keepArtifacts,
+  liveArtifacts,
+  s3Blobs,
+  StoreError,
+  type Blobs,
+  type KeyRing,
+} from '@bobbin/stores';
+import { artifactSuite } from '@bobbin/stores/conformance';
+import { startS3 } from './s3-server.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'bobbin-artifacts-'));
+after(() => rmSync(root, { recursive: true }));
+let folders = 0;
+const newFolder = (): string => join(root, String(folders++));
+
+const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const ring = (current: string, ...ids: readonly string[]): KeyRing => ({
+  current,
+  keys: Object.fromEntries([current, ...ids].map((id) => [id, key(id.charCodeAt(id.length - 1))])),
+});
+const nothing = async (): Promise<void> => undefined;
+
+artifactSuite('memory', async () => ({ artifacts: memoryArtifacts(), close: nothing }));
+artifactSuite('folder', async () => ({
+  artifacts: keepArtifacts(folderBlobs(newFolder())),
+  close: nothing,
+}));
+artifactSuite('encrypted folder', async () => ({
+  artifacts: keepArtifacts(folderBlobs(newFolder()), { keys: ring('K/1') }),
+  close: nothing,
+}));
+artifactSuite('encrypted s3', async () => {
+  const s3 = await startS3();
+  return {
+    artifacts: keepArtifacts(s3Blobs(s3.options), { keys: ring('k1') }),
+    close: () => s3.stop(),
+  };
+});
+
+function about(more: Partial<ArtifactMetadata> = {}): ArtifactMetadata {
+  return {
+    thread: 't' as ThreadId,
+    tenant: 'acme',
+    createdAt: 0,
+    mediaType: 'text/plain',
+    sensitivity: 'internal',
+    ...more,
+  };
+}
+const me = { tenant: 'acme' };
+const isWrong = (error: unknown): boolean =>
+  error instanceof StoreError && error.problem === 'wrong-key';
+const damaged = (error: unknown): boolean =>
+  error instanceof StoreError && error.problem === 'damaged';
+
+const kinds: readonly [string, () => Promise<{ blobs: Blobs; stop(): Promise<void> }>][] = [
+  ['folder', async () => ({ blobs: folderBlobs(newFolder()), stop: nothing })],
+  [
+    's3',
+    async () => {
+      const s3 = await startS3();
+      return { blobs: s3Blobs(s3.options), stop: () => s3.stop() };
+    },
+  ],
+];
+for (const [name, start] of kinds) {
+  suite(`${name} keeper`, () => {
+    let blobs: Blobs;
+    let stop: () => Promise<void>;
+    before(async () => {
+      const started = await start();
+      ({ blobs } = started);
+      stop = () => started.stop();
+    });
+    after(() => stop());
+    keeperTests(() => blobs);
+  });
+}
+
+function keeperTests(blobs: () => Blobs): void {
+  test('C22 content at rest is not readable, and says which key it needs', async () => {
+    const artifacts = keepArtifacts(blobs(), { keys: ring('k1') });
+    const id = await artifacts.put('a plain secret', about());
+    assert.equal((await artifacts.metadata(id, me))?.keyId, 'k1');
+    for await (const each of blobs().list('acme/'))
+      assert.equal(
+        Buffer.from((await blobs().read(each)) ?? []).includes('plain secret'),
+        false,
+        each,
+      );
+  });
+
+  test('C22 a wrong or missing key is an error that says so', async () => {
+    const id = await keepArtifacts(blobs(), { keys: ring('k1') }).put('locked', about());
+    const wrong = { current: 'k1', keys: { k1: key(9) } };
+    await assert.rejects(keepArtifacts(blobs(), { keys: wrong }).get(id, me), isWrong);
+    await assert.rejects(keepArtifacts(blobs(), { keys: ring('k2') }).get(id, me), isWrong);
+    await assert.rejects(keepArtifacts(blobs()).get(id, me), isWrong);
+    assert.equal(await keepArtifacts(blobs(), { keys: ring('k2', 'k1') }).get(id, me), 'locked');
+  });
+
+  test('C22 rotation brings everything under the current key, what was in the clear too', async () => {
+    const tenant = 'rotating';
+    const plain = await keepArtifacts(blobs()).put('was clear', about({ tenant }));
+    const old = await keepArtifacts(blobs(), { keys: ring('k1') }).put('was k1', about({ tenant }));
+    const both = keepArtifacts(blobs(), { keys: ring('k2', 'k1') });
+    assert.equal(await both.rotate(tenant), 2);
+    assert.equal(await both.rotate(tenant), 0);
+    const fresh = keepArtifacts(blobs(), { keys: ring('k2') });
+    assert.equal(await fresh.get(plain, { tenant }), 'was clear');
+    assert.equal(await fresh.get(old, { tenant }), 'was k1');
+    assert.equal((await fresh.metadata(old, { tenant }))?.keyId, 'k2');
+    assert.deepEqual(await fresh.verify(tenant), []);
+  });
+
+  test('C22 a sweep removes what has expired, but nothing that is live, claimed or without an end', async () => {
+    const tenant = 'sweeping';
+    const artifacts = keepArtifacts(blobs(), { keys: ring('k1') });
+    const put = (text: string, ttlMs?: number, thread = 't'): Promise<ArtifactId> =>
+      artifacts.put(
+        text,
+        about({ tenant, thread: thread as ThreadId, ...(ttlMs === undefined ? {} : { ttlMs }) }),
+      );
+    const gone = await put('gone', 100);
+    const live = await put('live', 100);
+    const later = await put('later', 10_000);
+    const ever = await put('ever');
+    const shared = await put('shared', 100);
+    await put('shared', 10_000, 'other');
+    const sweep = (now: number, graceMs: number) =>
+      artifacts.sweep(tenant, (id) => id === live, now, { graceMs });
+    assert.deepEqual(await sweep(150, 1_000), { kept: 5, removed: 0 }, 'the grace');
+    assert.deepEqual(await sweep(150, 0), { kept: 4, removed: 1 });
+    assert.equal(await artifacts.get(gone, { tenant }), undefined);
+    for (const id of [live, later, ever, shared])
+      assert.ok((await artifacts.get(id, { tenant })) !== undefined);
+    assert.deepEqual(await sweep(20_000, 0), { kept: 2, removed: 2 });
+  });
+
+  test('C22 content that is put while it is swept is there after', async () => {
+    const tenant = 'racing';
+    const artifacts = keepArtifacts(blobs());
+    for (let i = 0; i < 20; i++) {
+      const id = await artifacts.put(`race ${i}`, about({ tenant, ttlMs: 1 }));
+      await Promise.all([
+        artifacts.sweep(tenant, () => false, 1_000, { graceMs: 0 }),
+        artifacts.put(
+          `race ${i}`,
+          about({ tenant, createdAt: 1_000, ttlMs: 1_000, thread: 'new' as ThreadId }),
+        ),
+      ]);
+      assert.equal(await artifacts.get(id, { tenant }), `race ${i}`);
+    }
+  });
+}
+
+test('C22 damaged content is an error, never other content', async () => {
+  const folder = newFolder();
+  const artifacts = keepArtifacts(folderBlobs(folder));
+  const id = await artifacts.put('what was put', about());
+  const claim = await artifacts.put('with a claim', about());
+  writeFileSync(join(folder, 'acme', id, 'content'), 'what was not');
+  writeFileSync(join(folder, 'acme', claim, 'claim.t.0.json'), '{"ten');
+  await assert.rejects(artifacts.get(id, me), damaged);
+  await assert.rejects(artifacts.get(claim, me), damaged);
+  assert.deepEqual(await artifacts.verify('acme'), [
+    { id, problem: `acme/${id}/content: the content is not what was put` },
+  ]);
+});
+
+test('C22 encrypted content cannot be moved to another tenant or artifact', async () => {
+  const folder = newFolder();
+  const artifacts = keepArtifacts(folderBlobs(folder), { keys: ring('k1') });
+  const id = await artifacts.put('bound', about());
+  cpSync(join(folder, 'acme'), join(folder, 'zen'), { recursive: true });
+  const claim = join(folder, 'zen', id, 'claim.t.0.json');
+  writeFileSync(claim, readFileSync(claim, 'utf8').replace('acme', 'zen'));
+  await assert.rejects(
+    artifacts.get(id, { tenant: 'zen' }),
+    /zen\/.* cannot be decrypted with key k1/,
+  );
+});
+
+test('C11 what the engine externalizes can be read back, and a live plan keeps it from the sweep', async () => {
+  const folder = newFolder();
+  const kept = keepArtifacts(folderBlobs(folder), {
+    keys: { current: 'k', keys: { k: randomBytes(32) } },
+  });
+  const mortal = {
+    ...kept,
+    put: (content: string | Uint8Array, metadata: ArtifactMetadata) =>
+      kept.put(content, { ...metadata, ttlMs: 1 }),
+  };
+  const artifacts = {
+    put: mortal.put,
+    get: kept.get.bind(kept),
+    bytes: kept.bytes.bind(kept),
+    metadata: kept.metadata.bind(kept),
+  };
+  const store = memoryStore();
+  const thread = await createBobbin({ store, artifacts, tenant: 'acme', window: 8_000 }).thread(
+    't',
+  );
+  const output = Array.from({ length: 3_000 }, (_, i) => `row ${i}`).join('\n');
+  await thread.append(textMessage('user', 'List it.'), call('c1'), result('c1', output));
+  const { plan } = await thread.prompt();
+  const [id] = planArtifacts(plan);
+  assert.ok(id !== undefined, 'the large result was externalized');
+  assert.equal(await kept.get(id, me), output);
+  const live = await liveArtifacts(store, 'acme');
+  assert.deepEqual([...live], [id]);
+  const late = Date.now() + 1e9;
+  assert.deepEqual(await kept.sweep('acme', (each) => live.has(each), late), {
+    kept: 1,
+    removed: 0,
+  });
+  assert.deepEqual(await kept.sweep('acme', () => false, late), { kept: 0, removed: 1 });
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => !name.startsWith('.')),
+    ['acme'],
+  );
+});
+
+function call(callId: string): Message {
+  return { role: 'assistant', parts: [{ kind: 'call', callId, tool: 'list', args: '{}' }] };
+}
+function result(callId: string, text: string): Message {
+  return {
+    role: 'tool',
+    parts: [{ kind: 'result', callId, tool: 'list', content: [{ kind: 'text', text }] }],
+  };
+}
