@@ -5,8 +5,9 @@ import { pointer } from './seat.ts';
 /** Stands before a summary's shadow, so that user and assistant alternate (D9). */
 const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
 
-/** The messages that stand for a summarised span. */
+/** The messages that stand for a summarised span; none where there was no room for any of it. */
 export function summaryMessages(record: SummarizeRecord, style: RenderStyle): readonly Message[] {
+  if (record.text === '') return [];
   const prefix = style.summaryPrefix
     .replaceAll('{first}', String(record.summary.firstTurn))
     .replaceAll('{last}', String(record.summary.lastTurn))

@@ -4,6 +4,7 @@ import { fitSummary } from '../summary/render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../summary/summary.ts';
 import type { Entry } from './draft.ts';
 import type { SummarizeRecord } from './plan.ts';
+import { summaryMessages } from './replacement.ts';
 import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
 
 export interface SummarizeOptions {
@@ -145,7 +146,8 @@ export function shrinkSummary(): Strategy {
       const { summary } = situation.draft;
       if (summary === undefined) return [];
       const { span } = summary;
-      const tokensFreed = summary.summaryTokens - shorter(summary, situation).summaryTokens;
+      const tokensFreed =
+        shownTokens(summary, situation) - shownTokens(shorter(summary, situation), situation);
       const reason = 'little room is left';
       return tokensFreed <= 0 ? [] : [{ strategy: 'shrink-summary', span, tokensFreed, reason }];
     },
@@ -156,12 +158,18 @@ export function shrinkSummary(): Strategy {
   };
 }
 
-function shorter(
-  record: SummarizeRecord,
-  { draft, counter, targetTokens }: Situation,
-): SummarizeRecord {
+const LEFT_OUT = '(left out for want of room; recall finds it)';
+
+/** The summary in the room that is left: less of it, a note that it is there, or nothing. */
+function shorter(record: SummarizeRecord, situation: Situation): SummarizeRecord {
+  const { draft, counter, targetTokens } = situation;
   const room = record.summaryTokens - (draft.tokens - targetTokens);
-  const text =
-    fitSummary(record.summary, room, counter) ?? '(left out for want of room; recall finds it)';
+  const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
+  const text = fitSummary(record.summary, room, counter) ?? left;
   return { ...record, text, summaryTokens: counter.text(text) };
+}
+
+function shownTokens(record: SummarizeRecord, { draft, counter }: Situation): number {
+  const messages = summaryMessages(record, draft.style);
+  return messages.reduce((sum, message) => sum + counter.message(message), 0);
 }

@@ -40,7 +40,9 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
 }
 
 function isShownInLine(record: PlanRecord): boolean {
-  return record.kind === 'summarize' || (record.kind === 'externalize' && takesAway(record));
+  // A summary for which there was no room at all is in the plan only.
+  if (record.kind === 'summarize') return record.text !== '';
+  return record.kind === 'externalize' && takesAway(record);
 }
 
 /** A result that stands apart from its call is told as the user's text; what else its message held keeps its seat. */
@@ -203,7 +205,10 @@ function isNew({ context, plan }: Scene, record: PlanRecord): boolean {
   return !before.records.some(({ kind, span }) => kind === record.kind && span.ids[0] === id);
 }
 
-/** Pins were squeezed because nothing else was left, or because they alone, whole, with what must be, are too much. */
+/** What the renderer adds to keep roles in order is known only afterwards: pins may be too much a little earlier. */
+const NEARLY_ALL = 0.8;
+
+/** Pins were squeezed because nothing else was left, or because they alone, whole, would fill the budget. */
 function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
   const { thread, window, pinnedUnits, positionsOf, plan, prompt, context } = scene;
   if (thread.length > plan.threadVersion) return;
@@ -217,7 +222,7 @@ function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
     (sum, { message }) => sum + context.counter.message(message),
     0,
   );
-  if (least > (context.limitTokens ?? Number.POSITIVE_INFINITY)) return;
+  if (least > (context.limitTokens ?? Number.POSITIVE_INFINITY) * NEARLY_ALL) return;
   const law = 'pins whole';
   const why = `message ${loose.index} is no pin and stays`;
   yield { law, detail: `${why}, but squeezed was ${nodeLine(squeezed)}` };
