@@ -27,12 +27,13 @@ export const anthropic: Codec<AnthropicMessage> = {
   rules: ANTHROPIC_RULES,
   decode(wire, before) {
     const calls = new KnownCalls(before);
-    return new Place('messages', wire).list().flatMap((place) => decodeMessage(place, calls));
+    return new Place('messages', wire).list().flatMap((place) => decodeAnthropic(place, calls));
   },
   encode: (messages) => seatSystem(joined(messages)),
 };
 
-function decodeMessage(place: Place, calls: KnownCalls): readonly Message[] {
+/** One message of the wire, wherever it is kept. */
+export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Message[] {
   const wire = place.object();
   const role = place.at('role').text();
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
@@ -46,6 +47,7 @@ function decodeMessage(place: Place, calls: KnownCalls): readonly Message[] {
   if (words < blocks.length) {
     const results = slice(wire, 'tool', blocks, 0, words);
     const said = slice(wire, 'user', blocks, words, blocks.length);
+    wholes.set(results.original as object, wire).set(said.original as object, wire);
     return [results, { ...said, extra: { [JOINS]: true } }];
   }
   const parts = blocks.flatMap((block) => block.parts);
@@ -61,6 +63,8 @@ function decodeMessage(place: Place, calls: KnownCalls): readonly Message[] {
 }
 
 const KNOWN = new Set(['role', 'content']);
+/** The messages that slices were cut from: while both are in memory, the very same one goes out again. */
+const wholes = new WeakMap<object, JsonObject>();
 /** Marks the words of a user message whose tool results are the message before. */
 const JOINS = 'joins_results';
 
@@ -106,11 +110,17 @@ function joined(messages: readonly Message[]): readonly AnthropicMessage[] {
     const encoded = encodeMessage(message);
     const last = wire.at(-1);
     if (encoded === undefined) continue;
-    if (last !== undefined && belongsTo(last, message))
-      wire[wire.length - 1] = { ...last, content: [...blocksOf(last), ...blocksOf(encoded)] };
+    if (last !== undefined && belongsTo(last, message)) wire[wire.length - 1] = join(last, encoded);
     else wire.push(encoded);
   }
   return wire;
+}
+
+function join(results: AnthropicMessage, said: AnthropicMessage): AnthropicMessage {
+  const whole = wholes.get(results);
+  if (whole !== undefined && whole === wholes.get(said))
+    return whole as unknown as AnthropicMessage;
+  return { ...results, content: [...blocksOf(results), ...blocksOf(said)] };
 }
 
 /** Words join the results that they came with, and a result that was made up joins those of its round. */

@@ -1,5 +1,11 @@
 export { aiSdk, type AiSdkMessage } from './ai-sdk.ts';
 export { anthropic, type AnthropicMessage } from './anthropic.ts';
+export {
+  aiSdkCacheMarkers,
+  anthropicCacheMarkers,
+  openaiCacheMarkers,
+  type OpenAICacheOptions,
+} from './cache-markers.ts';
 export { DecodeError } from './decode-error.ts';
 export {
   openaiChat,
@@ -19,3 +25,13 @@ export type { AnthropicRequest } from './validity/anthropic-turn.ts';
 export { openaiChatProblems } from './validity/openai-chat.ts';
 export { openaiResponsesProblems } from './validity/openai-responses.ts';
 export { signThinking } from './validity/thinking.ts';
+export { portable } from './portable.ts';
+export { recogniseMessages } from './recognise.ts';
+export { recogniseSession, SESSION_FORMATS } from './session-files/formats.ts';
+export type {
+  Session,
+  SessionCompaction,
+  SessionEntry,
+  SessionFormat,
+  SessionHeader,
+} from './session-files/session.ts';

@@ -28,7 +28,7 @@ export const openaiResponses: Codec<ResponsesItem> = {
   rules: OPENAI_RULES,
   decode(wire, before) {
     const calls = new KnownCalls(before);
-    return new Place('input', wire).list().map((place) => decodeItem(place, calls));
+    return new Place('input', wire).list().map((place) => decodeResponsesItem(place, calls));
   },
   encode: (messages) =>
     messages.flatMap((message, i) =>
@@ -46,7 +46,8 @@ function isParted(message: Message, next: Message | undefined): boolean {
   );
 }
 
-function decodeItem(place: Place, calls: KnownCalls): Message {
+/** One item of the wire, wherever it is kept. */
+export function decodeResponsesItem(place: Place, calls: KnownCalls): Message {
   const wire = place.object();
   const type = typeOf(place);
   const read = readItem(type, place, calls);

@@ -21,21 +21,21 @@ export interface WireForm {
 
 export const WIRE_FORMS: readonly WireForm[] = [
   {
-    codec: openaiChat as Codec<object>,
+    codec: openaiChat,
     wire: (messages) => messages.map(chatMessage),
     problems: openaiChatProblems,
   },
   {
-    codec: openaiResponses as Codec<object>,
+    codec: openaiResponses,
     wire: (messages) => messages.flatMap(responsesItems),
     problems: openaiResponsesProblems,
   },
   {
-    codec: anthropic as Codec<object>,
+    codec: anthropic,
     wire: anthropicMessages,
     problems: (messages) => anthropicProblems({ messages }),
   },
-  { codec: aiSdk as Codec<object>, wire: aiSdkMessages, problems: aiSdkProblems },
+  { codec: aiSdk, wire: aiSdkMessages, problems: aiSdkProblems },
 ];
 
 type Call = NonNullable<RecordedMessage['toolCalls']>[number];

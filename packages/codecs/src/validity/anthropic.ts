@@ -80,7 +80,7 @@ function blockProblems({ role }: AnthropicTurn, { path, block }: PlacedBlock): r
 }
 
 /** Counts cache markers wherever they may stand. */
-export function countMarkers(value: unknown): number {
+function countMarkers(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMarkers(item), 0);
   if (!isJsonObject(value)) return 0;
   const own = isJsonObject(value['cache_control']) ? 1 : 0;

@@ -1,0 +1,190 @@
+import { isJsonObject, type Codec, type Json, type JsonObject, type Prompt } from '@bobbin/core';
+import { aiSdk } from './ai-sdk.ts';
+import { anthropic } from './anthropic.ts';
+import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
+
+/** How many markers a request may hold, those of the host included. */
+const MOST_MARKERS = 4;
+
+/** A request to the Messages API with `cache_control` at the cache points of the prompt that its messages are. */
+export function anthropicCacheMarkers<Request extends { readonly messages: readonly object[] }>(
+  request: Request,
+  prompt: Prompt,
+): Request {
+  const { tools, system, cache_control: automatic } = request as unknown as JsonObject;
+  const own = [tools, system, automatic && [{ cache_control: automatic }]].flatMap(markersIn);
+  const inMessages = request.messages.map((message) =>
+    markersIn((message as JsonObject)['content']),
+  );
+  const room = MOST_MARKERS - own.length - inMessages.flat().length;
+  // One that lives for an hour may not follow one that lives for five minutes.
+  const lastLong = inMessages.findLastIndex((markers) => markers.some(({ ttl }) => ttl === '1h'));
+  const mark: Mark = (message, blocks, i) => {
+    const marker = { type: 'ephemeral', ...(i <= lastLong ? { ttl: '1h' } : {}) };
+    return markBlock(message, 'content', blocks, ['cache_control', marker], isCacheable);
+  };
+  return { ...request, messages: marked(request.messages, anthropic, prompt, room, mark) };
+}
+
+export interface OpenAICacheOptions {
+  /** Requests of one conversation share it, so that they meet the same cache: the thread's id, say. */
+  readonly key: string;
+  /** How many breakpoints the model takes: none before GPT-5.6 (`modelFacts(model).cache.markers`). */
+  readonly markers: number;
+}
+
+/** A request to Chat Completions or Responses with a cache key and, where the model takes them, breakpoints. */
+export function openaiCacheMarkers<Request extends object>(
+  request: Request,
+  prompt: Prompt,
+  { key, markers }: OpenAICacheOptions,
+): Request {
+  const { messages, input, prompt_cache_key: own } = request as unknown as JsonObject;
+  const [field, codec, wire] = Array.isArray(messages)
+    ? (['messages', openaiChat, messages as readonly object[]] as const)
+    : ([
+        'input',
+        openaiResponses,
+        Array.isArray(input) ? (input as readonly object[]) : [],
+      ] as const);
+  const room = markers - wire.flatMap((item) => breakpointsIn(item as JsonObject)).length;
+  const list = room <= 0 ? wire : marked(wire, codec, prompt, room, markBreakpoint);
+  return {
+    ...request,
+    prompt_cache_key: own ?? key,
+    ...(wire.length === 0 ? {} : { [field]: list }),
+  };
+}
+
+/** `ModelMessage`s with Anthropic's marker in their provider options, which other providers do not read. */
+export function aiSdkCacheMarkers<Wire extends object>(
+  messages: readonly Wire[],
+  prompt: Prompt,
+): readonly Wire[] {
+  const own = messages.filter((message) => hasOption(message as unknown as JsonObject));
+  return marked(messages, aiSdk, prompt, MOST_MARKERS - own.length, (message) => {
+    if (hasOption(message)) return message;
+    const options = isJsonObject(message['providerOptions']) ? message['providerOptions'] : {};
+    const provider = isJsonObject(options['anthropic']) ? options['anthropic'] : {};
+    const now = { ...provider, cacheControl: { type: 'ephemeral' } };
+    return { ...message, providerOptions: { ...options, anthropic: now } };
+  });
+}
+
+/**
+ * Marks the end of so many blocks of a message. The same message where that is marked already, undefined where there
+ * is nothing that could be.
+ */
+type Mark = (message: JsonObject, blocks: number, position: number) => JsonObject | undefined;
+
+/** Marks the cache points, the longest prefix first, while there is room. */
+function marked<Wire extends object>(
+  wire: readonly Wire[],
+  codec: Codec<object>,
+  prompt: Prompt,
+  room: number,
+  mark: Mark,
+): readonly Wire[] {
+  const list = [...wire] as unknown as JsonObject[];
+  const shown = prompt.messages.map(({ message }) => message);
+  let left = room;
+  for (const point of prompt.cachePoints.toReversed()) {
+    const prefix = codec.encode(shown.slice(0, point + 1));
+    if (left > 0) left -= markEnd(list, prefix as readonly JsonObject[], mark);
+  }
+  return list as unknown as readonly Wire[];
+}
+
+/** Marks the end of a prefix, or the nearest place before it. Returns how many markers that took. */
+function markEnd(list: JsonObject[], prefix: readonly JsonObject[], mark: Mark): number {
+  const end = Math.min(prefix.length, list.length) - 1;
+  for (let i = end; i >= 0; i--) {
+    const content = i === end ? prefix[i]?.['content'] : undefined;
+    const blocks = Array.isArray(content) ? content.length : Number.POSITIVE_INFINITY;
+    const message = list[i] as JsonObject;
+    const now = mark(message, blocks, i);
+    if (now === undefined) continue;
+    list[i] = now;
+    return now === message ? 0 : 1;
+  }
+  return 0;
+}
+
+function markBlock(
+  message: JsonObject,
+  field: string,
+  blocks: number,
+  [name, marker]: readonly [string, Json],
+  canHold: (block: JsonObject) => boolean,
+  textType = 'text',
+): JsonObject | undefined {
+  const content = message[field];
+  const list = (
+    typeof content === 'string' ? [{ type: textType, text: content }] : (content ?? [])
+  ) as readonly JsonObject[];
+  const at = list.findLastIndex((block, i) => i < blocks && canHold(block));
+  const block = list[at];
+  if (block === undefined) return undefined;
+  if (isJsonObject(block[name])) return message;
+  return { ...message, [field]: list.with(at, { ...block, [name]: marker }) };
+}
+
+const THINKING = new Set<unknown>(['thinking', 'redacted_thinking']);
+
+function isCacheable({ type, text }: JsonObject): boolean {
+  return !THINKING.has(type) && text !== '';
+}
+
+/** The host's markers in tools, system or a message's content, those in tool results included. */
+function markersIn(value: unknown): readonly JsonObject[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).flatMap((block) => {
+    if (!isJsonObject(block)) return [];
+    const { cache_control: own, content } = block;
+    return [...(isJsonObject(own) ? [own] : []), ...markersIn(content)];
+  });
+}
+
+const BREAKPOINT = ['prompt_cache_breakpoint', { mode: 'explicit' }] as const;
+const BREAKABLE = new Set<unknown>([
+  'text',
+  'image_url',
+  'input_audio',
+  'file',
+  'input_text',
+  'input_image',
+  'input_file',
+]);
+
+function isBreakable({ type, text }: JsonObject): boolean {
+  return BREAKABLE.has(type) && text !== '';
+}
+
+/** Items of the Responses API have no breakpoints in what the model said. */
+const markBreakpoint: Mark = (message, blocks) => {
+  const { type, role } = message;
+  if (typeof message['output'] === 'string' || Array.isArray(message['output']))
+    return markBlock(message, 'output', Infinity, BREAKPOINT, isBreakable, 'input_text');
+  if (type === 'message' && role === 'assistant') return undefined;
+  const textType = type === 'message' ? 'input_text' : 'text';
+  return markBlock(message, 'content', blocks, BREAKPOINT, isBreakable, textType);
+};
+
+function breakpointsIn({ content, output }: JsonObject): readonly unknown[] {
+  return [content, output].flatMap((list) => {
+    const blocks: readonly unknown[] = Array.isArray(list) ? list : [];
+    return blocks.filter((block) => isJsonObject(block) && block[BREAKPOINT[0]] !== undefined);
+  });
+}
+
+function hasOption({ providerOptions, content }: JsonObject): boolean {
+  if (isJsonObject(providerOptions))
+    for (const own of Object.values(providerOptions))
+      if (isJsonObject(own) && (own['cacheControl'] ?? own['cachePoint']) !== undefined)
+        return true;
+  return (
+    Array.isArray(content) &&
+    (content as readonly unknown[]).some((part) => isJsonObject(part) && hasOption(part))
+  );
+}

@@ -1,0 +1,72 @@
+import { hasResults, type ContentPart, type Message, type Part } from '@bobbin/core';
+import { readableJson } from './server-tool.ts';
+
+/**
+ * Messages for another codec than the one that decoded them: without their wire form, without the thoughts and fields
+ * that only their own provider takes, with each answer in one message and call ids that are not used twice.
+ */
+export function portable(messages: readonly Message[]): readonly Message[] {
+  const ids = new CallIds();
+  const carried: Message[] = [];
+  for (const { role, parts, meta } of messages) {
+    const kept = parts.flatMap((part) => portablePart(part, ids));
+    if (kept.length === 0) continue;
+    const message: Message = { role, parts: kept, ...(meta === undefined ? {} : { meta }) };
+    const last = carried.at(-1);
+    if (last !== undefined && isOneAnswer(last, message))
+      carried[carried.length - 1] = { ...message, parts: [...last.parts, ...kept] };
+    else carried.push(message);
+  }
+  return carried;
+}
+
+/** Assistant messages that follow one another are the blocks of one answer, until its calls are answered. */
+function isOneAnswer(last: Message, next: Message): boolean {
+  const isSynthetic = last.meta?.synthetic === true || next.meta?.synthetic === true;
+  return (
+    last.role === 'assistant' && next.role === 'assistant' && !hasResults(last) && !isSynthetic
+  );
+}
+
+function portablePart(part: Part, ids: CallIds): readonly Part[] {
+  switch (part.kind) {
+    case 'reasoning':
+      return [];
+    case 'call':
+      return [{ ...part, callId: ids.called(part.callId) }];
+    case 'result':
+      return [
+        { ...part, callId: ids.answered(part.callId), content: part.content.map(portableContent) },
+      ];
+    case 'text':
+      return part.text === '' ? [] : [part];
+    case 'image':
+    case 'file':
+    case 'opaque':
+      return [portableContent(part)];
+  }
+}
+
+/** What only one provider understands can be told to the others. */
+function portableContent(part: ContentPart): ContentPart {
+  if (part.kind !== 'opaque') return part;
+  return { kind: 'text', text: `[${part.type}] ${readableJson(part.value)}` };
+}
+
+/** Some harnesses use a call id again; some providers refuse that. */
+class CallIds {
+  readonly #uses = new Map<string, number>();
+  readonly #open = new Map<string, string[]>();
+
+  called(id: string): string {
+    const uses = (this.#uses.get(id) ?? 0) + 1;
+    this.#uses.set(id, uses);
+    const unique = uses === 1 ? id : `${id}-${uses}`;
+    this.#open.set(id, [...(this.#open.get(id) ?? []), unique]);
+    return unique;
+  }
+
+  answered(id: string): string {
+    return this.#open.get(id)?.shift() ?? id;
+  }
+}

@@ -1,0 +1,196 @@
+import {
+  isJsonObject,
+  textOf,
+  type JsonObject,
+  type Message,
+  type MessageMeta,
+  type Usage,
+} from '@bobbin/core';
+import { decodeAnthropic } from '../anthropic.ts';
+import { DecodeError } from '../decode-error.ts';
+import { KnownCalls } from '../known-calls.ts';
+import type { Place } from '../place.ts';
+import {
+  encodeJsonLines,
+  firstLines,
+  jsonLines,
+  textField,
+  timeField,
+  tokenCount,
+} from './json-lines.ts';
+import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
+
+const RECOGNISED_BY = 50;
+
+/**
+ * Session files of Claude Code: a tree by `uuid` and `parentUuid`, one line for each block of an answer. The messages
+ * are Anthropic's. A compaction is a boundary, which begins a new tree, and a summary in a user message behind it.
+ */
+export const claudeCodeSession: SessionFormat = {
+  name: 'claude-code',
+  recognises: (text) =>
+    firstLines(text, RECOGNISED_BY).some(
+      (line) => line['parentUuid'] !== undefined && typeof line['sessionId'] === 'string',
+    ),
+  decode(text) {
+    const calls = new KnownCalls();
+    const lines = jsonLines(text).map((place) => lineOf(place, calls));
+    return sessionOf(lines);
+  },
+  encode: encodeJsonLines,
+};
+
+interface Line {
+  readonly wire: JsonObject;
+  readonly uuid: string | undefined;
+  readonly messages: readonly Message[];
+  readonly isSummary: boolean;
+}
+
+function lineOf(place: Place, calls: KnownCalls): Line {
+  const wire = place.object();
+  const { type, uuid, isCompactSummary } = wire;
+  const isMessage = (type === 'user' || type === 'assistant') && place.has('message');
+  return {
+    wire,
+    uuid: typeof uuid === 'string' ? uuid : undefined,
+    messages: isMessage ? decodeMessages(place, calls) : [],
+    isSummary: isCompactSummary === true,
+  };
+}
+
+/** What the API takes of a stored message; an answer is stored with its usage and more. */
+function decodeMessages(place: Place, calls: KnownCalls): readonly Message[] {
+  const message = place.at('message');
+  const wire = { role: message.at('role').text(), content: message.at('content').json() };
+  const meta = metaOf(place.object(), message);
+  const decoded = decodeAnthropic(message.holding(wire), calls);
+  return decoded.filter((each) => !isBlank(each)).map((each) => ({ ...each, meta }));
+}
+
+/** An answer may begin with a block of blanks, which is kept in the file and never sent back. */
+function isBlank({ parts }: Message): boolean {
+  return parts.every((part) => part.kind === 'text' && part.text.trim() === '');
+}
+
+function metaOf(wire: JsonObject, message: Place): MessageMeta {
+  const { timestamp, isSidechain, agentId, isCompactSummary, isApiErrorMessage } = wire;
+  return {
+    ...timeField(timestamp),
+    ...textField('model', message.at('model').value),
+    ...(isSidechain === true
+      ? { branch: typeof agentId === 'string' ? agentId : 'sidechain' }
+      : {}),
+    ...(isCompactSummary === true ? { synthetic: true } : {}),
+    ...(isApiErrorMessage === true ? { status: 'error' as const } : {}),
+    ...(message.has('usage') ? { usage: usageOf(message.at('usage').object()) } : {}),
+  };
+}
+
+function usageOf(usage: JsonObject): Usage {
+  return {
+    inputTokens: tokenCount(usage['input_tokens']),
+    outputTokens: tokenCount(usage['output_tokens']),
+    cacheReadTokens: tokenCount(usage['cache_read_input_tokens']),
+    cacheWriteTokens: tokenCount(usage['cache_creation_input_tokens']),
+  };
+}
+
+function sessionOf(lines: readonly Line[]): Session {
+  const path = pathOf(lines);
+  const spoken = path.filter(({ isSummary }) => !isSummary);
+  const messages = spoken.flatMap((line) => line.messages);
+  const boundary = path.findLastIndex(isBoundary);
+  return {
+    format: 'claude-code',
+    header: headerOf(lines),
+    entries: lines.map(({ wire, messages: own }) => ({ original: wire, messages: own })),
+    messages,
+    compactions: path.flatMap((line, i) => (isBoundary(line) ? [compactionAt(path, i)] : [])),
+    context: path
+      .slice(boundary + 1)
+      .flatMap((line) => line.messages)
+      .filter(({ meta }) => meta?.status !== 'error'),
+  };
+}
+
+function isBoundary({ wire }: Line): boolean {
+  return wire['subtype'] === 'compact_boundary';
+}
+
+/**
+ * The lines of the conversation that was talked on last, in the order of the file. Calls that are made together are
+ * chained, and each result hangs on its own call: the chain from the last line misses all results but one.
+ */
+function pathOf(lines: readonly Line[]): readonly Line[] {
+  const byId = new Map(
+    lines.flatMap((line) => (line.uuid === undefined ? [] : [[line.uuid, line]])),
+  );
+  const chain = new Set<Line>();
+  let line = lines.findLast(
+    ({ messages, wire }) => messages.length > 0 && wire['isSidechain'] !== true,
+  );
+  while (line !== undefined && !chain.has(line)) {
+    chain.add(line);
+    const { parentUuid, logicalParentUuid } = line.wire;
+    const parent = parentUuid ?? logicalParentUuid;
+    line = typeof parent === 'string' ? byId.get(parent) : undefined;
+  }
+  const calls = new Set([...chain].flatMap(callIds));
+  const answers = new Set([...chain].flatMap(answerId));
+  return lines.filter(
+    (other) =>
+      chain.has(other) ||
+      (other.wire['isSidechain'] !== true &&
+        (resultIds(other).some((id) => calls.has(id)) ||
+          answerId(other).some((id) => answers.has(id)))),
+  );
+}
+
+function callIds({ messages }: Line): readonly string[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.kind === 'call' ? [part.callId] : [])),
+  );
+}
+
+function resultIds({ messages }: Line): readonly string[] {
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : [])),
+  );
+}
+
+/** The id of the answer that a line is a block of. */
+function answerId({ wire }: Line): readonly string[] {
+  const { type, message } = wire;
+  const id = type === 'assistant' && isJsonObject(message) ? message['id'] : undefined;
+  return typeof id === 'string' ? [id] : [];
+}
+
+function compactionAt(path: readonly Line[], at: number): SessionCompaction {
+  const { compactMetadata: metadata, timestamp } = (path[at] as Line).wire;
+  const before = path.slice(0, at).filter(({ isSummary }) => !isSummary);
+  const after = before.flatMap(({ messages }) => messages).length;
+  const summary = path.slice(at).find(({ isSummary }) => isSummary);
+  const tokens = isJsonObject(metadata) ? metadata['preTokens'] : undefined;
+  return {
+    summary: (summary?.messages ?? []).map(textOf).join('\n'),
+    after,
+    firstKept: after,
+    ...timeField(timestamp),
+    ...(typeof tokens === 'number' ? { tokensBefore: tokens } : {}),
+  };
+}
+
+function headerOf(lines: readonly Line[]): SessionHeader {
+  const first = lines.find(({ wire }) => wire['parentUuid'] !== undefined)?.wire;
+  if (typeof first?.['sessionId'] !== 'string')
+    throw new DecodeError('line 1', 'must be a line of a Claude Code session');
+  const model = lines.flatMap(({ messages }) => messages).findLast(({ meta }) => meta?.model);
+  return {
+    id: first['sessionId'],
+    ...timeField(first['timestamp']),
+    ...textField('cwd', first['cwd']),
+    ...textField('model', model?.meta?.model),
+    ...textField('version', first['version']),
+  };
+}

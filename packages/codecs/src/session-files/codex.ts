@@ -1,0 +1,152 @@
+import {
+  isJsonObject,
+  textMessage,
+  type JsonObject,
+  type Message,
+  type MessageMeta,
+} from '@bobbin/core';
+import { DecodeError } from '../decode-error.ts';
+import { KnownCalls } from '../known-calls.ts';
+import { decodeResponsesItem } from '../openai-responses.ts';
+import type { Place } from '../place.ts';
+import {
+  encodeJsonLines,
+  firstLines,
+  jsonLines,
+  textField,
+  timeField,
+  tokenCount,
+} from './json-lines.ts';
+import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
+
+/**
+ * Rollouts of Codex: a line for each item of the Responses API, and events beside them. A compaction holds the items
+ * that it leaves; older ones hold a summary, before which Codex puts the newest user messages.
+ */
+export const codexSession: SessionFormat = {
+  name: 'codex',
+  recognises: (text) => firstLines(text, 1)[0]?.['type'] === 'session_meta',
+  decode(text) {
+    const places = jsonLines(text);
+    const [meta] = places;
+    if (meta?.at('type').value !== 'session_meta')
+      throw new DecodeError('line 1', 'must be the session_meta of a Codex rollout');
+    const rollout = new Rollout();
+    for (const place of places) rollout.take(place);
+    return rollout.session(headerOf(meta.at('payload')));
+  },
+  encode: encodeJsonLines,
+};
+
+/** What the lines of a rollout have told so far. */
+class Rollout {
+  readonly #calls = new KnownCalls();
+  readonly #wires: JsonObject[] = [];
+  /** The messages of each line, by its number; events may still tell more of the last ones. */
+  readonly #messages: { readonly line: number; message: Message }[] = [];
+  readonly #compactions: SessionCompaction[] = [];
+  #leaves: readonly Message[] = [];
+  #model: string | undefined;
+
+  take(place: Place): void {
+    const line = this.#wires.push(place.object()) - 1;
+    const payload = place.at('payload');
+    switch (place.at('type').text()) {
+      case 'response_item': {
+        const meta = {
+          ...timeField(place.at('timestamp').value),
+          ...textField('model', this.#model),
+        };
+        const message = { ...decodeResponsesItem(payload, this.#calls), meta };
+        this.#messages.push({ line, message });
+        return;
+      }
+      case 'turn_context':
+        this.#model = payload.at('model').optionalText() ?? this.#model;
+        return;
+      case 'compacted':
+        return this.#compact(place, payload);
+      case 'event_msg':
+        return this.#notice(payload);
+    }
+  }
+
+  session(header: SessionHeader): Session {
+    const messages = this.#messages.map(({ message }) => message);
+    const compaction = this.#compactions.at(-1);
+    const byLine = Map.groupBy(this.#messages, ({ line }) => line);
+    return {
+      format: 'codex',
+      header: this.#model === undefined ? header : { ...header, model: this.#model },
+      entries: this.#wires.map((original, line) => ({
+        original,
+        messages: (byLine.get(line) ?? []).map(({ message }) => message),
+      })),
+      messages,
+      compactions: this.#compactions,
+      context: [...this.#leaves, ...messages.slice(compaction?.after ?? 0)],
+    };
+  }
+
+  /** Events tell what the last answer cost, and that it was broken off. */
+  #notice(payload: Place): void {
+    const type = payload.at('type').value;
+    const last = this.#messages.findLast(({ message }) => message.role === 'assistant');
+    if (last === undefined) return;
+    const { meta } = last.message;
+    if (type === 'turn_aborted') this.#tell(last, { ...meta, status: 'aborted' });
+    const info = payload.at('info').value;
+    const usage = isJsonObject(info) ? info['last_token_usage'] : undefined;
+    if (type !== 'token_count' || meta?.usage !== undefined || !isJsonObject(usage)) return;
+    const cached = tokenCount(usage['cached_input_tokens']);
+    this.#tell(last, {
+      ...meta,
+      usage: {
+        inputTokens: tokenCount(usage['input_tokens']) - cached,
+        outputTokens: tokenCount(usage['output_tokens']),
+        cacheReadTokens: cached,
+        cacheWriteTokens: 0,
+      },
+    });
+  }
+
+  #tell(entry: { message: Message }, meta: MessageMeta): void {
+    entry.message = { ...entry.message, meta };
+  }
+
+  #compact(place: Place, payload: Place): void {
+    const summary = payload.at('message').optionalText() ?? '';
+    const time = timeField(place.at('timestamp').value);
+    const after = this.#messages.length;
+    this.#compactions.push({ summary, after, firstKept: after, ...time });
+    this.#leaves = payload.has('replacement_history')
+      ? payload
+          .at('replacement_history')
+          .list()
+          .map((item) => decodeResponsesItem(item, this.#calls))
+      : [...this.#newestUserMessages(), textMessage('user', summary, { ...time, synthetic: true })];
+  }
+
+  #newestUserMessages(): readonly Message[] {
+    const users = this.#messages.filter(({ message }) => message.role === 'user');
+    let left = USER_CHARS;
+    const kept = users.toReversed().filter(({ message }) => {
+      left -= JSON.stringify(message.parts).length;
+      return left >= 0;
+    });
+    return kept.toReversed().map(({ message }) => message);
+  }
+}
+
+/** Codex keeps 20 000 tokens of what the user said, at four characters each. */
+const USER_CHARS = 80_000;
+
+function headerOf(payload: Place): SessionHeader {
+  const wire = payload.object();
+  return {
+    id: payload.at('id').text(),
+    ...timeField(wire['timestamp']),
+    ...textField('cwd', wire['cwd']),
+    ...textField('version', wire['cli_version']),
+  };
+}

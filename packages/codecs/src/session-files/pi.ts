@@ -1,0 +1,214 @@
+import { isJsonObject, textMessage, type JsonObject, type Message } from '@bobbin/core';
+import { DecodeError } from '../decode-error.ts';
+import type { Place } from '../place.ts';
+import {
+  encodeJsonLines,
+  firstLines,
+  jsonLines,
+  textField,
+  timeField,
+  tokenCount,
+} from './json-lines.ts';
+import { decodePiMessage } from './pi-message.ts';
+import type {
+  Session,
+  SessionCompaction,
+  SessionEntry,
+  SessionFormat,
+  SessionHeader,
+} from './session.ts';
+
+/**
+ * Session files of pi, versions 1 to 3. Version 1 is a line of entries, in which a compaction names the first entry it
+ * keeps by its number; from 2 on entries have ids and parents, and the last one is the head.
+ */
+export const piSession: SessionFormat = {
+  name: 'pi',
+  recognises(text) {
+    const [header] = firstLines(text, 1);
+    return header?.['type'] === 'session' && typeof header['id'] === 'string';
+  },
+  decode(text) {
+    const places = jsonLines(text);
+    const [header] = places;
+    if (header?.at('type').value !== 'session')
+      throw new DecodeError('line 1', 'must be the header of a pi session');
+    return new PiFile(header, places.slice(1)).session();
+  },
+  encode: encodeJsonLines,
+};
+
+/** An entry with its place in the tree, as every version means it. */
+interface Line {
+  readonly place: Place;
+  readonly type: string;
+  readonly id: string;
+  readonly parent: string | null;
+  readonly message: Message | undefined;
+}
+
+class PiFile {
+  readonly #header: Place;
+  readonly #lines: readonly Line[];
+
+  constructor(header: Place, places: readonly Place[]) {
+    this.#header = header;
+    this.#lines = version(header) < 2 ? places.map(numbered) : places.map(linked);
+  }
+
+  session(): Session {
+    const path = this.#path();
+    const messages = path.flatMap(({ message }) => message ?? []);
+    return {
+      format: 'pi',
+      header: headerOf(this.#header),
+      entries: [{ original: this.#header.object(), messages: [] }, ...this.#lines.map(entryOf)],
+      messages,
+      compactions: path.flatMap((line, i) =>
+        line.type === 'compaction' ? [this.#compaction(path, i)] : [],
+      ),
+      context: this.#context(path),
+    };
+  }
+
+  /** From the root to the last entry. */
+  #path(): readonly Line[] {
+    const byId = new Map(this.#lines.map((line) => [line.id, line]));
+    const path: Line[] = [];
+    let line = this.#lines.at(-1);
+    while (line !== undefined && path.length <= this.#lines.length) {
+      path.push(line);
+      line = line.parent === null ? undefined : byId.get(line.parent);
+    }
+    return path.toReversed();
+  }
+
+  #compaction(path: readonly Line[], at: number): SessionCompaction {
+    const { place } = path[at] as Line;
+    const before = messagesIn(path.slice(0, at));
+    const kept = firstKept(path, at);
+    return {
+      summary: place.at('summary').text(),
+      after: before,
+      firstKept: kept === undefined ? before : messagesIn(path.slice(0, kept)),
+      ...timeField(place.at('timestamp').value),
+      tokensBefore: tokenCount(place.at('tokensBefore').value),
+    };
+  }
+
+  /** As pi rebuilds it: the newest summary, what was kept before it, and all that came behind it. */
+  #context(path: readonly Line[]): readonly Message[] {
+    const at = path.findLastIndex(({ type }) => type === 'compaction');
+    const shown = at < 0 ? path : [...keptLines(path, at), ...path.slice(at + 1)];
+    const edits = editsOf(shown);
+    const rest = shown.flatMap((line) => edited(line, edits));
+    return at < 0 ? rest : [...checkpoint(path[at] as Line), ...rest];
+  }
+}
+
+function version(header: Place): number {
+  return tokenCount(header.at('version').value) || 1;
+}
+
+function headerOf(header: Place): SessionHeader {
+  return {
+    id: header.at('id').text(),
+    ...timeField(header.at('timestamp').value),
+    ...textField('cwd', header.at('cwd').value),
+    ...textField('model', header.at('modelId').value),
+    version: String(version(header)),
+  };
+}
+
+/** Version 1: each entry follows the one before. Numbers count the header as 0. */
+function numbered(place: Place, i: number): Line {
+  return lineOf(place, String(i + 1), i === 0 ? null : String(i));
+}
+
+function linked(place: Place): Line {
+  return lineOf(place, place.at('id').text(), place.at('parentId').optionalText() ?? null);
+}
+
+function lineOf(place: Place, id: string, parent: string | null): Line {
+  const type = place.at('type').text();
+  return { place, type, id, parent, message: messageOf(type, place) };
+}
+
+function messageOf(type: string, place: Place): Message | undefined {
+  switch (type) {
+    case 'message':
+      return decodePiMessage(place.at('message'));
+    case 'custom_message':
+      return decodePiMessage(place.holding({ ...place.object(), role: 'custom' }));
+    case 'branch_summary':
+      return summaryOf(place);
+    default:
+      return undefined;
+  }
+}
+
+/** A summary that pi made, as the user's message that it is to the model. */
+function summaryOf(place: Place): Message {
+  const meta = { ...timeField(place.at('timestamp').value), synthetic: true };
+  return textMessage('user', place.at('summary').text(), meta);
+}
+
+function entryOf({ place, message }: Line): SessionEntry {
+  return { original: place.object(), messages: message === undefined ? [] : [message] };
+}
+
+function messagesIn(lines: readonly Line[]): number {
+  return lines.filter(({ message }) => message !== undefined).length;
+}
+
+/** Where on the path the first entry stands that a compaction keeps; undefined where it keeps none. */
+function firstKept(path: readonly Line[], at: number): number | undefined {
+  const { place } = path[at] as Line;
+  const { firstKeptEntryId: byId, firstKeptEntryIndex: byNumber } = place.object();
+  const id = typeof byNumber === 'number' ? String(byNumber) : byId;
+  const found = path.findIndex((line) => line.id === id);
+  return found < 0 || found >= at ? undefined : found;
+}
+
+/** System messages and older compactions among what was kept are part of the newest checkpoint. */
+function keptLines(path: readonly Line[], at: number): readonly Line[] {
+  const from = firstKept(path, at) ?? at;
+  return path.slice(from, at).filter(({ message }) => message?.role !== 'system');
+}
+
+function checkpoint({ place }: Line): readonly Message[] {
+  const system = place.has('systemMessage') ? [decodePiMessage(place.at('systemMessage'))] : [];
+  return [...system, summaryOf(place)];
+}
+
+/** The newest edit of each entry. */
+function editsOf(lines: readonly Line[]): ReadonlyMap<string, Place> {
+  const edits = lines.filter(({ type }) => type === 'context_edit');
+  return new Map(edits.map(({ place }) => [place.at('targetId').text(), place.at('replacement')]));
+}
+
+/** The message of a line as the model sees it: left out, with other content, or as it is. */
+function edited(line: Line, edits: ReadonlyMap<string, Place>): readonly Message[] {
+  const { message, place, id } = line;
+  if (message === undefined || isHidden(place)) return [];
+  const replacement = edits.get(id);
+  if (replacement === undefined) return [message];
+  if (replacement.value === null) return [];
+  const content = replacement.object()['content'];
+  const wire = line.type === 'message' ? place.at('message').object() : place.object();
+  return [redecoded(place, { role: 'custom', ...wire, content: blocks(content) })];
+}
+
+function redecoded(place: Place, wire: JsonObject): Message {
+  return decodePiMessage(place.holding(wire));
+}
+
+function blocks(content: JsonObject[string]): JsonObject[string] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** A command that the user ran without telling the model. */
+function isHidden(place: Place): boolean {
+  const { message } = place.object();
+  return isJsonObject(message) && message['excludeFromContext'] === true;
+}
