@@ -81,7 +81,7 @@ export function commandHelp(command: Command): string {
   return [
     `Usage: bobbin ${[command.name, command.operands, '[OPTIONS]'].filter(Boolean).join(' ')}`,
     '',
-    command.about,
+    ...wrap(command.about, WIDTH),
     '',
     'Options:',
     ...table([...rows, ['--help', 'This text.']]),
@@ -110,7 +110,8 @@ export function table(rows: readonly (readonly [string, string])[]): readonly st
   );
 }
 
-function wrap(text: string, width: number): readonly string[] {
+/** Lines of at most a number of columns, broken at spaces. */
+export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);

@@ -37,9 +37,8 @@ export const compactCommand: Command = {
   name: 'compact',
   summary: 'winds transcripts so that they fit',
   operands: '[FILE…]',
-  about: `Reads transcripts from files or stdin and writes them, wound to fit, in the format they came
-in: a list of messages, or an object that holds one as "messages". What is kept is
-written with the very characters that were read. A report goes to stderr.`,
+  about:
+    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages". What is kept is written with the very characters that were read. A report goes to stderr.',
   options: OPTIONS,
   examples: [
     'bobbin compact session.json --budget 20000 --out small.json',

@@ -14,7 +14,7 @@ import {
 import { openaiChat } from '@bobbin/codecs';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
 import { COUNTERS } from './counters.ts';
-import { EXIT } from './failure.ts';
+import { EXIT, UsageError } from './failure.ts';
 import { counted, duration, grouped } from './figures.ts';
 import { FORMATS } from './formats.ts';
 import { freedByRung } from './freed.ts';
@@ -39,12 +39,13 @@ export const demoCommand: Command = {
   name: 'demo',
   summary: 'winds a sample session before your eyes',
   operands: '',
-  about: `Winds a recorded session of about 150,000 tokens, a coding agent at work on Bobbin's own
-repository, with the default policy and without a model, and draws what happened.`,
+  about:
+    "Winds a recorded session of about 150,000 tokens, a coding agent at work on Bobbin's own repository, with the default policy and without a model, and draws what happened.",
   options: OPTIONS,
   examples: ['bobbin demo', 'bobbin demo --save session.json'],
   async run(args) {
-    const { values } = parseOptions(args, OPTIONS);
+    const { values, operands } = parseOptions(args, OPTIONS);
+    if (operands.length > 0) throw new UsageError('demo takes no FILE');
     const session = readSample();
     if (values.save !== undefined) {
       await writeFile(values.save, `${JSON.stringify(session, null, 2)}\n`);

@@ -18,8 +18,8 @@ export const inspectCommand: Command = {
   name: 'inspect',
   summary: 'shows what is in a transcript and what a policy would do with it',
   operands: 'FILE',
-  about: `Shows a transcript's turns, the tokens of each message, which result answers which call,
-and what a policy would do with it and why. Changes nothing.`,
+  about:
+    "Shows a transcript's turns, the tokens of each message, which result answers which call, and what a policy would do with it and why. Changes nothing.",
   options: OPTIONS,
   examples: [
     'bobbin inspect session.json',

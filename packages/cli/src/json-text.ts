@@ -98,6 +98,8 @@ function skipString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22) return at + 1;
+    if (code === 10 || code === 13)
+      throw new JsonProblem(start, 'this string does not end on its line');
     if (code < 0x20) throw new JsonProblem(at, 'a control character must be escaped in a string');
     if (code === 0x5c) at = skipEscape(text, at);
   }

@@ -1,5 +1,5 @@
 import packageJson from '../package.json' with { type: 'json' };
-import { commandHelp, table, type Command } from './command.ts';
+import { commandHelp, table, wrap, type Command } from './command.ts';
 import { compactCommand } from './compact.ts';
 import { demoCommand } from './demo.ts';
 import { inspectCommand } from './inspect.ts';
@@ -9,7 +9,7 @@ const COMMANDS: readonly Command[] = [compactCommand, inspectCommand, demoComman
 
 const HELP = `Usage: bobbin COMMAND [OPTIONS]
 
-Winds long agent conversations so that they fit a model's window, and keeps the whole thread.
+${wrap(packageJson.description, 80).join('\n')}
 
 Commands:
 ${table(COMMANDS.map(({ name, summary }) => [name, summary])).join('\n')}
@@ -44,7 +44,7 @@ function explain(command: Command, error: unknown): number {
     if (error.code === 'EPIPE') return EXIT.done;
     return complain(
       error.code === 'ENOENT' ? EXIT.badInput : EXIT.failed,
-      `${error.path ?? error.syscall}: ${error.message.split(',')[0]}`,
+      `${error.path ?? error.syscall}: ${error.message.replace(/^\w+: |, .*$/g, '')}`,
     );
   }
   throw error;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
@@ -13,13 +14,18 @@ export class OutFile {
   readonly #beside: string;
   readonly #done: Promise<void>;
 
+  /** Begins it; fails at once where there is no such folder, or where it must not be written. */
   static async open(path: string): Promise<OutFile> {
     const target = await realpath(path).catch(() => path);
     const mode = await stat(target).then(
       (found) => found.mode,
       () => undefined,
     );
-    return new OutFile(target, mode);
+    const file = new OutFile(target, mode);
+    await once(file.stream, 'open').catch((error: unknown) => {
+      throw Object.assign(error as NodeJS.ErrnoException, { path });
+    });
+    return file;
   }
 
   private constructor(path: string, mode: number | undefined) {

@@ -83,7 +83,7 @@ export function rungBars(
   const names = [...new Set([...ladder, ...totals.map(({ strategy }) => strategy)])];
   const most = Math.max(1, ...totals.map(({ freed }) => freed));
   const label = Math.max(...names.map((name) => name.length)) + 2;
-  const width = Math.floor((screen.width - MARGIN.length - label - FIGURE) * 0.4);
+  const width = Math.floor((screen.width - MARGIN.length - label - FIGURE) * 0.36);
   return names.map((name) => {
     const rung = totals.find(({ strategy }) => strategy === name);
     const head = `${MARGIN}${name.padEnd(label)}`;

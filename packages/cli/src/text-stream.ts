@@ -18,7 +18,7 @@ export function fileSource(path: string): TextSource {
 /** @throws InputError where it is not UTF-8. */
 export async function readText(source: TextSource): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of source.open()) chunks.push(Buffer.from(chunk as Uint8Array));
+  for await (const chunk of readChunks(source)) chunks.push(chunk);
   return decode(Buffer.concat(chunks), source.name, 1);
 }
 
@@ -40,8 +40,7 @@ export async function* readLines(source: TextSource): AsyncGenerator<Line> {
     number += 1;
     return { text: decode(bytes, source.name, number), number };
   };
-  for await (const chunk of source.open()) {
-    const bytes = Buffer.from(chunk as Uint8Array);
+  for await (const bytes of readChunks(source)) {
     let start = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
       const line = finish(bytes.subarray(start, end));
@@ -52,6 +51,15 @@ export async function* readLines(source: TextSource): AsyncGenerator<Line> {
   }
   const line = finish(Buffer.alloc(0));
   if (line.text.trim() !== '') yield line;
+}
+
+/** What fails is told with the name of the source. */
+async function* readChunks(source: TextSource): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of source.open()) yield Buffer.from(chunk as Uint8Array);
+  } catch (error) {
+    throw Object.assign(error as Error, { path: source.name });
+  }
 }
 
 const REPLACEMENT = '\uFFFD';

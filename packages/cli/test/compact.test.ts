@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openaiChat, openaiChatProblems, type ChatMessage } from '@bobbin/codecs';
+import { PRESETS } from '@bobbin/core';
+import { bpe } from '@bobbin/models';
+import { chars4Tokens, conversation } from './conversation.ts';
+import { bobbin, folder } from './run.ts';
+
+const long = conversation(40);
+const BUDGET = ['--budget', '3000', '--counter', 'chars4'];
+
+test('what fits comes out with the very bytes that went in', async () => {
+  for (const text of [
+    '[{"role":"user","content":"hi"}]',
+    '\uFEFF{ "model": "gpt-5", "temperature": 1.0, "messages": [ {"role":"user", "content":"\\u00e9\\ud83e\\uddf5", "n": 1e2} ],\r\n "x": 12345678901234567890 }\n',
+    '[\n\t{\n\t\t"role": "user",\n\t\t"content": "hi"\n\t}\n]\n',
+    '[]\n',
+  ]) {
+    const { status, stdout } = await bobbin(['compact'], { stdin: text });
+    assert.deepEqual(
+      { status, stdout },
+      { status: 0, stdout: text.endsWith('\n') ? text : `${text}\n` },
+    );
+  }
+});
+
+test('a long transcript is wound within the budget, in the format it came in', async () => {
+  const { status, stdout, stderr } = await bobbin(['compact', ...BUDGET], {
+    stdin: JSON.stringify(long),
+  });
+  assert.equal(status, 0);
+  const messages = JSON.parse(stdout) as ChatMessage[];
+  assert.ok(chars4Tokens(messages) <= 3000 && chars4Tokens(messages) > 1500);
+  assert.deepEqual(openaiChatProblems(messages), []);
+  assert.deepEqual(messages[0], long[0]);
+  assert.deepEqual(messages.at(-1), long.at(-1));
+  assert.match(
+    stderr,
+    /^stdin: [\d,]+ → [\d,]+ tokens \(limit 3,000, by chars4\) · \d+ → \d+ messages · /,
+  );
+  assert.equal(stderr.trim().split('\n').length, 1);
+});
+
+/** A message on one line, with spaces that nobody else would write. */
+function item(message: ChatMessage): string {
+  return `    ${JSON.stringify(message, null, 1).replaceAll('\n', '')}`;
+}
+
+test('kept messages and other fields are written with the characters that were read', async () => {
+  const text = `{\n  "model" : "gpt-5",\n  "messages": [\n${long.map(item).join(',\n')}\n  ],\n  "seed": 7.0\n}\n`;
+  const { stdout } = await bobbin(['compact', ...BUDGET], { stdin: text });
+  assert.ok(stdout.startsWith('{\n  "model" : "gpt-5",\n  "messages": [\n    { "role": "system"'));
+  assert.ok(stdout.endsWith('\n  ],\n  "seed": 7.0\n}\n'));
+  assert.ok(stdout.includes(`,\n${item(long.at(-1) as ChatMessage)}\n  ]`));
+  const summary = /\n {4}\{\n {6}"role": "assistant",\n {6}"content": "\[Context Summary/;
+  assert.match(stdout, summary);
+});
+
+test('--out gets the output when all of it is done, also over its own input', async (t) => {
+  const home = folder(t);
+  const [session, link] = [join(home, 'session.json'), join(home, 'link.json')];
+  writeFileSync(session, JSON.stringify(long, null, 2));
+  chmodSync(session, 0o640);
+  symlinkSync('session.json', link);
+  const { status, stdout } = await bobbin(['compact', session, ...BUDGET, '--out', link]);
+  assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
+  const messages = JSON.parse(readFileSync(session, 'utf8')) as ChatMessage[];
+  assert.ok(chars4Tokens(messages) <= 3000);
+  assert.equal(statSync(session).mode & 0o777, 0o640);
+  assert.deepEqual(readdirSync(home).toSorted(), ['link.json', 'session.json']);
+});
+
+test('several files come out one after the other; a bad one leaves the output file untouched', async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, 'a.json'), '[{"role":"user","content":"a"}]\n');
+  writeFileSync(join(home, 'b.json'), '[{"role":"user","content":"b"}]\n');
+  writeFileSync(
+    join(home, 'bad.json'),
+    '[{"role":"user","content":"c"},\n {"role":"user","content":3}]',
+  );
+  writeFileSync(join(home, 'out.json'), 'precious');
+  const both = await bobbin(['compact', 'a.json', 'b.json'], { cwd: home });
+  assert.equal(both.stdout, '[{"role":"user","content":"a"}]\n[{"role":"user","content":"b"}]\n');
+  const bad = await bobbin(['compact', 'a.json', 'bad.json', '--out', 'out.json'], { cwd: home });
+  assert.equal(bad.status, 2);
+  assert.match(
+    bad.stderr,
+    /\nbobbin: bad\.json:2:27: messages\[1\]\.content: must be a string or a list of parts, is 3\n$/,
+  );
+  assert.equal(readFileSync(join(home, 'out.json'), 'utf8'), 'precious');
+  assert.deepEqual(readdirSync(home).toSorted(), ['a.json', 'b.json', 'bad.json', 'out.json']);
+});
+
+const BAD: readonly (readonly [input: string | Uint8Array, place: string, problem: string])[] = [
+  ['', '1:1', 'is empty'],
+  ['\n\n  ', '3:3', 'is empty'],
+  ['hello', '1:1', 'expected a value, found "h"'],
+  ['[{"role":"user","content":"hi"}', '1:32', 'expected "," or "]", found the end'],
+  ['[\n  {"role": "user",\n   "content": "x}\n]', '3:15', 'this string does not end on its line'],
+  ['["a\tb"]', '1:4', 'a control character must be escaped in a string'],
+  ['["a", "\\x"]', '1:8', 'this is no escape that JSON knows'],
+  ['[1, 2,]', '1:7', 'expected a value, found "]"'],
+  ['{"role": "user"} x', '1:18', 'unexpected text behind the JSON value'],
+  ['{messages: []}', '1:2', 'expected a name, found "m"'],
+  ['"text"', '1:1', 'must be a list of messages, or an object that holds one as "messages"'],
+  [
+    '{"message": []}',
+    '1:1',
+    'must be a list of messages, or an object that holds one as "messages"',
+  ],
+  ['[\n  "hello"\n]', '2:3', 'messages[0]: must be an object, is "hello"'],
+  ['{"messages":[{"content":"x"}]}', '1:14', 'messages[0].role: must be a string, is absent'],
+  [
+    '[{"role":"assistant","tool_calls":[\n{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]}]',
+    '2:64',
+    'messages[0].tool_calls[0].function.arguments: must be a string, is an object',
+  ],
+  [Buffer.from([0x5b, 0x0a, 0x22, 0xff, 0x22, 0x5d]), '2:2', 'is not UTF-8'],
+  ['['.repeat(100_000), '1:1', 'is nested too deeply'],
+];
+
+for (const [input, place, problem] of BAD) {
+  const name = typeof input === 'string' ? JSON.stringify(input.slice(0, 40)) : 'bytes';
+  test(`bad input is told in one line with its place: ${name}`, async () => {
+    assert.deepEqual(await bobbin(['compact'], { stdin: input }), {
+      status: 2,
+      stdout: '',
+      stderr: `bobbin: stdin:${place}: ${problem}\n`,
+    });
+  });
+}
+
+test('a file that cannot be read or written is told in one line', async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, 'a.json'), '[]');
+  assert.deepEqual(await bobbin(['compact', 'none.json'], { cwd: home }), {
+    status: 2,
+    stdout: '',
+    stderr: 'bobbin: none.json: no such file or directory\n',
+  });
+  assert.deepEqual(await bobbin(['compact', '.'], { cwd: home }), {
+    status: 1,
+    stdout: '',
+    stderr: 'bobbin: .: illegal operation on a directory\n',
+  });
+  assert.deepEqual(await bobbin(['compact', 'a.json', '--out', 'no/out.json'], { cwd: home }), {
+    status: 2,
+    stdout: '',
+    stderr: 'bobbin: no/out.json: no such file or directory\n',
+  });
+});
+
+test('--json prints the prompt, the plan and the figures', async () => {
+  const { stdout } = await bobbin(['compact', '--json', ...BUDGET], {
+    stdin: JSON.stringify(long),
+  });
+  const { prompt, plan, figures } = JSON.parse(stdout) as {
+    prompt: { messages: ChatMessage[]; tokens: number; cachePoints: number[] };
+    plan: { policy: string; records: unknown[] };
+    figures: Record<string, unknown>;
+  };
+  assert.equal(prompt.tokens, chars4Tokens(prompt.messages));
+  assert.equal(plan.policy, 'ladder');
+  assert.ok(plan.records.length > 0);
+  assert.deepEqual(figures, {
+    tokensBefore: chars4Tokens(long),
+    tokensAfter: prompt.tokens,
+    limitTokens: 3000,
+    messagesBefore: long.length,
+    messagesAfter: prompt.messages.length,
+    compacted: true,
+    fits: true,
+    counter: 'chars4',
+    preset: 'ladder',
+  });
+});
+
+test('every preset winds within the budget', async () => {
+  const stdin = JSON.stringify(long);
+  for (const preset of Object.keys(PRESETS)) {
+    const { status, stdout } = await bobbin(['compact', '--preset', preset, ...BUDGET], { stdin });
+    const messages = JSON.parse(stdout) as ChatMessage[];
+    assert.deepEqual([preset, status, openaiChatProblems(messages)], [preset, 0, []]);
+    assert.ok(chars4Tokens(messages) <= 3000, preset);
+  }
+});
+
+test('an exact counter bounds by its own tokens', async () => {
+  const stdin = JSON.stringify(long);
+  const { stdout } = await bobbin(['compact', '--budget', '2500', '--counter', 'o200k'], { stdin });
+  const { message } = await bpe('o200k');
+  const tokens = openaiChat
+    .decode(JSON.parse(stdout) as ChatMessage[])
+    .reduce((sum, m) => sum + message(m), 0);
+  assert.ok(tokens <= 2500 && tokens > 1000, `${tokens}`);
+});
+
+test("without a budget the model's window counts, with what is sent beside the messages", async () => {
+  const stdin = JSON.stringify(conversation(50));
+  const small = await bobbin(['compact', '--json', '--model', 'gpt-4'], { stdin });
+  const { figures } = JSON.parse(small.stdout) as { figures: Record<string, unknown> };
+  assert.deepEqual(
+    [figures['limitTokens'], figures['counter'], figures['compacted']],
+    [8_192 - 500 - 2_000, 'cl100k', true],
+  );
+  const large = await bobbin(['compact', '--model', 'claude-opus-5'], { stdin });
+  assert.equal(large.stdout, `${stdin}\n`);
+  assert.match(large.stderr, /nothing to do \(limit 997,500, by estimate×/);
+});
+
+test('a reader that has seen enough ends it quietly', (t) => {
+  const home = folder(t);
+  writeFileSync(
+    join(home, 'many.jsonl'),
+    `${JSON.stringify({ id: 1, messages: long })}\n`.repeat(200),
+  );
+  const shim = fileURLToPath(new URL('../bin/bobbin.mjs', import.meta.url));
+  const command = `"${process.execPath}" "${shim}" compact many.jsonl --jsonl ${BUDGET.join(' ')} | head -c 100`;
+  const { stderr, stdout } = spawnSync('sh', ['-c', command], { cwd: home, encoding: 'utf8' });
+  assert.deepEqual({ stderr, length: stdout.length }, { stderr: '', length: 100 });
+});

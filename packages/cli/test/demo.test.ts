@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { bobbin, folder } from './run.ts';
+
+test('demo draws the window before and after, rungs, spans, what is read, the time, and what to try', async () => {
+  const { status, stdout, stderr } = await bobbin(['demo']);
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  assert.match(
+    stdout,
+    /\d+ turns, \d+ messages, 1[45]\d,\d{3} tokens; the model's window holds 128,000\./,
+  );
+  assert.match(stdout, /\n {2}before .*│▒+ +1[45]\d\.\dk\n {2}after .*│ +\d+\.\dk\n/);
+  assert.match(
+    stdout,
+    /\nWhat each rung freed\n {2}externalize +−\d+\.\dk {2}█+ +\d+ large results moved/,
+  );
+  assert.match(stdout, /\n {2}turns 1–\d+ +\d+ messages +→ one summary of [\d,]+ tokens\n/);
+  assert.match(stdout, /\n {2}system +You are a coding agent[^]*\[Context Summary - Turns 1-\d+\]/);
+  assert.match(stdout, /never change a file/);
+  assert.match(stdout, /\n {2}Wound in [\d.]+ m?s, without asking a model\./);
+  assert.match(stdout, /\nTry next\n {2}npx bobbin demo --save session\.json/);
+  assert.ok(!stdout.includes('\u001B'), 'a pipe gets no colours');
+  assert.deepEqual(
+    stdout.split('\n').filter((line) => line.length > 80),
+    [],
+  );
+});
+
+test('demo --save gives the session to the other commands', async (t) => {
+  const home = folder(t);
+  const saved = await bobbin(['demo', '--save', 'session.json'], { cwd: home });
+  assert.deepEqual(saved, { status: 0, stdout: '', stderr: '' });
+  const args = ['compact', 'session.json', '--budget', '20000', '--out', 'wound.json'];
+  const { status } = await bobbin(args, { cwd: home });
+  assert.equal(status, 0);
+  const [session, wound] = ['session.json', 'wound.json'].map(
+    (name) => JSON.parse(readFileSync(join(home, name), 'utf8')) as object[],
+  );
+  assert.ok((wound?.length ?? 0) < (session?.length ?? 0));
+  assert.deepEqual(wound?.[0], session?.[0]);
+});

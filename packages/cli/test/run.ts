@@ -1,0 +1,48 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const SHIM = fileURLToPath(new URL('../bin/bobbin.mjs', import.meta.url));
+
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the real command; whoever starts it ends it. */
+export function start(args: readonly string[], cwd?: string): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [SHIM, ...args], cwd === undefined ? {} : { cwd });
+}
+
+/** Runs the real command to its end. */
+export async function bobbin(
+  args: readonly string[],
+  { stdin = '', cwd }: { readonly stdin?: string | Uint8Array; readonly cwd?: string } = {},
+): Promise<Outcome> {
+  const child = start(args, cwd);
+  const [stdout, stderr] = [gathered(child.stdout), gathered(child.stderr)];
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(stdin);
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  return { status, stdout: await stdout, stderr: await stderr };
+}
+
+async function gathered(stream: AsyncIterable<unknown>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A folder that is gone after the test. */
+export function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'bobbin-cli-'));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
