@@ -1,5 +1,7 @@
 export {
+  folderArtifacts,
   keepArtifacts,
+  s3Artifacts,
   type ArtifactOptions,
   type KeptArtifacts,
   type Swept,
@@ -10,7 +12,10 @@ export { folderBlobs } from './artifacts/folder-blobs.ts';
 export type { KeyRing } from './artifacts/key-ring.ts';
 export { liveArtifacts } from './artifacts/live-artifacts.ts';
 export { s3Blobs, type S3Options } from './artifacts/s3-blobs.ts';
+export { copyStore, type Copied } from './copy-store.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
+export { SessionService, type SessionCompaction, type SessionOptions } from './session-service.ts';
 export { sqliteStore, type SqliteOptions } from './sqlite/sqlite-store.ts';
 export { StoreError, type StoreProblem } from './store-error.ts';
+export { verifyStore, type StoreVerdict, type ThreadProblem } from './verify-store.ts';

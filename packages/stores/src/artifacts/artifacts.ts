@@ -9,7 +9,9 @@ import {
 import { fileName } from '../file-name.ts';
 import { StoreError } from '../store-error.ts';
 import type { Blobs } from './blobs.ts';
+import { folderBlobs } from './folder-blobs.ts';
 import { decrypt, encrypt, type KeyRing } from './key-ring.ts';
+import { s3Blobs, type S3Options } from './s3-blobs.ts';
 
 export interface ArtifactOptions {
   /** Where given, content is encrypted at rest. */
@@ -51,6 +53,14 @@ const HOUR_MS = 3_600_000;
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {
   return new BlobArtifacts(blobs, options.keys);
+}
+
+export function folderArtifacts(folder: string, options?: ArtifactOptions): KeptArtifacts {
+  return keepArtifacts(folderBlobs(folder), options);
+}
+
+export function s3Artifacts(bucket: S3Options, options?: ArtifactOptions): KeptArtifacts {
+  return keepArtifacts(s3Blobs(bucket), options);
 }
 
 /** What lies under an artifact's name. */

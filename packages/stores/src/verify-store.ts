@@ -1,0 +1,106 @@
+import {
+  messageId,
+  startsTurn,
+  type MessageId,
+  type Node,
+  type Plan,
+  type Store,
+  type ThreadEntry,
+  type ThreadKey,
+} from '@bobbin/core';
+import { threadsOf } from './threads-of.ts';
+
+/** Something in a store that is not what was written. */
+export interface ThreadProblem {
+  readonly tenant: string;
+  readonly thread: string;
+  readonly problem: string;
+}
+
+export interface StoreVerdict {
+  readonly threads: number;
+  readonly messages: number;
+  readonly plans: number;
+  readonly problems: readonly ThreadProblem[];
+}
+
+/** Checks every hash, place and reference in the threads of some tenants, or of all. */
+export async function verifyStore(
+  store: Store,
+  tenants?: readonly string[],
+): Promise<StoreVerdict> {
+  const problems: ThreadProblem[] = [];
+  const count = { threads: 0, messages: 0, plans: 0 };
+  for (const tenant of tenants ?? (await store.tenants())) {
+    for await (const entry of threadsOf(store, tenant)) {
+      const found = await verifyThread(store, { tenant, thread: entry.thread }, entry);
+      count.threads += 1;
+      count.messages += found.messages;
+      count.plans += entry.version;
+      for (const problem of found.problems)
+        problems.push({ tenant, thread: entry.thread, problem });
+    }
+  }
+  return { ...count, problems };
+}
+
+/** What of a node its children need; contents are not held, so that any thread can be verified. */
+type Place = Pick<Node, 'index' | 'turn'>;
+
+async function verifyThread(
+  store: Store,
+  key: ThreadKey,
+  entry: ThreadEntry,
+): Promise<{ messages: number; problems: readonly string[] }> {
+  const places = new Map<MessageId, Place>();
+  const problems: string[] = [];
+  for await (const nodes of store.nodes(key)) {
+    for (const node of nodes) {
+      problems.push(...nodeProblems(node, places));
+      places.set(node.id, { index: node.index, turn: node.turn });
+    }
+  }
+  if (places.get(entry.head)?.index !== entry.length - 1)
+    problems.push(`its head ${entry.head} is not at index ${entry.length - 1}`);
+  for (let version = 1; version <= entry.version; version++) {
+    const stored = await store.plan(key, version);
+    if (stored === undefined) problems.push(`plan ${version} is missing`);
+    else problems.push(...planProblems(stored.plan, version, places));
+  }
+  return { messages: places.size, problems };
+}
+
+function nodeProblems(node: Node, places: ReadonlyMap<MessageId, Place>): readonly string[] {
+  const { id, parent, message } = node;
+  const before = parent === null ? { index: -1, turn: 0 } : places.get(parent);
+  const problems: string[] = [];
+  if (messageId(parent, message) !== id)
+    problems.push(
+      `message ${id} is not what was appended: its hash is ${messageId(parent, message)}`,
+    );
+  if (before === undefined) problems.push(`message ${id} has no parent ${parent}`);
+  else {
+    const turn = before.turn + Number(startsTurn(message));
+    if (node.index !== before.index + 1 || node.turn !== turn)
+      problems.push(
+        `message ${id} is at index ${node.index} of turn ${node.turn}, not ${before.index + 1} of ${turn}`,
+      );
+  }
+  return problems;
+}
+
+function planProblems(
+  plan: Plan,
+  version: number,
+  places: ReadonlyMap<MessageId, Place>,
+): readonly string[] {
+  const named = [
+    ...(plan.head === null ? [] : [plan.head]),
+    ...plan.carried.map(({ id }) => id),
+    ...plan.records.flatMap(({ span }) => span.ids),
+    ...plan.hides.map(({ id }) => id),
+  ];
+  return named
+    .filter((id) => !places.has(id))
+    .map((id) => `plan ${version} names message ${id}, which is not there`);
+}

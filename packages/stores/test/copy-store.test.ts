@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, test } from 'node:test';
+import {
+  createBobbin,
+  memoryStore,
+  textMessage,
+  type MessageId,
+  type Store,
+  type ThreadId,
+} from '@bobbin/core';
+import { copyStore, jsonlStore, sqliteStore, verifyStore } from '@bobbin/stores';
+import { postgresStore } from '@bobbin/stores/postgres';
+import { everything } from '../src/conformance/everything.ts';
+import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
+import { startPostgres, type PostgresServer } from './postgres-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bobbin-copy-'));
+let server: PostgresServer;
+before(async () => {
+  server = await startPostgres();
+});
+after(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const key = { tenant: 'acme', thread: 'talk' as ThreadId };
+const path = talk(8, 'rare');
+const fork = nodesOf([textMessage('user', 'or else?')], path.slice(0, 6));
+const heads = [path.at(-1)?.id, fork.at(-1)?.id] as MessageId[];
+
+async function filled(store: Store): Promise<Store> {
+  await store.append(key, path);
+  await store.append(key, fork);
+  await store.record(key, [warning('before')]);
+  await store.commit(key, dropPlan(key, path, 4), 0, [warning('first')]);
+  await store.commit(key, dropPlan(key, path, 6), 1, []);
+  await store.record(key, [warning('between')]);
+  await store.commit(key, dropPlan(key, path, 8), 2, [warning('third'), warning('more')]);
+  await store.record(key, [warning('after')]);
+  const thread = await createBobbin({ store, tenant: 'zen', window: 2_000 }).thread('engine');
+  for (let i = 0; i < 20; i++)
+    await thread.append(
+      textMessage('user', `${i} ${'word '.repeat(80)}`),
+      textMessage('assistant', 'ok'),
+    );
+  await thread.compact();
+  return store;
+}
+
+test('C1 a copy from store to store to store is the same in everything, and every hash is verified', async () => {
+  const origin = await filled(memoryStore());
+  const engine = { tenant: 'zen', thread: 'engine' as ThreadId };
+  const expected = [await everything(origin, key, heads), await everything(origin, engine, [])];
+  const chain = [
+    sqliteStore(join(folder, 'a.db'), { sync: 'normal' }),
+    jsonlStore(join(folder, 'b'), { sync: 'normal' }),
+    await postgresStore(server.url()),
+    memoryStore(),
+  ];
+  let from = origin;
+  for (const to of chain) {
+    assert.deepEqual(await copyStore(from, to), {
+      threads: 2,
+      messages: 57,
+      plans: 4,
+      problems: [],
+    });
+    assert.deepEqual(
+      [await everything(to, key, heads), await everything(to, engine, [])],
+      expected,
+    );
+    from = to;
+  }
+  assert.deepEqual(
+    await copyStore(origin, chain[1] as Store),
+    { threads: 2, messages: 57, plans: 4, problems: [] },
+    'again',
+  );
+  assert.deepEqual(
+    [
+      await everything(chain[1] as Store, key, heads),
+      await everything(chain[1] as Store, engine, []),
+    ],
+    expected,
+  );
+  for (const store of chain) await store.close();
+});
+
+test('a copy goes on where it broke off, also behind what was said since', async () => {
+  const origin = await filled(memoryStore());
+  const copy = memoryStore();
+  await copy.append(key, path.slice(0, 5));
+  await copy.record(key, [warning('before')]);
+  await copy.commit(key, dropPlan(key, path, 4), 0, [warning('first')]);
+  await copyStore(origin, copy, ['acme']);
+  assert.deepEqual(await everything(copy, key, heads), await everything(origin, key, heads));
+  assert.deepEqual(await copy.tenants(), ['acme']);
+  await origin.commit(key, dropPlan(key, path, 10), 3, [warning('fourth')]);
+  await copyStore(origin, copy, ['acme']);
+  assert.deepEqual(await everything(copy, key, heads), await everything(origin, key, heads));
+});
+
+test('a copy onto a thread that went another way is refused', async () => {
+  const origin = await filled(memoryStore());
+  const copy = memoryStore();
+  await copy.append(key, path);
+  await copy.commit(key, dropPlan(key, path, 2), 0, []);
+  await assert.rejects(copyStore(origin, copy, ['acme']), /thread talk of acme has other plans/);
+});
+
+test('C1 a verification finds one changed letter, a missing message and a wrong place', async () => {
+  const jsonl = join(folder, 'c');
+  await filled(jsonlStore(jsonl));
+  const file = join(jsonl, 'acme', 'talk.jsonl');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('question 2', 'question 7'));
+  const { problems } = await verifyStore(jsonlStore(jsonl));
+  assert.equal(problems.length, 1);
+  assert.match(
+    problems[0]?.problem ?? '',
+    new RegExp(`^message ${path[2]?.id} is not what was appended: its hash is`),
+  );
+
+  const db = join(folder, 'd.db');
+  const store = await filled(sqliteStore(db));
+  const database = new DatabaseSync(db);
+  database.exec(
+    `DELETE FROM messages WHERE id = '${path[3]?.id}'; UPDATE messages SET turn = 9 WHERE id = '${path[9]?.id}'`,
+  );
+  database.close();
+  assert.deepEqual(
+    (await verifyStore(store)).problems.map(({ problem }) =>
+      problem.replace(/[0-9a-f]{32}/g, 'ID'),
+    ),
+    [
+      'message ID has no parent ID',
+      'message ID is at index 9 of turn 9, not 9 of 5',
+      'message ID is at index 10 of turn 6, not 10 of 10',
+      'plan 1 names message ID, which is not there',
+      'plan 2 names message ID, which is not there',
+      'plan 3 names message ID, which is not there',
+    ],
+  );
+  await store.close();
+});
