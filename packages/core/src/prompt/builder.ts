@@ -77,19 +77,20 @@ export class PromptBuilder {
   /** Takes the next message of the window: carried ones first, then the path from the plan's start on. */
   push(node: Node): void {
     this.#showSummaries(node.index);
+    if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
     const action = this.#actions.get(node.id);
     if (action !== undefined && !isSeatAction(action)) {
       this.#standIn(action);
       return;
     }
-    if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
     if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
     else if (hasResults(node.message)) this.#emitUnseated(node);
     else this.#emitNode(node);
   }
 
-  /** Shows what stands before a window whose path holds nothing yet. */
+  /** Shows what stands before the path. A round that was carried is over: one that waits never is. */
   showBeginning(): void {
+    if (this.#round.length > 0) this.#closeRound();
     this.#showSummaries(this.#plan.start);
   }
 
