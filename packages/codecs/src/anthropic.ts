@@ -14,7 +14,7 @@ import { Place } from './place.ts';
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
 export interface AnthropicMessage {
   role: 'user' | 'assistant' | 'system';
-  content: string | { type: string }[];
+  content?: string | { type: string }[];
 }
 
 /**
@@ -42,7 +42,9 @@ export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Messa
       { role: 'system', parts: [{ kind: 'opaque', type: 'message', value }], original: wire },
     ];
   }
-  const blocks = decodeBlocks(place.at('content'), calls);
+  // A system message that only changes the tools has no content.
+  const isBare = role === 'system' && wire['content'] === undefined;
+  const blocks = isBare ? [] : decodeBlocks(place.at('content'), calls);
   const words = role === 'user' ? wordsFrom(blocks) : blocks.length;
   if (words < blocks.length) {
     const results = slice(wire, 'tool', blocks, 0, words);
@@ -130,7 +132,7 @@ function belongsTo(last: AnthropicMessage, message: Message): boolean {
   return joins && last.role === 'user' && blocksOf(last).at(-1)?.type === 'tool_result';
 }
 
-function blocksOf({ content }: AnthropicMessage): readonly { type: string }[] {
+function blocksOf({ content = [] }: AnthropicMessage): readonly { type: string }[] {
   return typeof content === 'string' ? [textBlock(content)] : content;
 }
 

@@ -23,7 +23,7 @@ import { Place } from './place.ts';
 export type ChatContentPart =
   | { type: 'text'; text: string }
   | { type: 'refusal'; refusal: string }
-  | { type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' } }
+  | { type: 'image_url'; image_url: { url: string } }
   | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
   | { type: 'file'; file: { file_data?: string; file_id?: string; filename?: string } };
 
