@@ -48,6 +48,8 @@ export type EventDetail =
     }
   /** Something failed and the ladder went on without it. */
   | { readonly kind: 'warning'; readonly message: string }
+  /** A provider refused a prompt as too long (E3), with what it said of the sizes. */
+  | { readonly kind: 'refused'; readonly requestTokens?: number; readonly limitTokens?: number }
   /** Soft pressure, but a rewrite would cost more than it saves. */
   | { readonly kind: 'postponed'; readonly reason: string }
   | { readonly kind: 'completed'; readonly freed: number; readonly rungs: readonly string[] };

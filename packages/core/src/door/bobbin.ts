@@ -21,13 +21,9 @@ import type { SummaryCache } from '../summary/cache.ts';
 import type { Redact } from '../summary/redact.ts';
 import { extracting } from '../summary/summarizer.ts';
 import { trustedSummarizer } from '../summary/trusted.ts';
-import type { Message, ThreadId } from '../thread/message.ts';
-import {
-  ThreadHandle,
-  type CompactionHooks,
-  type CompactOptions,
-  type HandleSetting,
-} from './thread-handle.ts';
+import type { Message, MessageId, ThreadId } from '../thread/message.ts';
+import type { CompactionHooks, CompactOptions, HandleSetting } from './handle-options.ts';
+import { ThreadHandle } from './thread-handle.ts';
 import { budget, type Budget } from '../tokens/budget.ts';
 import { estimator, startCalibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -67,8 +63,8 @@ export interface Bobbin<Wire = Message> {
    * longest known prefix, so its plan goes on and only what is new costs anything.
    */
   fit(messages: readonly Wire[], options?: CompactOptions): Promise<Fitted<Wire>>;
-  /** For hosts that do not: the thread of that name, resumed where the store has it. */
-  thread(id: string): Promise<ThreadHandle<Wire>>;
+  /** For hosts that do not: the thread of that name, resumed where the store has it, at its newest message or an older one. */
+  thread(id: string, head?: MessageId): Promise<ThreadHandle<Wire>>;
 }
 
 export function createBobbin(options?: BobbinOptions): Bobbin;
@@ -81,19 +77,25 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
   const fits = new FittedThreads<Wire>(setting, tenant);
   return {
     fit: (messages, compactOptions) => fits.fit(messages, compactOptions),
-    async thread(id) {
+    async thread(id, head) {
       const key = { tenant, thread: id as ThreadId };
-      return new ThreadHandle(key, setting, await resumed(setting.store, key));
+      return new ThreadHandle(key, setting, await resumed(setting.store, key, head));
     },
   };
 }
 
 /** The window of a stored thread, with its head even where the plan shows nothing of it in its seat. */
-async function resumed(store: Store, key: ThreadKey): Promise<StoredWindow | undefined> {
-  const window = await store.window(key);
+async function resumed(
+  store: Store,
+  key: ThreadKey,
+  at: MessageId | undefined,
+): Promise<StoredWindow | undefined> {
+  const window = await store.window(key, at);
   const plan = window?.current?.plan;
+  if (at !== undefined && window === undefined)
+    throw new RangeError(`thread ${key.thread} holds no message ${at}`);
   if (window === undefined || plan === undefined || window.tail.length > 0) return window;
-  const [head] = await store.heads(key);
+  const head = at ?? (await store.heads(key))[0];
   return head === undefined
     ? window
     : { ...window, tail: await store.path(key, head, plan.start - 1) };

@@ -1,6 +1,7 @@
 import { messageId, type Message, type MessageId, type ThreadId } from '../thread/message.ts';
 import type { Fitted } from './fitted.ts';
-import { ThreadHandle, type CompactOptions, type HandleSetting } from './thread-handle.ts';
+import type { CompactOptions, HandleSetting } from './handle-options.ts';
+import { ThreadHandle } from './thread-handle.ts';
 
 const MOST_THREADS = 64;
 

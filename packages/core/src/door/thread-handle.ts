@@ -1,5 +1,7 @@
 import { encodedBy, type Fitted } from './fitted.ts';
 import { Gauge } from './gauge.ts';
+import type { CompactOptions, HandleSetting, Refusal, Tuning } from './handle-options.ts';
+import { PlanKeeper } from './plan-keeper.ts';
 import {
   compact,
   compactExpired,
@@ -13,42 +15,19 @@ import {
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { expiryOf } from '../plan/hide.ts';
 import { emptyPlan, type Plan } from '../plan/plan.ts';
-import { pinned, sameShow } from '../plan/pin.ts';
+import { pinned } from '../plan/pin.ts';
 import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
-import type { Codec, Store, StoredWindow, ThreadKey } from '../ports.ts';
+import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../prompt/builder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import type { Message, MessageId } from '../thread/message.ts';
 import { Thread, type Node } from '../thread/thread.ts';
 import { unitAround } from '../thread/units.ts';
-import { messageLimit } from '../tokens/budget.ts';
+import { budget, messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
-
-export interface CompactionHooks {
-  onEvent?(event: CompactionEvent): void;
-  onBeforeCompaction?(size: { readonly beforeTokens: number }): void;
-  onAfterCompaction?(size: {
-    readonly beforeTokens: number;
-    readonly afterTokens: number;
-    readonly compactedTokens: number;
-  }): void;
-}
-
-/** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
-export interface HandleSetting<Wire> extends Setting {
-  readonly store: Store;
-  readonly codec: Codec<Wire>;
-  readonly calibration: Calibration;
-  readonly hooks: CompactionHooks;
-}
-
-export interface CompactOptions {
-  readonly instructions?: string;
-  readonly signal?: AbortSignal;
-}
 
 const RECALIBRATE_SHARE = 0.03;
 
@@ -62,10 +41,7 @@ export class ThreadHandle<Wire = Message> {
   #setting: Setting;
   #calibration: Calibration;
   #thread: Thread;
-  #plan: Plan;
-  #version: number;
-  /** The newest version of the whole thread, other forks included. */
-  #latest: number;
+  readonly #plans: PlanKeeper;
   #builder: PromptBuilder;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #gauge = new Gauge();
@@ -80,15 +56,18 @@ export class ThreadHandle<Wire = Message> {
       stored === undefined
         ? new Thread(key.thread)
         : Thread.resume(key.thread, stored.carried, stored.tail);
-    this.#plan = stored?.current?.plan ?? emptyPlan(key.thread, host.policy.style);
-    this.#version = stored?.current?.version ?? 0;
-    this.#latest = stored?.version ?? 0;
+    this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
     this.#builder = this.#rebuild();
     for (const node of this.#thread.path()) this.#note(node);
   }
 
   get plan(): Plan {
-    return this.#plan;
+    return this.#plans.plan;
+  }
+
+  /** The version of the plan in force: `promptAt(version)` renders the present prompt without compacting. */
+  get version(): number {
+    return this.#plans.version;
   }
 
   /** The counter in force: what was learnt from reported usage is part of it. */
@@ -149,40 +128,67 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
+  /** Goes on with another budget, policy or summarizer: the model was switched, the instructions changed. */
+  retune(tuning: Tuning): Promise<void> {
+    return this.#exclusively(async () => {
+      const { budget: changed, ...rest } = tuning;
+      this.#setting = {
+        ...this.#setting,
+        ...rest,
+        budget: budget({ ...this.#setting.budget, ...changed }),
+      };
+    });
+  }
+
+  /**
+   * The provider refused the last prompt as too long (E3): what it said of the sizes is learnt, and a prompt of at most
+   * half the size comes back to retry with.
+   */
+  refused(refusal: Refusal = {}, options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    return this.#exclusively(async () => {
+      const { requestTokens, limitTokens } = refusal;
+      const refused = this.#tell({ kind: 'refused', ...refusal });
+      if (requestTokens !== undefined) this.#learn(requestTokens);
+      const windowTokens = Math.min(
+        this.#setting.budget.windowTokens,
+        limitTokens ?? Number.POSITIVE_INFINITY,
+      );
+      this.#setting = { ...this.#setting, budget: { ...this.#setting.budget, windowTokens } };
+      const forced = { ...options, forced: true };
+      const compaction = await this.#compact(compact, 'the provider refused the prompt', forced);
+      return this.#sending(
+        this.#fitted([refused, ...compaction.events], compaction.changed, compaction.fits),
+      );
+    });
+  }
+
   /** Takes the last compaction back. False where there is none. The next one waits until the prompt no longer fits. */
   undo(): Promise<boolean> {
     return this.#exclusively(async () => {
-      const effective = this.#plan.undid === undefined ? this.#version : this.#plan.undid - 1;
-      for (let version = effective; version > 0; version--) {
-        const before = await this.#planAt(version - 1);
-        if (sameShow(before, this.#plan) || !(await this.#isOnPath(before))) continue;
-        await this.#load(before);
-        const { pins } = this.#plan;
-        const { length } = this;
-        return this.#adopt(
-          { ...this.#onHead(before), pins, signedFrom: length, undid: version },
-          [],
-        );
-      }
-      return false;
+      const undone = await this.#plans.undone((plan) => this.#isOnPath(plan));
+      if (undone === undefined) return false;
+      const [before, undid] = undone;
+      await this.#load(before);
+      const { pins } = this.plan;
+      return this.#adopt({ ...this.#onHead(before), pins, signedFrom: this.length, undid }, []);
     });
   }
 
   /** Keeps a message whole from now on, with the calls or results that belong to it; one that was compacted comes back. */
   pin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
-      if (this.#plan.pins.includes(id)) return;
+      if (this.plan.pins.includes(id)) return;
       if (this.#thread.get(id) === undefined) await this.#load(emptyPlan(this.key.thread));
       const node = this.#thread.get(id);
       if (node === undefined)
         throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
       const unit = await this.#unitOf(node);
-      const named = this.#plan.records.some(({ span }) =>
+      const named = this.plan.records.some(({ span }) =>
         unit.some((each) => span.ids.includes(each.id)),
       );
       if (named) await this.#load(emptyPlan(this.key.thread));
       const turnOf = (known: MessageId): number | undefined => this.#thread.get(known)?.turn;
-      const plan = pinned(this.#plan, unit, this.length, turnOf);
+      const plan = pinned(this.plan, unit, this.length, turnOf);
       await this.#adopt(plan.head === null ? this.#onHead(plan) : plan, []);
     });
   }
@@ -190,7 +196,7 @@ export class ThreadHandle<Wire = Message> {
   /** Starts with the plan of a thread that shares its first messages, if the plan was made for no more than those. */
   takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
     return this.#exclusively(async () => {
-      if (plan.threadVersion > sharedMessages || this.#version > 0) return false;
+      if (plan.threadVersion > sharedMessages || this.version > 0) return false;
       return this.#adopt({ ...plan, thread: this.key.thread }, []);
     });
   }
@@ -198,7 +204,7 @@ export class ThreadHandle<Wire = Message> {
   /** A prompt as it was: with an earlier version of the plan, and the path as long as it was then. */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(async () => {
-      const plan = version === this.#version ? this.#plan : await this.#planAt(version);
+      const plan = await this.#plans.at(version);
       await this.#load(plan);
       return render(windowOf(this.#thread, plan, length), plan, this.#setting);
     });
@@ -228,8 +234,12 @@ export class ThreadHandle<Wire = Message> {
   }
 
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
+    const { head } = this;
     const nodes = messages.map((message) => this.#thread.append(message));
-    await this.#host.store.append(this.key, nodes);
+    await this.#host.store.append(this.key, nodes).catch((error: unknown) => {
+      this.#thread.moveHead(head ?? null);
+      throw error;
+    });
     for (const node of nodes) this.#builder.push(node);
     const reported = nodes
       .map((node) => this.#note(node))
@@ -240,7 +250,7 @@ export class ThreadHandle<Wire = Message> {
 
   #note(node: Node): number | undefined {
     const { counter, tools } = this.#setting;
-    return this.#gauge.note(node, counter.message(node.message), tools, this.#plan.threadVersion);
+    return this.#gauge.note(node, counter.message(node.message), tools, this.plan.threadVersion);
   }
 
   /** Compares the last prompt's estimate with what the provider reported for it. */
@@ -267,6 +277,11 @@ export class ThreadHandle<Wire = Message> {
 
   async #fit(options: CompactOptions): Promise<Fitted<Wire>> {
     options.signal?.throwIfAborted();
+    if (options.budget !== undefined)
+      this.#setting = {
+        ...this.#setting,
+        budget: budget({ ...this.#setting.budget, ...options.budget }),
+      };
     const events: CompactionEvent[] = [];
     let compacted = false;
     let fits = true;
@@ -280,13 +295,17 @@ export class ThreadHandle<Wire = Message> {
       take(await this.#compact(compactExpired, 'time to live is over', options));
     if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
       take(await this.#compact(compactFirstSight, 'a large new result', options));
-    const decision = decide(this.#setting, this.#check(), this.#plan, this.#isCold(now));
+    const decision = decide(this.#setting, this.#check(), this.plan, this.#isCold(now));
     if (decision.kind === 'postpone')
       events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
     if (decision.kind === 'compact') take(await this.#compact(compact, decision.reason, options));
-    const fitted = this.#fitted(events, compacted, fits);
+    return this.#sending(this.#fitted(events, compacted, fits));
+  }
+
+  /** Notes that a prompt goes out. */
+  #sending(fitted: Fitted<Wire>): Fitted<Wire> {
     this.#gauge.markSent(this.#thread.length);
-    this.#gauge.sentAt = now;
+    this.#gauge.sentAt = this.#setting.clock.now();
     this.#gauge.sentTokens = fitted.prompt.tokens;
     return fitted;
   }
@@ -316,14 +335,14 @@ export class ThreadHandle<Wire = Message> {
     const { head } = this.#thread;
     const beforeTokens = this.#builder.tokens;
     const { hooks } = this.#host;
-    if (head === undefined) return { plan: this.#plan, changed: false, fits: true, events: [] };
+    if (head === undefined) return { plan: this.plan, changed: false, fits: true, events: [] };
     hooks.onBeforeCompaction?.({ beforeTokens });
     const { task, sent } = this.#gauge;
     const job = {
       key: this.key,
       head,
       window: this.#window(),
-      plan: this.#plan,
+      plan: this.plan,
       task,
       sent,
       reason,
@@ -348,28 +367,10 @@ export class ThreadHandle<Wire = Message> {
 
   /** Commits a plan. Where another writer was faster, its plan is taken over instead. */
   async #adopt(plan: Plan, events: readonly CompactionEvent[]): Promise<boolean> {
-    const won = await this.#host.store.commit(this.key, plan, this.#latest, events);
-    if (won) {
-      this.#plan = plan;
-      this.#latest += 1;
-      this.#version = this.#latest;
-    } else {
-      const stored = await this.#host.store.window(this.key, this.head);
-      this.#plan = stored?.current?.plan ?? this.#plan;
-      this.#version = stored?.current?.version ?? this.#version;
-      this.#latest = stored?.version ?? this.#latest;
-      await this.#load(this.#plan);
-    }
+    const won = await this.#plans.commit(plan, events, this.head);
+    if (!won) await this.#load(this.plan);
     this.#builder = this.#rebuild();
     return won;
-  }
-
-  async #planAt(version: number): Promise<Plan> {
-    if (version === 0) return emptyPlan(this.key.thread, this.#host.policy.style);
-    const stored = await this.#host.store.plan(this.key, version);
-    if (stored === undefined)
-      throw new RangeError(`thread ${this.key.thread} has no plan of version ${version}`);
-    return stored.plan;
   }
 
   /** Makes sure that all which a plan shows is in memory. */
@@ -384,11 +385,11 @@ export class ThreadHandle<Wire = Message> {
   }
 
   #window(): Window {
-    return windowOf(this.#thread, this.#plan);
+    return windowOf(this.#thread, this.plan);
   }
 
   #rebuild(): PromptBuilder {
-    return startPrompt(this.#window(), this.#plan, this.#setting);
+    return startPrompt(this.#window(), this.plan, this.#setting);
   }
 
   /** The next time at which something expires; what is pinned past its time waits for the next compaction. */
@@ -417,8 +418,8 @@ export class ThreadHandle<Wire = Message> {
     const { continueWith } = this.#setting.policy;
     return encodedBy(this.#host.codec, {
       prompt,
-      plan: this.#plan,
-      version: this.#version,
+      plan: this.plan,
+      version: this.version,
       compacted,
       fits,
       limitTokens: messageLimit(this.#setting.budget),

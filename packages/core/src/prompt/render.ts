@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Window } from '../plan/window.ts';
 import { PromptBuilder } from './builder.ts';
 import { cachePoints, type CacheLimits } from './cache-points.ts';
-import type { Prompt } from './prompt.ts';
+import type { Prompt, PromptMessage } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 /** Raised when the same thread and plan would render to other bytes. */
@@ -24,11 +24,19 @@ export function startPrompt(window: Window, plan: Plan, options: RenderOptions):
   return builder;
 }
 
-/** The prompt as it stands. */
+/** The prompt as it stands. Its list is copied when it is first read: what was rendered never changes. */
 export function finishPrompt(builder: PromptBuilder, options: RenderOptions): Prompt {
-  const messages = builder.messages.slice();
-  const points = cachePoints(messages, builder.landmarks, options.counter, options.cacheLimits);
-  return { messages, tokens: builder.tokens, cachePoints: points };
+  const { messages: growing, tokens, landmarks } = builder;
+  const { length } = growing;
+  let messages: readonly PromptMessage[] | undefined;
+  return {
+    get messages() {
+      messages ??= growing.slice(0, length);
+      return messages;
+    },
+    tokens,
+    cachePoints: cachePoints(growing, landmarks, options.counter, options.cacheLimits),
+  };
 }
 
 /** Thread and plan to prompt: pure, the same every time. */

@@ -1,0 +1,41 @@
+import type { Setting } from '../compactor.ts';
+import type { CompactionEvent } from '../events.ts';
+import type { Codec, Store } from '../ports.ts';
+import type { Budget } from '../tokens/budget.ts';
+import type { Calibration } from '../tokens/calibration.ts';
+
+export interface CompactionHooks {
+  onEvent?(event: CompactionEvent): void;
+  onBeforeCompaction?(size: { readonly beforeTokens: number }): void;
+  onAfterCompaction?(size: {
+    readonly beforeTokens: number;
+    readonly afterTokens: number;
+    readonly compactedTokens: number;
+  }): void;
+}
+
+/** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
+export interface HandleSetting<Wire> extends Setting {
+  readonly store: Store;
+  readonly codec: Codec<Wire>;
+  readonly calibration: Calibration;
+  readonly hooks: CompactionHooks;
+}
+
+export interface CompactOptions {
+  readonly instructions?: string;
+  readonly signal?: AbortSignal;
+  /** What has changed of the budget, from now on: a host may know its system prompt and tools only when it asks. */
+  readonly budget?: Partial<Budget>;
+}
+
+/** What a host may change while a thread is open. */
+export type Tuning = Partial<Pick<Setting, 'policy' | 'summarizer' | 'tools'>> & {
+  readonly budget?: Partial<Budget>;
+};
+
+/** What a provider said when it refused a prompt as too long. */
+export interface Refusal {
+  readonly requestTokens?: number;
+  readonly limitTokens?: number;
+}

@@ -1,0 +1,76 @@
+import type { CompactionEvent } from '../events.ts';
+import { sameShow } from '../plan/pin.ts';
+import { emptyPlan, type Plan, type RenderStyle } from '../plan/plan.ts';
+import type { Store, StoredWindow, ThreadKey } from '../ports.ts';
+import type { MessageId } from '../thread/message.ts';
+
+/** The plan in force of one path, with the ways to the plans before it. */
+export class PlanKeeper {
+  readonly #store: Store;
+  readonly #key: ThreadKey;
+  readonly #style: RenderStyle;
+  #plan: Plan;
+  #version: number;
+  /** The newest version of the whole thread, other forks included: what a commit must expect. */
+  #latest: number;
+
+  constructor(store: Store, key: ThreadKey, style: RenderStyle, stored: StoredWindow | undefined) {
+    this.#store = store;
+    this.#key = key;
+    this.#style = style;
+    this.#plan = stored?.current?.plan ?? this.#empty();
+    this.#version = stored?.current?.version ?? 0;
+    this.#latest = stored?.version ?? 0;
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Commits a plan. False where another writer was faster: then its plan is in force. */
+  async commit(
+    plan: Plan,
+    events: readonly CompactionEvent[],
+    head: MessageId | undefined,
+  ): Promise<boolean> {
+    const won = await this.#store.commit(this.#key, plan, this.#latest, events);
+    if (won) {
+      this.#plan = plan;
+      this.#latest += 1;
+      this.#version = this.#latest;
+      return true;
+    }
+    const stored = await this.#store.window(this.#key, head);
+    this.#plan = stored?.current?.plan ?? this.#plan;
+    this.#version = stored?.current?.version ?? this.#version;
+    this.#latest = stored?.version ?? this.#latest;
+    return false;
+  }
+
+  async at(version: number): Promise<Plan> {
+    if (version === this.#version) return this.#plan;
+    if (version === 0) return this.#empty();
+    const stored = await this.#store.plan(this.#key, version);
+    if (stored === undefined)
+      throw new RangeError(`thread ${this.#key.thread} has no plan of version ${version}`);
+    return stored.plan;
+  }
+
+  /** The plan that an undo brings back, with the version that it takes back; undefined where there is none. */
+  async undone(isOnPath: (plan: Plan) => Promise<boolean>): Promise<[Plan, number] | undefined> {
+    const effective = this.#plan.undid === undefined ? this.#version : this.#plan.undid - 1;
+    for (let version = effective; version > 0; version--) {
+      const before = await this.at(version - 1);
+      if (!sameShow(before, this.#plan) && (await isOnPath(before))) return [before, version];
+    }
+    return undefined;
+  }
+
+  #empty(): Plan {
+    return emptyPlan(this.#key.thread, this.#style);
+  }
+}
