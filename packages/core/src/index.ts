@@ -1,4 +1,5 @@
 export { createBobbin, type Bobbin, type BobbinOptions } from './door/bobbin.ts';
+export { contextLimitOf, isContextLimit, type ContextLimit } from './door/context-limit.ts';
 export { mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
 export { artifactId } from './thread/artifact.ts';
 export { memoryStore } from './door/memory-store.ts';
@@ -119,6 +120,19 @@ export {
   STRICT_RULES,
   type ProviderRules,
 } from './prompt/rules.ts';
+export { pageOf, type PageRequest } from './recall/page.ts';
+export { qualityOf, type Quality } from './recall/quality.ts';
+export { READ_ARTIFACT_TOOL, readArtifact, type ToolDefinition } from './recall/read-artifact.ts';
+export {
+  answerRecall,
+  embedCompacted,
+  recall,
+  RECALL_TOOL,
+  type Recalled,
+  type RecallOptions,
+  type RecallRequest,
+} from './recall/recall.ts';
+export { REHYDRATION_LIMITS, type RehydrationLimits } from './recall/rehydrate.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { ANSWER_SCHEMA, decodeAnswer, proseSummary, type Decoded } from './summary/answer.ts';
