@@ -16,6 +16,7 @@ const TASKS = new Map([
   ['start', ['packages/cli/bin/bobbin.mjs', 'demo']],
   ['test', ['scripts/steps.mjs', 'test']],
   ['soak', ['scripts/steps.mjs', 'soak']],
+  ['e2e:model', ['scripts/e2e-model/main.ts']],
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
