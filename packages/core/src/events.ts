@@ -46,6 +46,8 @@ export type EventDetail =
       readonly artifactId: ArtifactId;
       readonly reason: string;
     }
+  /** A host's word on the task, for the metrics of quality (C25). */
+  | { readonly kind: 'task-finished'; readonly completed: boolean }
   /** Something failed and the ladder went on without it. */
   | { readonly kind: 'warning'; readonly message: string }
   /** A provider refused a prompt as too long (E3), with what it said of the sizes. */

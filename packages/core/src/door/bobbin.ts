@@ -13,7 +13,9 @@ import type {
   StoredWindow,
   Summarizer,
   ThreadKey,
+  Embedder,
 } from '../ports.ts';
+import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
 import { STRICT_RULES, type ProviderRules } from '../prompt/rules.ts';
@@ -53,6 +55,10 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly tools?: ToolPolicies;
   readonly rules?: ProviderRules;
   readonly cacheLimits?: CacheLimits;
+  /** What one turn may bring back of what was moved out; `budget.rehydrationTokens` is what it may cost. */
+  readonly rehydration?: Partial<RehydrationLimits>;
+  /** Where given, recall goes by meaning too. */
+  readonly embedder?: Embedder;
   readonly tenant?: string;
   readonly clock?: Clock;
 }
@@ -125,6 +131,8 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     store: options.store ?? memoryStore(),
     artifacts: options.artifacts ?? memoryArtifacts(),
     clock: options.clock ?? systemClock,
+    rehydration: options.rehydration ?? {},
+    ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
     codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
     hooks: options,
     ...(cacheLimits === undefined ? {} : { cacheLimits }),

@@ -1,6 +1,7 @@
 import type { Setting } from '../compactor.ts';
 import type { CompactionEvent } from '../events.ts';
-import type { Codec, Store } from '../ports.ts';
+import type { Codec, Store, Embedder } from '../ports.ts';
+import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Calibration } from '../tokens/calibration.ts';
 
@@ -19,6 +20,8 @@ export interface HandleSetting<Wire> extends Setting {
   readonly store: Store;
   readonly codec: Codec<Wire>;
   readonly calibration: Calibration;
+  readonly rehydration: Partial<RehydrationLimits>;
+  readonly embedder?: Embedder;
   readonly hooks: CompactionHooks;
 }
 

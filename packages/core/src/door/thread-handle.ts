@@ -20,6 +20,8 @@ import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../prompt/builder.ts';
+import { remindedPrompt } from '../recall/reminded-prompt.ts';
+import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import type { Message, MessageId } from '../thread/message.ts';
@@ -45,6 +47,7 @@ export class ThreadHandle<Wire = Message> {
   #builder: PromptBuilder;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #gauge = new Gauge();
+  readonly #reminders: Reminders;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
 
   constructor(key: ThreadKey, host: HandleSetting<Wire>, stored?: StoredWindow) {
@@ -56,6 +59,7 @@ export class ThreadHandle<Wire = Message> {
       stored === undefined
         ? new Thread(key.thread)
         : Thread.resume(key.thread, stored.carried, stored.tail);
+    this.#reminders = new Reminders({ ...host, key, index: host.store, limits: host.rehydration });
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
     this.#builder = this.#rebuild();
     for (const node of this.#thread.path()) this.#note(node);
@@ -299,7 +303,34 @@ export class ThreadHandle<Wire = Message> {
     if (decision.kind === 'postpone')
       events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
     if (decision.kind === 'compact') take(await this.#compact(compact, decision.reason, options));
+    events.push(...(await this.#remind()));
     return this.#sending(this.#fitted(events, compacted, fits));
+  }
+
+  /** Brings back what the present turn asks for, paid from the reserve (C11). */
+  async #remind(): Promise<readonly CompactionEvent[]> {
+    const { counter, budget: room } = this.#setting;
+    const details = await this.#reminders.remind({
+      plan: this.plan,
+      window: () => this.#window(),
+      counter,
+      reserveTokens: room.rehydrationTokens,
+    });
+    const events = details.map((detail) => this.#tell(detail));
+    if (events.length > 0) await this.#host.store.record(this.key, events);
+    return events;
+  }
+
+  /** While something was brought back, nothing else is moved out beneath it (C12). */
+  #calm(): Setting {
+    const { policy } = this.#setting;
+    return this.#reminded().length === 0
+      ? this.#setting
+      : { ...this.#setting, policy: unaggressive(policy) };
+  }
+
+  #reminded(): readonly Reminder[] {
+    return this.#reminders.shownIn(this.#thread.head?.turn ?? 0);
   }
 
   /** Notes that a prompt goes out. */
@@ -348,7 +379,7 @@ export class ThreadHandle<Wire = Message> {
       reason,
       ...options,
     };
-    const compaction = await way(this.#setting, job);
+    const compaction = await way(options.forced === true ? this.#setting : this.#calm(), job);
     for (const event of compaction.events) hooks.onEvent?.(event);
     if (compaction.changed) {
       const { undid: _, ...plan } = compaction.plan;
@@ -414,7 +445,9 @@ export class ThreadHandle<Wire = Message> {
   }
 
   #fitted(events: readonly CompactionEvent[], compacted: boolean, fits: boolean): Fitted<Wire> {
-    const prompt = this.#asSentNow(finishPrompt(this.#builder, this.#setting));
+    const { rules, counter } = this.#setting;
+    const shown = this.#asSentNow(finishPrompt(this.#builder, this.#setting));
+    const prompt = remindedPrompt(shown, this.#reminded(), rules, counter);
     const { continueWith } = this.#setting.policy;
     return encodedBy(this.#host.codec, {
       prompt,

@@ -1,0 +1,58 @@
+import type { ArtifactStore, Requester } from '../ports.ts';
+import type { JsonObject } from '../thread/json.ts';
+import type { ArtifactId } from '../thread/message.ts';
+import { pageOf, type PageRequest } from './page.ts';
+
+/** A tool as a host offers it to a model: name, description, arguments as a JSON schema. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+const PAGE_PARAMETERS: JsonObject = {
+  offset: { type: 'integer', minimum: 0, description: 'Read from this character on.' },
+  limit: { type: 'integer', minimum: 1, description: 'The most characters to return (8000).' },
+  lines: {
+    type: 'array',
+    items: { type: 'integer', minimum: 1 },
+    minItems: 2,
+    maxItems: 2,
+    description: 'Read from one line to another, such as [120, 180].',
+  },
+  search: { type: 'string', description: 'Show only the lines that contain this text.' },
+};
+
+/** `read_artifact` (C11): pages and greps in what was moved out of the prompt. */
+export const READ_ARTIFACT_TOOL: ToolDefinition = {
+  name: 'read_artifact',
+  description:
+    'Reads content that was moved out of the conversation, by the id in "[Externalized Content - artifact:ID]". ' +
+    'Large content comes in pages; search for a text to find the right place in it.',
+  parameters: {
+    type: 'object',
+    properties: { id: { type: 'string', description: 'The artifact id.' }, ...PAGE_PARAMETERS },
+    required: ['id'],
+    additionalProperties: false,
+  },
+};
+
+/** The part of an artifact that is asked for; what is not there and what may not be read are told alike. */
+export async function readArtifact(
+  artifacts: ArtifactStore,
+  requester: Requester,
+  request: PageRequest & { readonly id: string },
+): Promise<string> {
+  const id = request.id.replace(/^artifact:/, '') as ArtifactId;
+  const metadata = await artifacts.metadata(id, requester);
+  if (metadata === undefined) return `There is no artifact ${id}.`;
+  if (!isText(metadata.mediaType))
+    return `Artifact ${id} is ${metadata.mediaType}: it cannot be read as text.`;
+  const text = await artifacts.get(id, requester);
+  if (text === undefined) return `There is no artifact ${id}.`;
+  return `[artifact:${id}, ${metadata.mediaType}]\n${pageOf(text, request)}`;
+}
+
+export function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || /\b(json|xml|yaml|javascript)\b/.test(mediaType);
+}

@@ -1,0 +1,180 @@
+import type { Embedder, Found, RecallIndex, Store, ThreadKey } from '../ports.ts';
+import { headOf } from '../thread/text.ts';
+import { resultsOf, type Message, type MessageId } from '../thread/message.ts';
+import type { Node } from '../thread/thread.ts';
+import { pageOf, type PageRequest } from './page.ts';
+import type { ToolDefinition } from './read-artifact.ts';
+import { queryWords, searchText, wordsOf } from './words.ts';
+
+/** A compacted message that answers a query. */
+export interface Recalled {
+  readonly node: Node;
+  /** The part of it that holds the most of the query. */
+  readonly excerpt: string;
+  /** How many different words of the query it holds. */
+  readonly matches: number;
+}
+
+export interface RecallOptions {
+  readonly most?: number;
+  readonly excerptChars?: number;
+  /** Where given, meaning counts beside words. */
+  readonly embedder?: Embedder;
+  /** Messages that the prompt shows as they are: nothing of them was lost. */
+  readonly shown?: ReadonlySet<MessageId>;
+}
+
+const MOST = 5;
+const EXCERPT_CHARS = 600;
+/** Reciprocal rank fusion with its usual constant (Cormack, Clarke and Büttcher, 2009). */
+const RANK_OFFSET = 60;
+const EMBED_AT_ONCE = 64;
+
+/** Finds what was compacted: by words, and by meaning where there is an embedder (C26). */
+export async function recall(
+  index: RecallIndex,
+  key: ThreadKey,
+  query: string,
+  options: RecallOptions = {},
+): Promise<readonly Recalled[]> {
+  const { most = MOST, excerptChars = EXCERPT_CHARS, embedder, shown } = options;
+  const words = queryWords(query);
+  const depth = most * 4;
+  const lists = [words.length === 0 ? [] : await index.search(key, words, depth)];
+  const [vector] = embedder === undefined ? [] : await embedder.embed([query]);
+  if (embedder !== undefined && vector !== undefined)
+    lists.push(await index.nearest(key, embedder.id, vector, depth));
+  return fused(lists)
+    .filter(({ id }) => shown?.has(id) !== true)
+    .slice(0, most)
+    .map((node) => recalled(node, words, excerptChars));
+}
+
+/** Gives a vector to every compacted message that has none. To be called after a compaction, at any time. */
+export async function embedCompacted(
+  index: RecallIndex,
+  key: ThreadKey,
+  embedder: Embedder,
+): Promise<number> {
+  for (let embedded = 0; ;) {
+    const nodes = await index.unembedded(key, embedder.id, EMBED_AT_ONCE);
+    if (nodes.length === 0) return embedded;
+    const vectors = await embedder.embed(nodes.map(({ message }) => searchText(message)));
+    await index.keepVectors(
+      key,
+      embedder.id,
+      nodes.map(({ id }, i) => ({ id, vector: vectors[i] ?? [] })),
+    );
+    embedded += nodes.length;
+  }
+}
+
+/** One order from several. */
+function fused(lists: readonly (readonly Found[])[]): readonly Node[] {
+  const scores = new Map<MessageId, { node: Node; score: number }>();
+  for (const list of lists) {
+    for (const [rank, { node }] of list.entries()) {
+      const score = (scores.get(node.id)?.score ?? 0) + 1 / (RANK_OFFSET + rank);
+      scores.set(node.id, { node, score });
+    }
+  }
+  return [...scores.values()].toSorted((a, b) => b.score - a.score).map(({ node }) => node);
+}
+
+function recalled(node: Node, words: readonly string[], chars: number): Recalled {
+  const text = searchText(node.message);
+  const held = new Set(wordsOf(text));
+  return {
+    node,
+    excerpt: bestPart(text, words, chars),
+    matches: words.filter((word) => held.has(word)).length,
+  };
+}
+
+/** The window of a text that holds the most different words of a query. */
+function bestPart(text: string, words: readonly string[], chars: number): string {
+  if (text.length <= chars) return text;
+  const lower = text.toLowerCase();
+  const step = Math.floor(chars / 2);
+  let best = 0;
+  let most = 0;
+  for (let from = 0; from < text.length; from += step) {
+    const held = countHeld(lower.slice(from, from + chars), words);
+    if (held > most) [best, most] = [from, held];
+  }
+  const start = best === 0 ? '' : '…';
+  const end = best + chars < text.length ? '…' : '';
+  return `${start}${headOf(text.slice(best).replace(/^[\udc00-\udfff]/, ''), chars)}${end}`;
+}
+
+function countHeld(part: string, words: readonly string[]): number {
+  return words.reduce((sum, word) => sum + Number(part.includes(word)), 0);
+}
+
+/** `recall` as a tool (C26). */
+export const RECALL_TOOL: ToolDefinition = {
+  name: 'recall',
+  description:
+    'Searches everything that was said and done earlier in this conversation and is no longer shown: ask with the ' +
+    'words that it would contain (names, paths, numbers, errors). Then read one result in full by its message.',
+  parameters: {
+    type: 'object',
+    properties: {
+      query: { type: 'string', description: 'What to search for.' },
+      message: {
+        type: 'string',
+        description: 'A message from an earlier result, to read it in full.',
+      },
+      offset: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Read the message from this character on.',
+      },
+      search: { type: 'string', description: 'Show only its lines that contain this text.' },
+    },
+    additionalProperties: false,
+  },
+};
+
+export type RecallRequest = PageRequest & { readonly query?: string; readonly message?: string };
+
+/** Answers a call of the tool. */
+export async function answerRecall(
+  store: Store,
+  key: ThreadKey,
+  request: RecallRequest,
+  options: RecallOptions = {},
+): Promise<string> {
+  if (request.message !== undefined) return readMessage(store, key, request.message, request);
+  const found = await recall(store, key, request.query ?? '', options);
+  if (found.length === 0) return 'Nothing that was compacted holds these words.';
+  return found.map((each, i) => `[${i + 1}] ${describeRecalled(each)}`).join('\n\n');
+}
+
+/** Turn, role, how to read on, and the part that matches. */
+export function describeRecalled({ node, excerpt }: Recalled): string {
+  const readOn = `recall({"message": "${handleOf(node)}"})`;
+  return `turn ${node.turn}, ${speakerOf(node.message)}; all of it: ${readOn}\n${excerpt}`;
+}
+
+function speakerOf(message: Message): string {
+  const tool = resultsOf(message)[0]?.tool;
+  return tool === undefined ? message.role : `${message.role} ${tool}`;
+}
+
+/** A message's name in results: with its index, so that it is found without a search. */
+function handleOf({ id, index }: Node): string {
+  return `${index}-${id}`;
+}
+
+async function readMessage(
+  store: Store,
+  key: ThreadKey,
+  handle: string,
+  page: PageRequest,
+): Promise<string> {
+  const [, index, id] = /^(\d{1,9})-([0-9a-f]{32})$/.exec(handle.trim()) ?? [];
+  const [node] = id === undefined ? [] : await store.path(key, id as MessageId, Number(index));
+  if (node === undefined) return `There is no message ${handle}.`;
+  return `[turn ${node.turn}, ${speakerOf(node.message)}]\n${pageOf(searchText(node.message), page)}`;
+}

@@ -1,0 +1,152 @@
+import { currentSummary, type Plan } from '../plan/plan.ts';
+import type { Sensitivity } from '../ports.ts';
+import type { ArtifactReference } from '../summary/summary.ts';
+import {
+  callsOf,
+  resultsOf,
+  startsTurn,
+  textOf,
+  type ArtifactId,
+  type CallPart,
+} from '../thread/message.ts';
+import type { Node } from '../thread/thread.ts';
+import { queryWords, wordsOf } from './words.ts';
+
+/** What one turn may bring back (C11). */
+export interface RehydrationLimits {
+  readonly mostArtifacts: number;
+  readonly tokensEach: number;
+  readonly tokensInAll: number;
+  /** How many turns must begin before the same artifact comes again. */
+  readonly cooldownTurns: number;
+  /** More sensitive content needs an explicit call. */
+  readonly sensitivities: readonly Sensitivity[];
+}
+
+export const REHYDRATION_LIMITS: RehydrationLimits = {
+  mostArtifacts: 3,
+  tokensEach: 4_000,
+  tokensInAll: 8_000,
+  cooldownTurns: 2,
+  sensitivities: ['public', 'internal'],
+};
+
+/** The present turn: what was said in it so far. */
+export interface TurnSpeech {
+  readonly turn: number;
+  /** The user's message and what the agent said behind it. */
+  readonly texts: readonly string[];
+  /** Calls whose results are not there yet. */
+  readonly pending: readonly CallPart[];
+}
+
+/** When each artifact was last shown, by turn. */
+export type Shown = ReadonlyMap<ArtifactId, number>;
+
+export interface WantedArtifact {
+  readonly artifactId: ArtifactId;
+  readonly because: 'named' | 'called' | 'hint';
+}
+
+/** Reading further back than this costs more than it finds. */
+const MOST_REFERENCES = 200;
+/** Words of every hint, which tell none from another. */
+const HINT_WORDS: ReadonlySet<string> = new Set([
+  'full',
+  'content',
+  'needed',
+  'lines',
+  'success',
+  'failure',
+]);
+
+/** What is said in the newest turn of some messages. */
+export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {
+  const start = nodes.findLastIndex(({ message }) => startsTurn(message));
+  const opener = nodes[start];
+  if (opener === undefined) return undefined;
+  const texts: string[] = [];
+  const pending = new Map<string, CallPart>();
+  for (const { message } of nodes.slice(start)) {
+    if (message.role !== 'tool' && message.role !== 'system') texts.push(textOf(message));
+    for (const call of callsOf(message)) pending.set(call.callId, call);
+    for (const { callId } of resultsOf(message)) pending.delete(callId);
+  }
+  return { turn: opener.turn, texts, pending: [...pending.values()] };
+}
+
+/** The artifacts that a plan points to, the newest last. */
+export function referencesOf(plan: Plan): readonly ArtifactReference[] {
+  const summarized = currentSummary(plan)?.summary.artifacts ?? [];
+  const moved = plan.records.flatMap((record) =>
+    record.kind === 'externalize'
+      ? [{ artifactId: record.artifactId, description: record.summary, hint: record.hint }]
+      : [],
+  );
+  const byId = new Map([...summarized, ...moved].map((each) => [each.artifactId, each]));
+  return [...byId.values()].slice(-MOST_REFERENCES);
+}
+
+/**
+ * The artifacts that a turn asks for and may have: those named by id first, then those that a pending call names, then
+ * those whose hint a question matches. One that is cooling down is not among them.
+ */
+export function wantedArtifacts(
+  references: readonly ArtifactReference[],
+  speech: TurnSpeech,
+  shown: Shown,
+  limits: RehydrationLimits = REHYDRATION_LIMITS,
+): readonly WantedArtifact[] {
+  const reasons: readonly [WantedArtifact['because'], (each: ArtifactReference) => boolean][] = [
+    ['named', ({ artifactId }) => speech.texts.some((text) => names(text, artifactId))],
+    ['called', ({ artifactId }) => speech.pending.some(({ args }) => names(args, artifactId))],
+    ['hint', (each) => speech.texts.some((text) => asksFor(text, each))],
+  ];
+  const wanted = new Map<ArtifactId, WantedArtifact>();
+  for (const [because, holds] of reasons) {
+    for (const each of references) {
+      const { artifactId } = each;
+      if (wanted.has(artifactId) || isCooling(artifactId, speech.turn, shown, limits)) continue;
+      if (holds(each)) wanted.set(artifactId, { artifactId, because });
+    }
+  }
+  return [...wanted.values()].slice(0, limits.mostArtifacts);
+}
+
+function isCooling(
+  id: ArtifactId,
+  turn: number,
+  shown: Shown,
+  { cooldownTurns }: RehydrationLimits,
+): boolean {
+  const last = shown.get(id);
+  return last !== undefined && last !== turn && turn - last < cooldownTurns;
+}
+
+/** True where a text holds an id as a whole word, never as a part of a longer one. */
+export function names(text: string, id: string): boolean {
+  for (let at = text.indexOf(id); at !== -1; at = text.indexOf(id, at + 1)) {
+    if (!isWordChar(text[at - 1]) && !isWordChar(text[at + id.length])) return true;
+  }
+  return false;
+}
+
+function isWordChar(char: string | undefined): boolean {
+  return char !== undefined && /[\p{L}\p{N}_-]/u.test(char);
+}
+
+/** True where a question shares at least two words, and half of its or the hint's, with what an artifact holds. */
+function asksFor(text: string, { hint, description }: ArtifactReference): boolean {
+  if (!/[?？]/.test(text)) return false;
+  const about = new Set(
+    queryWords(`${hint} ${description}`, 64).filter((word) => !HINT_WORDS.has(word)),
+  );
+  const asked = queryWords(text);
+  const matching = asked.filter((word) => about.has(word)).length;
+  return matching >= 2 && matching >= Math.min(asked.length, about.size) / 2;
+}
+
+/** Whether a text is a question that recall could answer: it asks, and about something. */
+export function isQuestion(text: string): boolean {
+  return /[?？]/.test(text) && wordsOf(text.slice(0, 400)).length > 1;
+}

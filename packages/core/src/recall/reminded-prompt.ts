@@ -1,0 +1,54 @@
+import type { Prompt, PromptMessage } from '../prompt/prompt.ts';
+import type { ProviderRules } from '../prompt/rules.ts';
+import { startsTurn, textMessage } from '../thread/message.ts';
+import type { Counter } from '../tokens/counter.ts';
+import type { Reminder } from './reminder.ts';
+
+const NOTED = '[Noted.]';
+
+/** A prompt with reminders before the present turn (C18). Cache points keep their messages. */
+export function remindedPrompt(
+  prompt: Prompt,
+  reminders: readonly Reminder[],
+  rules: ProviderRules,
+  counter: Counter,
+): Prompt {
+  if (reminders.length === 0) return prompt;
+  const at = turnStart(prompt.messages);
+  const inserted = framed(prompt.messages[at - 1], reminders, rules);
+  const tokens = inserted.reduce(
+    (sum, { message }) => sum + counter.message(message),
+    prompt.tokens,
+  );
+  return {
+    messages: prompt.messages.toSpliced(at, 0, ...inserted),
+    tokens,
+    cachePoints: prompt.cachePoints.map((point) => (point < at ? point : point + inserted.length)),
+  };
+}
+
+/** Where the present turn begins; a prompt without one is reminded behind its system messages. */
+function turnStart(messages: readonly PromptMessage[]): number {
+  const turn = messages.findLastIndex(({ message }) => startsTurn(message));
+  if (turn !== -1) return turn;
+  const first = messages.findIndex(({ message }) => message.role !== 'system');
+  return first === -1 ? messages.length : first;
+}
+
+/** Reminders are the user's; where roles must take turns, the assistant takes note of each. */
+function framed(
+  before: PromptMessage | undefined,
+  reminders: readonly Reminder[],
+  rules: ProviderRules,
+): readonly PromptMessage[] {
+  const noted: PromptMessage = {
+    message: textMessage('assistant', NOTED),
+    source: { kind: 'bridge' },
+  };
+  const bridge = rules.alternate ? [noted] : [];
+  const follows = before?.message.role === 'user' || before?.message.role === 'tool';
+  return [
+    ...(follows ? bridge : []),
+    ...reminders.flatMap(({ message, source }) => [{ message, source }, ...bridge]),
+  ];
+}
