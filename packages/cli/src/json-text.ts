@@ -106,12 +106,13 @@ function skipString(text: string, start: number): number {
   throw new JsonProblem(start, 'this string does not end');
 }
 
-const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
+const HEX = /u[\dA-Fa-f]{4}/y;
 
 /** The last character of an escape. */
 function skipEscape(text: string, at: number): number {
-  ESCAPE.lastIndex = at;
-  if (ESCAPE.test(text)) return ESCAPE.lastIndex - 1;
+  if ('"\\/bfnrt'.includes(text[at + 1] ?? ' ')) return at + 1;
+  HEX.lastIndex = at + 1;
+  if (HEX.test(text)) return at + 5;
   throw new JsonProblem(at, 'this is no escape that JSON knows');
 }
 

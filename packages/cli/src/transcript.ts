@@ -67,8 +67,8 @@ export class Transcript {
   /** Lists are laid out as the one that was read: on one line, or one item a line with its indentation. */
   #layOut(messages: readonly unknown[]): string {
     const inner = this.#text.slice(this.#list.start + 1, this.#list.end - 1);
-    const before = /^\s*/.exec(inner)?.[0] ?? '';
-    const after = inner === before ? '' : (/\s*$/.exec(inner)?.[0] ?? '');
+    const before = inner.slice(0, inner.length - inner.trimStart().length);
+    const after = inner === before ? '' : inner.slice(inner.trimEnd().length);
     const unit = before.includes('\n') ? (/\n([ \t]+)/.exec(this.#text)?.[1] ?? '') : '';
     const indent = before.slice(before.lastIndexOf('\n') + 1);
     const write = (message: unknown): string =>

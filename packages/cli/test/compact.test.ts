@@ -25,6 +25,7 @@ test('what fits comes out with the very bytes that went in', async () => {
     '[{"role":"user","content":"hi"}]',
     '\uFEFF{ "model": "gpt-5", "temperature": 1.0, "messages": [ {"role":"user", "content":"\\u00e9\\ud83e\\uddf5", "n": 1e2} ],\r\n "x": 12345678901234567890 }\n',
     '[\n\t{\n\t\t"role": "user",\n\t\t"content": "hi"\n\t}\n]\n',
+    '[ {"role":"user","content":"a"} ,\n\n{"role":"user","content":"b"},{"role":"user","content":"c"}]',
     '[]\n',
   ]) {
     const { status, stdout } = await bobbin(['compact'], { stdin: text });
@@ -56,6 +57,18 @@ test('a long transcript is wound within the budget, in the format it came in', a
 function item(message: ChatMessage): string {
   return `    ${JSON.stringify(message, null, 1).replaceAll('\n', '')}`;
 }
+
+test('what fits the budget stays whole, also where one result takes most of it', async () => {
+  const content = 'A line that a tool has read from a file.\n'.repeat(400);
+  const messages = conversation(1).map((message) =>
+    message.role === 'tool' ? { ...message, content } : message,
+  );
+  const [stdin, tokens] = [JSON.stringify(messages), chars4Tokens(messages)];
+  const { stdout } = await bobbin(['compact', '--counter', 'chars4', '--budget', `${tokens}`], {
+    stdin,
+  });
+  assert.equal(stdout, `${stdin}\n`);
+});
 
 test('kept messages and other fields are written with the characters that were read', async () => {
   const text = `{\n  "model" : "gpt-5",\n  "messages": [\n${long.map(item).join(',\n')}\n  ],\n  "seed": 7.0\n}\n`;
