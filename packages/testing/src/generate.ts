@@ -27,7 +27,7 @@ export interface ConversationShape {
 /**
  * A random conversation with everything that real ones hold and some that they should not: all roles, parallel and
  * split calls, calls that never get a result, late, doubled and orphaned results, call ids used again in a later
- * round, reasoning with and without a signature, pictures, files, opaque parts, huge results, messages and arguments,
+ * round, reasoning with and without a signature, a provider's own tools, pictures, files, opaque parts, huge results, messages and arguments,
  * malformed arguments, ideographs, emoji, earlier summaries, times to live, pins, usage, system messages in the
  * middle, several user messages in a row, an assistant that speaks first, empty texts.
  */
@@ -94,6 +94,7 @@ class Conversation {
   #round(end: 'answered' | 'pending'): void {
     const random = this.#random;
     if (random.chance(0.05)) this.#add(assistant(this.#thought()));
+    if (random.chance(0.02)) this.#addOwnTool();
     const calls = Array.from({ length: random.chance(0.25) ? random.int(2, 4) : 1 }, () =>
       this.#call(),
     );
@@ -108,8 +109,15 @@ class Conversation {
       this.#late.push(...calls.filter((c) => !answered.includes(c)));
       if (random.chance(0.03)) this.#add(random.chance(0.5) ? user(this.#text()) : system('Note.'));
     }
+    if (random.chance(0.02)) this.#add({ role: 'tool', parts: [opaque('approval', { ok: true })] });
     if (end === 'pending' && answered.length === calls.length) answered.pop();
     this.#answerCalls(random.chance(0.3) ? answered.toReversed() : answered);
+  }
+
+  /** A provider's own tool answers within the assistant message. */
+  #addOwnTool(): void {
+    const own = this.#call();
+    this.#add(assistant(own, this.#result(own), this.#text()));
   }
 
   #calling(calls: readonly CallPart[]): Message {
@@ -152,7 +160,7 @@ class Conversation {
 
   #result(of: CallPart): Part {
     const random = this.#random;
-    const size = random.chance(0.08) ? random.int(1, this.#shape.hugeChars) : random.int(0, 400);
+    const size = random.chance(0.08) ? random.int(1, this.#shape.hugeChars) : random.int(0, 250);
     const text = random.chance(0.1)
       ? JSON.stringify({ id: random.int(1, 999), state: 'open', body: randomText(random, size) })
       : randomText(random, size);
@@ -200,7 +208,7 @@ class Conversation {
   #text(): string {
     const random = this.#random;
     if (random.chance(0.03)) return '';
-    return randomText(random, random.chance(0.15) ? random.int(200, 1500) : random.int(1, 160));
+    return randomText(random, random.chance(0.1) ? random.int(200, 1200) : random.int(1, 120));
   }
 
   #add(message: Message): void {

@@ -23,21 +23,26 @@ export function* budget(scene: Scene): Iterable<Breach> {
   if (!fits) yield* smallest(scene);
 }
 
-/** Where a prompt may exceed its budget, only pins are left in it and each is as small as it can be. */
+/** Where a prompt may exceed its budget, only pins are left in it, and shortened to pointers they would not fit either. */
 function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene): Iterable<Breach> {
   const law = 'over budget only where the pins alone are';
+  const { counter, limitTokens = 0 } = context;
+  let least = prompt.tokens;
   for (const node of window) {
     for (const position of positionsOf.get(node.id) ?? []) {
       const shown = prompt.messages[position]?.message;
       if (shown === undefined) continue;
       if (!pinnedUnits.has(node.id))
         yield { law, detail: `message ${node.index} is no pin: ${messageLine(shown)}` };
-      else if (fresh(context.counter, shown) > fresh(context.counter, largestPointer(node)))
-        yield { law, detail: `message ${node.index} could be smaller: ${messageLine(shown)}` };
+      least -= Math.max(0, fresh(counter, shown) - fresh(counter, largestPointer(node)));
     }
   }
+  if (least <= limitTokens * CLEARLY)
+    yield { law, detail: `as pointers the pins would cost ${least}, may cost ${limitTokens}` };
 }
 
+/** Pointers differ by a few tokens: only what clearly fits should have been made to. */
+const CLEARLY = 0.9;
 const LONGEST_DESCRIPTION = 240;
 
 /** A message moved to an artifact with none of it left, described in the dearest characters. */

@@ -1,10 +1,10 @@
-import { callsOf, hasResults, resultsOf } from '@bobbin/core';
+import { callsOf, hasResults, resultsOf, type PromptMessage } from '@bobbin/core';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
 /**
- * Every call is answered behind its run of assistant messages before anything else is said, every result has its call
- * there, and no call is answered twice.
+ * Every call is answered in its run of assistant messages or behind it before anyone else speaks, every result has its
+ * call there, and no call is answered twice.
  */
 export function* pairs({ prompt }: Scene): Iterable<Breach> {
   const law = 'pairs together';
@@ -12,21 +12,27 @@ export function* pairs({ prompt }: Scene): Iterable<Breach> {
   let answering = false;
   for (const [position, shown] of prompt.messages.entries()) {
     const { message } = shown;
-    const where = `at ${position}, ${promptLine(shown)}`;
-    if (hasResults(message)) {
-      answering = true;
-      for (const { callId } of resultsOf(message)) {
-        if (!open.delete(callId))
-          yield { law, detail: `a result of ${callId} without its call ${where}` };
-      }
-    } else if (message.role !== 'assistant' || answering) {
+    const answers = hasResults(message) && message.role !== 'assistant';
+    const ends = message.role === 'assistant' ? answering : message.role !== 'tool' && !answers;
+    if (ends) {
       if (open.size > 0)
-        yield { law, detail: `no result of ${[...open].join(', ')} before the message ${where}` };
+        yield { law, detail: `no result of ${names(open)} before ${place(position, shown)}` };
       open = new Set();
-      answering = false;
     }
+    answering = answers || (answering && message.role === 'tool');
     for (const { callId } of callsOf(message)) open.add(callId);
+    for (const { callId } of resultsOf(message)) {
+      if (!open.delete(callId))
+        yield { law, detail: `a result of ${callId} without its call: ${place(position, shown)}` };
+    }
   }
-  if (open.size > 0)
-    yield { law, detail: `no result of ${[...open].join(', ')} before the prompt ends` };
+  if (open.size > 0) yield { law, detail: `no result of ${names(open)} before the prompt ends` };
+}
+
+function names(callIds: ReadonlySet<string>): string {
+  return [...callIds].join(', ');
+}
+
+function place(position: number, shown: PromptMessage): string {
+  return `position ${position}, ${promptLine(shown)}`;
 }

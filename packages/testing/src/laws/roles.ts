@@ -16,10 +16,14 @@ export function* roles({ prompt, context: { rules } }: Scene): Iterable<Breach> 
     const before = talk[i - 1] as PromptMessage;
     const now = talk[i] as PromptMessage;
     if (isUsersSide(before.message) !== isUsersSide(now.message)) continue;
-    if (hasResults(now.message) && hasResults(before.message)) continue;
+    if (isAnswer(now.message) && isAnswer(before.message)) continue;
     if (isInRun(talk, i)) continue;
     yield { law: 'roles alternate', detail: `${promptLine(now)} behind ${promptLine(before)}` };
   }
+}
+
+function isAnswer(message: Message): boolean {
+  return message.role === 'tool' || (message.role === 'user' && hasResults(message));
 }
 
 /** True within a run of assistant messages between a call and the results behind the run. */
@@ -30,7 +34,7 @@ function isInRun(talk: readonly PromptMessage[], position: number): boolean {
 }
 
 function mayBeFirst(message: Message, first: 'user' | 'any'): boolean {
-  if (hasResults(message)) return false;
+  if (isAnswer(message)) return false;
   return first === 'any' || message.role === 'user';
 }
 

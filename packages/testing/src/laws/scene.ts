@@ -77,7 +77,7 @@ export function sceneOf(thread: Thread, plan: Plan, prompt: Prompt, context: Law
     positionsOf: positions(prompt),
     pins,
     pinnedUnits: wholeUnits(window, pins),
-    pending: pendingRound(window.filter(({ id }) => !takesAway(recordOf.get(id)))),
+    pending: pendingRound(thread.path()),
   };
 }
 
@@ -126,26 +126,25 @@ function wholeUnits(window: readonly Node[], pins: ReadonlySet<MessageId>): Read
   return found;
 }
 
-/** A round is a run of assistant messages with calls and the results behind it; another message ends it. */
-function pendingRound(nodes: readonly Node[]): ReadonlySet<MessageId> {
+/**
+ * The messages of the path's last round, while calls of it wait for their results. A round is a run of assistant
+ * messages with calls and the results behind it; whoever else speaks ends it, but a tool without a result does not.
+ */
+function pendingRound(path: readonly Node[]): ReadonlySet<MessageId> {
   let start: number | undefined;
   let answering = false;
   const open = new Set<string>();
-  nodes.forEach(({ message }, i) => {
-    if (hasResults(message)) {
-      answering = true;
-      for (const { callId } of resultsOf(message)) open.delete(callId);
-      if (open.size === 0) start = undefined;
-      return;
-    }
-    if (message.role !== 'assistant' || answering) {
+  path.forEach(({ message }, i) => {
+    const answers = hasResults(message) && message.role !== 'assistant';
+    if (message.role === 'assistant' ? answering : message.role !== 'tool' && !answers) {
       start = undefined;
       open.clear();
-      answering = false;
     }
-    if (!hasCalls(message)) return;
-    start ??= i;
+    answering = answers || (answering && message.role === 'tool');
+    if (hasCalls(message)) start ??= i;
     for (const { callId } of callsOf(message)) open.add(callId);
+    for (const { callId } of resultsOf(message)) open.delete(callId);
+    if (open.size === 0) start = undefined;
   });
-  return new Set(start === undefined ? [] : nodes.slice(start).map(({ id }) => id));
+  return new Set(start === undefined ? [] : path.slice(start).map(({ id }) => id));
 }

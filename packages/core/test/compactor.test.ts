@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  chars4,
+  currentSummary,
+  ladder,
+  memoryArtifacts,
+  messagesOnly,
+  step,
+  timeline,
+  type ArtifactStore,
+  type BobbinOptions,
+  type CompactionEvent,
+  type Message,
+  type Policy,
+} from '@bobbin/core';
+import {
+  assistant,
+  round,
+  scriptedSummarizer,
+  system,
+  user,
+  WatchedThread,
+  type SummarizerOutcome,
+} from '@bobbin/testing';
+
+/** Everything but the newest messages into one summary, whenever there are more than 200 tokens. */
+const rolling: Policy = {
+  ...step({
+    modelContextLimit: 250,
+    systemReserve: 0,
+    outputReserve: 0,
+    safetyBuffer: 0,
+    recentMessagesToKeep: 2,
+  }),
+};
+const options: BobbinOptions = {
+  preset: rolling,
+  counter: chars4(),
+  budget: messagesOnly(2_000),
+  clock: { now: () => 1_000 },
+};
+
+const long = (name: string): readonly Message[] => [
+  user(`${name}: ${'please look into it. '.repeat(20)}`),
+  assistant(`${name}: ${'I have looked into it. '.repeat(20)}`),
+];
+const kinds = (events: readonly CompactionEvent[]): readonly string[] =>
+  events.map(({ kind }) => kind);
+
+test('A10 whatever a summarizer does, the prompt fits, nothing throws and a warning tells', async () => {
+  const outcomes: readonly (readonly [SummarizerOutcome, RegExp])[] = [
+    [{ kind: 'throws', message: 'overloaded' }, /scripted: overloaded; the extract stands in/],
+    [{ kind: 'blank' }, /scripted: the summary is blank; the extract stands in/],
+    [
+      { kind: 'huge', chars: 50_000 },
+      /scripted: the summary is inflated: .*; the extract stands in/,
+    ],
+    [
+      { kind: 'malformed', value: null },
+      /scripted: the summary is off its schema: it is no object/,
+    ],
+    [{ kind: 'malformed', value: 'Sorry.' }, /off its schema/],
+  ];
+  for (const [outcome, warning] of outcomes) {
+    const summarizer = scriptedSummarizer(outcome);
+    const watched = await WatchedThread.open({ ...options, summarizer });
+    await watched.append(...long('one'), ...long('two'));
+    const { events, fits, plan, compacted } = await watched.prompt();
+    const warnings = events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
+    assert.equal(warnings.length, 1, warnings.join('\n'));
+    assert.match(warnings[0] ?? '', warning);
+    assert.deepEqual([fits, compacted], [true, true]);
+    assert.match(currentSummary(plan)?.text ?? '', /one: please look into it/);
+    const summarized = events.find((event) => event.kind === 'summarized');
+    assert.equal(summarized?.summarizer, 'extract-v1', 'the event names who wrote it');
+    summarizer.expectDone();
+  }
+});
+
+test('A10 a summarizer that throws at once is no different', async () => {
+  const summarizer = {
+    id: 'rude',
+    summarize: () => {
+      throw new Error('at once');
+    },
+  };
+  const watched = await WatchedThread.open({ ...options, summarizer });
+  await watched.append(...long('one'), ...long('two'));
+  const { events, plan } = await watched.prompt();
+  assert.ok(
+    events.some((event) => event.kind === 'warning' && /rude: at once/.test(event.message)),
+  );
+  assert.notEqual(currentSummary(plan), undefined);
+});
+
+test('A10 a policy that would rather keep all keeps all, while it fits', async () => {
+  const watched = await WatchedThread.open({
+    ...options,
+    preset: { ...rolling, onSummaryFailure: 'keep' },
+    summarizer: scriptedSummarizer({ kind: 'throws', message: 'overloaded' }),
+  });
+  await watched.append(...long('one'), ...long('two'));
+  const { events, prompt, compacted, version } = await watched.prompt();
+  assert.deepEqual([compacted, version, prompt.messages.length], [false, 0, 4]);
+  assert.ok(events.some((event) => event.kind === 'warning' && /overloaded/.test(event.message)));
+});
+
+test('A10 a failing artifact store is told, and the ladder goes on without it', async () => {
+  const broken: ArtifactStore = {
+    ...memoryArtifacts(),
+    put: () => Promise.reject(new Error('disk full')),
+  };
+  const watched = await WatchedThread.open({
+    preset: ladder,
+    counter: chars4(),
+    budget: messagesOnly(3_000),
+    artifacts: broken,
+  });
+  await watched.append(user('read them'));
+  for (let i = 0; i < 6; i++)
+    await watched.append(...round('read', { i }, `${i} line\n`.repeat(700)));
+  await watched.append(user('and now?'));
+  const { fits, prompt, events, limitTokens } = await watched.prompt();
+  assert.ok(fits && prompt.tokens <= limitTokens, `${prompt.tokens}`);
+  assert.ok(events.some((event) => event.kind === 'warning' && /disk full/.test(event.message)));
+});
+
+test('A12 round N + 1 integrates summary N, and each says its round', async () => {
+  const summarizer = scriptedSummarizer(
+    { kind: 'good', summary: { prose: 'First, the schema was made.' } },
+    { kind: 'good', summary: { prose: 'First the schema, then the tests.' } },
+  );
+  const watched = await WatchedThread.open({ ...options, summarizer });
+  await watched.append(system('be brief'), ...long('one'), ...long('two'));
+  await watched.prompt();
+  await watched.append(...long('three'), ...long('four'));
+  const { plan, prompt } = await watched.prompt();
+  summarizer.expectDone();
+  const [first, second] = summarizer.requests;
+  assert.deepEqual(
+    [first, second].map((request) => [request?.round, request?.previous?.prose ?? null]),
+    [
+      [1, null],
+      [2, 'First, the schema was made.'],
+    ],
+  );
+  assert.deepEqual(
+    second?.nodes.map(({ index }) => index),
+    [3, 4, 5, 6],
+    'only what came since',
+  );
+  assert.equal(currentSummary(plan)?.messages, 6);
+  const text = prompt.messages.find(({ source }) => source.kind === 'record')?.message.parts[0];
+  assert.ok(text?.kind === 'text');
+  assert.match(text.text, /^## Session Summary \(Compaction Round 2\)\n/);
+  assert.match(text.text, /First the schema, then the tests/);
+});
+
+test('A12 the task of every round is the first user message, also when it is made of parts', async () => {
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const watched = await WatchedThread.open({ ...options, summarizer });
+  await watched.append(
+    system('be brief'),
+    user('Build it.', 'In two parts.'),
+    ...long('one'),
+    ...long('two'),
+  );
+  await watched.prompt();
+  assert.equal(summarizer.requests[0]?.task, 'Build it.\nIn two parts.');
+});
+
+async function compactedOnce(): Promise<unknown> {
+  const watched = await WatchedThread.open(options);
+  await watched.append(...long('one'), ...long('two'), ...long('three'));
+  const { plan, prompt, events } = await watched.prompt();
+  return { plan, prompt, events };
+}
+
+test('C17 the same span and policy give the same plan, prompt and events', async () => {
+  assert.deepEqual(await compactedOnce(), await compactedOnce());
+});
+
+test('C17 compacting what is compacted changes nothing and writes nothing', async () => {
+  const watched = await WatchedThread.open(options);
+  await watched.append(...long('one'), ...long('two'), ...long('three'));
+  const first = await watched.prompt();
+  const second = await watched.prompt();
+  assert.deepEqual([first.version, second.version], [1, 1]);
+  assert.deepEqual(second.prompt, first.prompt);
+  assert.equal(second.compacted, false);
+});
+
+test('C20 every step is told, with tokens before, after and the limit', async () => {
+  const told: CompactionEvent[] = [];
+  const watched = await WatchedThread.open({ ...options, onEvent: (event) => told.push(event) });
+  await watched.append(...long('one'), ...long('two'));
+  const { events, plan } = await watched.prompt();
+  assert.deepEqual(told, events);
+  assert.deepEqual(kinds(events), [
+    'check-started',
+    'proposal-generated',
+    'summarized',
+    'completed',
+  ]);
+  const [started, proposal, summarized, completed] = events;
+  for (const event of events)
+    assert.deepEqual(
+      [event.time, event.tokensBefore, event.limitTokens],
+      [1_000, plan.tokensBefore, 2_000],
+    );
+  assert.deepEqual(started?.tokensAfter, plan.tokensBefore);
+  assert.ok(proposal?.kind === 'proposal-generated' && summarized?.kind === 'summarized');
+  assert.deepEqual(summarized.span, plan.records[0]?.span);
+  assert.deepEqual(proposal.span, summarized.span);
+  assert.equal(summarized.strategy, 'summarize');
+  assert.equal(summarized.freed, plan.tokensBefore - plan.tokensAfter);
+  assert.equal(summarized.tokensAfter, plan.tokensAfter);
+  assert.ok(completed?.kind === 'completed');
+  assert.deepEqual([completed.freed, completed.rungs], [summarized.freed, ['summarize']]);
+});
+
+test('C20 externalized, cleared and dropped are told as such', async () => {
+  const watched = await WatchedThread.open({
+    preset: ladder,
+    counter: chars4(),
+    budget: messagesOnly(4_000),
+  });
+  await watched.append(user('go'));
+  for (let i = 0; i < 12; i++)
+    await watched.append(...round('read', { i }, `${i} of many lines\n`.repeat(i < 4 ? 300 : 60)));
+  await watched.append(user('and?'));
+  const { events } = await watched.prompt();
+  assert.ok(kinds(events).includes('externalized'), kinds(events).join(' '));
+});
+
+test('E15 hooks tell the size before and after', async () => {
+  const told: unknown[] = [];
+  const watched = await WatchedThread.open({
+    ...options,
+    onBeforeCompaction: (size) => told.push(size),
+    onAfterCompaction: (size) => told.push(size),
+  });
+  await watched.append(...long('one'), ...long('two'));
+  const { plan, prompt } = await watched.prompt();
+  assert.deepEqual(told, [
+    { beforeTokens: plan.tokensBefore },
+    {
+      beforeTokens: plan.tokensBefore,
+      afterTokens: prompt.tokens,
+      compactedTokens: plan.tokensBefore - prompt.tokens,
+    },
+  ]);
+});
+
+test('E4 expired blocks are hidden first, so that compaction sees the pruned thread', async () => {
+  let now = 0;
+  const watched = await WatchedThread.open({
+    preset: timeline({ keepRecentTokens: 10 }),
+    counter: chars4(),
+    budget: messagesOnly(1_000),
+    clock: { now: () => now },
+  });
+  const listing = { ...round('ls', { path: '/' }, 'entry\n'.repeat(300))[1] };
+  const [call] = round('ls', { path: '/' }, '');
+  const expiring = { ...listing, meta: { time: 0, ttlMs: 1_000, replacement: '[old listing]' } };
+  await watched.append(user('list'), call, expiring, user('next'));
+  assert.equal((await watched.prompt()).compacted, false, '472 tokens of 1 000');
+  await watched.append(assistant('x'.repeat(2_400)));
+  now = 2_000;
+  const { events, plan } = await watched.prompt();
+  assert.deepEqual(kinds(events), ['check-started', 'hidden', 'completed'], 'hiding was enough');
+  assert.deepEqual(
+    plan.hides.map(({ replacement }) => replacement),
+    ['[old listing]'],
+  );
+  assert.deepEqual(plan.records, []);
+});
+
+test('an aborted compaction rejects, leaves everything as it was, and the next one works', async () => {
+  const summarizer = scriptedSummarizer({ kind: 'hangs' }, { kind: 'good' });
+  const watched = await WatchedThread.open({ ...options, summarizer });
+  await watched.append(...long('one'), ...long('two'));
+  const controller = new AbortController();
+  const asked = watched.handle.prompt({ signal: controller.signal });
+  setTimeout(() => controller.abort(new Error('enough')), 10);
+  await assert.rejects(asked, /enough/);
+  assert.equal(watched.handle.plan.records.length, 0);
+  const { compacted, version } = await watched.prompt();
+  assert.deepEqual([compacted, version], [true, 1]);
+  summarizer.expectDone();
+});
+
+test('a prompt asked for with a signal that is aborted already does nothing', async () => {
+  const watched = await WatchedThread.open(options);
+  await watched.append(...long('one'), ...long('two'));
+  await assert.rejects(watched.handle.prompt({ signal: AbortSignal.abort(new Error('no')) }), /no/);
+});
+
+test('B1 instructions reach the summarizer', async () => {
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const watched = await WatchedThread.open({ ...options, summarizer });
+  await watched.append(...long('one'), ...long('two'));
+  await watched.compact({ instructions: 'only the open items' });
+  assert.equal(summarizer.requests[0]?.instructions, 'only the open items');
+});

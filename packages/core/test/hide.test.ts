@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chars4, ladder, messagesOnly, type BobbinOptions, type Message } from '@bobbin/core';
+import { assistant, call, result, round, user, WatchedThread, withMeta } from '@bobbin/testing';
+
+let now = 0;
+const options: BobbinOptions = {
+  preset: ladder,
+  counter: chars4(),
+  budget: messagesOnly(100_000),
+  clock: { now: () => now },
+};
+const ls = call('ls', { path: '/' }, 'c1');
+const listing = (meta: Message['meta']): Message => ({
+  ...result(ls, 'a\nb\nc'),
+  ...(meta === undefined ? {} : { meta }),
+});
+
+async function shownAt(
+  time: number,
+  given: BobbinOptions,
+  ...messages: readonly Message[]
+): Promise<readonly string[]> {
+  now = 0;
+  const watched = await WatchedThread.open({ ...options, ...given });
+  await watched.append(user('list'), assistant(ls), ...messages, user('and?'));
+  now = time;
+  return (await watched.lines()).map((line) => line.replace(/ ◆$/, ''));
+}
+
+test('E1 a block older than its time to live is hidden behind its replacement', async () => {
+  const expiring = listing({ time: 0, ttlMs: 1_000, replacement: '[listing of /]' });
+  assert.equal((await shownAt(1_000, {}, expiring))[2], '2 tool (kept) answers #c1 "a\\nb\\nc"');
+  assert.equal(
+    (await shownAt(1_001, {}, expiring))[2],
+    '2 tool (hide) answers #c1 "[listing of /]"',
+  );
+});
+
+test('E1 without a replacement of its own a fixed text stands in', async () => {
+  const expiring = listing({ time: 0, ttlMs: 1_000 });
+  assert.match(
+    (await shownAt(1_001, {}, expiring))[2] ?? '',
+    /^2 tool \(hide\) answers #c1 "\[Hidden: .*\]"$/,
+  );
+});
+
+test('E1 a tool may set the time to live of its results', async () => {
+  const tools = { ls: { ttlMs: 500, replacement: '[stale listing]' } };
+  assert.equal(
+    (await shownAt(501, { tools }, listing({ time: 0 })))[2],
+    '2 tool (hide) answers #c1 "[stale listing]"',
+  );
+  assert.match(
+    (await shownAt(501, { tools }, listing(undefined)))[2] ?? '',
+    /kept/,
+    'no time is known',
+  );
+});
+
+test('E1 said words expire too, but never the newest user message or a pin', async () => {
+  const old = withMeta(assistant('the price is 7'), {
+    time: 0,
+    ttlMs: 10,
+    replacement: '[an old price]',
+  });
+  const pin = withMeta(assistant('the rule is 7'), { time: 0, ttlMs: 10, pinned: true });
+  const asked = withMeta(user('so?'), { time: 0, ttlMs: 10 });
+  const lines = await shownAt(11, {}, listing({ time: 0 }), old, pin);
+  assert.deepEqual(lines.slice(3, 5), [
+    '3 assistant (hide) "[an old price]"',
+    '4 assistant (kept) "the rule is 7"',
+  ]);
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  await watched.append(asked);
+  now = 11;
+  assert.deepEqual(await watched.lines(), ['0 user (kept) "so?"']);
+});
+
+test('E1 what was hidden stays hidden, and nothing more is written for it', async () => {
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  await watched.append(user('list'), assistant(ls), listing({ time: 0, ttlMs: 10 }), user('and?'));
+  now = 11;
+  const { version } = await watched.prompt();
+  assert.equal(version, 1);
+  await watched.append(...round('ls', { path: '/b' }, 'x'), user('and then?'));
+  now = 1_000;
+  const later = await watched.prompt();
+  assert.equal(later.version, 1);
+  assert.equal(later.plan.hides.length, 1);
+});
+
+test('E1 hiding comes back with an undo', async () => {
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  await watched.append(user('list'), assistant(ls), listing({ time: 0, ttlMs: 10 }), user('and?'));
+  now = 11;
+  await watched.prompt();
+  assert.equal(await watched.handle.undo(), true);
+  assert.equal(watched.handle.plan.hides.length, 0);
+});

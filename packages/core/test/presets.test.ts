@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  budget,
+  chars4,
+  claudeCode,
+  codex,
+  currentSummary,
+  firedBecause,
+  messagesOnly,
+  opencode,
+  pi,
+  PI_DEFAULTS,
+  recursiveSummary,
+  slidingWindow,
+  step,
+  timeline,
+  tokenWindow,
+  turnCount,
+  turnWindow,
+  type BobbinOptions,
+  type Check,
+  type Message,
+  type Policy,
+} from '@bobbin/core';
+import {
+  assistant,
+  call,
+  result,
+  round,
+  scriptedSummarizer,
+  system,
+  user,
+  WatchedThread,
+  withMeta,
+} from '@bobbin/testing';
+
+const counter = chars4();
+const wide: BobbinOptions = { counter, budget: messagesOnly(100_000) };
+const now = (policy: Policy): Policy => ({ ...policy, trigger: { kind: 'tokens', atLeast: 1 } });
+const padded = (name: string, tokens: number): string => `${name} `.padEnd((tokens - 2) * 4, '.');
+
+/** A session in the seed's notation: u1, a1, t1, … each of 100 tokens; `c` calls, `t` answers. */
+function session(text: string): readonly Message[] {
+  let calls = 0;
+  return text.split(' ').map((name) => {
+    const made = call('read', { n: name.startsWith('t') ? calls : ++calls });
+    if (name.startsWith('u')) return user(padded(name, 100));
+    if (name.startsWith('c')) return assistant(padded(name, 50), made);
+    return name.startsWith('t') ? result(made, padded(name, 100)) : assistant(padded(name, 100));
+  });
+}
+
+/** The prompt by names: what was kept, and the summary as `S`. */
+async function shown(watched: WatchedThread): Promise<string> {
+  const { prompt } = await watched.prompt();
+  return prompt.messages
+    .map(({ message, source }) => {
+      if (source.kind === 'record') return message.role === 'user' ? 'Su' : 'Sa';
+      if (source.kind === 'bridge') return '·';
+      const [part] = message.parts;
+      const text = part?.kind === 'result' ? part.content[0] : part;
+      return text?.kind === 'text' ? (text.text.split(' ')[0] ?? '') : '?';
+    })
+    .join(' ');
+}
+
+async function opened(preset: Policy, ...messages: readonly Message[]): Promise<WatchedThread> {
+  const watched = await WatchedThread.open({ ...wide, preset });
+  await watched.append(...messages);
+  return watched;
+}
+
+const check: Check = {
+  tokens: 0,
+  contextTokens: 0,
+  messages: 100,
+  turns: 0,
+  budget: budget({ windowTokens: 200_000 }),
+};
+
+test("B24 the seed's session: u4 and what follows stay, later messages are appended", async () => {
+  const first = 'u1 c1 t1 a1 u2 a2 u3 c3 t3 c3 t3 a3 u4 c4 t4 a4';
+  const watched = await opened(
+    now(pi({ keepRecentTokens: 380, reserveTokens: 16_384 })),
+    ...session(first),
+  );
+  assert.equal(await shown(watched), 'Su u4 c4 t4 a4');
+});
+
+test('B24 a second compaction does not reach behind the first, and its summary contains it', async () => {
+  const preset: Policy = {
+    ...pi({ keepRecentTokens: 180 }),
+    trigger: { kind: 'tokens', atLeast: 900 },
+  };
+  const watched = await opened(preset, ...session('u1 c1 t1 a1 u2 a2 u3 c3 t3 a3 u4 a4'));
+  assert.equal(await shown(watched), 'Su u4 a4');
+  await watched.append(...session('u5 a5 u6 c6 t6 a6 u7 a7'));
+  assert.equal(await shown(watched), 'Su u7 a7');
+  const summary = currentSummary(watched.handle.plan);
+  assert.deepEqual([summary?.summary.round, summary?.messages, summary?.at], [2, 18, 0]);
+  assert.deepEqual([summary?.summary.firstTurn, summary?.summary.lastTurn], [1, 6]);
+});
+
+test('B24 defaults: 16 384 tokens in reserve, 20 000 kept, 0.8 of the reserve for the summary', async () => {
+  assert.deepEqual(PI_DEFAULTS, {
+    reserveTokens: 16_384,
+    keepRecentTokens: 20_000,
+    splitTurns: false,
+  });
+  const { trigger, cut } = pi();
+  assert.equal(firedBecause(trigger, { ...check, contextTokens: 183_616 }), undefined);
+  assert.notEqual(firedBecause(trigger, { ...check, contextTokens: 183_617 }), undefined);
+  assert.deepEqual(cut, { kind: 'keep-tokens', tokens: 20_000, splitTurns: false });
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const watched = await WatchedThread.open({
+    ...wide,
+    preset: now(pi({ keepRecentTokens: 10 })),
+    summarizer,
+  });
+  await watched.append(user(padded('u1', 30_000)), assistant(padded('a1', 100)), user('u2'));
+  await watched.prompt();
+  assert.equal(summarizer.requests[0]?.maxTokens, 13_107);
+});
+
+test('B24 the summary enters as a user message that frames it as a hand-over', async () => {
+  const watched = await opened(now(pi({ keepRecentTokens: 10 })), ...session('u1 a1 u2'));
+  const { prompt } = await watched.prompt();
+  const [first] = prompt.messages;
+  assert.equal(first?.message.role, 'user');
+  const [part] = first?.message.parts ?? [];
+  assert.ok(part?.kind === 'text');
+  assert.match(part.text, /^The work so far was done by another language model, .*summary/);
+});
+
+test('B20 codex: the newest user messages up to 20 000 tokens, the summary behind them', async () => {
+  const preset = now(codex({ keepUserTokens: 250 }));
+  const answered = await opened(preset, ...session('u1 a1 u2 a2 u3 a3 u4 a4'));
+  assert.equal(await shown(answered), 'u3 u4 Su');
+  const asking = await opened(preset, ...session('u1 a1 u2 a2 u3 a3 u4'));
+  assert.equal(await shown(asking), 'u3 Su u4', 'the question that waits stands last');
+  const { cut, style, trigger } = codex();
+  assert.deepEqual([cut.kind, style.summaryAt, style.summaryRole], ['everything', 'last', 'user']);
+  const most = 190_000;
+  assert.equal(firedBecause(trigger, { ...check, tokens: most }), undefined, '95 % of the window');
+  assert.notEqual(firedBecause(trigger, { ...check, tokens: most + 1 }), undefined);
+});
+
+test('B20 codex: an absolute limit for the model fires too', () => {
+  const { trigger } = codex({ autoCompactTokens: 180_000 });
+  assert.equal(firedBecause(trigger, { ...check, tokens: 179_999 }), undefined);
+  assert.equal(firedBecause(trigger, { ...check, tokens: 180_000 }), '180000 tokens ≥ 180000');
+});
+
+test('B21 claude-code: at 95 % the whole history becomes one summary, and work goes on in place', async () => {
+  assert.equal(firedBecause(claudeCode.trigger, { ...check, tokens: 190_000 }), undefined);
+  assert.notEqual(firedBecause(claudeCode.trigger, { ...check, tokens: 190_001 }), undefined);
+  const watched = await opened(now(claudeCode), system('s'), ...session('u1 a1 u2 c2 t2 a2'));
+  const { plan, prompt } = await watched.prompt();
+  assert.equal(await shown(watched), 's Su u2');
+  assert.equal(watched.handle.length, 7, 'unlike a cleared thread, it is all still there');
+  assert.equal((await watched.handle.promptAt(0)).messages.length, 7);
+  assert.equal(plan.records.length, 1);
+  assert.equal(prompt.messages[1]?.message.role, 'user');
+});
+
+test('B22 opencode: overflow beyond window − output reserve, prune first, then summarise and continue', async () => {
+  const { trigger, ladder, continueWith } = opencode({ outputReserveTokens: 32_000 });
+  assert.equal(firedBecause(trigger, { ...check, contextTokens: 168_000 }), undefined);
+  assert.notEqual(firedBecause(trigger, { ...check, contextTokens: 168_001 }), undefined);
+  assert.deepEqual(
+    ladder.map(({ name }) => name),
+    ['clear', 'summarize'],
+  );
+  assert.equal(continueWith, 'Continue if you have next steps.');
+  const watched = await opened(
+    { ...now(opencode()), targetShare: 0.001 },
+    ...session('u1 a1 u2 a2 u3'),
+  );
+  const first = await watched.prompt();
+  assert.equal(first.continueWith, 'Continue if you have next steps.');
+  assert.equal((await watched.prompt()).continueWith, undefined, 'only after a compaction');
+});
+
+test('B22 opencode: pruning old tool output alone may be enough', async () => {
+  const watched = await WatchedThread.open({
+    preset: opencode({ outputReserveTokens: 1_000 }),
+    counter,
+    budget: messagesOnly(100_000),
+  });
+  await watched.append(user('go'));
+  for (let i = 0; i < 20; i++) await watched.append(...round('read', { i }, 'x'.repeat(19_992)));
+  await watched.append(user('and?'));
+  const { plan, prompt } = await watched.prompt();
+  assert.deepEqual(new Set(plan.records.map(({ kind }) => kind)), new Set(['clear']));
+  assert.ok(prompt.tokens <= 60_000, `${prompt.tokens}`);
+});
+
+test('D6 sliding window: the last events from a user message on; synthetic ones stay, first', async () => {
+  const summary = withMeta(assistant('S0 of old'), { synthetic: true });
+  const watched = await opened(
+    slidingWindow(4, turnCount(1)),
+    user('u0'),
+    summary,
+    ...session('u1 a1 u2 c2 t2 a2 u3 a3'),
+  );
+  assert.equal(await shown(watched), '· S0 u3 a3');
+});
+
+test('D7 turn window: the last whole turns; the preamble stays', async () => {
+  const watched = await opened(
+    turnWindow(2, turnCount(2)),
+    assistant('hello'),
+    ...session('u1 a1 u2 c2 t2 a2 u3 a3'),
+  );
+  assert.equal(await shown(watched), '· hello u2 c2 t2 a2 u3 a3');
+});
+
+test('D8 token window: a suffix within the budget, from a user message on', async () => {
+  const watched = await opened(tokenWindow(450), ...session('u1 a1 u2 a2 u3 a3 u4'));
+  assert.equal(await shown(watched), 'u3 a3 u4');
+});
+
+test('D9 recursive summary: a shadow question, the summary, then the newest messages', async () => {
+  const preset = recursiveSummary({ keepMessages: 3, overlapMessages: 2, trigger: turnCount(2) });
+  const summarizer = scriptedSummarizer({ kind: 'good' }, { kind: 'good' });
+  const watched = await WatchedThread.open({ ...wide, preset, summarizer });
+  await watched.append(...session('u1 a1 u2 a2 u3 a3'));
+  assert.equal(await shown(watched), 'Su Sa u3 a3');
+  const [first] = summarizer.requests;
+  assert.deepEqual(
+    first?.overlap.map(({ index }) => index),
+    [4, 5],
+    'read beside, not summarised',
+  );
+  assert.deepEqual(
+    first?.nodes.map(({ index }) => index),
+    [0, 1, 2, 3],
+  );
+  await watched.append(...session('u4 a4 u5 a5'));
+  assert.equal(await shown(watched), 'Su Sa u5 a5');
+  assert.equal(summarizer.requests[1]?.previous?.round, 1, 'the prior summary is fed back');
+});
+
+test('D9 an overlap that is negative or not less than what is kept is an error', () => {
+  assert.throws(
+    () => recursiveSummary({ keepMessages: 3, overlapMessages: 3 }),
+    /less than keepMessages \(3\), not 3/,
+  );
+  assert.throws(() => recursiveSummary({ overlapMessages: -1 }), /at least 0/);
+  assert.doesNotThrow(() => recursiveSummary({ keepMessages: 3, overlapMessages: 0 }));
+});
+
+test('D9 a blank summary: a warning, the history unchanged, the failure told', async () => {
+  const told: string[] = [];
+  const watched = await WatchedThread.open({
+    ...wide,
+    preset: recursiveSummary({ keepMessages: 3, trigger: turnCount(2) }),
+    summarizer: scriptedSummarizer({ kind: 'blank' }),
+    onEvent: (event) => {
+      if (event.kind === 'warning') told.push(event.message);
+    },
+  });
+  await watched.append(...session('u1 a1 u2 a2 u3 a3'));
+  assert.equal(await shown(watched), 'u1 a1 u2 a2 u3 a3');
+  assert.equal(watched.handle.plan.records.length, 0);
+  assert.deepEqual(told, ['summarize failed: scripted: the summary is blank']);
+});
+
+test('D10 every window starts at a user message, wherever its raw cut falls', async () => {
+  const talk = session('u1 a1 u2 a2 c2 t2 u3 a3 c3 t3 u4 a4');
+  for (let keep = 1; keep <= talk.length; keep++) {
+    const policies = [
+      slidingWindow(keep, turnCount(1)),
+      tokenWindow(keep * 100, turnCount(1)),
+      recursiveSummary({ keepMessages: keep, overlapMessages: 0, trigger: turnCount(1) }),
+    ];
+    for (const policy of policies) {
+      const names = (await shown(await opened(policy, ...talk))).replace(/^Su Sa /, '');
+      assert.match(names, /^u\d/, `${policy.name} ${keep}: ${names}`);
+    }
+  }
+});
+
+test('E8 timeline: a cut inside a turn keeps its tail and its question, and summarises its prefix apart', async () => {
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const watched = await WatchedThread.open({
+    ...wide,
+    preset: now(timeline({ keepRecentTokens: 250 })),
+    summarizer,
+  });
+  await watched.append(...session('u1 a1 u2 c2 t2 c2 t2 a2'));
+  assert.equal(await shown(watched), '· Sa u2 c2 t2 a2');
+  assert.deepEqual(summarizer.requests[0]?.splitTurn, { turn: 2, maxTokens: 400 });
+  assert.match(currentSummary(watched.handle.plan)?.text ?? '', /Turn Context \(split turn\)/);
+});
+
+test('E8 timeline: 800 tokens for the range, whatever its size', async () => {
+  const summarizer = scriptedSummarizer({ kind: 'good' });
+  const preset = now(timeline({ keepRecentTokens: 150 }));
+  const watched = await WatchedThread.open({ ...wide, preset, summarizer });
+  await watched.append(user(padded('u1', 9_000)), ...session('a1 u2 a2'));
+  await watched.prompt();
+  assert.deepEqual(
+    [summarizer.requests[0]?.maxTokens, summarizer.requests[0]?.splitTurn],
+    [800, undefined],
+  );
+});
+
+test('E11 only what lies between the last summary and the cut is summarised', async () => {
+  const summarizer = scriptedSummarizer({ kind: 'good' }, { kind: 'good' });
+  const preset: Policy = {
+    ...timeline({ keepRecentTokens: 150 }),
+    trigger: { kind: 'tokens', atLeast: 500 },
+  };
+  const watched = await WatchedThread.open({ ...wide, preset, summarizer });
+  await watched.append(...session('u1 a1 u2 a2 u3 a3'));
+  await watched.prompt();
+  await watched.append(...session('u4 a4 u5 a5'));
+  await watched.prompt();
+  const covered = summarizer.requests.map(({ nodes }) => nodes.map(({ index }) => index));
+  assert.deepEqual(covered, [
+    [0, 1, 2, 3],
+    [4, 5, 6, 7],
+  ]);
+});
+
+test('A13 the step layer keeps its ten newest messages behind one session summary', async () => {
+  const config = { modelContextLimit: 1_250, systemReserve: 0, outputReserve: 0, safetyBuffer: 0 };
+  const watched = await opened(
+    step(config),
+    system('s'),
+    ...session('u1 a1 u2 a2 u3 a3 u4 a4 u5 a5 u6 a6'),
+  );
+  assert.equal(await shown(watched), 's · Sa u2 a2 u3 a3 u4 a4 u5 a5 u6 a6');
+});
