@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  answerRecall,
+  createBobbin,
+  embedCompacted,
+  memoryStore,
+  qualityOf,
+  recall,
+  textMessage,
+  wordsOf,
+  type Embedder,
+  type Store,
+  type ThreadHandle,
+} from '@bobbin/core';
+
+/** A thread whose beginning was dropped: 30 turns in a small window. */
+async function compacted(store: Store): Promise<ThreadHandle> {
+  const thread = await createBobbin({ store, preset: 'sliding-window', window: 3_000 }).thread('t');
+  await thread.append(
+    textMessage('user', 'The staging database listens on port 6543, behind bastion-7.'),
+  );
+  await thread.append(textMessage('assistant', 'Noted: bastion-7, port 6543.'));
+  for (let i = 0; i < 30; i++) {
+    await thread.append(textMessage('user', `Step ${i}: wind spool ${i}. ${'cotton '.repeat(40)}`));
+    await thread.append(textMessage('assistant', `Spool ${i} is wound. ${'linen '.repeat(40)}`));
+    await thread.prompt();
+  }
+  assert.ok(thread.plan.start > 2);
+  return thread;
+}
+
+test('C26 a question brings back what answers it, with turn, role and how to read on', async () => {
+  const thread = await compacted(memoryStore());
+  await thread.append(textMessage('user', 'Which port does the staging database listen on?'));
+  const { prompt, events } = await thread.prompt();
+  const brought = prompt.messages.filter(({ source }) => source.kind === 'recalled');
+  assert.ok(brought.length >= 1 && brought.length <= 3);
+  const text = JSON.stringify(brought[0]?.message);
+  assert.match(text, /turn 1, user; all of it: recall\(/);
+  assert.match(text, /port 6543, behind bastion-7/);
+  assert.equal(prompt.messages.at(-1)?.source.kind, 'kept');
+  assert.deepEqual(events.filter(({ kind }) => kind === 'retrieved').length, 1);
+  await thread.append(textMessage('assistant', '6543.'), textMessage('user', 'Good.'));
+  assert.ok(
+    !(await thread.prompt()).prompt.messages.some(({ source }) => source.kind === 'recalled'),
+  );
+});
+
+test('C26 what is not a question, or matches by one word only, brings nothing', async () => {
+  const thread = await compacted(memoryStore());
+  for (const said of ['The staging database port is fine.', 'Is the database pretty?']) {
+    await thread.append(textMessage('user', said));
+    const { prompt } = await thread.prompt();
+    assert.ok(!prompt.messages.some(({ source }) => source.kind === 'recalled'), said);
+    await thread.append(textMessage('assistant', 'Yes.'));
+  }
+});
+
+test('C26 the tool finds, and reads a result in full, page by page', async () => {
+  const store = memoryStore();
+  const thread = await compacted(store);
+  const found = await answerRecall(store, thread.key, { query: 'bastion-7 port' });
+  assert.match(found, /^\[1\] turn 1, /);
+  const [, handle = ''] = /"message": "([^"]+)"/.exec(found) ?? [];
+  assert.match(
+    await answerRecall(store, thread.key, { message: handle }),
+    /^\[turn 1, \w+\]\n\[characters 0–\d+ of \d+\]\n/,
+  );
+  assert.match(
+    await answerRecall(store, thread.key, { message: handle, search: 'port' }),
+    /1 of 1 lines hold "port"/,
+  );
+  assert.equal(
+    await answerRecall(store, thread.key, { query: 'zeppelin' }),
+    'Nothing that was compacted holds these words.',
+  );
+  assert.equal(
+    await answerRecall(store, thread.key, {}),
+    'Nothing that was compacted holds these words.',
+  );
+  for (const message of ['x', '5-nothing', `0-${'0'.repeat(32)}`])
+    assert.equal(
+      await answerRecall(store, thread.key, { message }),
+      `There is no message ${message}.`,
+    );
+  const thief = { ...thread.key, tenant: 'thief' };
+  assert.equal(
+    await answerRecall(store, thief, { message: handle }),
+    `There is no message ${handle}.`,
+  );
+});
+
+test('C26 with an embedder, meaning finds what no word does', async () => {
+  const store = memoryStore();
+  const thread = await compacted(store);
+  const topics = [
+    ['database', 'port', 'bastion', 'connection', 'socket'],
+    ['spool', 'cotton', 'linen', 'wind', 'wound'],
+  ];
+  const embedder: Embedder = {
+    id: 'topics',
+    dimensions: 2,
+    embed: async (texts) =>
+      texts.map((text) =>
+        topics.map((topic) => wordsOf(text).filter((word) => topic.includes(word)).length),
+      ),
+  };
+  const query = 'socket connection';
+  assert.deepEqual(await recall(store, thread.key, query, { embedder }), []);
+  const count = await embedCompacted(store, thread.key, embedder);
+  assert.ok(count > 10);
+  assert.equal(await embedCompacted(store, thread.key, embedder), 0);
+  const [best] = await recall(store, thread.key, query, { embedder });
+  assert.equal(best?.node.turn, 1);
+});
+
+test('C26 what the prompt shows as it is, is not recalled', async () => {
+  const store = memoryStore();
+  const thread = await compacted(store);
+  const all = await recall(store, thread.key, 'spool wound', { most: 100 });
+  const shown = new Set(all.slice(0, 2).map(({ node }) => node.id));
+  const rest = await recall(store, thread.key, 'spool wound', { most: 100, shown });
+  assert.deepEqual(
+    rest.map(({ node }) => node.id),
+    all.slice(2).map(({ node }) => node.id),
+  );
+});
+
+test('C25 quality is read from what was recorded since the compaction', async () => {
+  const store = memoryStore();
+  const thread = await compacted(store);
+  await thread.compact();
+  assert.deepEqual(await qualityOf(store, thread.key), {
+    turnsSinceCompaction: 0,
+    askedForContext: 0,
+    rehydrationRequests: 0,
+  });
+  await thread.append(textMessage('user', 'Go on.'));
+  await thread.append(
+    textMessage('assistant', 'Could you tell me the port of the database again?'),
+  );
+  await thread.append(textMessage('user', '6543.'), {
+    role: 'assistant',
+    parts: [{ kind: 'call', callId: 'c', tool: 'recall', args: '{"query":"port"}' }],
+  });
+  const at = { time: 1, tokensBefore: 0, tokensAfter: 0, limitTokens: 0 };
+  await store.record(thread.key, [{ kind: 'task-finished', completed: true, ...at }]);
+  assert.deepEqual(await qualityOf(store, thread.key), {
+    turnsSinceCompaction: 2,
+    askedForContext: 1,
+    rehydrationRequests: 1,
+    taskCompleted: true,
+  });
+  assert.equal(await qualityOf(store, { ...thread.key, tenant: 'other' }), undefined);
+});

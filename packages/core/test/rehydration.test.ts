@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ALTERNATING_RULES,
+  createBobbin,
+  ladder,
+  memoryArtifacts,
+  memoryStore,
+  messageLimit,
+  budget,
+  pageOf,
+  planArtifacts,
+  readArtifact,
+  textMessage,
+  type ArtifactId,
+  type ArtifactMetadata,
+  type ArtifactStore,
+  type BobbinOptions,
+  type CompactionEvent,
+  type Message,
+  type Plan,
+  type PromptMessage,
+  type ThreadHandle,
+} from '@bobbin/core';
+import { names, speechOf, wantedArtifacts, type TurnSpeech } from '../src/recall/rehydrate.ts';
+import { unaggressive } from '../src/recall/reminder.ts';
+
+const LISTING = Array.from({ length: 900 }, (_, i) => `row ${i}: spool ${i * 7}`).join('\n');
+
+function round(callId: string, args: string, text: string): readonly Message[] {
+  return [
+    { role: 'assistant', parts: [{ kind: 'call', callId, tool: 'list', args }] },
+    {
+      role: 'tool',
+      parts: [{ kind: 'result', callId, tool: 'list', content: [{ kind: 'text', text }] }],
+    },
+  ];
+}
+
+/** A thread whose first tool result was moved to an artifact. */
+async function withArtifact(
+  options: Partial<BobbinOptions> = {},
+): Promise<{ thread: ThreadHandle; id: ArtifactId }> {
+  const thread = await createBobbin({ window: 8_000, ...options }).thread('t');
+  await thread.append(
+    textMessage('user', 'List the spools of the warehouse.'),
+    ...round('c1', '{"path":"warehouse/spools.csv"}', LISTING),
+  );
+  const { plan } = await thread.prompt();
+  await thread.append(textMessage('assistant', 'There are 900.'));
+  const [id] = planArtifacts(plan);
+  assert.ok(id !== undefined, 'the listing was externalized');
+  return { thread, id };
+}
+
+function sources(messages: readonly PromptMessage[]): readonly string[] {
+  return messages.map(({ source }) => source.kind);
+}
+
+test('C11 an artifact that a message names is shown before the present turn, for this turn alone', async () => {
+  const { thread, id } = await withArtifact();
+  await thread.append(textMessage('user', `What is in row 1 of artifact:${id}?`));
+  const pressure = thread.pressure;
+  const first = await thread.prompt();
+  const at = first.prompt.messages.findIndex(({ source }) => source.kind === 'rehydrated');
+  assert.deepEqual(sources(first.prompt.messages.slice(at)), ['rehydrated', 'kept']);
+  assert.match(JSON.stringify(first.prompt.messages[at]?.message), /row 1: spool 7/);
+  assert.equal(thread.pressure, pressure, 'pressure does not see it');
+  await thread.append(...round('c2', '{}', 'looked'));
+  const second = await thread.prompt();
+  assert.deepEqual(
+    second.prompt.messages.slice(0, first.prompt.messages.length),
+    first.prompt.messages,
+    'grows at its end',
+  );
+  await thread.append(textMessage('assistant', '7.'), textMessage('user', 'Thanks.'));
+  assert.ok(!sources((await thread.prompt()).prompt.messages).includes('rehydrated'));
+  assert.ok(
+    !thread.messages.some((message) => JSON.stringify(message).includes('Rehydrated')),
+    'no thread holds it',
+  );
+});
+
+test('C11 ids are matched whole', () => {
+  const id = 'abc123';
+  for (const text of [id, `see ${id}.`, `artifact:${id}`, `"${id}"`, `(${id})\n`])
+    assert.ok(names(text, id), text);
+  for (const text of [`x${id}`, `${id}4`, `${id}_v2`, `${id}-b`, `é${id}`, '', 'abc12'])
+    assert.ok(!names(text, id), text);
+});
+
+const reference = (n: number, hint = `when the rows of table ${n} are needed`) => ({
+  artifactId: `a${n}` as ArtifactId,
+  description: `query(table ${n})`,
+  hint,
+});
+const speech = (text: string, turn = 5): TurnSpeech => ({ turn, texts: [text], pending: [] });
+const ids = (wanted: readonly { artifactId: ArtifactId }[]): readonly string[] =>
+  wanted.map(({ artifactId }) => artifactId);
+
+test('C11 at most three artifacts a turn, named ones first', () => {
+  const references = [1, 2, 3, 4, 5].map((n) => reference(n));
+  assert.deepEqual(ids(wantedArtifacts(references, speech('a5 a4 a3 a2 a1'), new Map())), [
+    'a1',
+    'a2',
+    'a3',
+  ]);
+  const mixed = {
+    ...speech('a5, and the rows of table 2?'),
+    pending: [{ kind: 'call', callId: 'c', tool: 'x', args: '{"ref":"a4"}' }],
+  } as const;
+  assert.deepEqual(
+    wantedArtifacts(references, mixed, new Map()).map(({ because }) => because),
+    ['named', 'called', 'hint'],
+  );
+});
+
+test('C11 a question that matches the hint brings it back, a statement or another question does not', () => {
+  const references = [reference(1, 'when the invoice totals of march are needed')];
+  const wants = (text: string): boolean =>
+    wantedArtifacts(references, speech(text), new Map()).length > 0;
+  assert.ok(wants('What were the invoice totals in march?'));
+  assert.ok(!wants('The invoice totals of march are fine.'));
+  assert.ok(!wants('What is the weather in march?'));
+  assert.ok(!wants('?'));
+  const long = `${'word '.repeat(100_000)}?`;
+  const started = performance.now();
+  wants(long);
+  assert.ok(performance.now() - started < 200, 'bounded');
+});
+
+test('C11 the same artifact cools down for two turns', () => {
+  const references = [reference(1)];
+  const at = (turn: number): number =>
+    wantedArtifacts(references, speech('a1', turn), new Map([['a1' as ArtifactId, 5]])).length;
+  assert.deepEqual([5, 6, 7, 8].map(at), [1, 0, 1, 1]);
+});
+
+test('C11 only the present turn speaks, and a pending call is one without a result', async () => {
+  const { thread } = await withArtifact();
+  await thread.append(textMessage('user', 'Next.'), ...round('c2', '{}', 'text of a tool'), {
+    role: 'assistant',
+    parts: [
+      { kind: 'text', text: 'Now this.' },
+      { kind: 'call', callId: 'c3', tool: 'x', args: '{"a":1}' },
+    ],
+  });
+  const nodes = Array.from({ length: thread.length }, (_, i) => thread.at(i)).filter(
+    (node) => node !== undefined,
+  );
+  assert.deepEqual(speechOf(nodes), {
+    turn: 2,
+    texts: ['Next.', '', 'Now this.'],
+    pending: [{ kind: 'call', callId: 'c3', tool: 'x', args: '{"a":1}' }],
+  });
+  assert.equal(speechOf([]), undefined);
+});
+
+/** What 100 turns lead to that mention something of an artifact. */
+async function hundredTurns(mention: (id: ArtifactId) => string) {
+  const store = memoryStore();
+  const { thread, id } = await withArtifact({ store });
+  const shown: number[] = [];
+  const limit = messageLimit(budget({ windowTokens: 8_000 }));
+  for (let turn = 2; turn <= 101; turn++) {
+    await thread.append(textMessage('user', `Turn ${turn}: go on${mention(id)}.`));
+    const { prompt } = await thread.prompt();
+    const brought = prompt.messages.filter(({ source }) => source.kind === 'rehydrated');
+    const own = brought.reduce((sum, { message }) => sum + thread.counter.message(message), 0);
+    assert.ok(
+      own <= 2_000 && prompt.tokens - own <= limit,
+      `turn ${turn}: ${prompt.tokens} with ${own} brought back`,
+    );
+    if (brought.length > 0) shown.push(turn);
+    assert.ok(brought.length <= 1);
+    await thread.append(textMessage('assistant', `Done ${turn}. ${'so be it '.repeat(20)}`));
+  }
+  const compactions = (await store.events(thread.key)).filter(
+    ({ event }) => event.kind === 'completed',
+  ).length;
+  return { shown, compactions, artifacts: planArtifacts(thread.plan).length };
+}
+
+test('C12 an agent that names the same artifact for 100 turns does not oscillate', async () => {
+  const naming = await hundredTurns((id) => ` with artifact:${id}`);
+  const silent = await hundredTurns(() => ' with the work at hand, as it is written');
+  assert.deepEqual(
+    naming.shown,
+    Array.from({ length: naming.shown.length }, (_, i) => 2 + 2 * i),
+    'every other turn',
+  );
+  assert.ok(naming.shown.length > 10, `${naming.shown.length} times`);
+  assert.ok(
+    naming.compactions <= silent.compactions + 2,
+    `${naming.compactions} compactions, ${silent.compactions} without`,
+  );
+  assert.ok(naming.artifacts <= silent.artifacts, 'nothing is moved out again');
+});
+
+test('C12 while something is brought back, externalize and drop wait', () => {
+  const left = unaggressive(ladder).ladder.map(({ name }) => name);
+  assert.ok(ladder.ladder.some(({ name }) => name === 'externalize'));
+  assert.deepEqual(
+    left.filter((name) => name === 'externalize' || name === 'drop'),
+    [],
+  );
+});
+
+test('C11 C22 confidential content comes only by an explicit call, and this is told', async () => {
+  const kept = memoryArtifacts();
+  const artifacts: ArtifactStore = {
+    ...kept,
+    put: (content: string | Uint8Array, metadata: ArtifactMetadata) =>
+      kept.put(content, { ...metadata, sensitivity: 'confidential' }),
+  };
+  const events: CompactionEvent[] = [];
+  const { thread, id } = await withArtifact({ artifacts, onEvent: (event) => events.push(event) });
+  await thread.append(textMessage('user', `Show ${id}.`));
+  assert.ok(!sources((await thread.prompt()).prompt.messages).includes('rehydrated'));
+  await thread.prompt();
+  assert.deepEqual(
+    events.flatMap((event) =>
+      event.kind === 'rehydration-blocked' ? [[event.artifactId, event.reason]] : [],
+    ),
+    [[id, 'it is confidential: only read_artifact brings it back']],
+  );
+  assert.match(
+    await readArtifact(artifacts, { tenant: 'default' }, { id, lines: [2, 2] }),
+    /row 1: spool 7$/,
+  );
+});
+
+test('C22 what may not be read and what is not there are told alike', async () => {
+  const artifacts = memoryArtifacts();
+  const about = {
+    tenant: 'a',
+    thread: 't' as Plan['thread'],
+    createdAt: 0,
+    mediaType: 'text/plain',
+    sensitivity: 'internal',
+  } as const;
+  const id = await artifacts.put('secret', { ...about, permissions: ['p'] });
+  assert.equal(
+    await readArtifact(artifacts, { tenant: 'a' }, { id }),
+    `There is no artifact ${id}.`,
+  );
+  assert.equal(
+    await readArtifact(artifacts, { tenant: 'b', permissions: ['p'] }, { id }),
+    `There is no artifact ${id}.`,
+  );
+  assert.equal(
+    await readArtifact(artifacts, { tenant: 'a' }, { id: 'nobody' }),
+    'There is no artifact nobody.',
+  );
+  const image = await artifacts.put(new Uint8Array([1, 2]), { ...about, mediaType: 'image/png' });
+  assert.match(
+    await readArtifact(artifacts, { tenant: 'a' }, { id: image }),
+    /is image\/png: it cannot be read as text/,
+  );
+});
+
+test('C11 an artifact store that fails costs the reminder, never the prompt', async () => {
+  const kept = memoryArtifacts();
+  let broken = false;
+  const artifacts: ArtifactStore = {
+    ...kept,
+    metadata: (...given) =>
+      broken ? Promise.reject(new Error('the disk is gone')) : kept.metadata(...given),
+  };
+  const { thread, id } = await withArtifact({ artifacts });
+  broken = true;
+  await thread.append(textMessage('user', `Show ${id}.`));
+  const { events, prompt } = await thread.prompt();
+  assert.deepEqual(
+    events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
+    ['nothing could be brought back: the disk is gone'],
+  );
+  assert.equal(prompt.messages.at(-1)?.source.kind, 'kept');
+});
+
+test('C11 nothing is brought back without a reserve', async () => {
+  const { thread, id } = await withArtifact({ budget: { rehydrationTokens: 0 } });
+  await thread.append(textMessage('user', `Show ${id}.`));
+  assert.ok(!sources((await thread.prompt()).prompt.messages).includes('rehydrated'));
+});
+
+test('C18 roles take turns around what is brought back, where a provider asks for it', async () => {
+  const { thread, id } = await withArtifact({ rules: ALTERNATING_RULES });
+  await thread.append(textMessage('user', `Show ${id}.`));
+  const { prompt } = await thread.prompt();
+  const at = prompt.messages.findIndex(({ source }) => source.kind === 'rehydrated');
+  assert.deepEqual(
+    prompt.messages.slice(at - 1).map(({ message, source }) => [message.role, source.kind]),
+    [
+      ['assistant', 'kept'],
+      ['user', 'rehydrated'],
+      ['assistant', 'bridge'],
+      ['user', 'kept'],
+    ],
+  );
+});
+
+test('C11 read_artifact pages and greps', () => {
+  assert.equal(pageOf('short'), '[characters 0–5 of 5]\nshort');
+  assert.equal(
+    pageOf('0123456789', { offset: 2, limit: 3 }),
+    '[characters 2–5 of 10]\n234\n[read on with {"offset": 5}]',
+  );
+  assert.equal(pageOf('a\nb\nc\nd', { lines: [2, 3] }), '[lines 2–3 of 4]\nb\nc');
+  assert.equal(
+    pageOf('aa\nbb\ncc', { lines: [1, 9], limit: 4 }),
+    '[lines 1–1 of 3]\naa\n[read on with {"lines": [2, 3]}]',
+  );
+  assert.equal(pageOf('x', { lines: [7, 3] }), '[lines 1–1 of 1]\nx');
+  const text = Array.from({ length: 30 }, (_, i) =>
+    i === 4 || i === 20 ? `Needle ${i}` : `hay ${i}`,
+  ).join('\n');
+  assert.equal(
+    pageOf(text, { search: 'needle' }),
+    '[2 of 30 lines hold "needle", 2 shown]\n3: hay 2\n4: hay 3\n5: Needle 4\n6: hay 5\n7: hay 6\n…\n' +
+      '19: hay 18\n20: hay 19\n21: Needle 20\n22: hay 21\n23: hay 22',
+  );
+  assert.equal(pageOf('abc', { search: 'zzz' }), '[0 of 1 lines hold "zzz", 0 shown]\n');
+  const huge = `${'x'.repeat(500_000)}needle${'y'.repeat(500_000)}`;
+  assert.ok(
+    pageOf(huge, { search: 'needle' }).includes('xneedley') &&
+      pageOf(huge, { search: 'needle' }).length < 1_000,
+  );
+  assert.ok(pageOf(huge, { limit: 10_000_000 }).length < 41_000, 'bounded');
+  assert.ok(
+    pageOf('😀'.repeat(10), { limit: 3 }).startsWith('[characters 0–2 of 20]\n😀\n'),
+    'no half characters',
+  );
+});
