@@ -173,8 +173,7 @@ export class ThreadHandle<Wire = Message> {
       if (undone === undefined) return false;
       const [before, undid] = undone;
       await this.#load(before);
-      const { pins } = this.plan;
-      return this.#adopt({ ...this.#onHead(before), pins, signedFrom: this.length, undid }, []);
+      return this.#adopt({ ...(await this.#withPins(before)), signedFrom: this.length, undid }, []);
     });
   }
 
@@ -217,6 +216,15 @@ export class ThreadHandle<Wire = Message> {
   /** A plan as made for the present head, so that no other fork takes it for its own. */
   #onHead(plan: Plan): Plan {
     return { ...plan, head: this.head ?? null, threadVersion: this.length };
+  }
+
+  /** An earlier plan for the present head: what was pinned since stays pinned. */
+  async #withPins(before: Plan): Promise<Plan> {
+    const { pins } = this.plan;
+    if (pins.some((id) => this.#thread.get(id) === undefined))
+      await this.#load(emptyPlan(this.key.thread));
+    const nodes = pins.flatMap((id) => this.#thread.get(id) ?? []);
+    return pinned(this.#onHead(before), nodes, this.length, (id) => this.#thread.get(id)?.turn);
   }
 
   /** True where a plan was made on this path, not on another fork. */

@@ -207,7 +207,8 @@ export class PromptBuilder {
   #bridge(message: Message): void {
     const { role } = message;
     const last = this.#lastRole;
-    if (role === 'system' || this.#inRound || hasResults(message)) return;
+    const answers = role !== 'assistant' && hasResults(message);
+    if (role === 'system' || this.#inRound || answers) return;
     if (last === undefined) {
       if (this.#rules.first === 'user' && role !== 'user')
         this.#add(textMessage('user', OPENER), { kind: 'bridge' });
