@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import {
-  budget,
   contextLimit,
   messageLimit,
   PRESETS,
@@ -23,7 +22,7 @@ import { heading, rungBars, windowBars } from './picture.ts';
 import { readSample } from './sample.ts';
 import { oneLine, stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
-import { wind, type Winding, type Wound } from './winding.ts';
+import { transcriptBudget, wind, type Winding, type Wound } from './winding.ts';
 
 const OPTIONS = {
   save: {
@@ -55,7 +54,7 @@ export const demoCommand: Command = {
       codec: FORMATS.openai,
       policy: PRESETS.ladder,
       counter: await COUNTERS.o200k(),
-      budget: budget({ windowTokens: contextLimit(MODEL) }),
+      budget: transcriptBudget(contextLimit(MODEL)),
     };
     const messages = openaiChat.decode(session);
     const wound = await wind(winding, session);

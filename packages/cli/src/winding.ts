@@ -2,7 +2,7 @@ import {
   createBobbin,
   messageLimit,
   messagesOnly,
-  budget as windowBudget,
+  budget,
   modelFacts,
   PRESETS,
   type Budget,
@@ -89,10 +89,15 @@ export async function windingFrom(values: OptionValues<typeof WINDING_OPTIONS>):
     codec: FORMATS[format],
     policy: PRESETS[preset],
     counter: await (counter === undefined ? counterFor(values.model) : COUNTERS[counter]()),
-    budget: windowBudget({ windowTokens }),
+    budget: transcriptBudget(windowTokens),
     ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
   };
   return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
+}
+
+/** A window for a transcript: nothing is recalled into it, since that would be for one request alone. */
+export function transcriptBudget(windowTokens: number): Budget {
+  return budget({ windowTokens, rehydrationTokens: 0 });
 }
 
 /**
@@ -106,9 +111,14 @@ export function bounded(winding: Winding, tokens: number): Winding {
 
 /** Winds one conversation, which knows of no other. */
 export async function wind(winding: Winding, messages: readonly unknown[]): Promise<Wound> {
-  const { codec, policy, counter, budget, instructions } = winding;
+  const { codec, policy, counter, instructions } = winding;
   const started = performance.now();
-  const bobbin = createBobbin<unknown>({ codec, preset: policy, counter, budget });
+  const bobbin = createBobbin<unknown>({
+    codec,
+    preset: policy,
+    counter,
+    budget: winding.budget,
+  });
   const fitted = await bobbin.fit(messages, instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
   const tokensBefore = codec

@@ -31,9 +31,9 @@ Turn 1  883 tokens
    8 assistant      11          (no result: read_file) → read_file src/part-2.ts
 
 What the preset ladder would do
-  Nothing: 891 tokens, the soft limit is 106,300, the limit 125,500.
+  Nothing: 891 tokens, the soft limit is 108,300, the limit 127,500.
 
-                                                          limit 125.5k ╷
+                                                          limit 127.5k ╷
   now                                                                  │     891
 
           ■ system  █ user  ▓ assistant  ▒ results
