@@ -102,6 +102,8 @@ test('A14 AI SDK: reasoning with any provider\u2019s signature, calls with their
   ]);
 });
 
+const text = (value: string): object[] => [{ kind: 'text', text: value }];
+
 test('A14 AI SDK: a tool message with several results, in every kind of output of 6 and 7', () => {
   const outputs = [
     { type: 'text', value: 'plain' },
@@ -134,7 +136,6 @@ test('A14 AI SDK: a tool message with several results, in every kind of output o
     output,
   }));
   const [message] = lossless(aiSdk, [{ role: 'tool', content }]);
-  const text = (value: string): object[] => [{ kind: 'text', text: value }];
   assert.deepEqual(
     message?.parts.map((part) => part.kind === 'result' && [part.outcome, part.content]),
     [

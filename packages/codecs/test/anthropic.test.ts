@@ -319,15 +319,20 @@ test('Anthropic: a message that has nothing left to say is left out', () => {
   ]);
 });
 
+const callWith = (args: string): Message => ({
+  role: 'assistant',
+  parts: [{ kind: 'call', callId: 't', tool: 'x', args }],
+});
+
 test('Anthropic: arguments that are no object still reach the API as one', () => {
-  const call = (args: string): Message => ({
-    role: 'assistant',
-    parts: [{ kind: 'call', callId: 't', tool: 'x', args }],
-  });
-  const inputs = ['{"a":1}', '', '{"a":', '[1]'].map(
-    (args) => (anthropic.encode([call(args)])[0]?.content as { input?: unknown }[])[0]?.input,
+  const messages = ['{"a":1}', '', '{"a":', '[1]'].map(callWith);
+  const inputs = anthropic.encode(messages).map(({ content }) => content);
+  assert.deepEqual(
+    inputs,
+    [{ a: 1 }, {}, { input: '{"a":' }, { input: '[1]' }].map((input) => [
+      { type: 'tool_use', id: 't', name: 'x', input },
+    ]),
   );
-  assert.deepEqual(inputs, [{ a: 1 }, {}, { input: '{"a":' }, { input: '[1]' }]);
 });
 
 test('Anthropic: what is malformed is refused with its place', () => {

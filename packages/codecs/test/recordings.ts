@@ -37,12 +37,14 @@ function textIn(file: URL): string {
   return gunzipSync(readFileSync(file)).toString('utf8');
 }
 
+let loaded: readonly Recording[] | undefined;
+
 /** Every recorded conversation, or the first of each `step`. */
 export function recordings(step = 1): readonly Recording[] {
-  return filesIn('transcripts')
+  loaded ??= filesIn('transcripts')
     .flatMap((file) => textIn(file).trim().split('\n'))
-    .filter((_, i) => i % step === 0)
     .map((line) => JSON.parse(line) as Recording);
+  return loaded.filter((_, i) => i % step === 0);
 }
 
 export interface SessionSample {

@@ -43,7 +43,8 @@ function list(place: Place): readonly Place[] {
 }
 
 function decodeContent(place: Place): readonly ContentPart[] {
-  if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
+  if (typeof place.value === 'string')
+    return place.value === '' ? [] : [{ kind: 'text', text: place.value }];
   return list(place).map(decodeContentBlock);
 }
 

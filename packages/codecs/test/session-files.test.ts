@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBobbin, isSummary, type Codec } from '@bobbin/core';
+import {
+  anthropic,
+  anthropicProblems,
+  openaiResponses,
+  openaiResponsesProblems,
+  portable,
+  recogniseSession,
+  SESSION_FORMATS,
+} from '@bobbin/codecs';
+import { sessionSamples } from './recordings.ts';
+import { decoded, linesOf } from './session-text.ts';
+
+function jsonOf(text: string): unknown {
+  const lines = text.trim().split('\n');
+  return text.startsWith('{\n') || lines.length === 1
+    ? (JSON.parse(text) as unknown)
+    : lines.map((line) => JSON.parse(line) as unknown);
+}
+
+test('B8 every session file is recognised, and encoded to equal JSON', () => {
+  for (const { name, text } of sessionSamples()) {
+    const format = recogniseSession(text);
+    assert.equal(name.startsWith(format?.name ?? 'none'), true, name);
+    assert.ok(format);
+    assert.deepEqual(jsonOf(format.encode(format.decode(text))), jsonOf(text), name);
+  }
+});
+
+/** How many entries and messages each sample holds, what is in its context, and the compactions inside it. */
+const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
+  'claude-code-1.jsonl': [
+    753,
+    662,
+    44,
+    [
+      [308, 308, 156_912],
+      [619, 619, 155_454],
+    ],
+  ],
+  'claude-code-2.jsonl': [195, 91, 91, []],
+  'claude-code-3.jsonl': [97, 48, 48, []],
+  'codex-1.jsonl': [1732, 916, 271, [[710, 710, undefined]]],
+  'codex-2.jsonl': [134, 69, 69, []],
+  'opencode-1.json': [69, 132, 132, []],
+  'pi-before-compaction.jsonl': [
+    1003,
+    990,
+    446,
+    [
+      [354, 288, 175_004],
+      [622, 545, 185_014],
+    ],
+  ],
+  'pi-large-session.jsonl': [1019, 914, 914, []],
+};
+
+test('B8 real session files hold what their harness wrote into them', () => {
+  for (const { name, text } of sessionSamples()) {
+    const session = recogniseSession(text)?.decode(text);
+    assert.ok(session);
+    const { entries, messages, context, compactions } = session;
+    assert.deepEqual(
+      [
+        entries.length,
+        messages.length,
+        context.length,
+        compactions.map(({ after, firstKept, tokensBefore }) => [after, firstKept, tokensBefore]),
+      ],
+      SAMPLES[name],
+      name,
+    );
+    assert.ok(
+      context.every(
+        (message) => message.meta?.status !== 'error' || session.format !== 'claude-code',
+      ),
+    );
+    assert.ok(
+      messages.every((message) => !isSummary(message)),
+      'a summary is no message of the session',
+    );
+    assert.ok(
+      messages.some(({ meta }) => meta?.usage !== undefined),
+      name,
+    );
+    assert.ok(session.header.id !== '' && session.header.model !== undefined, name);
+  }
+});
+
+test('B8 real sessions, compacted at three budgets, are lawful for Anthropic and OpenAI', async () => {
+  const forms: readonly [Codec<object>, string, (wire: readonly object[]) => readonly string[]][] =
+    [
+      [anthropic, 'claude-code', (messages) => anthropicProblems({ messages })],
+      [openaiResponses, 'codex', openaiResponsesProblems],
+    ];
+  for (const { name, text } of sessionSamples()) {
+    const session = recogniseSession(text)?.decode(text);
+    assert.ok(session);
+    for (const [codec, own, problems] of forms) {
+      const isOwn = session.format === own;
+      const wire = codec.encode(isOwn ? session.messages : portable(session.messages));
+      for (const windowTokens of [8_000, 32_000, 120_000]) {
+        const fitted = await createBobbin({ codec, budget: { windowTokens } }).fit(wire);
+        assert.deepEqual(
+          problems(fitted.messages),
+          [],
+          `${name} as ${codec.name} at ${windowTokens}`,
+        );
+        assert.ok(fitted.fits);
+      }
+    }
+  }
+});
+
+test('B8 a last line that a dead writer left is as if it were not there; any other is refused', () => {
+  const header = { type: 'session', version: 3, id: 's1', cwd: '/' };
+  const text = `${linesOf(header)}{"type":"mess`;
+  assert.equal(decoded(text, 'pi').entries.length, 1);
+  const [pi, claude, codex, opencode] = SESSION_FORMATS;
+  const refused: [string, (() => unknown) | undefined][] = [
+    ['line 2: must be a JSON object', () => pi?.decode(`${linesOf(header)}{"type"\n`)],
+    ['line 2: must be a JSON object', () => pi?.decode(`${linesOf(header)}[1]`)],
+    ['line 1: must be the header of a pi session', () => pi?.decode('')],
+    [
+      'line 2.message.role: must be a string, is absent',
+      () => pi?.decode(linesOf(header, { type: 'message', id: 'a', message: {} })),
+    ],
+    ['line 1: must be a line of a Claude Code session', () => claude?.decode('{}')],
+    ['line 1: must be the session_meta of a Codex rollout', () => codex?.decode('{}')],
+    [
+      'export: must be an object with the info and the messages of a session',
+      () => opencode?.decode('[]'),
+    ],
+  ];
+  for (const [message, decode] of refused)
+    assert.throws(decode ?? ((): void => {}), { name: 'DecodeError', message });
+  assert.equal(recogniseSession('[{"role":"user","content":"a"}]'), undefined);
+  assert.equal(
+    recogniseSession(linesOf({ type: 'session', format: 1, tenant: 't', thread: 'x' })),
+    undefined,
+  );
+});
