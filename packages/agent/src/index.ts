@@ -1,1 +1,1 @@
-export {};
+export { runAgent } from './command-line.ts';

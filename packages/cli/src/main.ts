@@ -1,4 +1,5 @@
 import packageJson from '../package.json' with { type: 'json' };
+import { isAgentCall, runAgentCommand } from './agent-command.ts';
 import { commandHelp, table, wrap, type Command } from './command.ts';
 import { compactCommand } from './compact.ts';
 import { demoCommand } from './demo.ts';
@@ -8,6 +9,7 @@ import { EXIT, InputError, UsageError } from './failure.ts';
 const COMMANDS: readonly Command[] = [compactCommand, inspectCommand, demoCommand];
 
 const HELP = `Usage: bobbin COMMAND [OPTIONS]
+       bobbin [AGENT OPTIONS]     The coding agent, in a terminal; see bobbin agent --help.
 
 ${wrap(packageJson.description, 80).join('\n')}
 
@@ -21,6 +23,7 @@ Options:
 
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
+  if (isAgentCall(args)) return runAgentCommand(args);
   if (name === '--version') return print(`${packageJson.version}\n`);
   if (name === undefined || name === '--help' || name === '-h') return print(HELP);
   const command = COMMANDS.find((candidate) => candidate.name === name);

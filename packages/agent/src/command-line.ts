@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import { ModelError } from './model-error.ts';
+import { SettingsError } from './settings.ts';
+import { foldersOf } from './folders.ts';
+
+export const AGENT_HELP = `Usage: bobbin [OPTIONS] [PROMPT…]
+       bobbin import FILE
+
+A coding agent for long sessions, in the current folder. Without -p or --mode it needs a terminal.
+
+Options:
+  -p, --print          Answer the prompt (or what comes in on stdin), print the answer, and end.
+  --mode json|rpc      Speak JSON events a line, or JSON-RPC over stdin and stdout (docs/agent.md).
+  --model PROVIDER/ID  anthropic/…, openai/…, ollama/…, a provider of the settings, or scripted/demo.
+  -c, --continue       Go on with the newest session of this folder.
+  --resume [ID]        Choose a session of this folder to go on with, or name it.
+  --session ID|FILE    The session of that name.
+  --yes                Allow all commands and writes without asking.
+  --help, --version
+`;
+
+/** Someone called the agent in a way that it does not understand. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export interface Invocation {
+  readonly mode: 'tui' | 'print' | 'json' | 'rpc' | 'import';
+  readonly prompt: string;
+  readonly model?: string;
+  /** Which session to go on with; a new one where absent. */
+  readonly resume?:
+    | { readonly kind: 'newest' | 'choose' }
+    | { readonly kind: 'named'; readonly id: string };
+  readonly yes: boolean;
+  /** The file to import. */
+  readonly file?: string;
+}
+
+const OPTIONS = {
+  print: { type: 'boolean', short: 'p' },
+  mode: { type: 'string' },
+  model: { type: 'string' },
+  continue: { type: 'boolean', short: 'c' },
+  resume: { type: 'boolean' },
+  session: { type: 'string' },
+  yes: { type: 'boolean' },
+} as const;
+
+/** @throws UsageError */
+export function invocationOf(args: readonly string[]): Invocation {
+  // `--resume` may stand alone or name a session.
+  const at = args.indexOf('--resume');
+  const named = at >= 0 && args[at + 1]?.startsWith('-') === false ? args[at + 1] : undefined;
+  const rest = named === undefined ? args : args.toSpliced(at + 1, 1);
+  const { values, positionals } = parsed(rest);
+  const [first, ...others] = positionals;
+  const isImport = first === 'import';
+  if (isImport && others.length !== 1) throw new UsageError('import takes one file');
+  const { mode } = values;
+  if (mode !== undefined && mode !== 'json' && mode !== 'rpc')
+    throw new UsageError(`--mode is json or rpc, not ${mode}`);
+  const resume = resumeOf(values, named);
+  return {
+    mode: isImport ? 'import' : (mode ?? (values.print === true ? 'print' : 'tui')),
+    prompt: isImport ? '' : positionals.join(' '),
+    ...(values.model === undefined ? {} : { model: values.model }),
+    ...(resume === undefined ? {} : { resume }),
+    yes: values.yes === true,
+    ...(isImport && others[0] !== undefined ? { file: others[0] } : {}),
+  };
+}
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+function parsed(args: readonly string[]): { values: Values; positionals: readonly string[] } {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ')[0] ?? '');
+  }
+}
+
+function resumeOf(values: Values, named: string | undefined): Invocation['resume'] {
+  const id = values.session ?? named;
+  if (id !== undefined) return { kind: 'named', id };
+  if (values.resume === true) return { kind: 'choose' };
+  return values.continue === true ? { kind: 'newest' } : undefined;
+}
+
+/** Runs the agent as it was called and gives the exit code: 0 done, 1 failed, 2 called wrongly, 130 interrupted. */
+export async function runAgent(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(AGENT_HELP);
+    return 0;
+  }
+  try {
+    const invocation = invocationOf(args);
+    const { run } = await import('./run.ts');
+    return await run(invocation, foldersOf(process.cwd(), process.env));
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    process.stderr.write(`bobbin: ${error.message}\n`);
+    return 2;
+  }
+}
+
+function isExpected(error: unknown): error is Error {
+  return (
+    error instanceof UsageError || error instanceof ModelError || error instanceof SettingsError
+  );
+}

@@ -1,0 +1,36 @@
+import type { Json } from '@bobbin/core';
+import type { Agent } from '../agent.ts';
+
+/** Something to choose from: what is chosen goes behind the command. */
+export interface Choices {
+  readonly title: string;
+  readonly items: readonly {
+    readonly value: string;
+    readonly label: string;
+    readonly description?: string;
+  }[];
+}
+
+export interface CommandResult {
+  /** For a person. */
+  readonly text: string;
+  /** The same for a program. */
+  readonly data?: Json;
+  /** A terminal offers these instead of the text. */
+  readonly choices?: Choices;
+}
+
+export interface SlashCommand {
+  readonly name: string;
+  /** What stands behind the name. */
+  readonly operands: string;
+  readonly summary: string;
+  /** Whether it must wait until nothing is under way. */
+  readonly when: 'any' | 'idle';
+  run(agent: Agent, operands: string): Promise<CommandResult> | CommandResult;
+}
+
+/** A command that cannot be carried out, in words for a person. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}

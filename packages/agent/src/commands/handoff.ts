@@ -1,0 +1,29 @@
+import { pulledOut } from '../handover.ts';
+import { newSessionId } from '../session-id.ts';
+import { CommandError, type SlashCommand } from './command.ts';
+
+/** A new thread with what a goal needs, and nothing else (B23). */
+export const handoffCommand: SlashCommand = {
+  name: 'handoff',
+  operands: 'GOAL',
+  summary: 'Start a new session for a goal, with what this one holds for it',
+  when: 'idle',
+  async run(agent, operands) {
+    if (operands === '') throw new CommandError('/handoff takes the goal of the new session');
+    const { session } = agent;
+    if (session.handle.length === 0) throw new CommandError('there is nothing to hand over yet');
+    const before = session.id;
+    const id = newSessionId(agent.options.clock.now());
+    await agent.hold(async (signal) => {
+      const held = await pulledOut(session, session.key, operands, signal);
+      await agent.enter(id);
+      await agent.note(
+        `${operands}\n\n[Handed over from session ${before}; @thread:${before} reads more of it]\n${held}`,
+      );
+    }, true);
+    return {
+      text: `Handed over to a new session; ${before} stays as it is.`,
+      data: { session: id, from: before },
+    };
+  },
+};

@@ -1,0 +1,33 @@
+import { findSession, listSessions } from '../sessions.ts';
+import { CommandError, type SlashCommand } from './command.ts';
+
+export const resumeCommand: SlashCommand = {
+  name: 'resume',
+  operands: '[ID]',
+  summary: 'Go on with another session of this folder',
+  when: 'idle',
+  async run(agent, operands) {
+    const { folders } = agent.options;
+    if (operands !== '') {
+      const id = findSession(folders, operands);
+      if (id === undefined)
+        throw new CommandError(`there is no session ${operands} of this folder`);
+      await agent.enter(id);
+      return { text: `Resumed ${id}.`, data: { session: id } };
+    }
+    const sessions = listSessions(folders);
+    const items = sessions.map(({ id, title, changedAt }) => ({
+      value: id,
+      label: title,
+      description: new Date(changedAt).toISOString().slice(0, 16).replace('T', ' '),
+    }));
+    return {
+      text:
+        sessions.length === 0
+          ? 'There are no sessions of this folder yet.'
+          : sessions.map(({ id, title }) => `${id}  ${title}`).join('\n'),
+      data: sessions.map((session) => ({ ...session })),
+      choices: { title: 'Resume which session?', items },
+    };
+  },
+};

@@ -1,0 +1,27 @@
+import { textOf, type Node } from '@bobbin/core';
+import type { Choices } from './command.ts';
+import { CommandError } from './command.ts';
+
+/** The turn that a person names by its number, from 1. */
+export function turnOf(turns: readonly Node[], number: string): Node {
+  const node = /^\d+$/.test(number) ? turns[Number(number) - 1] : undefined;
+  if (node === undefined)
+    throw new CommandError(`there is no message ${number}; there are ${turns.length}`);
+  return node;
+}
+
+/** All messages of the user, also those that were compacted (B15). */
+export function turnChoices(title: string, turns: readonly Node[]): Choices {
+  const items = turns.map((node, i) => ({
+    value: String(i + 1),
+    label: `${i + 1}. ${oneLine(textOf(node.message))}`,
+  }));
+  return { title, items: items.toReversed() };
+}
+
+const LONGEST = 70;
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+}

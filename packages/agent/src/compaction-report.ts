@@ -1,0 +1,97 @@
+import type { CompactionEvent, Fitted, Usage } from '@bobbin/core';
+import { usageTokens } from '@bobbin/core';
+import type { CompactionEnd } from './events.ts';
+import { tokensText } from './figures.ts';
+import type { Result } from './machine.ts';
+
+/** What a prompt or a compaction did, judged from the engine's events. */
+export interface Verdict {
+  readonly result: Result;
+  /** Results that were shortened when first seen, which is no compaction. */
+  readonly shortened: number;
+}
+
+export function verdictOf({ events, compacted }: Fitted<unknown>, summaryFailed: boolean): Verdict {
+  const shortened = events.filter(
+    (event) => event.kind === 'externalized' && event.strategy === FIRST_SIGHT,
+  ).length;
+  const rungs = rungsOf(events);
+  if (compacted && rungs.length > 0)
+    return { result: summaryFailed ? 'by-extract' : 'done', shortened };
+  const tried = events.some((event) => event.kind === 'completed' && event.freed <= 0);
+  return { result: tried && !compacted ? 'useless' : 'none', shortened };
+}
+
+const FIRST_SIGHT = 'first-sight';
+
+function rungsOf(events: readonly CompactionEvent[]): readonly string[] {
+  const rungs = events.flatMap((event) => (event.kind === 'completed' ? event.rungs : []));
+  return [...new Set(rungs)].filter((rung) => rung !== FIRST_SIGHT);
+}
+
+/** True for the event of a compaction that counts as one. */
+export function isCompaction(event: CompactionEvent): boolean {
+  return event.kind === 'completed' && rungsOf([event]).length > 0;
+}
+
+/** What a compaction did and cost, for a person (B18). `besideTokens` is what is sent beside the messages. */
+export function compactionEnd(
+  { events, version }: Fitted<unknown>,
+  besideTokens: number,
+  count: number,
+  usage: Usage,
+): CompactionEnd {
+  const done = events.filter(isCompaction);
+  const tokensBefore = (done[0]?.tokensBefore ?? 0) + besideTokens;
+  const tokensAfter = (done.at(-1)?.tokensAfter ?? 0) + besideTokens;
+  const summary = events.findLast((event) => event.kind === 'summarized')?.summaryContent;
+  const cost = usageTokens(usage);
+  return {
+    type: 'compaction-end',
+    tokensBefore,
+    tokensAfter,
+    version,
+    count,
+    rungs: rungsOf(events),
+    changes: changesOf(events),
+    ...(summary === undefined ? {} : { summary }),
+    usage,
+    warnings: events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
+    notice: [
+      `Compacted ${tokensText(tokensBefore)} → ${tokensText(tokensAfter)} tokens: ${tokensText(tokensBefore - tokensAfter)} freed`,
+      cost === 0 ? ', no model was asked.' : ` for ${tokensText(cost)} tokens of summarizing.`,
+      count === 1
+        ? ''
+        : ` This is compaction ${count} of the session; many of them lower accuracy.`,
+    ].join(''),
+    events,
+  };
+}
+
+/** What became what, a line each. */
+function changesOf(events: readonly CompactionEvent[]): readonly string[] {
+  const lines: string[] = [];
+  for (const event of events) {
+    if (event.kind === 'summarized')
+      lines.push(
+        `${counted(event.span.ids.length, 'message')} (turns ${event.span.firstTurn}–${event.span.lastTurn}) became a summary`,
+      );
+    else if (event.kind === 'hidden')
+      lines.push(`${counted(event.messages, 'message')} past their time were hidden`);
+  }
+  for (const [kind, what] of [
+    ['externalized', 'moved to artifacts'],
+    ['cleared', 'cleared to their key fields'],
+    ['dropped', 'left out; recall finds them'],
+  ] as const) {
+    const spans = events.flatMap((event) => (event.kind === kind ? [event.span] : []));
+    const messages = spans.reduce((sum, span) => sum + span.ids.length, 0);
+    if (messages > 0)
+      lines.push(`${counted(messages, kind === 'dropped' ? 'message' : 'result')} ${what}`);
+  }
+  return lines;
+}
+
+function counted(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}

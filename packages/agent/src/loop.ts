@@ -1,0 +1,106 @@
+import type { Usage } from '@bobbin/core';
+import type { AiSdkMessage } from '@bobbin/codecs';
+import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
+import { overflowOf, reasonOf } from './provider-error.ts';
+import type { Toolbox } from './tools/toolbox.ts';
+import { usageOf } from './usage.ts';
+
+/** One request: the loop asks once, so that whatever follows from the answer can be decided between steps. */
+export interface Request {
+  readonly model: LanguageModel;
+  readonly system: string;
+  readonly messages: readonly AiSdkMessage[];
+  /** Positions behind which the provider may cache, for providers that want markers. */
+  readonly cachePoints: readonly number[];
+  readonly tools: Toolbox;
+  readonly signal: AbortSignal;
+  /** Text and reasoning as they come. */
+  readonly onText: (kind: 'text' | 'reasoning', text: string) => void;
+}
+
+export type Answer =
+  | {
+      readonly kind: 'answer';
+      readonly messages: readonly AiSdkMessage[];
+      readonly usage: Usage;
+      readonly cutOff: boolean;
+    }
+  /** Interrupted: what was said until then. */
+  | { readonly kind: 'aborted'; readonly text: string }
+  /** The provider refused the prompt as too long (E3). */
+  | { readonly kind: 'overflow'; readonly reason: string }
+  | { readonly kind: 'failure'; readonly reason: string };
+
+export async function askModel(request: Request): Promise<Answer> {
+  const { streamText } = await import('ai');
+  const { model, signal } = request;
+  let text = '';
+  let error: unknown;
+  try {
+    const result = streamText({
+      model,
+      instructions: systemMessage(request),
+      messages: markedMessages(request),
+      tools: await toolSet(request.tools),
+      abortSignal: signal,
+      // What goes wrong comes through the stream as well.
+      onError: () => undefined,
+    });
+    for await (const part of result.stream) {
+      if (part.type === 'text-delta') {
+        text += part.text;
+        request.onText('text', part.text);
+      } else if (part.type === 'reasoning-delta') request.onText('reasoning', part.text);
+      else if (part.type === 'error') error = part.error;
+    }
+    if (signal.aborted) return { kind: 'aborted', text };
+    if (error === undefined) {
+      const [messages, usage, finish] = await Promise.all([
+        result.responseMessages,
+        result.usage,
+        result.finishReason,
+      ]);
+      return {
+        kind: 'answer',
+        messages,
+        usage: usageOf(usage),
+        cutOff: finish === 'length',
+      };
+    }
+  } catch (thrown) {
+    error = thrown;
+  }
+  if (signal.aborted) return { kind: 'aborted', text };
+  const overflow = await overflowOf(error);
+  return overflow === undefined
+    ? { kind: 'failure', reason: reasonOf(error) }
+    : { kind: 'overflow', reason: overflow };
+}
+
+/** The tools as the model may call them; the agent runs them itself, so that a person can be asked first. */
+async function toolSet(tools: Toolbox): Promise<ToolSet> {
+  const { jsonSchema, tool } = await import('ai');
+  const entries = [...tools.values()].map(({ name, description, parameters }) => [
+    name,
+    tool({ description, inputSchema: jsonSchema(parameters) }),
+  ]);
+  return Object.fromEntries(entries) as ToolSet;
+}
+
+const MARKER = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
+
+function systemMessage({ system, cachePoints }: Request): SystemModelMessage {
+  const message: SystemModelMessage = { role: 'system', content: system };
+  return cachePoints.length === 0 ? message : { ...message, providerOptions: MARKER };
+}
+
+function markedMessages({ messages, cachePoints }: Request): ModelMessage[] {
+  const points = new Set(cachePoints);
+  return messages.map((message, i) =>
+    points.has(i) ? { ...message, providerOptions: { ...optionsOf(message), ...MARKER } } : message,
+  ) as ModelMessage[];
+}
+
+function optionsOf(message: AiSdkMessage): object {
+  return (message as { providerOptions?: object }).providerOptions ?? {};
+}

@@ -1,0 +1,121 @@
+import { contextLimit } from '@bobbin/core';
+import type { LanguageModel } from 'ai';
+import { ModelError } from './model-error.ts';
+import { scriptedModel } from './scripted-model.ts';
+import type { ModelSettings, ProviderSettings, Settings } from './settings.ts';
+
+/** A model that was chosen; its provider's code is loaded when it is first asked. */
+export interface Model {
+  /** `provider/id`. */
+  readonly name: string;
+  readonly provider: string;
+  readonly id: string;
+  readonly windowTokens: number;
+  readonly settings: ModelSettings;
+  /** Whether the provider holds it to a schema; free text is asked for otherwise. */
+  readonly structured: boolean;
+  load(): Promise<LanguageModel>;
+}
+
+/** Servers on this machine that ask for no key. */
+const LOCAL: Readonly<Record<string, ProviderSettings>> = {
+  ollama: { baseURL: 'http://127.0.0.1:11434/v1' },
+  lmstudio: { baseURL: 'http://127.0.0.1:1234/v1' },
+  llamacpp: { baseURL: 'http://127.0.0.1:8080/v1' },
+};
+
+/** The model to begin with: what was asked for, or the first whose key is there. */
+export function defaultModel(settings: Settings, env: NodeJS.ProcessEnv): string {
+  if (settings.model !== undefined) return settings.model;
+  if (env['ANTHROPIC_API_KEY'] !== undefined) return 'anthropic/claude-sonnet-5-5';
+  if (env['OPENAI_API_KEY'] !== undefined) return 'openai/gpt-6.1';
+  return 'scripted/demo';
+}
+
+/** A name such as `openai/gpt-5`, `scripted/demo` or `scripted/./script.mjs@16000`, where `@` sets the window. */
+export function chooseModel(
+  name: string,
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  project: string,
+): Model {
+  const slash = name.indexOf('/');
+  const provider = name.slice(0, slash);
+  const [, id = '', window] = /^(.*?)(?:@(\d+))?$/s.exec(name.slice(slash + 1)) ?? [];
+  if (slash < 1 || id === '')
+    throw new ModelError(
+      `a model is named provider/id, such as anthropic/claude-sonnet-5, not ${JSON.stringify(name)}`,
+    );
+  const own = settings.models[name] ?? settings.models[`${provider}/${id}`] ?? {};
+  const windowTokens =
+    window === undefined ? (own.windowTokens ?? contextLimit(name)) : Number(window);
+  const common = { name, provider, id, windowTokens, settings: own };
+  switch (provider) {
+    case 'scripted':
+      return {
+        ...common,
+        structured: false,
+        load: once(() => scriptedModel(id, windowTokens, project)),
+      };
+    case 'anthropic':
+      requireKey(env, 'ANTHROPIC_API_KEY', name);
+      return {
+        ...common,
+        structured: true,
+        load: once(async () => (await import('@ai-sdk/anthropic')).anthropic(id)),
+      };
+    case 'openai':
+      requireKey(env, 'OPENAI_API_KEY', name);
+      return {
+        ...common,
+        structured: true,
+        load: once(async () => (await import('@ai-sdk/openai')).openai(id)),
+      };
+    default:
+      return {
+        ...common,
+        structured: false,
+        load: once(compatible(provider, id, settings, env, name)),
+      };
+  }
+}
+
+function compatible(
+  provider: string,
+  id: string,
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+  name: string,
+): () => Promise<LanguageModel> {
+  const endpoint = settings.providers[provider] ?? LOCAL[provider];
+  if (endpoint === undefined) {
+    const known = [
+      'anthropic',
+      'openai',
+      'scripted',
+      ...Object.keys(LOCAL),
+      ...Object.keys(settings.providers),
+    ];
+    throw new ModelError(
+      `there is no provider ${provider}; known are ${known.join(', ')}, and settings can add more`,
+    );
+  }
+  const { baseURL, keyVariable } = endpoint;
+  if (keyVariable !== undefined) requireKey(env, keyVariable, name);
+  const apiKey = keyVariable === undefined ? undefined : env[keyVariable];
+  return async () => {
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const options = { name: provider, baseURL, includeUsage: true };
+    return createOpenAICompatible(apiKey === undefined ? options : { ...options, apiKey })(id);
+  };
+}
+
+function requireKey(env: NodeJS.ProcessEnv, variable: string, name: string): void {
+  if ((env[variable] ?? '') === '')
+    throw new ModelError(`${name} needs a key in the environment variable ${variable}`);
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}

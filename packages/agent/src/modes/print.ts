@@ -1,0 +1,71 @@
+import type { Agent } from '../agent.ts';
+import type { AgentEvent, EndReason } from '../events.ts';
+import { submit } from '../submit.ts';
+
+export interface Output {
+  /** For what was asked for. */
+  write(text: string): void;
+  /** For what is said about it. */
+  complain(text: string): void;
+}
+
+/** Answers once and prints what was answered; what happened on the way goes to the error output. */
+export async function printMode(
+  agent: Agent,
+  prompts: readonly string[],
+  output: Output,
+): Promise<EndReason> {
+  let failed = false;
+  const stop = agent.on((event) => {
+    failed ||= event.type === 'error';
+    tell(event, output);
+  });
+  let reason: EndReason = 'done';
+  for (const prompt of prompts) {
+    await submit(agent, prompt);
+    reason = await agent.rest();
+    if (reason !== 'done') break;
+  }
+  stop();
+  return failed && reason === 'done' ? 'failed' : reason;
+}
+
+function tell(event: AgentEvent, output: Output): void {
+  switch (event.type) {
+    case 'assistant':
+      if (event.text !== '') output.write(`${event.text}\n`);
+      return;
+    case 'command':
+      return output.write(`${event.text}\n`);
+    case 'tool-start':
+      return output.complain(`[${event.tool}] ${oneLine(event.args)}\n`);
+    case 'compaction-end':
+      return output.complain(`[compaction] ${event.notice}\n`);
+    case 'compaction-stopped':
+      return output.complain(`[compaction] stopped: ${event.reason}\n`);
+    case 'notice':
+      return output.complain(`${event.text}\n`);
+    case 'error':
+      return output.complain(`error: ${event.error}\n`);
+    case 'compaction-start':
+    case 'context':
+    case 'end':
+    case 'permission':
+    case 'phase':
+    case 'queued':
+    case 'reasoning':
+    case 'returned':
+    case 'session':
+    case 'text':
+    case 'tool-end':
+    case 'tool-output':
+    case 'user':
+  }
+}
+
+const LONGEST = 100;
+
+function oneLine(args: unknown): string {
+  const text = JSON.stringify(args);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,69 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { globPattern } from './glob-pattern.ts';
+
+/** What a tool wants to do that a person may not want. */
+export interface Wish {
+  readonly kind: 'run' | 'write' | 'read';
+  /** The command, or the path: relative inside the project, absolute outside. */
+  readonly subject: string;
+  readonly outside: boolean;
+}
+
+/** What is allowed without asking. */
+export interface Permissions {
+  /** Everything (`--yes`). */
+  readonly all: boolean;
+  /** Rules such as `run:npm test*` and `write:src/**`. They reach outside the project only where they name it. */
+  readonly allow: readonly string[];
+}
+
+export type Answer = 'yes' | 'always' | 'no';
+
+export function isAllowed(wish: Wish, { all, allow }: Permissions): boolean {
+  if (all || (wish.kind === 'read' && !wish.outside)) return true;
+  return allow.some((rule) => covers(rule, wish));
+}
+
+/** The rule that a person makes by answering "always". A command is allowed by its program and first word. */
+export function ruleFor({ kind, subject }: Wish): string {
+  if (kind !== 'run') return `${kind}:${subject}`;
+  // A chain of commands is allowed as it stands: a prefix would allow whatever is chained behind it.
+  if (CHAINED.test(subject)) return `run:${subject}`;
+  return `run:${subject.split(/\s+/).slice(0, 2).join(' ')}*`;
+}
+
+/** Anything by which one command line can run more than one program. */
+const CHAINED = /[;&|<>`$(){}\n\\]/;
+
+function covers(rule: string, { kind, subject, outside }: Wish): boolean {
+  if (!rule.startsWith(`${kind}:`)) return false;
+  const pattern = rule.slice(kind.length + 1);
+  if (kind === 'run') return coversCommand(pattern, subject);
+  if (outside && !isAbsolute(pattern)) return false;
+  return globPattern(pattern).test(subject);
+}
+
+function coversCommand(pattern: string, command: string): boolean {
+  if (pattern === '*') return true;
+  if (!pattern.endsWith('*')) return pattern === command;
+  return command.startsWith(pattern.slice(0, -1)) && !CHAINED.test(command);
+}
+
+/** The wish to touch a path. Links are followed first, so that none leads out of the project unseen. */
+export function pathWish(kind: 'read' | 'write', path: string, root: string): Wish {
+  const absolute = realPath(resolve(root, path));
+  const inside = relative(realPath(root), absolute);
+  const outside = inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+  return { kind, subject: outside ? absolute : inside || '.', outside };
+}
+
+/** The real path of what is there, with the names of what is not there yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent), basename(path));
+  }
+}

@@ -1,0 +1,66 @@
+import {
+  clear,
+  drop,
+  externalize,
+  pi,
+  PRESETS,
+  summarize,
+  when,
+  type Budget,
+  type Policy,
+  type PresetName,
+} from '@bobbin/core';
+import type { CompactionSettings } from './settings.ts';
+
+/** The most of the window that the reserve and the recent messages may take: the defaults are made for large windows. */
+const RESERVE_SHARE = 0.25;
+const RECENT_SHARE = 0.3;
+const REHYDRATION_SHARE = 1 / 16;
+
+/** The agent's policy: pi's trigger, cut and hand-over (B3–B11), with the gentler rungs before and behind the summary. */
+export function policyOf(
+  settings: CompactionSettings,
+  windowTokens: number,
+  automatic: boolean,
+): Policy {
+  const { preset } = settings;
+  const policy =
+    preset === undefined ? agentPolicy(settings, windowTokens) : PRESETS[preset as PresetName];
+  if (automatic) return policy;
+  const { firstSightShare: _, ...manual } = policy;
+  return { ...manual, trigger: when('never', () => false) };
+}
+
+function agentPolicy(settings: CompactionSettings, windowTokens: number): Policy {
+  const reserveTokens = reserveOf(settings, windowTokens);
+  const keepRecentTokens = Math.min(
+    settings.keepRecentTokens,
+    Math.floor(windowTokens * RECENT_SHARE),
+  );
+  return {
+    ...pi({ reserveTokens, keepRecentTokens, splitTurns: true }),
+    name: 'agent',
+    ladder: [
+      externalize(),
+      summarize({ maxTokens: Math.floor(reserveTokens * 0.8) }),
+      clear(),
+      drop(),
+    ],
+    stop: 'at-target',
+    targetShare: 0.5,
+    firstSightShare: 0.25,
+  };
+}
+
+/** What of a window is not for messages; the system prompt and the tools are counted apart. */
+export function budgetOf(settings: CompactionSettings, windowTokens: number): Partial<Budget> {
+  return {
+    windowTokens,
+    outputTokens: Math.floor(reserveOf(settings, windowTokens) / 2),
+    rehydrationTokens: Math.min(2_000, Math.floor(windowTokens * REHYDRATION_SHARE)),
+  };
+}
+
+export function reserveOf({ reserveTokens }: CompactionSettings, windowTokens: number): number {
+  return Math.min(reserveTokens, Math.floor(windowTokens * RESERVE_SHARE));
+}

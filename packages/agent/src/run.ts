@@ -1,0 +1,89 @@
+import { text } from 'node:stream/consumers';
+import { Agent, type AgentOptions } from './agent.ts';
+import type { Invocation } from './command-line.ts';
+import type { EndReason } from './events.ts';
+import type { Folders } from './folders.ts';
+import { ModelError } from './model-error.ts';
+import { defaultModel } from './models.ts';
+import { newSessionId } from './session-id.ts';
+import { openVault } from './session.ts';
+import { findSession, newestSession } from './sessions.ts';
+import { loadSettings } from './settings.ts';
+
+/** Starts the agent in the mode that was asked for, and gives the exit code. */
+export async function run(invocation: Invocation, folders: Folders): Promise<number> {
+  const options = await optionsOf(invocation, folders);
+  switch (invocation.mode) {
+    case 'print':
+      return runPrint(invocation, options);
+    case 'json':
+      return runJson(invocation, options);
+    case 'rpc':
+      return runRpc(options);
+    case 'tui':
+    case 'import':
+      throw new Error(`mode ${invocation.mode} is not there`);
+  }
+}
+
+async function optionsOf(invocation: Invocation, folders: Folders): Promise<AgentOptions> {
+  const settings = loadSettings(folders, process.env);
+  return {
+    folders,
+    settings,
+    env: process.env,
+    vault: await openVault(folders),
+    model: invocation.model ?? defaultModel(settings, process.env),
+    session: sessionOf(invocation, folders),
+    permissions: { all: invocation.yes, allow: settings.allow },
+    interactive:
+      invocation.mode === 'tui' ||
+      invocation.mode === 'rpc' ||
+      (invocation.mode === 'json' && invocation.prompt === ''),
+    clock: { now: () => Date.now() },
+  };
+}
+
+function sessionOf({ resume }: Invocation, folders: Folders): string {
+  const fresh = newSessionId(Date.now());
+  if (resume === undefined) return fresh;
+  if (resume.kind !== 'named') return newestSession(folders) ?? fresh;
+  const id = findSession(folders, resume.id);
+  if (id === undefined) throw new ModelError(`there is no session ${resume.id} of this folder`);
+  return id;
+}
+
+async function runPrint(invocation: Invocation, options: AgentOptions): Promise<number> {
+  const { printMode } = await import('./modes/print.ts');
+  const piped = process.stdin.isTTY ? '' : await text(process.stdin);
+  const prompt = [invocation.prompt, piped.trim()].filter((part) => part !== '').join('\n\n');
+  const agent = await Agent.start(options);
+  const reason = await printMode(agent, prompt === '' ? [] : [prompt], {
+    write: (said) => process.stdout.write(said),
+    complain: (said) => process.stderr.write(said),
+  });
+  await options.vault.store.close();
+  return exitCode(reason);
+}
+
+async function runJson(invocation: Invocation, options: AgentOptions): Promise<number> {
+  const { jsonMode } = await import('./modes/json.ts');
+  const agent = await Agent.start(options);
+  const reason = await jsonMode(agent, invocation.prompt, process.stdin, (line) =>
+    process.stdout.write(line),
+  );
+  await options.vault.store.close();
+  return exitCode(reason);
+}
+
+async function runRpc(options: AgentOptions): Promise<number> {
+  const { rpcMode } = await import('./modes/rpc.ts');
+  const agent = await Agent.start(options);
+  await rpcMode(agent, process.stdin, (line) => process.stdout.write(line));
+  await options.vault.store.close();
+  return 0;
+}
+
+function exitCode(reason: EndReason): number {
+  return { done: 0, failed: 1, stopped: 1, interrupted: 130 }[reason];
+}

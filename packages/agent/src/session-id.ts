@@ -1,0 +1,21 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
+
+/** A name for a new session: when it began, and enough chance to be the only one. */
+export function newSessionId(now: number): string {
+  const time = new Date(now)
+    .toISOString()
+    .replace(/\.\d+Z$/, '')
+    .replaceAll(/[:-]/g, '')
+    .replace('T', '-');
+  return `${time}-${randomBytes(3).toString('hex')}`;
+}
+
+/** The folder of a project's sessions: readable, and another one for every path. */
+export function projectName(path: string): string {
+  const readable = basename(path)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, '-')
+    .slice(0, 40);
+  return `${readable === '' ? 'root' : readable}-${createHash('sha256').update(path).digest('hex').slice(0, 8)}`;
+}

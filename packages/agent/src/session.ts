@@ -1,0 +1,300 @@
+import { join } from 'node:path';
+import {
+  budget,
+  contextSize,
+  createBobbin,
+  estimator,
+  memoryArtifacts,
+  messageLimit,
+  modelFacts,
+  scaled,
+  startCalibration,
+  textMessage,
+  trustedSummarizer,
+  type ArtifactStore,
+  type Clock,
+  type Counter,
+  type Fitted,
+  type Message,
+  type MessageId,
+  type Node,
+  type Prompt,
+  type Store,
+  type Summarizer,
+  type SummaryReport,
+  type ThreadHandle,
+  type ThreadId,
+  type ThreadKey,
+} from '@bobbin/core';
+import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import type { Folders } from './folders.ts';
+import { readInstructions } from './instructions.ts';
+import type { CachePrices } from './ledger.ts';
+import type { Model } from './models.ts';
+import { budgetOf, policyOf, reserveOf } from './policy.ts';
+import { projectName } from './session-id.ts';
+import type { Settings } from './settings.ts';
+import { sessionSummarizer } from './summarizing.ts';
+import { systemPrompt } from './system-prompt.ts';
+import { toolbox, toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
+
+/** Where sessions are kept: one store for all projects, a tenant for each. */
+export interface Vault {
+  readonly store: Store;
+  readonly artifacts: ArtifactStore;
+  readonly folder: string;
+}
+
+export async function openVault(folders: Folders): Promise<Vault> {
+  const { jsonlStore } = await import('@bobbin/stores');
+  const folder = join(folders.data, 'sessions');
+  return { store: jsonlStore(folder), artifacts: memoryArtifacts(), folder };
+}
+
+/** What a session is made of. */
+export interface SessionSetting {
+  readonly folders: Folders;
+  readonly vault: Vault;
+  readonly settings: Settings;
+  readonly model: Model;
+  /** Writes the summaries, where it is not the model that works. */
+  readonly summaryModel?: Model;
+  readonly clock: Clock;
+  readonly automatic: boolean;
+  /** Whether a model writes the summaries, or the built-in extract. */
+  readonly summaries: 'model' | 'extract';
+  readonly onSummaryStart: () => void;
+  readonly onSummaryReport: (report: SummaryReport) => void;
+  readonly onSummaryFailure: (reason: string) => void;
+}
+
+/** A thread with its store, the model that reads it and the tools that work for it. It holds no compaction logic: the engine does. */
+export class Session {
+  readonly key: ThreadKey;
+  readonly tools: Toolbox;
+  #setting: SessionSetting;
+  #opened: Opened;
+  #system: string;
+  /** The window in the engine's tokens: less than the model's where the provider refused what should have fitted. */
+  #windowTokens: number;
+
+  private constructor(
+    key: ThreadKey,
+    tools: Toolbox,
+    setting: SessionSetting,
+    system: string,
+    opened: Opened,
+  ) {
+    this.key = key;
+    this.tools = tools;
+    this.#setting = setting;
+    this.#system = system;
+    this.#opened = opened;
+    this.#windowTokens = setting.model.windowTokens;
+  }
+
+  static async open(id: string, setting: SessionSetting): Promise<Session> {
+    const { folders } = setting;
+    const key = { tenant: projectName(folders.project), thread: id as ThreadId };
+    const tools = toolbox(folders.project);
+    const system = systemPrompt(folders.project, readInstructions(folders));
+    const opened = await openHandle(key, tools, setting, system, setting.model.windowTokens);
+    return new Session(key, tools, setting, system, opened);
+  }
+
+  get id(): string {
+    return this.key.thread;
+  }
+
+  get file(): string {
+    return join(this.#setting.vault.folder, this.key.tenant, `${this.id}.jsonl`);
+  }
+
+  get model(): Model {
+    return this.#setting.model;
+  }
+
+  get setting(): SessionSetting {
+    return this.#setting;
+  }
+
+  get system(): string {
+    return this.#system;
+  }
+
+  get windowTokens(): number {
+    return this.#windowTokens;
+  }
+
+  get handle(): ThreadHandle<AiSdkMessage> {
+    return this.#opened.handle;
+  }
+
+  get store(): Store {
+    return this.#setting.vault.store;
+  }
+
+  get systemTokens(): number {
+    return this.#opened.systemTokens;
+  }
+
+  get toolTokens(): number {
+    return this.#opened.toolTokens;
+  }
+
+  /**
+   * What the window holds: as the provider reported it last with the rest estimated (B4), or all of it estimated where
+   * nothing was reported since the last compaction.
+   */
+  get contextTokens(): number {
+    const { handle, limitTokens, systemTokens, toolTokens } = this.#opened;
+    const since = handle.messages.slice(
+      Math.max(0, handle.plan.threadVersion - (handle.length - handle.messages.length)),
+    );
+    const size = contextSize(since, handle.counter);
+    if (size.reportedTokens > 0) return size.tokens;
+    return Math.round(handle.pressure * limitTokens) + systemTokens + toolTokens;
+  }
+
+  async say(text: string, pinned = false): Promise<MessageId> {
+    const time = this.#setting.clock.now();
+    const [id] = await this.handle.appendDecoded([
+      textMessage('user', text, pinned ? { time, pinned } : { time }),
+    ]);
+    return id as MessageId;
+  }
+
+  append(...messages: readonly Message[]): Promise<readonly MessageId[]> {
+    return this.handle.appendDecoded(messages);
+  }
+
+  /** The prompt for the next request, compacted first where the policy says so. Instructions are read anew from disk. */
+  async prompt(compaction: boolean, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
+    const { folders, automatic } = this.#setting;
+    const system = systemPrompt(folders.project, readInstructions(folders));
+    if (system !== this.#system || automatic !== compaction)
+      await this.change({ automatic: compaction }, system);
+    return this.handle.prompt({ signal });
+  }
+
+  /** True where the prompt does not fit as it is. */
+  get isFull(): boolean {
+    return this.handle.pressure > 1;
+  }
+
+  /** Goes on with another model, policy or summarizer; the thread and its plan stay. */
+  async change(change: Partial<SessionSetting>, system: string = this.#system): Promise<void> {
+    const setting = { ...this.#setting, ...change };
+    const windowTokens =
+      change.model === undefined ? this.#windowTokens : change.model.windowTokens;
+    this.#opened = await openHandle(this.key, this.tools, setting, system, windowTokens);
+    this.#setting = setting;
+    this.#system = system;
+    this.#windowTokens = windowTokens;
+  }
+
+  /** What writes a summary for something else than a compaction; as checked as any (handover, mentions). */
+  summarizer(): Summarizer {
+    const { model, settings, summaries, summaryModel = model } = this.#setting;
+    const { compaction } = settings;
+    const own = sessionSummarizer({
+      ...(summaries === 'extract' ? {} : { model: summaryModel }),
+      maxOutputTokens: Math.floor(reserveOf(compaction, this.#windowTokens) * 0.8),
+    });
+    return trustedSummarizer(own);
+  }
+
+  /** What the cache costs, in multiples of fresh input. */
+  get cachePrices(): CachePrices {
+    const { readPrice = 1, writePrice = 1 } = modelFacts(this.model.id).cache ?? {};
+    return { read: readPrice, write: writePrice };
+  }
+
+  /** Takes less of the window from now on: the provider counts more than the engine (E3). */
+  async narrow(windowTokens: number): Promise<void> {
+    this.#opened = await openHandle(
+      this.key,
+      this.tools,
+      this.#setting,
+      this.#system,
+      windowTokens,
+    );
+    this.#windowTokens = windowTokens;
+  }
+
+  /** The present prompt, as it is: nothing is compacted for it. */
+  async present(): Promise<Prompt> {
+    const window = await this.store.window(this.key, this.handle.head);
+    return this.handle.promptAt(window?.current?.version ?? 0);
+  }
+
+  async path(): Promise<readonly Node[]> {
+    const { head } = this.handle;
+    return head === undefined ? [] : this.store.path(this.key, head);
+  }
+
+  async turns(): Promise<readonly Node[]> {
+    const { head } = this.handle;
+    return head === undefined ? [] : this.store.turns(this.key, head);
+  }
+
+  /** Moves the head back to an earlier message: what came behind it stays in the file, on a fork of its own. */
+  async moveHead(node: Node): Promise<void> {
+    await this.store.append(this.key, [node]);
+    await this.change({});
+  }
+}
+
+/** A handle with the figures of its budget. */
+interface Opened {
+  readonly handle: ThreadHandle<AiSdkMessage>;
+  /** What messages may take, and what the system prompt and the tools do. */
+  readonly limitTokens: number;
+  readonly systemTokens: number;
+  readonly toolTokens: number;
+}
+
+async function openHandle(
+  key: ThreadKey,
+  tools: Toolbox,
+  setting: SessionSetting,
+  system: string,
+  windowTokens: number,
+): Promise<Opened> {
+  const { settings, vault, model, clock, automatic, summaries } = setting;
+  const { compaction } = settings;
+  const exact = await exactCounter(model);
+  const counter = exact ?? scaled(estimator(), startCalibration(model.id));
+  const systemTokens = counter.text(system);
+  const toolTokens = counter.tools(toolSchemas(tools));
+  const whole = budget({ ...budgetOf(compaction, windowTokens), systemTokens, toolTokens });
+  const summaryModel = summaries === 'extract' ? undefined : (setting.summaryModel ?? model);
+  const bobbin = createBobbin<AiSdkMessage>({
+    model: model.id,
+    budget: whole,
+    preset: policyOf(compaction, windowTokens, automatic),
+    codec: aiSdk,
+    ...(exact === undefined ? {} : { counter: exact }),
+    store: vault.store,
+    artifacts: vault.artifacts,
+    tools: toolPolicies(tools),
+    tenant: key.tenant,
+    clock,
+    summarizer: sessionSummarizer({
+      ...(summaryModel === undefined ? {} : { model: summaryModel }),
+      maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
+      onStart: setting.onSummaryStart,
+      onReport: setting.onSummaryReport,
+      onFailure: setting.onSummaryFailure,
+    }),
+  });
+  const handle = await bobbin.thread(key.thread);
+  return { handle, limitTokens: messageLimit(whole), systemTokens, toolTokens };
+}
+
+/** The tokenizer of a model, where it is public; loading one takes a while, so that no other model waits for it. */
+async function exactCounter({ id }: Model): Promise<Counter | undefined> {
+  if (modelFacts(id).encoding === undefined) return undefined;
+  const { counterFor } = await import('@bobbin/models');
+  return counterFor(id);
+}

@@ -1,0 +1,71 @@
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isJsonObject, parseJson, textOf, type Message } from '@bobbin/core';
+import type { Folders } from './folders.ts';
+import { projectName } from './session-id.ts';
+
+/** A session in a list. */
+export interface SessionEntry {
+  readonly id: string;
+  readonly changedAt: number;
+  /** What the user said first. */
+  readonly title: string;
+}
+
+const FIRST_BYTES = 65_536;
+
+/** The sessions of a project, the one that changed last first. Only the beginning of each file is read. */
+export function listSessions(folders: Folders): readonly SessionEntry[] {
+  const folder = join(folders.data, 'sessions', projectName(folders.project));
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => ({ name, changedAt: statSync(join(folder, name)).mtimeMs }))
+    .toSorted((a, b) => b.changedAt - a.changedAt || (a.name < b.name ? 1 : -1))
+    .map(({ name, changedAt }) => ({
+      id: basename(name, '.jsonl'),
+      changedAt,
+      title: titleOf(join(folder, name)),
+    }));
+}
+
+export function newestSession(folders: Folders): string | undefined {
+  return listSessions(folders)[0]?.id;
+}
+
+/** The session that a person means by an id, the beginning of one, or the path of its file. */
+export function findSession(folders: Folders, wanted: string): string | undefined {
+  const id = basename(wanted, '.jsonl');
+  const ids = listSessions(folders).map((entry) => entry.id);
+  const matching = ids.filter((candidate) => candidate.startsWith(id));
+  return (
+    ids.find((candidate) => candidate === id) ?? (matching.length === 1 ? matching[0] : undefined)
+  );
+}
+
+function titleOf(path: string): string {
+  for (const line of beginning(path).split('\n')) {
+    const entry = parseJson(line);
+    if (!isJsonObject(entry) || entry['type'] !== 'message') continue;
+    const message = entry['message'] as unknown as Message;
+    if (message.role === 'user') return oneLine(textOf(message));
+  }
+  return '(nothing said yet)';
+}
+
+function beginning(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(FIRST_BYTES);
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, FIRST_BYTES, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+const LONGEST = 80;
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
+}

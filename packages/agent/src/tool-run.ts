@@ -1,0 +1,122 @@
+import {
+  callsOf,
+  parseJson,
+  resultsOf,
+  textMessage,
+  type CallPart,
+  type Json,
+  type Message,
+  type ResultPart,
+} from '@bobbin/core';
+import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import { isAllowed, ruleFor, type Answer, type Permissions, type Wish } from './permissions.ts';
+import { ArgumentError, Arguments } from './tools/arguments.ts';
+import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/tool.ts';
+import type { Toolbox } from './tools/toolbox.ts';
+
+/** Asks a person; undefined where there is nobody to ask. */
+export type Ask = ((tool: string, wish: Wish, signal: AbortSignal) => Promise<Answer>) | undefined;
+
+/** The calls of a round that have no result yet. */
+export function openCalls(messages: readonly Message[]): readonly CallPart[] {
+  const answered = new Set(messages.flatMap(resultsOf).map(({ callId }) => callId));
+  return messages.flatMap(callsOf).filter(({ callId }) => !answered.has(callId));
+}
+
+/** Runs calls with a person's permission. Rules that were made by answering "always" hold from then on. */
+export class ToolRunner {
+  readonly #tools: Toolbox;
+  readonly #ask: Ask;
+  #permissions: Permissions;
+
+  constructor(tools: Toolbox, permissions: Permissions, ask: Ask) {
+    this.#tools = tools;
+    this.#permissions = permissions;
+    this.#ask = ask;
+  }
+
+  /** Whatever goes wrong becomes a result, so that the model can mend it. */
+  async run(call: CallPart, context: ToolContext): Promise<ToolOutput> {
+    const tool = this.#tools.get(call.tool);
+    if (tool === undefined) return failure(`there is no tool ${call.tool}`);
+    if (context.signal.aborted) return failure(INTERRUPTED);
+    try {
+      const args = new Arguments(parseJson(call.args));
+      const refused = await this.#refusal(tool, args, context);
+      return refused === undefined ? await tool.run(args, context) : failure(refused);
+    } catch (error) {
+      if (error instanceof ArgumentError) return failure(`${call.tool}: ${error.message}`);
+      return failure(
+        `${call.tool} failed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  async #refusal(
+    tool: Tool,
+    args: Arguments,
+    { root, signal }: ToolContext,
+  ): Promise<string | undefined> {
+    const wish = tool.wish?.(args, root);
+    if (wish === undefined || isAllowed(wish, this.#permissions)) return undefined;
+    if (this.#ask === undefined)
+      return `not allowed: nobody can be asked for ${wish.kind} ${wish.subject} here (--yes or a permission rule allows it)`;
+    const answer = await this.#ask(tool.name, wish, signal);
+    if (answer === 'always')
+      this.#permissions = {
+        ...this.#permissions,
+        allow: [...this.#permissions.allow, ruleFor(wish)],
+      };
+    if (signal.aborted) return INTERRUPTED;
+    return answer === 'no'
+      ? 'The user did not allow this. Ask what to do instead, or go another way.'
+      : undefined;
+  }
+}
+
+const INTERRUPTED = 'Interrupted by the user before it ran.';
+
+/** A result as a message: the wire form for the model, with the envelope for the engine (C7). */
+export function resultMessage(
+  call: CallPart,
+  output: ToolOutput,
+  startedAt: number,
+  completedAt: number,
+): Message {
+  const part = {
+    type: 'tool-result',
+    toolCallId: call.callId,
+    toolName: call.tool,
+    output: wireOutput(output),
+  };
+  const wire: AiSdkMessage = { role: 'tool', content: [part] };
+  const [message = textMessage('tool', output.text)] = aiSdk.decode([wire]);
+  const { outcome, keyFields, determinism } = output;
+  const parts = message.parts.map((decoded) => {
+    if (decoded.kind !== 'result') return decoded;
+    const envelope: ResultPart = {
+      ...decoded,
+      tool: call.tool,
+      outcome,
+      startedAt,
+      completedAt,
+      ...(keyFields === undefined ? {} : { keyFields }),
+      ...(determinism === undefined ? {} : { determinism }),
+    };
+    return envelope;
+  });
+  return { ...message, parts, meta: { time: completedAt } };
+}
+
+function wireOutput({ text, outcome, image }: ToolOutput): Json {
+  if (image === undefined)
+    return { type: outcome === 'failure' ? 'error-text' : 'text', value: text };
+  const { mediaType, base64 } = image;
+  return {
+    type: 'content',
+    value: [
+      { type: 'text', text },
+      { type: 'file', mediaType, data: { type: 'data', data: base64 } },
+    ],
+  };
+}

@@ -1,0 +1,30 @@
+import type { Usage } from '@bobbin/core';
+import type { LanguageModelUsage } from 'ai';
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+};
+
+/** What the AI SDK reports, as the engine counts it: input is what was neither read from a cache nor written to one. */
+export function usageOf(reported: LanguageModelUsage): Usage {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, noCacheTokens } = reported.inputTokenDetails;
+  const total = reported.inputTokens ?? 0;
+  return {
+    inputTokens: noCacheTokens ?? Math.max(0, total - cacheReadTokens - cacheWriteTokens),
+    outputTokens: reported.outputTokens ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+  };
+}
