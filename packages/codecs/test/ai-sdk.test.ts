@@ -107,7 +107,7 @@ const text = (value: string): object[] => [{ kind: 'text', text: value }];
 test('A14 AI SDK: a tool message with several results, in every kind of output of 6 and 7', () => {
   const outputs = [
     { type: 'text', value: 'plain' },
-    { type: 'json', value: { rows: [1, 2], type: 'url', url: 'https://a' } },
+    { type: 'json', value: [{ data: { type: 'url', url: 'https://a' } }] },
     { type: 'error-text', value: 'broken' },
     { type: 'error-json', value: { code: 4 } },
     { type: 'execution-denied', reason: 'not now' },
@@ -140,7 +140,7 @@ test('A14 AI SDK: a tool message with several results, in every kind of output o
     message?.parts.map((part) => part.kind === 'result' && [part.outcome, part.content]),
     [
       [undefined, text('plain')],
-      [undefined, text('{"rows":[1,2],"type":"url","url":"https://a"}')],
+      [undefined, text('[{"data":{"type":"url","url":"https://a"}}]')],
       ['failure', text('broken')],
       ['failure', text('{"code":4}')],
       ['failure', text('not now')],

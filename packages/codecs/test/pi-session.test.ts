@@ -33,8 +33,9 @@ test('B8 B24 a pi tree: the path to the head, its newest compaction, edits and s
       content: [],
       isError: true,
     }),
-    message('4', '3', 'user', { content: 'abandoned' }),
-    entry('5', '3', { type: 'branch_summary', fromId: '4', summary: 'tried and left' }),
+    message('3b', '3', 'system', { content: 'Patch' }),
+    message('4', '3b', 'user', { content: 'abandoned' }),
+    entry('5', '3b', { type: 'branch_summary', fromId: '4', summary: 'tried and left' }),
     message('6', '5', 'hookMessage', { customType: 'note', content: 'by a hook' }),
     entry('7', '6', {
       type: 'compaction',
@@ -65,6 +66,7 @@ test('B8 B24 a pi tree: the path to the head, its newest compaction, edits and s
     'user text:first',
     'assistant reasoning:hm call:c1 opaque',
     'tool result:c1',
+    'system text:Patch',
     'user text:tried and left (synthetic)',
     'user text:by a hook',
     'user text:$ ls text:a b',
@@ -81,7 +83,7 @@ test('B8 B24 a pi tree: the path to the head, its newest compaction, edits and s
     usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
   });
   assert.deepEqual(session.compactions, [
-    { summary: 'old', after: 6, firstKept: 2, time: 1_767_225_600_000, tokensBefore: 100 },
+    { summary: 'old', after: 7, firstKept: 2, time: 1_767_225_600_000, tokensBefore: 100 },
   ]);
   assert.deepEqual(told(session.context), [
     'system text:Checkpoint',
@@ -97,7 +99,7 @@ test('B8 B24 a pi tree: the path to the head, its newest compaction, edits and s
   ]);
   assert.deepEqual(
     session.entries.map(({ messages }) => messages.length).reduce((a, b) => a + b),
-    13,
+    14,
   );
 });
 
