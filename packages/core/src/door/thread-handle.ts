@@ -1,6 +1,7 @@
 import { encodedBy, type Fitted } from './fitted.ts';
 import { Gauge } from './gauge.ts';
 import type { CompactOptions, HandleSetting, Refusal, Tuning } from './handle-options.ts';
+import { PathKeeper } from './path-keeper.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import {
   compact,
@@ -14,7 +15,7 @@ import {
 } from '../compactor.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { expiryOf } from '../plan/hide.ts';
-import { emptyPlan, type Plan } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { pinned } from '../plan/pin.ts';
 import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
@@ -25,8 +26,7 @@ import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import type { Message, MessageId } from '../thread/message.ts';
-import { Thread, type Node } from '../thread/thread.ts';
-import { unitAround } from '../thread/units.ts';
+import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -42,7 +42,7 @@ export class ThreadHandle<Wire = Message> {
   readonly #host: HandleSetting<Wire>;
   #setting: Setting;
   #calibration: Calibration;
-  #thread: Thread;
+  readonly #path: PathKeeper;
   readonly #plans: PlanKeeper;
   #builder: PromptBuilder;
   #queue: Promise<unknown> = Promise.resolve();
@@ -55,14 +55,11 @@ export class ThreadHandle<Wire = Message> {
     this.#host = host;
     this.#calibration = host.calibration;
     this.#setting = { ...host, counter: scaled(host.counter, host.calibration) };
-    this.#thread =
-      stored === undefined
-        ? new Thread(key.thread)
-        : Thread.resume(key.thread, stored.carried, stored.tail);
+    this.#path = new PathKeeper(host.store, key, stored);
     this.#reminders = new Reminders({ ...host, key, index: host.store, limits: host.rehydration });
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
     this.#builder = this.#rebuild();
-    for (const node of this.#thread.path()) this.#note(node);
+    for (const node of this.#path.thread.path()) this.#note(node);
   }
 
   get plan(): Plan {
@@ -80,21 +77,21 @@ export class ThreadHandle<Wire = Message> {
   }
 
   get length(): number {
-    return this.#thread.length;
+    return this.#path.thread.length;
   }
 
   get head(): MessageId | undefined {
-    return this.#thread.head?.id;
+    return this.#path.thread.head?.id;
   }
 
   /** The messages of the path that are held in memory. */
   get messages(): readonly Message[] {
-    return this.#thread.messages;
+    return this.#path.thread.messages;
   }
 
   /** The message at an index of the path, where it is held in memory. */
   at(index: number): Node | undefined {
-    return this.#thread.at(index);
+    return this.#path.thread.at(index);
   }
 
   /** What the prompt's messages cost as a share of what they may cost. */
@@ -105,7 +102,7 @@ export class ThreadHandle<Wire = Message> {
   /** Appends messages in the host's format and returns their ids. Appending what is there already changes nothing. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() =>
-      this.#append(this.#host.codec.decode(wire, this.#thread.messages)),
+      this.#append(this.#host.codec.decode(wire, this.#path.thread.messages)),
     );
   }
 
@@ -169,10 +166,10 @@ export class ThreadHandle<Wire = Message> {
   /** Takes the last compaction back. False where there is none. The next one waits until the prompt no longer fits. */
   undo(): Promise<boolean> {
     return this.#exclusively(async () => {
-      const undone = await this.#plans.undone((plan) => this.#isOnPath(plan));
+      const undone = await this.#plans.undone((plan) => this.#path.holds(plan));
       if (undone === undefined) return false;
       const [before, undid] = undone;
-      await this.#load(before);
+      await this.#path.load(before);
       return this.#adopt({ ...(await this.#withPins(before)), signedFrom: this.length, undid }, []);
     });
   }
@@ -181,16 +178,16 @@ export class ThreadHandle<Wire = Message> {
   pin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
       if (this.plan.pins.includes(id)) return;
-      if (this.#thread.get(id) === undefined) await this.#load(emptyPlan(this.key.thread));
-      const node = this.#thread.get(id);
+      if (this.#path.thread.get(id) === undefined) await this.#path.loadAll();
+      const node = this.#path.thread.get(id);
       if (node === undefined)
         throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
-      const unit = await this.#unitOf(node);
+      const unit = await this.#path.unitOf(node);
       const named = this.plan.records.some(({ span }) =>
         unit.some((each) => span.ids.includes(each.id)),
       );
-      if (named) await this.#load(emptyPlan(this.key.thread));
-      const turnOf = (known: MessageId): number | undefined => this.#thread.get(known)?.turn;
+      if (named) await this.#path.loadAll();
+      const turnOf = (known: MessageId): number | undefined => this.#path.thread.get(known)?.turn;
       const plan = pinned(this.plan, unit, this.length, turnOf);
       await this.#adopt(plan.head === null ? this.#onHead(plan) : plan, []);
     });
@@ -208,8 +205,8 @@ export class ThreadHandle<Wire = Message> {
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(async () => {
       const plan = await this.#plans.at(version);
-      await this.#load(plan);
-      return render(windowOf(this.#thread, plan, length), plan, this.#setting);
+      await this.#path.load(plan);
+      return render(windowOf(this.#path.thread, plan, length), plan, this.#setting);
     });
   }
 
@@ -221,37 +218,18 @@ export class ThreadHandle<Wire = Message> {
   /** An earlier plan for the present head: what was pinned since stays pinned. */
   async #withPins(before: Plan): Promise<Plan> {
     const { pins } = this.plan;
-    if (pins.some((id) => this.#thread.get(id) === undefined))
-      await this.#load(emptyPlan(this.key.thread));
-    const nodes = pins.flatMap((id) => this.#thread.get(id) ?? []);
-    return pinned(this.#onHead(before), nodes, this.length, (id) => this.#thread.get(id)?.turn);
-  }
-
-  /** True where a plan was made on this path, not on another fork. */
-  async #isOnPath({ head, threadVersion }: Plan): Promise<boolean> {
-    if (head === null || this.head === undefined) return true;
-    const index = threadVersion - 1;
-    const known =
-      this.#thread.at(index) ?? (await this.#host.store.path(this.key, this.head, index))[0];
-    return known?.id === head;
-  }
-
-  /** The messages that cannot be shown one without another. */
-  async #unitOf(node: Node): Promise<readonly Node[]> {
-    const { base } = this.#thread;
-    return unitAround(
-      node.index < base ? await this.#host.store.path(this.key, node.id) : this.#thread.path(),
-      node,
+    if (pins.some((id) => this.#path.thread.get(id) === undefined)) await this.#path.loadAll();
+    const nodes = pins.flatMap((id) => this.#path.thread.get(id) ?? []);
+    return pinned(
+      this.#onHead(before),
+      nodes,
+      this.length,
+      (id) => this.#path.thread.get(id)?.turn,
     );
   }
 
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
-    const { head } = this;
-    const nodes = messages.map((message) => this.#thread.append(message));
-    await this.#host.store.append(this.key, nodes).catch((error: unknown) => {
-      this.#thread.moveHead(head ?? null);
-      throw error;
-    });
+    const nodes = await this.#path.append(messages);
     for (const node of nodes) this.#builder.push(node);
     const reported = nodes
       .map((node) => this.#note(node))
@@ -338,12 +316,12 @@ export class ThreadHandle<Wire = Message> {
   }
 
   #reminded(): readonly Reminder[] {
-    return this.#reminders.shownIn(this.#thread.head?.turn ?? 0);
+    return this.#reminders.shownIn(this.#path.thread.head?.turn ?? 0);
   }
 
   /** Notes that a prompt goes out. */
   #sending(fitted: Fitted<Wire>): Fitted<Wire> {
-    this.#gauge.markSent(this.#thread.length);
+    this.#gauge.markSent(this.#path.thread.length);
     this.#gauge.sentAt = this.#setting.clock.now();
     this.#gauge.sentTokens = fitted.prompt.tokens;
     return fitted;
@@ -371,7 +349,7 @@ export class ThreadHandle<Wire = Message> {
     reason: string,
     options: CompactOptions & { readonly forced?: boolean },
   ): Promise<Compaction> {
-    const { head } = this.#thread;
+    const { head } = this.#path.thread;
     const beforeTokens = this.#builder.tokens;
     const { hooks } = this.#host;
     if (head === undefined) return { plan: this.plan, changed: false, fits: true, events: [] };
@@ -407,24 +385,13 @@ export class ThreadHandle<Wire = Message> {
   /** Commits a plan. Where another writer was faster, its plan is taken over instead. */
   async #adopt(plan: Plan, events: readonly CompactionEvent[]): Promise<boolean> {
     const won = await this.#plans.commit(plan, events, this.head);
-    if (!won) await this.#load(this.plan);
+    if (!won) await this.#path.load(this.plan);
     this.#builder = this.#rebuild();
     return won;
   }
 
-  /** Makes sure that all which a plan shows is in memory. */
-  async #load(plan: Plan): Promise<void> {
-    const { head } = this;
-    const missing =
-      plan.start < this.#thread.base ||
-      plan.carried.some(({ id }) => this.#thread.get(id) === undefined);
-    if (head === undefined || !missing) return;
-    const path = await this.#host.store.path(this.key, head);
-    this.#thread = Thread.resume(this.key.thread, [], path);
-  }
-
   #window(): Window {
-    return windowOf(this.#thread, this.plan);
+    return windowOf(this.#path.thread, this.plan);
   }
 
   #rebuild(): PromptBuilder {

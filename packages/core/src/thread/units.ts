@@ -57,6 +57,9 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
     if (message.role !== 'assistant' || seats.ends(message)) thoughtAt = undefined;
     else if (thoughtAt !== undefined) joined = thoughtAt;
     else if (isThought(message)) thoughtAt = i;
+    // What a tool's side says without a result (an approval) means nothing apart from what it answers.
+    if (message.role === 'tool' && !hasResults(message))
+      joined = Math.min(joined, Math.max(0, i - 1));
     for (const call of seats.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
     while ((starts.at(-1) ?? 0) > joined) starts.pop();
     if (joined === i) starts.push(i);
