@@ -75,9 +75,13 @@ export class Agent {
     this.#runner = undefined as unknown as ToolRunner;
   }
 
-  static async start(options: AgentOptions): Promise<Agent> {
+  static async start(
+    options: AgentOptions,
+    listener?: (event: AgentEvent) => void,
+  ): Promise<Agent> {
     const { folders, settings, env } = options;
     const agent = new Agent(options, startMachine(settings.compaction.enabled));
+    if (listener !== undefined) agent.#listeners.add(listener);
     const model = chooseModel(options.model, settings, env, folders.project);
     await agent.#open(options.session, model);
     return agent;

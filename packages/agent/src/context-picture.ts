@@ -56,7 +56,7 @@ function shares(
   return sums;
 }
 
-const CELLS = 60;
+const CELLS = 40;
 const KINDS = [
   ['system', 'system prompt', '#'],
   ['instructions', 'instruction files', '@'],

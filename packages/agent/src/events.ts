@@ -64,6 +64,8 @@ export type AgentEvent =
       readonly command: string;
       readonly text: string;
       readonly data?: Json;
+      /** The text lists what can be chosen from. */
+      readonly choices?: boolean;
     }
   | { readonly type: 'end'; readonly reason: EndReason };
 

@@ -21,6 +21,7 @@ export async function run(invocation: Invocation, folders: Folders): Promise<num
     case 'rpc':
       return runRpc(options);
     case 'tui':
+      return runTui(invocation, options);
     case 'import':
       throw new Error(`mode ${invocation.mode} is not there`);
   }
@@ -64,6 +65,15 @@ async function runPrint(invocation: Invocation, options: AgentOptions): Promise<
   });
   await options.vault.store.close();
   return exitCode(reason);
+}
+
+async function runTui(invocation: Invocation, options: AgentOptions): Promise<number> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new ModelError('this is no terminal: use --print, or --mode json|rpc');
+  const { tuiMode } = await import('./modes/tui.ts');
+  await tuiMode(options, invocation.prompt, invocation.resume?.kind === 'choose');
+  await options.vault.store.close();
+  return 0;
 }
 
 async function runJson(invocation: Invocation, options: AgentOptions): Promise<number> {

@@ -42,8 +42,14 @@ export async function runCommand(
       `/${name} waits until the agent is at rest: press Esc to interrupt it first`,
     );
   const result = await command.run(agent, operands);
-  const { text, data } = result;
-  agent.emit({ type: 'command', command: name, text, ...(data === undefined ? {} : { data }) });
+  const { text, data, choices } = result;
+  agent.emit({
+    type: 'command',
+    command: name,
+    text,
+    ...(data === undefined ? {} : { data }),
+    ...(choices === undefined ? {} : { choices: true }),
+  });
   return result;
 }
 

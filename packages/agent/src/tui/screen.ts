@@ -1,0 +1,145 @@
+import {
+  CombinedAutocompleteProvider,
+  Container,
+  Editor,
+  matchesKey,
+  ProcessTerminal,
+  TuiMainScreen,
+  type Component,
+  type TUI,
+} from '@earendil-works/pi-tui';
+import type { SlashCommand } from '../commands/command.ts';
+import { Chooser } from './chooser.ts';
+import { Footer } from './footer.ts';
+import { Status } from './status.ts';
+import type { Theme } from './theme.ts';
+import { Transcript } from './transcript.ts';
+
+export interface ScreenActions {
+  submit(text: string): void;
+  interrupt(): void;
+  quit(): void;
+}
+
+/** The parts of the screen, top to bottom: transcript, status, a question or the editor, footer. */
+export class Screen {
+  readonly transcript: Transcript;
+  readonly status: Status;
+  readonly footer: Footer;
+  readonly editor: Editor;
+  readonly #tui: TUI;
+  readonly #theme: Theme;
+  readonly #slot = new Container();
+  #lastQuitKey = 0;
+
+  constructor(
+    theme: Theme,
+    project: string,
+    commands: readonly SlashCommand[],
+    actions: ScreenActions,
+  ) {
+    this.#theme = theme;
+    this.#tui = new TuiMainScreen(new ProcessTerminal());
+    this.transcript = new Transcript(theme);
+    this.status = new Status(theme);
+    this.footer = new Footer(theme);
+    this.editor = new Editor(this.#tui, theme.editor);
+    this.editor.setAutocompleteProvider(
+      new CombinedAutocompleteProvider(commands.map(completion), project),
+    );
+    this.editor.onSubmit = (text) => {
+      if (text !== '') this.editor.addToHistory(text);
+      actions.submit(text);
+    };
+    this.#slot.addChild(this.editor);
+    for (const part of [this.transcript, this.status, this.#slot, this.footer])
+      this.#tui.addChild(part);
+    this.#tui.addInputListener((data) =>
+      this.#key(data, actions) ? { consume: true } : undefined,
+    );
+  }
+
+  start(): void {
+    this.#tui.start();
+    this.#tui.setFocus(this.editor);
+  }
+
+  stop(): void {
+    this.#tui.stop();
+  }
+
+  draw(): void {
+    this.#tui.requestRender();
+  }
+
+  /** Asks in place of the editor; what was typed stays there. */
+  choose(
+    title: string,
+    items: readonly {
+      readonly value: string;
+      readonly label: string;
+      readonly description?: string;
+    }[],
+  ): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const chooser = new Chooser(this.#theme, title, items, (value) => {
+        this.#show(this.editor);
+        resolve(value);
+      });
+      this.#show(chooser);
+    });
+  }
+
+  #show(part: Component): void {
+    this.#slot.clear();
+    this.#slot.addChild(part);
+    this.#tui.setFocus(part);
+    this.draw();
+  }
+
+  #key(data: string, actions: ScreenActions): boolean {
+    if (matchesKey(data, 'ctrl+o')) {
+      this.transcript.toggleFolds();
+      this.draw();
+      return true;
+    }
+    if (matchesKey(data, 'ctrl+c')) {
+      this.#quitOrClear(actions);
+      return true;
+    }
+    if (matchesKey(data, 'ctrl+d') && this.editor.getText() === '') {
+      actions.quit();
+      return true;
+    }
+    if (
+      matchesKey(data, 'escape') &&
+      this.#slot.children[0] === this.editor &&
+      !this.editor.isShowingAutocomplete()
+    ) {
+      actions.interrupt();
+      return true;
+    }
+    return false;
+  }
+
+  /** The first Ctrl+C empties the editor, a second one soon after it ends the program. */
+  #quitOrClear(actions: ScreenActions): void {
+    const now = Date.now();
+    if (this.editor.getText() === '' && now - this.#lastQuitKey < TWICE_MS) return actions.quit();
+    this.#lastQuitKey = now;
+    if (this.editor.getText() === '')
+      this.transcript.say(this.#theme.dim('Ctrl+C again ends bobbin.'));
+    this.editor.setText('');
+    return this.draw();
+  }
+}
+
+const TWICE_MS = 2_000;
+
+function completion({ name, summary, operands }: SlashCommand): {
+  name: string;
+  description: string;
+  argumentHint?: string;
+} {
+  return { name, description: summary, ...(operands === '' ? {} : { argumentHint: operands }) };
+}

@@ -1,0 +1,147 @@
+import { Container, Markdown, Spacer, Text } from '@earendil-works/pi-tui';
+import {
+  callsOf,
+  isSummary,
+  parseJson,
+  resultsOf,
+  resultText,
+  textOf,
+  type Json,
+  type Message,
+} from '@bobbin/core';
+import type { AgentEvent } from '../events.ts';
+import { CompactionCard } from './compaction-card.ts';
+import { printable } from './printable.ts';
+import type { Theme } from './theme.ts';
+import { ToolView } from './tool-view.ts';
+
+const SHOWN_MESSAGES = 40;
+
+/** What was said and done, top to bottom; it grows with the agent's events. */
+export class Transcript extends Container {
+  readonly #theme: Theme;
+  readonly #tools = new Map<string, ToolView>();
+  readonly #foldable = new Set<{ folded: boolean }>();
+  #streaming: { view: Markdown; text: string } | undefined;
+  #folded = true;
+  /** How many messages of the thread it shows or stands for. */
+  messages = 0;
+
+  constructor(theme: Theme) {
+    super();
+    this.#theme = theme;
+  }
+
+  toggleFolds(): void {
+    this.#folded = !this.#folded;
+    for (const view of this.#foldable) view.folded = this.#folded;
+  }
+
+  /** Shows the end of a thread that was there already. */
+  restart(messages: readonly Message[], length: number): void {
+    this.clear();
+    this.#tools.clear();
+    this.#foldable.clear();
+    this.#streaming = undefined;
+    this.messages = length;
+    const shown = messages.slice(-SHOWN_MESSAGES);
+    if (length > shown.length)
+      this.say(this.#theme.dim(`(${length - shown.length} earlier messages)`));
+    for (const message of shown) this.#replay(message);
+  }
+
+  #replay(message: Message): void {
+    const text = textOf(message);
+    if (message.role === 'user' && !isSummary(message) && text !== '') this.#user(text);
+    if (message.role === 'assistant' && text !== '') this.#assistant(text);
+    for (const { callId, tool, args } of callsOf(message))
+      this.#toolStart(callId, tool, parseJson(args) ?? args);
+    for (const result of resultsOf(message))
+      this.#tools.get(result.callId)?.finish(result.outcome ?? 'success', resultText(result));
+  }
+
+  take(event: AgentEvent): void {
+    switch (event.type) {
+      case 'user':
+        this.messages += 1;
+        return this.#user(event.text);
+      case 'text':
+        return this.#stream(event.text);
+      case 'assistant':
+        this.messages += 1;
+        if (this.#streaming === undefined && event.text !== '') this.#assistant(event.text);
+        this.#streaming = undefined;
+        if (event.status === 'aborted') this.say(this.#theme.dim('(interrupted)'));
+        return undefined;
+      case 'tool-start':
+        return this.#toolStart(event.callId, event.tool, event.args);
+      case 'tool-output':
+        return this.#tools.get(event.callId)?.add(event.text);
+      case 'tool-end':
+        this.messages += 1;
+        return this.#tools.get(event.callId)?.finish(event.outcome, event.text, event.diff);
+      case 'compaction-end':
+        return this.#card(new CompactionCard(this.#theme, event));
+      case 'compaction-stopped':
+        return this.say(this.#theme.dim(`Compaction stopped: ${event.reason}.`));
+      case 'command':
+        return event.text === '' || event.choices === true
+          ? undefined
+          : this.say(printable(event.text));
+      case 'notice':
+        return this.say(this.#theme.dim(event.text));
+      case 'error':
+        this.#streaming = undefined;
+        return this.say(this.#theme.error(`Error: ${printable(event.error)}`));
+      case 'end':
+        this.#streaming = undefined;
+        return event.reason === 'interrupted'
+          ? this.say(this.#theme.dim('Interrupted.'))
+          : undefined;
+      case 'compaction-start':
+      case 'context':
+      case 'permission':
+      case 'phase':
+      case 'queued':
+      case 'reasoning':
+      case 'returned':
+      case 'session':
+        return undefined;
+    }
+  }
+
+  say(text: string): void {
+    this.addChild(new Text(`\n${text}`, 0, 0));
+  }
+
+  #user(text: string): void {
+    const { accent } = this.#theme;
+    this.addChild(new Text(`\n${accent('>')} ${printable(text)}`, 0, 0));
+  }
+
+  #assistant(text: string): Markdown {
+    const view = new Markdown(printable(text), 0, 0, this.#theme.markdown);
+    this.addChild(new Spacer(1));
+    this.addChild(view);
+    return view;
+  }
+
+  #stream(text: string): void {
+    this.#streaming ??= { view: this.#assistant(''), text: '' };
+    this.#streaming.text += text;
+    this.#streaming.view.setText(printable(this.#streaming.text));
+  }
+
+  #toolStart(callId: string, tool: string, args: Json): void {
+    this.#streaming = undefined;
+    const view = new ToolView(this.#theme, tool, args);
+    this.#tools.set(callId, view);
+    this.#card(view);
+  }
+
+  #card(view: ToolView | CompactionCard): void {
+    view.folded = this.#folded;
+    this.#foldable.add(view);
+    this.addChild(view);
+  }
+}
