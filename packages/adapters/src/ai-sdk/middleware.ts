@@ -1,0 +1,126 @@
+import type { Json } from '@bobbin/core';
+import type { AiSdkMessage } from '@bobbin/codecs';
+import type { Conversation } from '../conversation.ts';
+import type { Conversations } from '../conversations.ts';
+import { sendFitting } from '../refusal.ts';
+import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
+import { RequestSize } from './request-size.ts';
+import { usageOfModel, type ModelUsage } from './usage.ts';
+
+/** What a language model is called with, as far as it matters here; the same in both majors. */
+interface CallParams {
+  prompt: AiSdkMessage[];
+  tools?: object[] | undefined;
+}
+
+interface Generated {
+  usage: ModelUsage;
+}
+
+interface Streamed {
+  stream: ReadableStream<{ type: string }>;
+}
+
+/** A `LanguageModelMiddleware` of either major. */
+export interface AiSdkMiddleware {
+  readonly specificationVersion: 'v3';
+  readonly wrapGenerate: <Params extends object, Result extends Generated>(call: {
+    params: Params;
+    model: { doGenerate(params: Params): PromiseLike<Result> };
+  }) => Promise<Result>;
+  readonly wrapStream: <Params extends object, Result extends Streamed>(call: {
+    params: Params;
+    model: { doStream(params: Params): PromiseLike<Result> };
+  }) => Promise<Result>;
+}
+
+/**
+ * For hosts that cannot touch the loop, and for all who want a refused prompt to be compacted and sent again (E3). It
+ * sees the whole request. A prompt that `prepareStep` made is sent as it is.
+ */
+export function middlewareFor(
+  conversations: Conversations<AiSdkMessage>,
+  open: OpenSteps,
+): AiSdkMiddleware {
+  const size = new RequestSize();
+
+  /** The conversation of a request, and its prompt: made in `prepareStep` already, or now. */
+  async function fit({ prompt, tools = [] }: CallParams): Promise<PreparedPrompt> {
+    const [system, said] = split(prompt);
+    const prepared = open.preparedAs(said);
+    if (prepared !== undefined) return prepared;
+    const conversation = await conversations.take(said);
+    const { counter } = conversation.handle;
+    const budget = size.measure(counter, system.map(textOf).join('\n'), tools as Json);
+    return { conversation, fitted: await conversation.prompt({ budget }) };
+  }
+
+  async function send<Params extends object, Result>(
+    params: Params,
+    call: (params: Params) => PromiseLike<Result>,
+  ): Promise<[Result, Conversation<AiSdkMessage>]> {
+    const { prompt, tools } = params as unknown as CallParams;
+    const { conversation, fitted, isPrepared } = await fit({ prompt, tools });
+    const [system] = split(prompt);
+    const result = await sendFitting(conversation, fitted, (now) =>
+      call(
+        now === fitted && isPrepared === true
+          ? params
+          : { ...params, prompt: [...system, ...now.messages.map(asPrompt)] },
+      ),
+    );
+    return [result, conversation];
+  }
+
+  return {
+    specificationVersion: 'v3',
+    async wrapGenerate({ params, model }) {
+      const [result, conversation] = await send(params, (fitting) => model.doGenerate(fitting));
+      conversation.report(usageOfModel(result.usage));
+      return result;
+    },
+    async wrapStream({ params, model }) {
+      const [result, conversation] = await send(params, (fitting) => model.doStream(fitting));
+      const watching = new TransformStream<{ type: string }, { type: string }>({
+        transform(part, controller) {
+          if (part.type === 'finish')
+            conversation.report(usageOfModel((part as unknown as Generated).usage));
+          controller.enqueue(part);
+        },
+      });
+      return { ...result, stream: result.stream.pipeThrough(watching) };
+    },
+  };
+}
+
+function split(prompt: readonly AiSdkMessage[]): readonly [AiSdkMessage[], AiSdkMessage[]] {
+  const first = prompt.findIndex(({ role }) => role !== 'system');
+  return first < 0 ? [[...prompt], []] : [prompt.slice(0, first), prompt.slice(first)];
+}
+
+function textOf({ content }: AiSdkMessage): string {
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}
+
+/** What a language model is given is stricter than what hosts write: text is a part, an image is a file. */
+function asPrompt(message: AiSdkMessage): AiSdkMessage {
+  const { role, content } = message;
+  if (role === 'system') return message;
+  if (typeof content === 'string') return { ...message, content: [textPart(content)] };
+  const images = content.some(({ type }) => type === 'image');
+  return images ? { ...message, content: content.map(asFile) } : message;
+}
+
+function textPart(text: string): { type: string } {
+  return { type: 'text', text } as { type: string };
+}
+
+function asFile(part: { type: string }): { type: string } {
+  if (part.type !== 'image') return part;
+  const {
+    image,
+    mediaType = 'image/*',
+    ...rest
+  } = part as { image?: unknown; mediaType?: string; type: string };
+  return { ...rest, type: 'file', data: image, mediaType } as { type: string };
+}

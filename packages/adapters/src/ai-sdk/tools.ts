@@ -1,0 +1,55 @@
+import type { JsonObject } from '@bobbin/core';
+import type { AiSdkMessage } from '@bobbin/codecs';
+import type { Conversations } from '../conversations.ts';
+import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
+
+/** A Standard Schema with its JSON schema (standardschema.dev): both majors take it, and nothing has to be imported. */
+export interface StandardInput {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: unknown; readonly output: unknown };
+    readonly validate: (value: unknown) => { readonly value: unknown };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+  };
+}
+
+/** A tool as the AI SDK takes it. */
+export interface AiSdkTool {
+  description: string;
+  inputSchema: StandardInput;
+  execute(input: unknown, options: { messages: AiSdkMessage[] }): Promise<string>;
+}
+
+export interface AiSdkMemoryTools {
+  read_artifact: AiSdkTool;
+  recall: AiSdkTool;
+}
+
+export function memoryTools(conversations: Conversations<AiSdkMessage>): AiSdkMemoryTools {
+  const toolOf = ({ definition, answer }: MemoryTool): AiSdkTool => ({
+    description: definition.description,
+    inputSchema: standardInput(definition.parameters),
+    async execute(input, { messages }) {
+      const { handle } = await conversations.of(messages);
+      return answer(conversations, handle.key, input);
+    },
+  });
+  return { read_artifact: toolOf(readArtifactTool), recall: toolOf(recallTool) };
+}
+
+/** Every value is valid: the tools read what they can of it and say what is missing. */
+function standardInput(schema: JsonObject): StandardInput {
+  const jsonSchema = (): Record<string, unknown> => ({ ...schema });
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'bobbin',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import {
+  answerRecall,
+  READ_ARTIFACT_TOOL,
+  readArtifact,
+  RECALL_TOOL,
+  type ArtifactStore,
+  type Embedder,
+  type PageRequest,
+  type RecallRequest,
+  type Store,
+  type ThreadKey,
+  type ToolDefinition,
+} from '@bobbin/core';
+
+/** Where an agent's tools read what was compacted. */
+export interface Memory {
+  readonly store: Store;
+  readonly artifacts: ArtifactStore;
+  readonly embedder?: Embedder;
+}
+
+/** A tool that every host can offer: its definition, and what answers a call on a thread. Arguments may be anything. */
+export interface MemoryTool {
+  readonly definition: ToolDefinition;
+  readonly answer: (memory: Memory, key: ThreadKey, args: unknown) => Promise<string>;
+}
+
+export const readArtifactTool: MemoryTool = {
+  definition: READ_ARTIFACT_TOOL,
+  async answer({ artifacts }, { tenant }, args) {
+    const { id, ...page } = decodeArgs(args);
+    if (typeof id !== 'string') return 'id: must be the id of an artifact';
+    return readArtifact(artifacts, { tenant }, { id, ...page });
+  },
+};
+
+export const recallTool: MemoryTool = {
+  definition: RECALL_TOOL,
+  async answer({ store, embedder }, key, args) {
+    const { query, message, ...page } = decodeArgs(args);
+    const request: RecallRequest = {
+      ...page,
+      ...(typeof query === 'string' ? { query } : {}),
+      ...(typeof message === 'string' ? { message } : {}),
+    };
+    return answerRecall(store, key, request, embedder === undefined ? {} : { embedder });
+  },
+};
+
+/** A model may write anything: what is not of the schema's type is left out. */
+function decodeArgs(
+  args: unknown,
+): PageRequest & { readonly id?: unknown; readonly query?: unknown; readonly message?: unknown } {
+  const given = typeof args === 'object' && args !== null ? (args as Record<string, unknown>) : {};
+  const { id, query, message, offset, limit, lines, search } = given;
+  const [first, last] = Array.isArray(lines) ? (lines as unknown[]) : [];
+  return {
+    id,
+    query,
+    message,
+    ...(typeof offset === 'number' ? { offset } : {}),
+    ...(typeof limit === 'number' ? { limit } : {}),
+    ...(typeof first === 'number' && typeof last === 'number' ? { lines: [first, last] } : {}),
+    ...(typeof search === 'string' ? { search } : {}),
+  };
+}

@@ -1,0 +1,451 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import * as ai7 from 'ai';
+import * as ai6 from 'ai6';
+import { createAnthropic as createAnthropic6 } from 'ai6-anthropic';
+import { createOpenAI as createOpenAI6 } from 'ai6-openai';
+import { MockLanguageModelV4 } from 'ai/test';
+import { aiSdkBobbin, RefusedTwice, withPolicy, type AiSdkBobbin } from '@bobbin/adapters/ai-sdk';
+import type { AiSdkMessage } from '@bobbin/codecs';
+import {
+  clear,
+  isSummary,
+  ladder,
+  memoryStore,
+  type CompactionEvent,
+  type MessageId,
+  type ThreadId,
+} from '@bobbin/core';
+import { STEP_SCHEMA, Task, type StepArguments } from './task.ts';
+import { taskProvider, type Dialect } from './task-provider.ts';
+
+const INSTRUCTIONS = 'You migrate ledgers with care.';
+
+/** An agent on one major of the SDK, with Bobbin in its loop; it gives the last word of the model. */
+type Agent = (
+  task: Task,
+  url: string,
+  dialect: Dialect,
+  bobbinWith: (tools: Record<string, object>) => AiSdkBobbin,
+) => Promise<string>;
+
+const agent7: Agent = async (task, url, dialect, bobbinWith) => {
+  const { generateText, isStepCount } = ai7;
+  const tools = tools7(task);
+  const bobbin = bobbinWith(tools);
+  const { text } = await generateText({
+    model: modelOf(dialect, url),
+    instructions: INSTRUCTIONS,
+    prompt: task.assignment,
+    tools: { ...tools, ...bobbin.tools },
+    stopWhen: isStepCount(task.steps + 5),
+    prepareStep: bobbin.prepareStep,
+    onStepFinish: bobbin.onStepFinish,
+    maxOutputTokens: 1_000,
+    maxRetries: 0,
+  });
+  return text;
+};
+
+const agent6: Agent = async (task, url, dialect, bobbinWith) => {
+  const { generateText, stepCountIs } = ai6;
+  const tools = tools6(task);
+  const bobbin = bobbinWith(tools);
+  const { text } = await generateText({
+    model: modelOf6(dialect, url),
+    system: INSTRUCTIONS,
+    prompt: task.assignment,
+    tools: { ...tools, ...bobbin.tools },
+    stopWhen: stepCountIs(task.steps + 5),
+    prepareStep: bobbin.prepareStep,
+    onStepFinish: bobbin.onStepFinish,
+    maxOutputTokens: 1_000,
+    maxRetries: 0,
+  });
+  return text;
+};
+
+function tools7(task: Task): { run_step: ai7.Tool<StepArguments, string> } {
+  const { jsonSchema, tool } = ai7;
+  const inputSchema = jsonSchema<StepArguments>(STEP_SCHEMA);
+  return { run_step: tool({ inputSchema, execute: task.runStep }) };
+}
+
+function tools6(task: Task): { run_step: ai6.Tool<StepArguments, string> } {
+  const { jsonSchema, tool } = ai6;
+  const inputSchema = jsonSchema<StepArguments>(STEP_SCHEMA);
+  return { run_step: tool({ inputSchema, execute: task.runStep }) };
+}
+
+function modelOf(
+  dialect: Dialect,
+  baseURL: string,
+): ReturnType<ReturnType<typeof createOpenAI>['chat']> {
+  const settings = { baseURL, apiKey: 'scripted' };
+  if (dialect === 'anthropic') return createAnthropic(settings)('claude-scripted');
+  const openai = createOpenAI(settings);
+  return dialect === 'openai-chat' ? openai.chat('scripted') : openai.responses('scripted');
+}
+
+function modelOf6(
+  dialect: Dialect,
+  baseURL: string,
+): ReturnType<ReturnType<typeof createOpenAI6>['chat']> {
+  const settings = { baseURL, apiKey: 'scripted' };
+  if (dialect === 'anthropic') return createAnthropic6(settings)('claude-scripted');
+  const openai = createOpenAI6(settings);
+  return dialect === 'openai-chat' ? openai.chat('scripted') : openai.responses('scripted');
+}
+
+const KEY = { tenant: 'default', thread: 'ledger' as ThreadId };
+
+for (const [major, agent] of [
+  [7, agent7],
+  [6, agent6],
+] as const) {
+  for (const dialect of ['openai-chat', 'openai-responses', 'anthropic'] as const) {
+    test(`C23 an agent on AI SDK ${major} finishes 200 steps in a 16k window, ${dialect}`, async (t) => {
+      const task = new Task();
+      const provider = await taskProvider(dialect, task);
+      t.after(() => provider.close());
+      const store = memoryStore();
+      const compactions: number[] = [];
+      const text = await agent(task, provider.url, dialect, (tools) =>
+        aiSdkBobbin({
+          window: 16_000,
+          budget: { outputTokens: 1_000 },
+          instructions: INSTRUCTIONS,
+          tools,
+          store,
+          thread: KEY.thread,
+          onAfterCompaction: ({ afterTokens }) => compactions.push(afterTokens),
+        }),
+      );
+      assert.deepEqual(provider.faults, []);
+      assert.equal(text, 'DONE 200 steps as HERON-7731');
+      assert.deepEqual(
+        task.done,
+        Array.from({ length: 200 }, (_, i) => i + 1),
+      );
+      assert.equal(provider.sizes.length, 201);
+      assert.ok(Math.max(...provider.sizes) <= 16_000);
+      assert.ok(compactions.length >= 5, `${compactions.length} compactions`);
+      assert.equal(provider.shrunk, compactions.length);
+      const [head] = await store.heads(KEY);
+      const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
+      assert.equal(thread.length, 1 + 2 * 200 + 1, 'what was said, once each');
+      assert.deepEqual(
+        thread.filter(isSummary),
+        [],
+        'no summary is taken for something that was said',
+      );
+      assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 201);
+    });
+  }
+}
+
+/** A host that only has the model: no `prepareStep`. */
+test('C23 the middleware alone keeps an agent on AI SDK 7 within the window', async (t) => {
+  const task = new Task(60);
+  const provider = await taskProvider('anthropic', task, 8_000);
+  t.after(() => provider.close());
+  const { generateText, isStepCount, wrapLanguageModel } = ai7;
+  const bobbin = aiSdkBobbin({
+    window: 8_000,
+    budget: { outputTokens: 500, rehydrationTokens: 500 },
+  });
+  const { text } = await generateText({
+    model: wrapLanguageModel({
+      model: modelOf('anthropic', provider.url),
+      middleware: bobbin.middleware,
+    }),
+    instructions: INSTRUCTIONS,
+    prompt: task.assignment,
+    tools: tools7(task),
+    stopWhen: isStepCount(70),
+    maxOutputTokens: 500,
+    maxRetries: 0,
+  });
+  assert.deepEqual(provider.faults, []);
+  assert.equal(text, 'DONE 60 steps as HERON-7731');
+  assert.ok(provider.shrunk >= 3);
+});
+
+test('C23 the middleware alone keeps an agent on AI SDK 6 within the window', async (t) => {
+  const task = new Task(60);
+  const provider = await taskProvider('openai-chat', task, 8_000);
+  t.after(() => provider.close());
+  const { generateText, stepCountIs, wrapLanguageModel } = ai6;
+  const bobbin = aiSdkBobbin({
+    window: 8_000,
+    budget: { outputTokens: 500, rehydrationTokens: 500 },
+  });
+  const { text } = await generateText({
+    model: wrapLanguageModel({
+      model: modelOf6('openai-chat', provider.url),
+      middleware: bobbin.middleware,
+    }),
+    system: INSTRUCTIONS,
+    prompt: task.assignment,
+    tools: tools6(task),
+    stopWhen: stepCountIs(70),
+    maxOutputTokens: 500,
+    maxRetries: 0,
+  });
+  assert.deepEqual(provider.faults, []);
+  assert.equal(text, 'DONE 60 steps as HERON-7731');
+  assert.ok(provider.shrunk >= 3);
+});
+
+/** The host believes in a window that the provider does not have. */
+function misled(onEvent: (event: CompactionEvent) => void): AiSdkBobbin {
+  return aiSdkBobbin({ window: 64_000, onEvent });
+}
+
+for (const inLoop of [true, false]) {
+  const beside = inLoop ? 'beside prepareStep' : 'alone';
+  test(`E3 a refused prompt is compacted and sent once more, the middleware ${beside}`, async (t) => {
+    const task = new Task(60);
+    const provider = await taskProvider('anthropic', task, 6_000);
+    t.after(() => provider.close());
+    const refusals: CompactionEvent[] = [];
+    const bobbin = misled((event) => {
+      if (event.kind === 'refused') refusals.push(event);
+    });
+    const { generateText, isStepCount, wrapLanguageModel } = ai7;
+    const { text } = await generateText({
+      model: wrapLanguageModel({
+        model: modelOf('anthropic', provider.url),
+        middleware: bobbin.middleware,
+      }),
+      instructions: INSTRUCTIONS,
+      prompt: task.assignment,
+      tools: tools7(task),
+      stopWhen: isStepCount(70),
+      maxOutputTokens: 100,
+      maxRetries: 0,
+      ...(inLoop ? { prepareStep: bobbin.prepareStep, onStepFinish: bobbin.onStepFinish } : {}),
+    });
+    assert.equal(text, 'DONE 60 steps as HERON-7731');
+    assert.equal(provider.faults.length, 1, provider.faults.join('\n'));
+    const [refusal] = refusals;
+    assert.ok(refusal?.kind === 'refused' && refusals.length === 1);
+    assert.equal(refusal.limitTokens, 6_000);
+    assert.ok((refusal.requestTokens ?? 0) > 6_000);
+  });
+}
+
+test('E3 a second refusal is reported with both sizes', async (t) => {
+  const provider = await taskProvider('openai-chat', new Task(), 40);
+  t.after(() => provider.close());
+  const refusals: CompactionEvent[] = [];
+  const bobbin = misled((event) => {
+    if (event.kind === 'refused') refusals.push(event);
+  });
+  const { generateText, wrapLanguageModel } = ai7;
+  const asked = generateText({
+    model: wrapLanguageModel({
+      model: modelOf('openai-chat', provider.url),
+      middleware: bobbin.middleware,
+    }),
+    messages: [
+      { role: 'user', content: 'a question '.repeat(100) },
+      { role: 'assistant', content: 'an answer '.repeat(100) },
+      { role: 'user', content: 'and now? '.repeat(200) },
+    ],
+    maxRetries: 0,
+  });
+  await assert.rejects(asked, (error) => {
+    assert.ok(error instanceof RefusedTwice);
+    const [first, second] = error.refusals;
+    assert.ok((first.requestTokens ?? 0) > (second.requestTokens ?? 0));
+    assert.deepEqual([first.limitTokens, second.limitTokens], [40, 40]);
+    assert.match(
+      error.message,
+      /tokens of at most 40 tokens, and again after a compaction, with \d+ tokens/,
+    );
+    return true;
+  });
+  assert.equal(provider.faults.length, 2, 'sent once more and no further');
+  assert.equal(refusals.length, 2);
+});
+
+test('E3 other errors pass through untouched', async () => {
+  const { generateText, wrapLanguageModel } = ai7;
+  const fault = new Error('the network is down');
+  const model = new MockLanguageModelV4({ doGenerate: () => Promise.reject(fault) });
+  const asked = generateText({
+    model: wrapLanguageModel({ model, middleware: aiSdkBobbin().middleware }),
+    prompt: 'hello',
+    maxRetries: 0,
+  });
+  await assert.rejects(asked, fault);
+});
+
+test('C14 what a streamed answer cost corrects the counter', async () => {
+  const { simulateReadableStream, streamText, wrapLanguageModel } = ai7;
+  const store = memoryStore();
+  const bobbin = aiSdkBobbin({ store, thread: KEY.thread });
+  const usage = {
+    inputTokens: { total: 900, noCache: 300, cacheRead: 500, cacheWrite: 100 },
+    outputTokens: { total: 7, text: 7, reasoning: 0 },
+  };
+  const model = new MockLanguageModelV4({
+    doStream: async () => ({
+      stream: simulateReadableStream({
+        chunks: [
+          { type: 'text-start', id: '1' },
+          { type: 'text-delta', id: '1', delta: 'good day' },
+          { type: 'text-end', id: '1' },
+          { type: 'finish', usage, finishReason: { unified: 'stop', raw: 'stop' } },
+        ],
+      }),
+    }),
+  });
+  const wrapped = wrapLanguageModel({ model, middleware: bobbin.middleware });
+  const first = streamText({ model: wrapped, prompt: 'hello' });
+  assert.equal(await first.text, 'good day');
+  const { messages } = await first.response;
+  const more = streamText({
+    model: wrapped,
+    messages: [{ role: 'user', content: 'hello' }, ...messages, { role: 'user', content: 'more' }],
+  });
+  await more.text;
+  const [head] = await store.heads(KEY);
+  const thread = await store.path(KEY, head as MessageId);
+  assert.deepEqual(
+    thread.map(({ message }) => [message.role, message.meta?.usage]),
+    [
+      ['user', undefined],
+      [
+        'assistant',
+        { inputTokens: 300, outputTokens: 7, cacheReadTokens: 500, cacheWriteTokens: 100 },
+      ],
+      ['user', undefined],
+    ],
+  );
+});
+
+test('C10 a tool declares beside itself what its results are worth', async () => {
+  const { jsonSchema, tool } = ai7;
+  const read = withPolicy(tool({ inputSchema: jsonSchema({ type: 'object' }) }), {
+    durability: 'ephemeral',
+    preserveFields: ['rows'],
+  });
+  const cleared: CompactionEvent[] = [];
+  const bobbin = aiSdkBobbin({
+    window: 4_000,
+    tools: { read },
+    preset: { ...ladder, ladder: [clear()] },
+    budget: { rehydrationTokens: 0 },
+    onEvent: (event) => {
+      if (event.kind === 'cleared') cleared.push(event);
+    },
+  });
+  const messages: AiSdkMessage[] = [{ role: 'user', content: 'read it all' }];
+  for (let i = 0; i < 12; i++)
+    messages.push(...roundOf(`c${i}`, { rows: i, log: 'line '.repeat(200) }));
+  const { messages: fitted } = await bobbin.prepareStep({ messages, steps: [] });
+  assert.ok(cleared.length > 0);
+  assert.match(JSON.stringify(fitted), /\\"rows\\":0/);
+});
+
+function roundOf(toolCallId: string, value: object): AiSdkMessage[] {
+  const call = { type: 'tool-call', toolCallId, toolName: 'read', input: {} };
+  const result = {
+    type: 'tool-result',
+    toolCallId,
+    toolName: 'read',
+    output: { type: 'json', value },
+  };
+  return [
+    { role: 'assistant', content: [call] },
+    { role: 'tool', content: [result] },
+  ];
+}
+
+test('C11 C26 the agent reads back what was moved out, and recalls what was said', async () => {
+  const bobbin = aiSdkBobbin({ window: 4_000, budget: { rehydrationTokens: 0 } });
+  const messages: AiSdkMessage[] = [
+    { role: 'user', content: 'begin' },
+    ...roundOf('c0', { log: `${'line '.repeat(3_000)} the vault code is 4471` }),
+  ];
+  for (let i = 1; i < 20; i++) {
+    messages.push({
+      role: 'assistant',
+      content: `the heron number ${i} was seen at noon ${'x '.repeat(150)}`,
+    });
+    messages.push({ role: 'user', content: `go on ${i}` });
+  }
+  const early = await bobbin.prepareStep({ messages: messages.slice(0, 3), steps: [] });
+  const [, id = ''] = /artifact:([0-9a-z]+)/.exec(JSON.stringify(early)) ?? [];
+  const { messages: fitted } = await bobbin.prepareStep({ messages, steps: [] });
+  const { read_artifact: read, recall } = bobbin.tools;
+  assert.match(
+    await read.execute({ id, search: 'vault' }, { messages: fitted }),
+    /the vault code is 4471/,
+  );
+  assert.match(
+    await recall.execute({ query: 'heron number 1' }, { messages: fitted }),
+    /the heron number 1 was seen/,
+  );
+  assert.equal(await read.execute({ id: 7 }, { messages }), 'id: must be the id of an artifact');
+});
+
+test('A14 a session is resumed from its store, by what was shown last', async () => {
+  const store = memoryStore();
+  const options = { store, thread: KEY.thread, window: 4_000, budget: { rehydrationTokens: 0 } };
+  const before = aiSdkBobbin(options);
+  const messages: AiSdkMessage[] = [{ role: 'user', content: 'remember: the code is 4471' }];
+  for (let i = 0; i < 30; i++) messages.push(...roundOf(`c${i}`, { log: 'line '.repeat(100) }));
+  await before.prepareStep({ messages, steps: [] });
+  const after = aiSdkBobbin(options);
+  const active = await after.loadActiveMessages();
+  assert.ok(active.length < messages.length);
+  const next: AiSdkMessage = { role: 'user', content: 'which code?' };
+  const { messages: fitted } = await after.prepareStep({ messages: [...active, next], steps: [] });
+  assert.deepEqual(fitted.at(-1)?.content, 'which code?');
+  const [head] = await store.heads(KEY);
+  const path = await store.path(KEY, head as MessageId);
+  assert.deepEqual([path.length, path.filter(({ message }) => isSummary(message)).length], [62, 0]);
+  // The same host in a third process, which kept everything that was said.
+  const third = aiSdkBobbin(options);
+  await third.prepareStep({ messages: [...messages, next], steps: [] });
+  assert.deepEqual(await store.heads(KEY), [head]);
+});
+
+test('A14 a session without a name cannot be resumed', async () => {
+  await assert.rejects(aiSdkBobbin().loadActiveMessages(), /a session is resumed by its name/);
+});
+
+const user = (content: string): AiSdkMessage => ({ role: 'user', content });
+const said = (content: string): AiSdkMessage => ({ role: 'assistant', content });
+
+test('conversations on one object do not meet, and an edited one becomes a fork', async () => {
+  const store = memoryStore();
+  const bobbin = aiSdkBobbin({ store });
+  const sent = async (messages: AiSdkMessage[]): Promise<readonly unknown[]> =>
+    (await bobbin.prepareStep({ messages, steps: [] })).messages.map(({ content }) => content);
+  assert.deepEqual(await sent([user('a')]), ['a']);
+  assert.deepEqual(await sent([user('b')]), ['b']);
+  assert.deepEqual(await sent([user('a'), said('A'), user('a2')]), ['a', 'A', 'a2']);
+  assert.deepEqual(await sent([user('b'), said('B'), user('b2')]), ['b', 'B', 'b2']);
+  assert.deepEqual(await sent([user('a'), said('A'), user('other')]), ['a', 'A', 'other']);
+  assert.deepEqual(await sent([user('a'), said('A'), user('a2'), said('A2')]), [
+    'a',
+    'A',
+    'a2',
+    'A2',
+  ]);
+  const threads = await store.threads('default', 10);
+  assert.equal(threads.length, 2);
+  const heads = await Promise.all(
+    threads.map(({ thread }) => store.heads({ tenant: 'default', thread })),
+  );
+  assert.deepEqual(
+    heads.map((each) => each.length).toSorted((a, b) => a - b),
+    [1, 2],
+  );
+});
