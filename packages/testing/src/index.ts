@@ -15,7 +15,14 @@ export {
   type Says,
 } from './builders.ts';
 export { randomConversation, type ConversationShape } from './generate.ts';
-export { breaches, expectLawful, LawError, type Breach, type LawContext } from './laws.ts';
+export {
+  breaches,
+  expectLawful,
+  LawError,
+  type Breach,
+  type LawContext,
+  type SentPrompt,
+} from './laws.ts';
 export { messageLine, promptLines } from './prompt-lines.ts';
 export {
   providerServer,
@@ -33,6 +40,7 @@ export {
 } from './random-case.ts';
 export { randomText } from './random-text.ts';
 export { seededRandom, type Random } from './random.ts';
+export { withoutReminders } from './reminders.ts';
 export {
   playOutcome,
   scriptedSummarizer,

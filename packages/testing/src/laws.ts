@@ -5,6 +5,7 @@ import {
   nothingTwice,
   nothingVanishes,
   pinsWhole,
+  reminders,
 } from './laws/accounting.ts';
 import { budget } from './laws/budget.ts';
 import { deterministic, growsAtTheEnd } from './laws/determinism.ts';
@@ -13,10 +14,16 @@ import { pairs } from './laws/pairs.ts';
 import { planShape } from './laws/plan-shape.ts';
 import { signedReasoning } from './laws/reasoning.ts';
 import { roles } from './laws/roles.ts';
-import { sceneOf, type Breach, type LawContext, type Scene } from './laws/scene.ts';
+import {
+  sceneOf,
+  type Breach,
+  type LawContext,
+  type Scene,
+  type SentPrompt,
+} from './laws/scene.ts';
 import { promptLines } from './prompt-lines.ts';
 
-export type { Breach, LawContext };
+export type { Breach, LawContext, SentPrompt };
 
 const LAWS: readonly ((scene: Scene) => Iterable<Breach>)[] = [
   planShape,
@@ -24,6 +31,7 @@ const LAWS: readonly ((scene: Scene) => Iterable<Breach>)[] = [
   roles,
   budget,
   nothingTwice,
+  reminders,
   keptIsIdentical,
   inOrder,
   nothingVanishes,

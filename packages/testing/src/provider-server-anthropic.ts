@@ -1,6 +1,6 @@
 import { anthropicProblems } from '@bobbin/codecs';
-import type { JsonObject } from '@bobbin/core';
-import type { Dialect } from './provider-server.ts';
+import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core';
+import type { Dialect, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn } from './provider-server-rules.ts';
 
 const ERRORS: Readonly<Record<number, string>> = {
@@ -26,43 +26,44 @@ export const anthropicDialect: Dialect = {
     return commonProblem(body, 'messages') ?? anthropicProblems({ ...body, messages })[0];
   },
   answer(text, finish, usage, body) {
-    const tool = objectsIn(body['tools']).find(({ name }) => name === 'json');
-    const content = tool === undefined || finish !== 'stop' ? textBlock(text) : jsonBlock(text);
-    return {
-      id: 'msg_scripted',
-      type: 'message',
-      role: 'assistant',
-      model: body['model'],
-      content: text === '' ? [] : [content],
-      stop_reason: content['type'] === 'tool_use' ? 'tool_use' : FINISHES[finish],
-      stop_sequence: null,
-      usage: {
-        input_tokens: usage.inputTokens,
-        output_tokens: usage.outputTokens,
-        cache_read_input_tokens: usage.cacheReadTokens,
-        cache_creation_input_tokens: 0,
-      },
-    };
+    const asksForJson = objectsIn(body['tools']).some(({ name }) => name === 'json');
+    const json = asksForJson && finish === 'stop' ? parseJson(text) : undefined;
+    if (isJsonObject(json)) return message([toolUse('json', json)], 'tool_use', usage, body);
+    const content = text === '' ? [] : [{ type: 'text', text }];
+    return message(content, FINISHES[finish], usage, body);
   },
-  error: (status, message) => ({
+  call: (tool, args, usage, body) => message([toolUse(tool, args)], 'tool_use', usage, body),
+  error: (status, text) => ({
     type: 'error',
-    error: { type: ERRORS[status] ?? 'api_error', message },
+    error: { type: ERRORS[status] ?? 'api_error', message: text },
   }),
   overflow: { status: 400, message: 'prompt is too long: 215012 tokens > 200000 maximum' },
 };
 
-const textBlock = (text: string): JsonObject => ({ type: 'text', text });
+function message(
+  content: readonly JsonObject[],
+  stopReason: string,
+  usage: ProviderUsage,
+  body: JsonObject,
+): JsonObject {
+  return {
+    id: 'msg_scripted',
+    type: 'message',
+    role: 'assistant',
+    model: body['model'],
+    content,
+    stop_reason: stopReason,
+    stop_sequence: null,
+    usage: {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cache_read_input_tokens: usage.cacheReadTokens,
+      cache_creation_input_tokens: 0,
+    },
+  };
+}
 
-/** Clients that hold a model to a schema by a tool of that name are answered by a call of it. */
-function jsonBlock(text: string): JsonObject {
-  try {
-    return {
-      type: 'tool_use',
-      id: 'toolu_scripted',
-      name: 'json',
-      input: JSON.parse(text) as JsonObject,
-    };
-  } catch {
-    return textBlock(text);
-  }
+/** Clients that hold a model to a schema by a tool named `json` are answered by a call of it. */
+function toolUse(name: string, input: JsonObject): JsonObject {
+  return { type: 'tool_use', id: `toolu_${name}`, name, input };
 }

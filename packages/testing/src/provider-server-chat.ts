@@ -1,6 +1,6 @@
 import { openaiChatProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core';
-import type { Dialect } from './provider-server.ts';
+import type { Dialect, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
 
 /** OpenAI's Chat Completions API. */
@@ -12,26 +12,14 @@ export const chatDialect: Dialect = {
     return commonProblem(body, 'messages') ?? problem ?? formatProblem(body);
   },
   answer(text, finish, usage, body) {
-    const message = finish === 'refusal' ? { content: null, refusal: text } : { content: text };
-    return {
-      id: 'chatcmpl-scripted',
-      object: 'chat.completion',
-      created: 0,
-      model: body['model'],
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', ...message },
-          finish_reason: finish === 'refusal' ? 'content_filter' : finish,
-        },
-      ],
-      usage: {
-        prompt_tokens: usage.inputTokens + usage.cacheReadTokens,
-        completion_tokens: usage.outputTokens,
-        total_tokens: usage.inputTokens + usage.cacheReadTokens + usage.outputTokens,
-        prompt_tokens_details: { cached_tokens: usage.cacheReadTokens },
-      },
-    };
+    return finish === 'refusal'
+      ? completion({ content: null, refusal: text }, 'content_filter', usage, body)
+      : completion({ content: text }, finish, usage, body);
+  },
+  call(tool, args, usage, body) {
+    const called = { name: tool, arguments: JSON.stringify(args) };
+    const calls = [{ id: `call_${tool}`, type: 'function', function: called }];
+    return completion({ content: null, tool_calls: calls }, 'tool_calls', usage, body);
   },
   error: openaiError,
   overflow: {
@@ -40,6 +28,30 @@ export const chatDialect: Dialect = {
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 143021 tokens.",
   },
 };
+
+function completion(
+  message: JsonObject,
+  finishReason: string,
+  usage: ProviderUsage,
+  body: JsonObject,
+): JsonObject {
+  const inputTokens = usage.inputTokens + usage.cacheReadTokens;
+  return {
+    id: 'chatcmpl-scripted',
+    object: 'chat.completion',
+    created: 0,
+    model: body['model'],
+    choices: [
+      { index: 0, message: { role: 'assistant', ...message }, finish_reason: finishReason },
+    ],
+    usage: {
+      prompt_tokens: inputTokens,
+      completion_tokens: usage.outputTokens,
+      total_tokens: inputTokens + usage.outputTokens,
+      prompt_tokens_details: { cached_tokens: usage.cacheReadTokens },
+    },
+  };
+}
 
 /** The form of errors that both of OpenAI's APIs use. */
 export function openaiError(status: number, message: string): JsonObject {

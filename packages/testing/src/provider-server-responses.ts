@@ -1,7 +1,7 @@
 import { openaiResponsesProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core';
 import { openaiError } from './provider-server-chat.ts';
-import type { Dialect } from './provider-server.ts';
+import type { Dialect, Finish, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
 
 /** OpenAI's Responses API. */
@@ -17,32 +17,13 @@ export const responsesDialect: Dialect = {
       finish === 'refusal'
         ? { type: 'refusal', refusal: text }
         : { type: 'output_text', text, annotations: [] };
-    const incomplete = finish === 'length' ? { reason: 'max_output_tokens' } : null;
-    return {
-      id: 'resp_scripted',
-      object: 'response',
-      created_at: 0,
-      model: body['model'],
-      status: incomplete === null ? 'completed' : 'incomplete',
-      incomplete_details: incomplete,
-      error: null,
-      output: [
-        {
-          type: 'message',
-          id: 'msg_scripted',
-          role: 'assistant',
-          status: 'completed',
-          content: [part],
-        },
-      ],
-      usage: {
-        input_tokens: usage.inputTokens + usage.cacheReadTokens,
-        input_tokens_details: { cached_tokens: usage.cacheReadTokens },
-        output_tokens: usage.outputTokens,
-        output_tokens_details: { reasoning_tokens: 0 },
-        total_tokens: usage.inputTokens + usage.cacheReadTokens + usage.outputTokens,
-      },
-    };
+    const message = { type: 'message', id: 'msg_scripted', role: 'assistant', content: [part] };
+    return response({ ...message, status: 'completed' }, finish, usage, body);
+  },
+  call(tool, args, usage, body) {
+    const called = { type: 'function_call', id: `fc_${tool}`, call_id: `call_${tool}`, name: tool };
+    const item = { ...called, arguments: JSON.stringify(args), status: 'completed' };
+    return response(item, 'stop', usage, body);
   },
   error: openaiError,
   overflow: {
@@ -51,6 +32,33 @@ export const responsesDialect: Dialect = {
       'Your input exceeds the context window of this model. Please adjust your input and try again.',
   },
 };
+
+function response(
+  item: JsonObject,
+  finish: Finish,
+  usage: ProviderUsage,
+  body: JsonObject,
+): JsonObject {
+  const incomplete = finish === 'length' ? { reason: 'max_output_tokens' } : null;
+  const inputTokens = usage.inputTokens + usage.cacheReadTokens;
+  return {
+    id: 'resp_scripted',
+    object: 'response',
+    created_at: 0,
+    model: body['model'],
+    status: incomplete === null ? 'completed' : 'incomplete',
+    incomplete_details: incomplete,
+    error: null,
+    output: [item],
+    usage: {
+      input_tokens: inputTokens,
+      input_tokens_details: { cached_tokens: usage.cacheReadTokens },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: inputTokens + usage.outputTokens,
+    },
+  };
+}
 
 function formatProblem(body: JsonObject): string | undefined {
   const { text } = body;

@@ -20,6 +20,7 @@ export interface Dialect {
   /** Why the provider would not take a request, or undefined where it would. */
   problem(body: JsonObject, headers: Readonly<Record<string, string>>): string | undefined;
   answer(text: string, finish: Finish, usage: ProviderUsage, body: JsonObject): JsonObject;
+  call(tool: string, args: JsonObject, usage: ProviderUsage, body: JsonObject): JsonObject;
   error(status: number, message: string): JsonObject;
   /** The words in which the provider says that a prompt is too long. */
   readonly overflow: { readonly status: number; readonly message: string };
@@ -34,6 +35,8 @@ export type ProviderStep =
       readonly finish?: Finish;
       readonly usage?: Partial<ProviderUsage>;
     }
+  /** A call of a tool. */
+  | { readonly kind: 'call'; readonly tool: string; readonly args: JsonObject }
   /** An error in the provider's own form. */
   | {
       readonly kind: 'error';
@@ -138,6 +141,8 @@ function faultOf(
   return dialect.problem(body, headers);
 }
 
+const USAGE: ProviderUsage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 0 };
+
 function play(
   step: ProviderStep,
   dialect: Dialect,
@@ -147,9 +152,11 @@ function play(
   switch (step.kind) {
     case 'answer': {
       const text = typeof step.text === 'string' ? step.text : step.text(request);
-      const usage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 0, ...step.usage };
+      const usage = { ...USAGE, ...step.usage };
       return send(outgoing, 200, dialect.answer(text, step.finish ?? 'stop', usage, request.body));
     }
+    case 'call':
+      return send(outgoing, 200, dialect.call(step.tool, step.args, USAGE, request.body));
     case 'error':
       return send(outgoing, step.status, dialect.error(step.status, step.message), step.headers);
     case 'overflow': {

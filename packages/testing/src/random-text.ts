@@ -13,6 +13,7 @@ const PLAIN: readonly [string, ...string[]] = [
   'make sure that at most 3 run.',
   '\n\n    indented();\n',
   'and then',
+  'what was the error in the build?',
 ];
 const WIDE: readonly [string, ...string[]] = [
   '会話が長くなりました。',

@@ -1,4 +1,5 @@
 import {
+  budget,
   createBobbin,
   memoryStore,
   STRICT_RULES,
@@ -13,7 +14,7 @@ import {
   type Store,
   type ThreadHandle,
 } from '@bobbin/core';
-import { expectLawful } from './laws.ts';
+import { expectLawful, type SentPrompt } from './laws.ts';
 import { promptLines } from './prompt-lines.ts';
 
 /**
@@ -25,6 +26,7 @@ export class WatchedThread {
   readonly store: Store;
   /** The whole thread, as it should be. */
   readonly thread: Thread;
+  readonly #sent: SentPrompt[] = [];
   #bobbin: Bobbin;
   #handle: ThreadHandle;
 
@@ -82,15 +84,19 @@ export class WatchedThread {
   }
 
   async #checked(fitted: Fitted<Message>): Promise<Fitted<Message>> {
-    const { rules = STRICT_RULES, cacheLimits } = this.options;
+    const { rules = STRICT_RULES, cacheLimits, budget: room } = this.options;
+    const { rehydrationTokens } = budget(room);
     expectLawful(this.thread, fitted.plan, fitted.prompt, {
       rules,
       counter: this.#handle.counter,
       limitTokens: fitted.limitTokens,
+      reserveTokens: rehydrationTokens,
       fits: fitted.fits,
       earlier: await this.plans(fitted.version - 1),
+      sent: this.#sent,
       ...(cacheLimits === undefined ? {} : { cacheLimits }),
     });
+    this.#sent.push({ length: this.thread.length, messages: fitted.prompt.messages });
     return fitted;
   }
 }

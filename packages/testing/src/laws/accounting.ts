@@ -39,6 +39,23 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
   }
 }
 
+/** What was brought back for this turn stands before it, each thing once. */
+export function* reminders({ whole }: Scene): Iterable<Breach> {
+  const law = 'brought back once, before the turn';
+  const turn = whole.messages.findLastIndex(
+    ({ message, source }) => source.kind === 'kept' && startsTurn(message),
+  );
+  const seen = new Set<string>();
+  for (const [position, { source }] of whole.messages.entries()) {
+    if (source.kind !== 'rehydrated' && source.kind !== 'recalled') continue;
+    const what = source.kind === 'rehydrated' ? source.artifactId : source.id;
+    if (seen.has(what)) yield { law, detail: `${what} stands twice` };
+    seen.add(what);
+    if (turn >= 0 && position > turn)
+      yield { law, detail: `${what} stands at ${position}, the turn begins at ${turn}` };
+  }
+}
+
 function isShownInLine(record: PlanRecord): boolean {
   // A summary for which there was no room at all is in the plan only.
   if (record.kind === 'summarize') return record.text !== '';

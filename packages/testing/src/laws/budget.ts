@@ -5,29 +5,45 @@ import {
   type ExternalizeRecord,
   type Message,
   type Node,
+  type Prompt,
 } from '@bobbin/core';
 import { messageLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
 /** The prompt costs what it says, and no more than it may, unless nothing is left to be taken away. */
 export function* budget(scene: Scene): Iterable<Breach> {
-  const { prompt, context } = scene;
-  const { counter, limitTokens = Number.POSITIVE_INFINITY, fits = true } = context;
-  const counted = prompt.messages.reduce((sum, { message }) => sum + fresh(counter, message), 0);
-  if (counted !== prompt.tokens)
-    yield { law: 'counted right', detail: `says ${prompt.tokens} tokens, has ${counted}` };
-  if (fits && counted > limitTokens)
-    yield { law: 'within budget', detail: `${counted} tokens, may have ${limitTokens}` };
-  if (!fits && counted <= limitTokens)
-    yield { law: 'within budget', detail: `fits (${counted} of ${limitTokens}), but says not` };
+  const { whole, prompt, context } = scene;
+  const {
+    counter,
+    limitTokens = Number.POSITIVE_INFINITY,
+    reserveTokens = 0,
+    fits = true,
+  } = context;
+  const counted = sum(counter, whole);
+  const own = prompt === whole ? counted : sum(counter, prompt);
+  if (counted !== whole.tokens)
+    yield { law: 'counted right', detail: `says ${whole.tokens} tokens, has ${counted}` };
+  if (fits && own > limitTokens)
+    yield { law: 'within budget', detail: `${own} tokens, may have ${limitTokens}` };
+  if (!fits && own <= limitTokens)
+    yield { law: 'within budget', detail: `fits (${own} of ${limitTokens}), but says not` };
+  if (counted - own > reserveTokens)
+    yield {
+      law: 'within budget',
+      detail: `${counted - own} brought back, may be ${reserveTokens}`,
+    };
   if (!fits) yield* smallest(scene);
+}
+
+function sum(counter: Counter, { messages }: Prompt): number {
+  return messages.reduce((tokens, { message }) => tokens + fresh(counter, message), 0);
 }
 
 /** Where a prompt may exceed its budget, only pins are left in it, and shortened to pointers they would not fit either. */
 function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene): Iterable<Breach> {
   const law = 'over budget only where the pins alone are';
   const { counter, limitTokens = 0 } = context;
-  let least = prompt.tokens;
+  let least = sum(counter, prompt);
   for (const node of window) {
     for (const position of positionsOf.get(node.id) ?? []) {
       const shown = prompt.messages[position]?.message;

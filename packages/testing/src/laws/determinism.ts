@@ -52,7 +52,8 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
 }
 
 function* same(how: string, prompt: Prompt, again: Prompt): Iterable<Breach> {
-  if (isDeepStrictEqual(prompt, again)) return;
+  const { tokens } = again;
+  if (isDeepStrictEqual({ ...prompt, tokens }, again)) return;
   const at = prompt.messages.findIndex((m, i) => !isDeepStrictEqual(m, again.messages[i]));
   const other = again.messages[at < 0 ? prompt.messages.length : at];
   const detail =

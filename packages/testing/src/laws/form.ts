@@ -3,23 +3,23 @@ import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
 /** Cache points are positions of the prompt, ascending, no more than the provider takes. */
-export function* cachePoints({ prompt, context }: Scene): Iterable<Breach> {
+export function* cachePoints({ whole, context }: Scene): Iterable<Breach> {
   const { markers } = context.cacheLimits ?? DEFAULT_CACHE_LIMITS;
-  const points = prompt.cachePoints;
+  const points = whole.cachePoints;
   const ascending = points.every((point, i) => i === 0 || point > (points[i - 1] ?? -1));
   const inside = points.every(
-    (point) => Number.isInteger(point) && point >= 0 && point < prompt.messages.length,
+    (point) => Number.isInteger(point) && point >= 0 && point < whole.messages.length,
   );
   if (!ascending || !inside || points.length > markers)
     yield {
       law: 'cache points in range',
-      detail: `[${points.join(', ')}] of ${prompt.messages.length} messages, ${markers} markers`,
+      detail: `[${points.join(', ')}] of ${whole.messages.length} messages, ${markers} markers`,
     };
 }
 
 /** No text is cut within a character. */
-export function* wholeCharacters({ prompt, thread }: Scene): Iterable<Breach> {
-  const made = prompt.messages.filter(({ source }) => source.kind !== 'kept');
+export function* wholeCharacters({ whole, thread }: Scene): Iterable<Breach> {
+  const made = whole.messages.filter(({ source }) => source.kind !== 'kept');
   const broken = made.filter(({ message }) => !isWellFormed(message));
   if (broken.length === 0 || !thread.path().every(({ message }) => isWellFormed(message))) return;
   for (const shown of broken) yield { law: 'characters whole', detail: promptLine(shown) };

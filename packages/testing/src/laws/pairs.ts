@@ -6,11 +6,11 @@ import type { Breach, Scene } from './scene.ts';
  * Every call is answered in its run of assistant messages or behind it before anyone else speaks, every result has its
  * call there, and no call is answered twice.
  */
-export function* pairs({ prompt }: Scene): Iterable<Breach> {
+export function* pairs({ whole }: Scene): Iterable<Breach> {
   const law = 'pairs together';
   let open = new Set<string>();
   let answering = false;
-  for (const [position, shown] of prompt.messages.entries()) {
+  for (const [position, shown] of whole.messages.entries()) {
     const { message } = shown;
     const answers = hasResults(message) && message.role !== 'assistant';
     const ends = message.role === 'assistant' ? answering : message.role !== 'tool' && !answers;

@@ -12,20 +12,24 @@ import type { Breach, Scene } from './scene.ts';
 
 /**
  * Where a provider binds signed reasoning to the bytes before it, a signed block is sent only behind the very prompt
- * that it was written for: that of the plan in force when its message came, up to that message.
+ * that it was written for: the one that went out, where it is known, or that of the plan in force when its message
+ * came, up to that message.
  */
 export function* signedReasoning(scene: Scene): Iterable<Breach> {
-  const { prompt, plan, thread, context } = scene;
+  const { whole, plan, thread, context } = scene;
   if (!context.rules.bindsReasoning) return;
   const law = 'signed reasoning only behind its own prefix';
   const old: Node[] = [];
-  for (const { source, message } of prompt.messages) {
+  for (const { source, message } of whole.messages) {
     if (source.kind !== 'kept' && source.kind !== 'changed') continue;
     const node = thread.get(source.id);
     if (node === undefined || !isSigned(message)) continue;
     if (node.index < plan.signedFrom)
       yield { law, detail: `message ${node.index} is before ${plan.signedFrom}` };
-    if (node.index < plan.threadVersion) old.push(node);
+    const sent = context.sent?.findLast(({ length }) => length === node.index);
+    if (sent !== undefined && !isPrefix(sent.messages, whole.messages))
+      yield { law, detail: `not behind what was sent: message ${node.index}` };
+    if (sent === undefined && node.index < plan.threadVersion) old.push(node);
   }
   for (const [writtenUnder, nodes] of byPlan(scene, old)) {
     const broken = firstBroken(scene, writtenUnder, nodes);

@@ -6,8 +6,8 @@ import type { Breach, Scene } from './scene.ts';
  * The first message is one that the provider takes, and the sides alternate where they must. A run of assistant
  * messages whose calls are answered together cannot be parted, and stands.
  */
-export function* roles({ prompt, context: { rules } }: Scene): Iterable<Breach> {
-  const talk = prompt.messages.filter(({ message }) => message.role !== 'system');
+export function* roles({ whole, context: { rules } }: Scene): Iterable<Breach> {
+  const talk = whole.messages.filter(({ message }) => message.role !== 'system');
   const [first] = talk;
   if (first !== undefined && !mayBeFirst(first.message, rules.first))
     yield { law: 'first message acceptable', detail: promptLine(first) };

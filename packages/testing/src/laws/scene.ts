@@ -15,9 +15,11 @@ import {
   type Plan,
   type PlanRecord,
   type Prompt,
+  type PromptMessage,
   type ProviderRules,
   type Thread,
 } from '@bobbin/core';
+import { withoutReminders } from '../reminders.ts';
 
 /** What a prompt was made under. */
 export interface LawContext {
@@ -29,10 +31,19 @@ export interface LawContext {
   /** What the door said: false where the pins alone exceed the limit. */
   readonly fits?: boolean;
   readonly cacheLimits?: CacheLimits;
+  /** What may be brought back for one turn, beside the limit; none where absent. */
+  readonly reserveTokens?: number;
   /** The plans of the thread before this one, oldest first. */
   readonly earlier?: readonly Plan[];
+  /** Prompts that went out before, each with the length of the path then. */
+  readonly sent?: readonly SentPrompt[];
   /** What runs the case again, named in the error. */
   readonly seed?: number | string;
+}
+
+export interface SentPrompt {
+  readonly length: number;
+  readonly messages: readonly PromptMessage[];
 }
 
 /** A law that a prompt breaks, and where. */
@@ -45,6 +56,9 @@ export interface Breach {
 export interface Scene {
   readonly thread: Thread;
   readonly plan: Plan;
+  /** What the model reads. */
+  readonly whole: Prompt;
+  /** The same without what was brought back for this one turn: what the plan makes. */
   readonly prompt: Prompt;
   readonly context: LawContext;
   /** The messages that the plan lets into the prompt's making, in order. */
@@ -61,7 +75,8 @@ export interface Scene {
   readonly pending: ReadonlySet<MessageId>;
 }
 
-export function sceneOf(thread: Thread, plan: Plan, prompt: Prompt, context: LawContext): Scene {
+export function sceneOf(thread: Thread, plan: Plan, whole: Prompt, context: LawContext): Scene {
+  const prompt = withoutReminders(whole, context.rules);
   const { carried, tail } = windowOf(thread, plan);
   const window = [...carried, ...tail];
   const recordOf = new Map<MessageId, PlanRecord>();
@@ -70,6 +85,7 @@ export function sceneOf(thread: Thread, plan: Plan, prompt: Prompt, context: Law
   return {
     thread,
     plan,
+    whole,
     prompt,
     context,
     window,
