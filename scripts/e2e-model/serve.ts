@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -27,6 +27,8 @@ interface ChatRequest {
   readonly temperature?: number;
 }
 
+const DEFAULT_OUTPUT_TOKENS = 256;
+
 export interface ModelServer {
   readonly url: string;
   close(): void;
@@ -47,12 +49,20 @@ export async function serveModel(
   const server = createServer((incoming, outgoing) => {
     const answer = async (): Promise<void> => {
       const request = await read(incoming);
-      const { status, body } = await chat(runtime, model, context, contextSize, request);
-      outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const inputTokens = tokensOf(model, request);
+      const most = request.max_tokens ?? DEFAULT_OUTPUT_TOKENS;
+      if (inputTokens + most > contextSize)
+        return send(outgoing, 400, overflow(contextSize, inputTokens + most));
+      outgoing.writeHead(200, { 'content-type': 'application/json' });
+      // JSON may begin with spaces: they keep a client waiting that would else give up on a slow machine.
+      const patience = setInterval(() => outgoing.write(' '), 10_000);
+      const text = await generate(runtime, context, request, most);
+      clearInterval(patience);
+      outgoing.end(JSON.stringify(completion(text, inputTokens, model.tokenize(text).length)));
     };
     queue = queue
       .then(answer)
-      .catch((error: unknown) => outgoing.writeHead(500).end(String(error)));
+      .catch((error: unknown) => outgoing.destroy(error instanceof Error ? error : undefined));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${portOf(server)}/v1`, close: () => server.close() };
@@ -66,39 +76,40 @@ async function read(incoming: IncomingMessage): Promise<ChatRequest> {
   return JSON.parse(Buffer.concat(pieces).toString('utf8')) as ChatRequest;
 }
 
-async function chat(
+function said(request: ChatRequest, role: string): string {
+  const own = request.messages.filter((message) => message.role === role);
+  return own.map(({ content }) => content).join('\n');
+}
+
+/** With what the chat template adds. */
+function tokensOf(model: LlamaModel, request: ChatRequest): number {
+  return model.tokenize(said(request, 'system') + said(request, 'user')).length + 32;
+}
+
+async function generate(
   runtime: Runtime,
-  model: LlamaModel,
   context: LlamaContext,
-  contextSize: number,
   request: ChatRequest,
-): Promise<{ readonly status: number; readonly body: object }> {
-  const said = (role: string): string =>
-    request.messages
-      .filter((message) => message.role === role)
-      .map(({ content }) => content)
-      .join('\n');
-  const most = request.max_tokens ?? 256;
-  const inputTokens = model.tokenize(said('system') + said('user')).length + 32;
-  if (inputTokens + most > contextSize) {
-    const message = `This model's maximum context length is ${contextSize} tokens, asked for ${inputTokens + most}.`;
-    return {
-      status: 400,
-      body: { error: { message, type: 'invalid_request_error', code: 'context_length_exceeded' } },
-    };
-  }
+  maxTokens: number,
+): Promise<string> {
   const contextSequence = context.getSequence();
   try {
-    const session = new runtime.LlamaChatSession({ contextSequence, systemPrompt: said('system') });
-    const text = await session.prompt(said('user'), {
-      maxTokens: most,
-      temperature: request.temperature ?? 0,
-      seed: 1,
-    });
-    return { status: 200, body: completion(text, inputTokens, model.tokenize(text).length) };
+    const systemPrompt = said(request, 'system');
+    const session = new runtime.LlamaChatSession({ contextSequence, systemPrompt });
+    const { temperature = 0 } = request;
+    return await session.prompt(said(request, 'user'), { maxTokens, temperature, seed: 1 });
   } finally {
     contextSequence.dispose();
   }
+}
+
+function overflow(contextSize: number, tokens: number): object {
+  const message = `This model's maximum context length is ${contextSize} tokens, asked for ${tokens}.`;
+  return { error: { message, type: 'invalid_request_error', code: 'context_length_exceeded' } };
+}
+
+function send(outgoing: ServerResponse, status: number, body: object): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 /** A model this small runs on until its limit: what it said up to there is its answer. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import {
   cachedSummarizer,
   canonicalJson,
@@ -92,7 +93,7 @@ test('one of two who wait may give up: the other gets the summary; when both do,
     /enough/,
   );
   const waits = summarizer.summarize({ ...REQUEST, signal: patient.signal });
-  await Promise.resolve();
+  await setImmediate();
   hasty.abort(new Error('enough'));
   await gaveUp;
   assert.deepEqual(
@@ -108,8 +109,7 @@ test('one of two who wait may give up: the other gets the summary; when both do,
     ...REQUEST,
     signal: alone.signal,
   });
-  await Promise.resolve();
-  await Promise.resolve();
+  await setImmediate();
   alone.abort(new Error('enough'));
   await assert.rejects(left, /enough/);
   assert.deepEqual(

@@ -69,6 +69,10 @@ test('what only looks alike stands: lists, other things, one turn, lesser speake
       [2, 'Never push to production.'],
     ],
     [
+      [1, 'Always run the linter'],
+      [2, 'The linter must run'],
+    ],
+    [
       [1, 'The read timeout is 5 s'],
       [2, 'The write timeout is 9 s'],
     ],

@@ -214,6 +214,8 @@ test('an account takes no room from exact strings that the extract would show, u
   assert.ok(fluff.startsWith(tight.summary.prose ?? ''));
   const roomy = checked({ prose: fluff }, { maxTokens: whole + 2_000 });
   assert.equal(roomy.summary.prose, fluff);
+  const dense = 'Work on /repo/src/parser.ts, /repo/test/parser.test.ts. '.repeat(40).trim();
+  assert.equal(checked({ prose: dense }, { maxTokens: whole + 700 }).summary.prose, dense);
 });
 
 test('lines of an earlier account are kept where their exact strings would be lost', () => {

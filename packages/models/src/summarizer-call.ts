@@ -90,14 +90,10 @@ function retryAfterMs(headers: Readonly<Record<string, string>> | undefined): nu
 }
 
 function usageOf(usage: LanguageModelUsage | undefined): Usage {
-  const {
-    cacheReadTokens = 0,
-    cacheWriteTokens = 0,
-    noCacheTokens,
-  } = usage?.inputTokenDetails ?? {};
+  const { cacheReadTokens = 0, cacheWriteTokens = 0 } = usage?.inputTokenDetails ?? {};
   const inputTokens = usage?.inputTokens ?? 0;
   return {
-    inputTokens: noCacheTokens ?? Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    inputTokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
     outputTokens: usage?.outputTokens ?? 0,
     cacheReadTokens,
     cacheWriteTokens,

@@ -27,10 +27,10 @@ import {
 import { modelSummarizer } from '@bobbin/models';
 
 const SPANS = 10;
-const SPAN_CHARS = 3_600;
+const SPAN_CHARS = 2_400;
 const LOOK_AHEAD = 40;
 const ROOM_TOKENS = 400;
-const OUTPUT_TOKENS = 160;
+const OUTPUT_TOKENS = 120;
 const counter = estimator();
 
 interface Recording {
@@ -164,7 +164,7 @@ const model = remembering(
     answer: 'prose',
     windowTokens: Number(setting('BOBBIN_E2E_CONTEXT_TOKENS')),
     maxOutputTokens: OUTPUT_TOKENS,
-    timeoutMs: 600_000,
+    timeoutMs: 1_200_000,
     retries: 0,
   }),
 );

@@ -443,6 +443,25 @@ test('a call that extends the live prompt sends the same system, tools and prefi
   assert.equal(ran, 0);
 });
 
+for (const name of DIALECTS) {
+  test(`${name}: a model that calls a tool of the live prompt has not summarised, and the tool does not run`, async () => {
+    let ran = 0;
+    const read = tool({
+      inputSchema: jsonSchema<object>({ type: 'object', properties: {} }),
+      execute: () => Promise.resolve((ran += 1)),
+    });
+    const messages = [{ role: 'user' as const, content: 'Fix /repo/src/parser.ts.' }];
+    const live = () => ({ tools: { read }, messages });
+    const done = await compacted(name, [{ kind: 'call', tool: 'read', args: {} }], { live });
+    done.server.expectDone();
+    assert.equal(ran, 0);
+    assert.match(
+      done.warnings[0] ?? '',
+      /called a tool instead of answering; the extract stands in$/,
+    );
+  });
+}
+
 test('a live prompt that leaves no room is not extended: the messages are sent in a call of their own', async () => {
   const messages = [{ role: 'user' as const, content: 'Everything so far.' }];
   const live = () => ({ messages });

@@ -16,7 +16,7 @@ export interface VerifyOptions {
   readonly redact?: Redact;
 }
 
-/** Checks whatever a summarizer returns, completes it, takes secrets out. Rejects where it must not be stored. */
+/** Checks whatever a summarizer returns and completes it, from texts without secrets. Rejects where it must not be stored. */
 export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {}): Summarizer {
   const { redact = redactSecrets } = options;
   return {
@@ -25,11 +25,13 @@ export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {
       const answer = await inner.summarize(request);
       const refused = refusal(answer, request);
       if (refused !== undefined) throw new Error(refused);
-      const truth = cleanExtract(request, redact);
-      const { counter = estimator() } = request;
-      const verified = verify(redactSummary(answer, redact), { ...request, truth, counter });
+      const { nodes, maxTokens, counter = estimator() } = request;
+      const previous = request.previous === null ? null : redactSummary(request.previous, redact);
+      const truth = cleanExtract({ ...request, previous }, redact);
+      const grounds = { nodes, previous, truth, maxTokens, counter };
+      const verified = verify(redactSummary(answer, redact), grounds);
       tell(verified, request);
-      return redactSummary(verified.summary, redact);
+      return verified.summary;
     },
   };
 }

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  createBobbin,
+  currentSummary,
+  EMPTY_SUMMARY,
+  textMessage,
+  verifiedSummarizer,
+  type Summarizer,
+  type Summary,
+  type SummaryRequest,
+} from '@bobbin/core';
+import { assistant, thread, user } from '@bobbin/testing';
+
+/** Put together here, so that no scanner takes this file for a leak. */
+const KEY = ['sk-', 'ant-api03-', 'Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0'].join('');
+const REQUEST: SummaryRequest = {
+  nodes: thread(user(`Never use ${KEY} in tests.`), assistant(`Noted: ${KEY}`)).path(),
+  previous: {
+    ...EMPTY_SUMMARY,
+    facts: [{ kind: 'constraint', text: `Always rotate ${KEY}`, by: 'user', turn: 1 }],
+  },
+  task: `Deploy with ${KEY}`,
+  round: 2,
+  overlap: [],
+  maxTokens: 2_000,
+};
+const answering = (summary: Partial<Summary>): Summarizer => ({
+  id: 'answering',
+  summarize: () => Promise.resolve({ ...EMPTY_SUMMARY, ...summary }),
+});
+
+test('secrets of the messages, of a model and of an imported summary end at the verification', async () => {
+  const summary = await verifiedSummarizer(answering({ prose: `Deployed with ${KEY}.` })).summarize(
+    REQUEST,
+  );
+  assert.ok(!JSON.stringify(summary).includes(KEY));
+  assert.equal(summary.prose, 'Deployed with [redacted].');
+  assert.equal(summary.task, 'Deploy with [redacted]');
+  assert.deepEqual(
+    summary.facts.map(({ text }) => text),
+    ['Always rotate [redacted]', 'Never use [redacted] in tests.'],
+  );
+});
+
+test('D9 what must not be stored is not completed either: it is rejected with the reason', async () => {
+  await assert.rejects(verifiedSummarizer(answering({})).summarize(REQUEST), /blank/);
+  const refused = verifiedSummarizer(answering({ prose: 'Error: 500' })).summarize(REQUEST);
+  await assert.rejects(refused, /an error or a refusal/);
+});
+
+test("the host's own redaction holds for its summarizer, for the extract, and where the extract stands in", async () => {
+  const failing: Summarizer = { id: 'failing', summarize: () => Promise.reject(new Error('down')) };
+  for (const summarizer of [undefined, failing, answering({ prose: 'For ACME.' })]) {
+    const bobbin = createBobbin({
+      window: 6_000,
+      redact: (text) => text.replaceAll('ACME', '[customer]'),
+      ...(summarizer === undefined ? {} : { summarizer }),
+    });
+    const handle = await bobbin.thread('redacted');
+    const talk = Array.from({ length: 12 }, (_, i) => [
+      textMessage('user', `Question ${i} of ACME: ${'words '.repeat(40)}`),
+      textMessage('assistant', `Answer ${i} for ACME: ${'words '.repeat(40)}`),
+    ]);
+    await handle.append(...talk.flat());
+    const { plan } = await handle.compact();
+    const summary = currentSummary(plan);
+    assert.ok(summary !== undefined);
+    assert.ok(JSON.stringify(summary.summary).includes('[customer]'));
+    assert.ok(!JSON.stringify(summary.summary).includes('ACME'));
+    assert.ok(!summary.text.includes('ACME'));
+  }
+});
