@@ -9,6 +9,7 @@ import {
   type Json,
   type Message,
   type MessageId,
+  type Refusal,
   type SummaryReport,
   type Usage,
   parseJson,
@@ -28,7 +29,7 @@ import {
   type Result,
 } from './machine.ts';
 import { chooseModel, type Model } from './models.ts';
-import { overflowShare, reasonOf } from './provider-error.ts';
+import { reasonOf } from './provider-error.ts';
 import type { Answer, Permissions, Wish } from './permissions.ts';
 import { Session, type SessionSetting, type Vault } from './session.ts';
 import type { Settings } from './settings.ts';
@@ -273,7 +274,7 @@ export class Agent {
       case 'compact':
         return this.#under(() => this.#compact(effect.instructions));
       case 'compact-for-provider':
-        return this.#under(() => this.#compactForProvider(effect.reason));
+        return this.#under(() => this.#compactForProvider(effect.refusal));
       case 'switch':
         return this.#under(() => this.#switch(effect.model));
       case 'abort':
@@ -349,7 +350,7 @@ export class Agent {
         if (answer.text !== '') await this.#keepAborted(answer.text);
         return { kind: 'aborted' };
       case 'overflow':
-        return { kind: 'overflowed', reason: answer.reason };
+        return { kind: 'overflowed', reason: answer.reason, refusal: answer.refusal };
       case 'failure':
         return { kind: 'failed', reason: answer.reason };
     }
@@ -434,28 +435,23 @@ export class Agent {
   async #compact(instructions?: string): Promise<MachineEvent> {
     const { signal } = this.#controller;
     this.#compactionBegan();
-    const fitted = await this.#session.handle.compact({
-      signal,
-      ...(instructions === undefined ? {} : { instructions }),
-    });
+    const { handle } = this.#session;
+    return this.#compacted(
+      await handle.compact({ signal, ...(instructions === undefined ? {} : { instructions }) }),
+    );
+  }
+
+  /** The provider counted more than the engine (E3), which learns from it. */
+  async #compactForProvider(refusal: Refusal): Promise<MachineEvent> {
+    this.#compactionBegan();
+    return this.#compacted(await this.#session.refused(refusal, this.#controller.signal));
+  }
+
+  async #compacted(fitted: Fitted<AiSdkMessage>): Promise<MachineEvent> {
     const result = await this.#told(fitted);
     if (result === 'done' || result === 'by-extract') return { kind: 'compacted', result };
     this.emit({ type: 'compaction-stopped', reason: 'there is nothing to compact' });
     return { kind: 'compacted', result: 'none' };
-  }
-
-  /** The provider counted more than the engine (E3): from now on the window is as much smaller. */
-  async #compactForProvider(reason: string): Promise<MachineEvent> {
-    const { windowTokens, contextTokens } = this.#session;
-    const share = overflowShare(reason) ?? 1;
-    this.emit({
-      type: 'notice',
-      text: `The provider refused the prompt (${reason}). It is compacted and sent again.`,
-    });
-    await this.#session.narrow(
-      Math.floor(Math.min(windowTokens, contextTokens) * share * NARROWING),
-    );
-    return this.#compact();
   }
 
   async #switch(name: string): Promise<MachineEvent> {
@@ -528,9 +524,6 @@ export class Agent {
     });
   }
 }
-
-/** What the narrowed window leaves free of what the provider allows. */
-const NARROWING = 0.95;
 
 /** The messages to send, with the positions of cache markers among them for a provider that wants any. */
 function wireOf(

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ModelError } from './model-error.ts';
-import { SettingsError } from './settings.ts';
+import { ExpectedError } from './expected-error.ts';
 import { foldersOf } from './folders.ts';
 
 export const AGENT_HELP = `Usage: bobbin [OPTIONS] [PROMPT…]
@@ -18,11 +17,6 @@ Options:
   --yes                Allow all commands and writes without asking.
   --help, --version
 `;
-
-/** Someone called the agent in a way that it does not understand. */
-class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export interface Invocation {
   readonly mode: 'tui' | 'print' | 'json' | 'rpc' | 'import';
@@ -47,7 +41,7 @@ const OPTIONS = {
   yes: { type: 'boolean' },
 } as const;
 
-/** @throws UsageError */
+/** @throws ExpectedError */
 export function invocationOf(args: readonly string[]): Invocation {
   // `--resume` may stand alone or name a session.
   const at = args.indexOf('--resume');
@@ -56,10 +50,10 @@ export function invocationOf(args: readonly string[]): Invocation {
   const { values, positionals } = parsed(rest);
   const [first, ...others] = positionals;
   const isImport = first === 'import';
-  if (isImport && others.length !== 1) throw new UsageError('import takes one file');
+  if (isImport && others.length !== 1) throw new ExpectedError('import takes one file');
   const { mode } = values;
   if (mode !== undefined && mode !== 'json' && mode !== 'rpc')
-    throw new UsageError(`--mode is json or rpc, not ${mode}`);
+    throw new ExpectedError(`--mode is json or rpc, not ${mode}`);
   const resume = resumeOf(values, named);
   return {
     mode: isImport ? 'import' : (mode ?? (values.print === true ? 'print' : 'tui')),
@@ -77,7 +71,7 @@ function parsed(args: readonly string[]): { values: Values; positionals: readonl
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0] ?? '');
+    throw new ExpectedError((error as Error).message.split('. ')[0] ?? '');
   }
 }
 
@@ -96,17 +90,16 @@ export async function runAgent(args: readonly string[]): Promise<number> {
   }
   try {
     const invocation = invocationOf(args);
+    const folders = foldersOf(process.cwd(), process.env);
+    if (invocation.mode === 'tui') {
+      const { tuiMode } = await import('./modes/tui.ts');
+      return await tuiMode(invocation, folders);
+    }
     const { run } = await import('./run.ts');
-    return await run(invocation, foldersOf(process.cwd(), process.env));
+    return await run(invocation, folders);
   } catch (error) {
-    if (!isExpected(error)) throw error;
+    if (!(error instanceof ExpectedError)) throw error;
     process.stderr.write(`bobbin: ${error.message}\n`);
     return 2;
   }
-}
-
-function isExpected(error: unknown): error is Error {
-  return (
-    error instanceof UsageError || error instanceof ModelError || error instanceof SettingsError
-  );
 }

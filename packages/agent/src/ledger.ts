@@ -1,7 +1,7 @@
-import { usageTokens, validUsage, type Usage } from '@bobbin/core';
+import { validUsage, type Usage } from '@bobbin/core';
 import type { ModelSettings } from './settings.ts';
 import type { Session } from './session.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
+import { addUsage, cacheShare, NO_USAGE } from './usage.ts';
 
 /** What a session cost: its answers and its summaries, from what the providers reported. */
 export interface Ledger {
@@ -32,11 +32,6 @@ export async function ledgerOf(session: Session): Promise<Ledger> {
     cacheShare: cacheShare(answers),
     ...(price === undefined ? {} : { price }),
   };
-}
-
-export function cacheShare(usage: Usage): number {
-  const input = usageTokens(usage) - usage.outputTokens;
-  return input === 0 ? 0 : usage.cacheReadTokens / input;
 }
 
 export interface CachePrices {

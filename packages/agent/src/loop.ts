@@ -1,7 +1,7 @@
-import type { Usage } from '@bobbin/core';
+import { contextLimitOf, type Refusal, type Usage } from '@bobbin/core';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
-import { overflowOf, reasonOf } from './provider-error.ts';
+import { reasonOf } from './provider-error.ts';
 import type { Toolbox } from './tools/toolbox.ts';
 import { usageOf } from './usage.ts';
 
@@ -28,7 +28,7 @@ export type Answer =
   /** Interrupted: what was said until then. */
   | { readonly kind: 'aborted'; readonly text: string }
   /** The provider refused the prompt as too long (E3). */
-  | { readonly kind: 'overflow'; readonly reason: string }
+  | { readonly kind: 'overflow'; readonly reason: string; readonly refusal: Refusal }
   | { readonly kind: 'failure'; readonly reason: string };
 
 export async function askModel(request: Request): Promise<Answer> {
@@ -71,10 +71,11 @@ export async function askModel(request: Request): Promise<Answer> {
     error = thrown;
   }
   if (signal.aborted) return { kind: 'aborted', text };
-  const overflow = await overflowOf(error);
-  return overflow === undefined
-    ? { kind: 'failure', reason: reasonOf(error) }
-    : { kind: 'overflow', reason: overflow };
+  const reason = reasonOf(error);
+  const refusal = contextLimitOf(error);
+  return refusal === undefined
+    ? { kind: 'failure', reason }
+    : { kind: 'overflow', reason, refusal };
 }
 
 /** The tools as the model may call them; the agent runs them itself, so that a person can be asked first. */

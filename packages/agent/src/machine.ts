@@ -1,3 +1,4 @@
+import type { Refusal } from '@bobbin/core';
 import type { EndReason } from './events.ts';
 
 /**
@@ -70,7 +71,7 @@ export type MachineEvent =
       readonly full: boolean;
     }
   | { readonly kind: 'answered'; readonly calls: number }
-  | { readonly kind: 'overflowed'; readonly reason: string }
+  | { readonly kind: 'overflowed'; readonly reason: string; readonly refusal: Refusal }
   | { readonly kind: 'acted' }
   | { readonly kind: 'compacted'; readonly result: Result }
   | { readonly kind: 'switched'; readonly result: Result }
@@ -84,8 +85,8 @@ export type Effect =
   | { readonly kind: 'ask' }
   | { readonly kind: 'act' }
   | { readonly kind: 'compact'; readonly instructions?: string }
-  /** The provider said why it refused the prompt. */
-  | { readonly kind: 'compact-for-provider'; readonly reason: string }
+  /** The provider refused the prompt; what it said of the sizes helps. */
+  | { readonly kind: 'compact-for-provider'; readonly refusal: Refusal }
   | { readonly kind: 'switch'; readonly model: string }
   | { readonly kind: 'abort' }
   | { readonly kind: 'use-extract' }
@@ -142,7 +143,7 @@ export function transition(machine: Machine, event: MachineEvent): Step {
     case 'answered':
       return answered({ ...machine, overflows: 0, answers: machine.answers + 1 }, event.calls);
     case 'overflowed':
-      return overflowed(machine, event.reason);
+      return overflowed(machine, event);
     case 'acted':
       return betweenSteps(machine);
     case 'compacted':
@@ -291,7 +292,9 @@ function afterAskedFor([machine, told]: Step): Step {
   return [{ ...machine, phase: 'idle' }, [...told, { kind: 'end', reason: 'done' }]];
 }
 
-function overflowed(machine: Machine, reason: string): Step {
+type Overflowed = Extract<MachineEvent, { kind: 'overflowed' }>;
+
+function overflowed(machine: Machine, { reason, refusal }: Overflowed): Step {
   const overflows = machine.overflows + 1;
   if (overflows > MOST_OVERFLOWS)
     return stop(
@@ -299,9 +302,13 @@ function overflowed(machine: Machine, reason: string): Step {
       [{ kind: 'error', text: `${OVERFLOWS} (${reason})` }],
       'failed',
     );
+  const told: Effect = {
+    kind: 'notice',
+    text: `The provider refused the prompt (${reason}). It is compacted and sent again.`,
+  };
   return [
     { ...machine, overflows, phase: 'compacting-for-provider' },
-    [{ kind: 'compact-for-provider', reason }],
+    [told, { kind: 'compact-for-provider', refusal }],
   ];
 }
 

@@ -1,6 +1,6 @@
 import { contextLimit } from '@bobbin/core';
 import type { LanguageModel } from 'ai';
-import { ModelError } from './model-error.ts';
+import { ExpectedError } from './expected-error.ts';
 import { scriptedModel } from './scripted-model.ts';
 import type { ModelSettings, ProviderSettings, Settings } from './settings.ts';
 
@@ -43,7 +43,7 @@ export function chooseModel(
   const provider = name.slice(0, slash);
   const [, id = '', window] = /^(.*?)(?:@(\d+))?$/s.exec(name.slice(slash + 1)) ?? [];
   if (slash < 1 || id === '')
-    throw new ModelError(
+    throw new ExpectedError(
       `a model is named provider/id, such as anthropic/claude-sonnet-5, not ${JSON.stringify(name)}`,
     );
   const own = settings.models[name] ?? settings.models[`${provider}/${id}`] ?? {};
@@ -96,7 +96,7 @@ function compatible(
       ...Object.keys(LOCAL),
       ...Object.keys(settings.providers),
     ];
-    throw new ModelError(
+    throw new ExpectedError(
       `there is no provider ${provider}; known are ${known.join(', ')}, and settings can add more`,
     );
   }
@@ -112,7 +112,7 @@ function compatible(
 
 function requireKey(env: NodeJS.ProcessEnv, variable: string, name: string): void {
   if ((env[variable] ?? '') === '')
-    throw new ModelError(`${name} needs a key in the environment variable ${variable}`);
+    throw new ExpectedError(`${name} needs a key in the environment variable ${variable}`);
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

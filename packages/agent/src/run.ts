@@ -3,7 +3,7 @@ import { Agent, type AgentOptions } from './agent.ts';
 import type { Invocation } from './command-line.ts';
 import type { EndReason } from './events.ts';
 import type { Folders } from './folders.ts';
-import { ModelError } from './model-error.ts';
+import { ExpectedError } from './expected-error.ts';
 import { defaultModel } from './models.ts';
 import { newSessionId } from './session-id.ts';
 import { openVault } from './session.ts';
@@ -12,22 +12,24 @@ import { loadSettings } from './settings.ts';
 
 /** Starts the agent in the mode that was asked for, and gives the exit code. */
 export async function run(invocation: Invocation, folders: Folders): Promise<number> {
-  const options = await optionsOf(invocation, folders);
   switch (invocation.mode) {
-    case 'print':
-      return runPrint(invocation, options);
-    case 'json':
-      return runJson(invocation, options);
-    case 'rpc':
-      return runRpc(options);
     case 'tui':
-      return runTui(invocation, options);
+      return runTui(invocation, folders);
     case 'import':
-      throw new Error(`mode ${invocation.mode} is not there`);
+      return runImport(invocation, folders);
+    case 'print':
+      return runPrint(invocation, await agentOptions(invocation, folders));
+    case 'json':
+      return runJson(invocation, await agentOptions(invocation, folders));
+    case 'rpc':
+      return runRpc(await agentOptions(invocation, folders));
   }
 }
 
-async function optionsOf(invocation: Invocation, folders: Folders): Promise<AgentOptions> {
+export async function agentOptions(
+  invocation: Invocation,
+  folders: Folders,
+): Promise<AgentOptions> {
   const settings = loadSettings(folders, process.env);
   return {
     folders,
@@ -50,8 +52,25 @@ function sessionOf({ resume }: Invocation, folders: Folders): string {
   if (resume === undefined) return fresh;
   if (resume.kind !== 'named') return newestSession(folders) ?? fresh;
   const id = findSession(folders, resume.id);
-  if (id === undefined) throw new ModelError(`there is no session ${resume.id} of this folder`);
+  if (id === undefined) throw new ExpectedError(`there is no session ${resume.id} of this folder`);
   return id;
+}
+
+async function runTui(invocation: Invocation, folders: Folders): Promise<number> {
+  const { tuiMode } = await import('./modes/tui.ts');
+  return tuiMode(invocation, folders);
+}
+
+/** Imports, and goes on from there where there is a terminal. */
+async function runImport(invocation: Invocation, folders: Folders): Promise<number> {
+  const { importSession } = await import('./import-session.ts');
+  const vault = await openVault(folders);
+  const imported = await importSession(invocation.file ?? '', folders, vault, Date.now());
+  await vault.store.close();
+  const { session, format, messages } = imported;
+  process.stdout.write(`Imported ${messages} messages of ${format} as session ${session}.\n`);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;
+  return runTui({ ...invocation, mode: 'tui', resume: { kind: 'named', id: session } }, folders);
 }
 
 async function runPrint(invocation: Invocation, options: AgentOptions): Promise<number> {
@@ -65,15 +84,6 @@ async function runPrint(invocation: Invocation, options: AgentOptions): Promise<
   });
   await options.vault.store.close();
   return exitCode(reason);
-}
-
-async function runTui(invocation: Invocation, options: AgentOptions): Promise<number> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY)
-    throw new ModelError('this is no terminal: use --print, or --mode json|rpc');
-  const { tuiMode } = await import('./modes/tui.ts');
-  await tuiMode(options, invocation.prompt, invocation.resume?.kind === 'choose');
-  await options.vault.store.close();
-  return 0;
 }
 
 async function runJson(invocation: Invocation, options: AgentOptions): Promise<number> {

@@ -5,7 +5,7 @@ import type { LanguageModel } from 'ai';
 import { demoScript } from './scripts/demo.ts';
 import { echoScript } from './scripts/echo.ts';
 import { longScript } from './scripts/long.ts';
-import { ModelError } from './model-error.ts';
+import { ExpectedError } from './expected-error.ts';
 
 /** A message as a script sees it. */
 export interface ScriptMessage {
@@ -81,13 +81,13 @@ export async function scriptedModel(
 
 async function loadScript(name: string, folder: string): Promise<Script> {
   if (!/\.(?:mjs|js|ts)$/.test(name))
-    throw new ModelError(
+    throw new ExpectedError(
       `there is no script ${name}; built in are ${Object.keys(BUILT_IN).join(', ')}, or name a module`,
     );
   const path = isAbsolute(name) ? name : resolve(folder, name);
   const loaded = (await import(pathToFileURL(path).href)) as { script?: Script };
   if (typeof loaded.script !== 'function')
-    throw new ModelError(`${path} exports no function named script`);
+    throw new ExpectedError(`${path} exports no function named script`);
   return loaded.script;
 }
 

@@ -4,7 +4,6 @@ import {
   contextSize,
   createBobbin,
   estimator,
-  memoryArtifacts,
   messageLimit,
   modelFacts,
   scaled,
@@ -19,6 +18,7 @@ import {
   type MessageId,
   type Node,
   type Prompt,
+  type Refusal,
   type Store,
   type Summarizer,
   type SummaryReport,
@@ -46,9 +46,10 @@ export interface Vault {
 }
 
 export async function openVault(folders: Folders): Promise<Vault> {
-  const { jsonlStore } = await import('@bobbin/stores');
+  const { folderArtifacts, jsonlStore } = await import('@bobbin/stores');
   const folder = join(folders.data, 'sessions');
-  return { store: jsonlStore(folder), artifacts: memoryArtifacts(), folder };
+  const artifacts = folderArtifacts(join(folders.data, 'artifacts'));
+  return { store: jsonlStore(folder), artifacts, folder };
 }
 
 /** What a session is made of. */
@@ -172,9 +173,22 @@ export class Session {
   async prompt(compaction: boolean, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     const { folders, automatic } = this.#setting;
     const system = systemPrompt(folders.project, readInstructions(folders));
-    if (system !== this.#system || automatic !== compaction)
-      await this.change({ automatic: compaction }, system);
+    if (system !== this.#system || automatic !== compaction) await this.#retune(system, compaction);
     return this.handle.prompt({ signal });
+  }
+
+  async #retune(system: string, automatic: boolean): Promise<void> {
+    const { handle, toolTokens } = this.#opened;
+    const { compaction } = this.#setting.settings;
+    const systemTokens = handle.counter.text(system);
+    const whole = budget({ ...budgetOf(compaction, this.#windowTokens), systemTokens, toolTokens });
+    await handle.retune({
+      budget: whole,
+      policy: policyOf(compaction, this.#windowTokens, automatic),
+    });
+    this.#setting = { ...this.#setting, automatic };
+    this.#system = system;
+    this.#opened = { ...this.#opened, systemTokens, limitTokens: messageLimit(whole) };
   }
 
   /** True where the prompt does not fit as it is. */
@@ -210,22 +224,15 @@ export class Session {
     return { read: readPrice, write: writePrice };
   }
 
-  /** Takes less of the window from now on: the provider counts more than the engine (E3). */
-  async narrow(windowTokens: number): Promise<void> {
-    this.#opened = await openHandle(
-      this.key,
-      this.tools,
-      this.#setting,
-      this.#system,
-      windowTokens,
-    );
-    this.#windowTokens = windowTokens;
+  /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */
+  async refused(refusal: Refusal, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
+    this.#windowTokens = Math.min(this.#windowTokens, refusal.limitTokens ?? this.#windowTokens);
+    return this.handle.refused(refusal, { signal });
   }
 
   /** The present prompt, as it is: nothing is compacted for it. */
-  async present(): Promise<Prompt> {
-    const window = await this.store.window(this.key, this.handle.head);
-    return this.handle.promptAt(window?.current?.version ?? 0);
+  present(): Promise<Prompt> {
+    return this.handle.promptAt(this.handle.version);
   }
 
   async path(): Promise<readonly Node[]> {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isJsonObject, parseJson, PRESETS, type Json, type JsonObject } from '@bobbin/core';
+import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 
 export interface CompactionSettings {
@@ -44,11 +45,6 @@ const DEFAULT_SETTINGS: Settings = {
   models: {},
 };
 
-/** A settings file that says something else than settings. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
-}
-
 export function userSettingsPath(folders: Folders): string {
   return join(folders.config, 'settings.json');
 }
@@ -66,7 +62,7 @@ export function loadSettings(folders: Folders, env: NodeJS.ProcessEnv): Settings
   const { model, compaction, ...refused } = readSettings(projectSettingsPath(folders));
   const [name] = Object.keys(refused);
   if (name !== undefined)
-    throw new SettingsError(
+    throw new ExpectedError(
       `${projectSettingsPath(folders)}: ${name} can be set only in ${userSettingsPath(folders)}`,
     );
   const settings: Settings = {
@@ -92,7 +88,7 @@ type Partially = {
 function readSettings(path: string): Partially {
   if (!existsSync(path)) return {};
   const content = parseJson(readFileSync(path, 'utf8'));
-  if (!isJsonObject(content)) throw new SettingsError(`${path}: this is no JSON object`);
+  if (!isJsonObject(content)) throw new ExpectedError(`${path}: this is no JSON object`);
   return new Decoder(path).settings(content);
 }
 
@@ -217,11 +213,11 @@ class Decoder {
   #refuse(unknown: JsonObject, prefix: string): void {
     const [name] = Object.keys(unknown);
     if (name !== undefined)
-      throw new SettingsError(`${this.#path}: there is no setting ${prefix}${name}`);
+      throw new ExpectedError(`${this.#path}: there is no setting ${prefix}${name}`);
   }
 
   #fail(name: string, wanted: string): never {
-    throw new SettingsError(`${this.#path}: ${name} must be ${wanted}`);
+    throw new ExpectedError(`${this.#path}: ${name} must be ${wanted}`);
   }
 }
 
@@ -238,7 +234,7 @@ const isPreset = (value: Json): boolean =>
 export function saveCompaction(folders: Folders, change: Partial<CompactionSettings>): void {
   const path = userSettingsPath(folders);
   const content = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {};
-  if (!isJsonObject(content)) throw new SettingsError(`${path}: this is no JSON object`);
+  if (!isJsonObject(content)) throw new ExpectedError(`${path}: this is no JSON object`);
   const before = isJsonObject(content['compaction']) ? content['compaction'] : {};
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(

@@ -1,7 +1,7 @@
 import type { Agent } from './agent.ts';
-import { CommandError, type CommandResult } from './commands/command.ts';
+import type { CommandResult } from './commands/command.ts';
 import { COMMANDS } from './commands/commands.ts';
-import { ModelError } from './model-error.ts';
+import { ExpectedError } from './expected-error.ts';
 import { withMentions } from './mentions.ts';
 import { reasonOf } from './provider-error.ts';
 
@@ -23,22 +23,25 @@ export async function submit(agent: Agent, text: string): Promise<CommandResult 
           : trimmed,
       );
   } catch (error) {
-    agent.emit({ type: 'error', error: reasonOf(error) });
-    if (!isExpected(error)) throw error;
+    if (!isAbort(error)) agent.emit({ type: 'error', error: reasonOf(error) });
   }
   return undefined;
 }
 
-/** @throws CommandError where it cannot be carried out. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+/** @throws ExpectedError where it cannot be carried out. */
 export async function runCommand(
   agent: Agent,
   name: string,
   operands: string,
 ): Promise<CommandResult> {
   const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command === undefined) throw new CommandError(`there is no command /${name}; see /help`);
+  if (command === undefined) throw new ExpectedError(`there is no command /${name}; see /help`);
   if (command.when === 'idle' && !agent.isIdle)
-    throw new CommandError(
+    throw new ExpectedError(
       `/${name} waits until the agent is at rest: press Esc to interrupt it first`,
     );
   const result = await command.run(agent, operands);
@@ -51,8 +54,4 @@ export async function runCommand(
     ...(choices === undefined ? {} : { choices: true }),
   });
   return result;
-}
-
-export function isExpected(error: unknown): error is Error {
-  return error instanceof CommandError || error instanceof ModelError;
 }

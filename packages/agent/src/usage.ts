@@ -28,3 +28,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
   };
 }
+
+/** The share of the input that came from the provider's cache. */
+export function cacheShare({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
+  const input = inputTokens + cacheReadTokens + cacheWriteTokens;
+  return input === 0 ? 0 : cacheReadTokens / input;
+}

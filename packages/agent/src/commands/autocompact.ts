@@ -1,6 +1,7 @@
 import { saveCompaction } from '../settings.ts';
 import { tokensText } from '../figures.ts';
-import { CommandError, type SlashCommand } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
+import type { SlashCommand } from './command.ts';
 
 /** Shows and toggles auto-compaction with its power-user settings (B2). The choice is kept in the user's settings. */
 export const autocompactCommand: SlashCommand = {
@@ -32,7 +33,7 @@ export const autocompactCommand: SlashCommand = {
       };
     }
     if (operands !== 'on' && operands !== 'off')
-      throw new CommandError('/autocompact takes on or off');
+      throw new ExpectedError('/autocompact takes on or off');
     const automatic = operands === 'on';
     saveCompaction(folders, { enabled: automatic });
     agent.setAutomatic(automatic);

@@ -29,8 +29,3 @@ export interface SlashCommand {
   readonly when: 'any' | 'idle';
   run(agent: Agent, operands: string): Promise<CommandResult> | CommandResult;
 }
-
-/** A command that cannot be carried out, in words for a person. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-}

@@ -1,5 +1,6 @@
 import { branchTo } from '../branching.ts';
-import { CommandError, type SlashCommand } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
+import type { SlashCommand } from './command.ts';
 import { turnOf } from './turn-choice.ts';
 
 /** Duplicates the session at a point (B23): behind a turn, or as it is. */
@@ -13,7 +14,7 @@ export const forkCommand: SlashCommand = {
     const turns = await agent.session.turns();
     const next = operands === '' ? undefined : turns[turns.indexOf(turnOf(turns, operands)) + 1];
     const last = next === undefined ? path.at(-1) : path[next.index - 1];
-    if (last === undefined) throw new CommandError('there is nothing to fork yet');
+    if (last === undefined) throw new ExpectedError('there is nothing to fork yet');
     const before = agent.session.id;
     const session = await branchTo(agent, last);
     return {

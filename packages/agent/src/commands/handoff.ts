@@ -1,6 +1,7 @@
 import { pulledOut } from '../handover.ts';
 import { newSessionId } from '../session-id.ts';
-import { CommandError, type SlashCommand } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
+import type { SlashCommand } from './command.ts';
 
 /** A new thread with what a goal needs, and nothing else (B23). */
 export const handoffCommand: SlashCommand = {
@@ -9,9 +10,9 @@ export const handoffCommand: SlashCommand = {
   summary: 'Start a new session for a goal, with what this one holds for it',
   when: 'idle',
   async run(agent, operands) {
-    if (operands === '') throw new CommandError('/handoff takes the goal of the new session');
+    if (operands === '') throw new ExpectedError('/handoff takes the goal of the new session');
     const { session } = agent;
-    if (session.handle.length === 0) throw new CommandError('there is nothing to hand over yet');
+    if (session.handle.length === 0) throw new ExpectedError('there is nothing to hand over yet');
     const before = session.id;
     const id = newSessionId(agent.options.clock.now());
     await agent.hold(async (signal) => {

@@ -1,5 +1,6 @@
 import { textOf } from '@bobbin/core';
-import { CommandError, type SlashCommand } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
+import type { SlashCommand } from './command.ts';
 import { turnChoices, turnOf } from './turn-choice.ts';
 
 /** Keeps a message, or a rule in words, whole for ever. */
@@ -27,7 +28,7 @@ export const pinCommand: SlashCommand = {
       const id = await agent.note(operands, true);
       return { text: 'Pinned: it stays whole in every prompt.', data: { id } };
     }
-    if (turns.length === 0) throw new CommandError('there is nothing to pin yet');
+    if (turns.length === 0) throw new ExpectedError('there is nothing to pin yet');
     const node = turnOf(turns, operands);
     await session.handle.pin(node.id);
     agent.tellContext();

@@ -1,5 +1,6 @@
-import { recalled } from '../recalled.ts';
-import { CommandError, type SlashCommand } from './command.ts';
+import { recall } from '@bobbin/core';
+import { ExpectedError } from '../expected-error.ts';
+import type { SlashCommand } from './command.ts';
 
 const MOST_FOUND = 8;
 
@@ -9,12 +10,19 @@ export const recallCommand: SlashCommand = {
   summary: 'Search what was compacted',
   when: 'any',
   async run({ session }, operands) {
-    if (operands === '') throw new CommandError('/recall takes words to look for');
-    const found = await recalled(session.store, session.key, operands, MOST_FOUND);
-    const text = found.map(({ place, text: said }) => `[${place}]\n${said}`).join('\n\n');
+    if (operands === '') throw new ExpectedError('/recall takes words to look for');
+    const found = await recall(session.store, session.key, operands, { most: MOST_FOUND });
+    const text = found
+      .map(({ node, excerpt }) => `[turn ${node.turn}, ${node.message.role}]\n${excerpt}`)
+      .join('\n\n');
     return {
       text: text === '' ? `Nothing that was compacted matches "${operands}".` : text,
-      data: found.map((one) => ({ ...one })),
+      data: found.map(({ node, excerpt }) => ({
+        id: node.id,
+        turn: node.turn,
+        role: node.message.role,
+        excerpt,
+      })),
     };
   },
 };

@@ -1,5 +1,6 @@
 import { findSession, listSessions } from '../sessions.ts';
-import { CommandError, type SlashCommand } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
+import type { SlashCommand } from './command.ts';
 
 export const resumeCommand: SlashCommand = {
   name: 'resume',
@@ -11,7 +12,7 @@ export const resumeCommand: SlashCommand = {
     if (operands !== '') {
       const id = findSession(folders, operands);
       if (id === undefined)
-        throw new CommandError(`there is no session ${operands} of this folder`);
+        throw new ExpectedError(`there is no session ${operands} of this folder`);
       await agent.enter(id);
       return { text: `Resumed ${id}.`, data: { session: id } };
     }

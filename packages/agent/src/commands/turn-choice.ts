@@ -1,12 +1,12 @@
 import { textOf, type Node } from '@bobbin/core';
 import type { Choices } from './command.ts';
-import { CommandError } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
 
 /** The turn that a person names by its number, from 1. */
 export function turnOf(turns: readonly Node[], number: string): Node {
   const node = /^\d+$/.test(number) ? turns[Number(number) - 1] : undefined;
   if (node === undefined)
-    throw new CommandError(`there is no message ${number}; there are ${turns.length}`);
+    throw new ExpectedError(`there is no message ${number}; there are ${turns.length}`);
   return node;
 }
 

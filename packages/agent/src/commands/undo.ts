@@ -1,7 +1,8 @@
 import { startsTurn, type Node } from '@bobbin/core';
 import type { Agent } from '../agent.ts';
 import { newSessionId } from '../session-id.ts';
-import { CommandError, type CommandResult, type SlashCommand } from './command.ts';
+import { ExpectedError } from '../expected-error.ts';
+import type { CommandResult, SlashCommand } from './command.ts';
 
 /** Takes back what happened last: a compaction or a turn. */
 export const undoCommand: SlashCommand = {
@@ -11,7 +12,7 @@ export const undoCommand: SlashCommand = {
   when: 'idle',
   async run(agent, operands) {
     if (operands !== '' && operands !== 'compaction' && operands !== 'turn')
-      throw new CommandError('/undo takes compaction or turn, or nothing');
+      throw new ExpectedError('/undo takes compaction or turn, or nothing');
     const path = await agent.session.path();
     const turn = path.findLast(({ message }) => startsTurn(message));
     const { plan } = agent.session.handle;
@@ -21,7 +22,7 @@ export const undoCommand: SlashCommand = {
       plan.threadVersion > (turn?.index ?? 0);
     if (operands === 'compaction' || (operands === '' && isCompactionLast))
       return undoCompaction(agent);
-    if (turn === undefined) throw new CommandError('there is nothing to undo');
+    if (turn === undefined) throw new ExpectedError('there is nothing to undo');
     return undoTurn(agent, path, turn);
   },
 };
@@ -29,7 +30,7 @@ export const undoCommand: SlashCommand = {
 async function undoCompaction(agent: Agent): Promise<CommandResult> {
   const { session } = agent;
   const before = session.contextTokens;
-  if (!(await session.handle.undo())) throw new CommandError('there is no compaction to undo');
+  if (!(await session.handle.undo())) throw new ExpectedError('there is no compaction to undo');
   agent.tellContext();
   return {
     text: 'The last compaction is undone: the prompt shows again what it showed before.',

@@ -5,7 +5,8 @@ import type { Agent } from '../agent.ts';
 import { COMMANDS } from '../commands/commands.ts';
 import { PROTOCOL_VERSION } from '../events.ts';
 import { reasonOf } from '../provider-error.ts';
-import { isExpected, runCommand, submit } from '../submit.ts';
+import { ExpectedError } from '../expected-error.ts';
+import { runCommand, submit } from '../submit.ts';
 import { answerOf } from './answer.ts';
 
 /** JSON-RPC 2.0, a message a line, in both directions; every event is a notification (docs/agent.md). */
@@ -65,7 +66,7 @@ async function respond(
   } catch (error) {
     const code = error instanceof RpcError ? error.code : FAILED;
     send({ id: id ?? null, error: { code, message: reasonOf(error) } });
-    if (!(error instanceof RpcError) && !isExpected(error))
+    if (!(error instanceof RpcError) && !(error instanceof ExpectedError))
       agent.emit({ type: 'error', error: reasonOf(error) });
   }
 }

@@ -7,11 +7,12 @@ export class ArgumentError extends Error {
 
 /** The arguments of a call, read by name; what is wrong is said with its name. */
 export class Arguments {
-  readonly #values: JsonObject;
+  /** All of them as they came, for a tool that checks them itself. */
+  readonly values: JsonObject;
 
   constructor(values: Json | undefined) {
     if (!isJsonObject(values)) throw new ArgumentError('the arguments are no JSON object');
-    this.#values = values;
+    this.values = values;
   }
 
   text(name: string): string {
@@ -21,20 +22,20 @@ export class Arguments {
   }
 
   optionalText(name: string): string | undefined {
-    const value = this.#values[name] ?? undefined;
+    const value = this.values[name] ?? undefined;
     if (value === undefined || typeof value === 'string') return value;
     throw new ArgumentError(`${name} must be a string`);
   }
 
   optionalCount(name: string): number | undefined {
-    const value = this.#values[name] ?? undefined;
+    const value = this.values[name] ?? undefined;
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
     throw new ArgumentError(`${name} must be a whole number of at least 0`);
   }
 
   flag(name: string): boolean {
-    const value = this.#values[name] ?? false;
+    const value = this.values[name] ?? false;
     if (typeof value === 'boolean') return value;
     throw new ArgumentError(`${name} must be true or false`);
   }

@@ -4,59 +4,64 @@ import {
   Editor,
   matchesKey,
   ProcessTerminal,
+  Text,
   TuiMainScreen,
   type Component,
+  type SlashCommand,
   type TUI,
 } from '@earendil-works/pi-tui';
-import type { SlashCommand } from '../commands/command.ts';
 import { Chooser } from './chooser.ts';
 import { Footer } from './footer.ts';
 import { Status } from './status.ts';
 import type { Theme } from './theme.ts';
-import { Transcript } from './transcript.ts';
 
 export interface ScreenActions {
   submit(text: string): void;
   interrupt(): void;
+  toggleFolds(): void;
   quit(): void;
 }
 
 /** The parts of the screen, top to bottom: transcript, status, a question or the editor, footer. */
 export class Screen {
-  readonly transcript: Transcript;
+  /** What was said and done. */
+  readonly body: Container = new Container();
   readonly status: Status;
   readonly footer: Footer;
   readonly editor: Editor;
   readonly #tui: TUI;
   readonly #theme: Theme;
+  readonly #project: string;
   readonly #slot = new Container();
   #lastQuitKey = 0;
 
-  constructor(
-    theme: Theme,
-    project: string,
-    commands: readonly SlashCommand[],
-    actions: ScreenActions,
-  ) {
+  constructor(theme: Theme, project: string, actions: ScreenActions) {
     this.#theme = theme;
+    this.#project = project;
     this.#tui = new TuiMainScreen(new ProcessTerminal());
-    this.transcript = new Transcript(theme);
     this.status = new Status(theme);
     this.footer = new Footer(theme);
     this.editor = new Editor(this.#tui, theme.editor);
-    this.editor.setAutocompleteProvider(
-      new CombinedAutocompleteProvider(commands.map(completion), project),
-    );
     this.editor.onSubmit = (text) => {
       if (text !== '') this.editor.addToHistory(text);
       actions.submit(text);
     };
     this.#slot.addChild(this.editor);
-    for (const part of [this.transcript, this.status, this.#slot, this.footer])
-      this.#tui.addChild(part);
+    for (const part of [this.body, this.status, this.#slot, this.footer]) this.#tui.addChild(part);
     this.#tui.addInputListener((data) =>
       this.#key(data, actions) ? { consume: true } : undefined,
     );
+  }
+
+  /** Completes commands and paths. */
+  complete(commands: readonly SlashCommand[]): void {
+    this.editor.setAutocompleteProvider(
+      new CombinedAutocompleteProvider([...commands], this.#project),
+    );
+  }
+
+  say(text: string): void {
+    this.body.addChild(new Text(`\n${text}`, 0, 0));
   }
 
   start(): void {
@@ -99,7 +104,7 @@ export class Screen {
 
   #key(data: string, actions: ScreenActions): boolean {
     if (matchesKey(data, 'ctrl+o')) {
-      this.transcript.toggleFolds();
+      actions.toggleFolds();
       this.draw();
       return true;
     }
@@ -127,19 +132,10 @@ export class Screen {
     const now = Date.now();
     if (this.editor.getText() === '' && now - this.#lastQuitKey < TWICE_MS) return actions.quit();
     this.#lastQuitKey = now;
-    if (this.editor.getText() === '')
-      this.transcript.say(this.#theme.dim('Ctrl+C again ends bobbin.'));
+    if (this.editor.getText() === '') this.say(this.#theme.dim('Ctrl+C again ends bobbin.'));
     this.editor.setText('');
     return this.draw();
   }
 }
 
 const TWICE_MS = 2_000;
-
-function completion({ name, summary, operands }: SlashCommand): {
-  name: string;
-  description: string;
-  argumentHint?: string;
-} {
-  return { name, description: summary, ...(operands === '' ? {} : { argumentHint: operands }) };
-}

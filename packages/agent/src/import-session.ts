@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { DecodeError, portable, recogniseSession } from '@bobbin/codecs';
+import { Thread, type ThreadId } from '@bobbin/core';
+import { ExpectedError } from './expected-error.ts';
+import type { Folders } from './folders.ts';
+import { newSessionId, projectName } from './session-id.ts';
+import type { Vault } from './session.ts';
+
+export interface Imported {
+  readonly session: string;
+  readonly format: string;
+  readonly messages: number;
+}
+
+/**
+ * Makes a session of this folder from a session file of pi, Claude Code, Codex or OpenCode. All of its messages come
+ * along, also those that its harness had compacted: the engine winds them anew, and what they hold can be recalled.
+ */
+export async function importSession(
+  file: string,
+  folders: Folders,
+  { store }: Vault,
+  now: number,
+): Promise<Imported> {
+  const text = await readFile(resolve(folders.project, file), 'utf8').catch((error: unknown) => {
+    throw new ExpectedError((error as Error).message);
+  });
+  const format = recogniseSession(text);
+  if (format === undefined)
+    throw new ExpectedError(`${file} is no session file of pi, Claude Code, Codex or OpenCode`);
+  try {
+    const messages = portable(format.decode(text).messages);
+    const session = newSessionId(now);
+    const thread = new Thread(session as ThreadId);
+    const nodes = messages.map((message) => thread.append(message));
+    if (nodes.length === 0) throw new ExpectedError(`${file} holds no messages`);
+    await store.append({ tenant: projectName(folders.project), thread: thread.id }, nodes);
+    return { session, format: format.name, messages: nodes.length };
+  } catch (error) {
+    throw error instanceof DecodeError ? new ExpectedError(`${file}: ${error.message}`) : error;
+  }
+}

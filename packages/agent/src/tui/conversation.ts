@@ -1,0 +1,143 @@
+import { textOf, usageTokens, type Usage } from '@bobbin/core';
+import { Agent, type AgentOptions } from '../agent.ts';
+import type { Choices } from '../commands/command.ts';
+import { COMMANDS } from '../commands/commands.ts';
+import type { AgentEvent } from '../events.ts';
+import { tokensText } from '../figures.ts';
+import { ledgerOf, priceOf } from '../ledger.ts';
+import type { Answer } from '../permissions.ts';
+import { submit } from '../submit.ts';
+import { addUsage, NO_USAGE } from '../usage.ts';
+import type { Screen } from './screen.ts';
+import type { Theme } from './theme.ts';
+import { Transcript } from './transcript.ts';
+
+/** An agent on a screen: what is typed goes in, events come out. */
+export class Conversation {
+  readonly #options: AgentOptions;
+  readonly #screen: Screen;
+  readonly #transcript: Transcript;
+  #agent: Agent | undefined;
+  #session = '';
+  #usage: Usage = NO_USAGE;
+  /** Lines are carried out one after another. */
+  #work: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: AgentOptions, screen: Screen, theme: Theme) {
+    this.#options = options;
+    this.#screen = screen;
+    this.#transcript = new Transcript(theme);
+    screen.body.addChild(this.#transcript);
+    screen.complete(
+      COMMANDS.map(({ name, summary, operands }) => ({
+        name,
+        description: summary,
+        ...(operands === '' ? {} : { argumentHint: operands }),
+      })),
+    );
+  }
+
+  static async open(options: AgentOptions, screen: Screen, theme: Theme): Promise<Conversation> {
+    const conversation = new Conversation(options, screen, theme);
+    const agent = await Agent.start(options, (event) => conversation.#take(event));
+    conversation.#agent = agent;
+    agent.tellSession();
+    for (const message of agent.session.handle.messages)
+      if (message.role === 'user') screen.editor.addToHistory(textOf(message));
+    return conversation;
+  }
+
+  submit(text: string): void {
+    this.#work = this.#work.then(() => this.#carryOut(text));
+  }
+
+  interrupt(): void {
+    this.#agent?.interrupt();
+  }
+
+  toggleFolds(): void {
+    this.#transcript.toggleFolds();
+  }
+
+  async close(): Promise<void> {
+    this.#agent?.interrupt();
+    await this.#agent?.rest();
+    await this.#options.vault.store.close();
+  }
+
+  async #carryOut(text: string): Promise<void> {
+    if (this.#agent === undefined) return;
+    const { choices } = (await submit(this.#agent, text)) ?? {};
+    // Not awaited: whatever is chosen is a new line to carry out.
+    if (choices !== undefined && choices.items.length > 0)
+      void this.#offer(text.trim().split(/\s/)[0] ?? '', choices);
+  }
+
+  async #offer(command: string, { title, items }: Choices): Promise<void> {
+    const value = await this.#screen.choose(title, items);
+    if (value !== undefined) this.submit(`${command} ${value}`);
+  }
+
+  #take(event: AgentEvent): void {
+    const { status, editor } = this.#screen;
+    if (event.type === 'session') this.#takeSession(event.session, event.messages);
+    if (event.type === 'phase') status.phase = event.phase;
+    if (event.type === 'queued') status.queue = event.texts;
+    if (event.type === 'returned') {
+      status.queue = [];
+      const texts = [...event.texts, editor.getText()];
+      editor.setText(texts.filter((text) => text !== '').join('\n'));
+    }
+    if (event.type === 'assistant' || event.type === 'compaction-end')
+      this.#usage = addUsage(this.#usage, event.usage);
+    if (event.type === 'context') this.#takeContext(event);
+    if (event.type === 'permission') void this.#askPermission(event);
+    this.#transcript.take(event);
+    this.#screen.draw();
+  }
+
+  /** A session that was there before, or whose path is another one now, is shown anew. */
+  #takeSession(session: string, messages: number): void {
+    const agent = this.#agent;
+    const isOther = session !== this.#session && this.#session !== '';
+    this.#session = session;
+    if (agent === undefined || (!isOther && messages === this.#transcript.messages)) return;
+    this.#transcript.restart(agent.session.handle.messages, messages);
+    void this.#countCost(agent);
+  }
+
+  /** What the session cost before it was opened here. */
+  async #countCost(agent: Agent): Promise<void> {
+    const { answers, summaries } = await ledgerOf(agent.session);
+    this.#usage = addUsage(answers, summaries);
+    agent.tellContext();
+  }
+
+  #takeContext(event: Extract<AgentEvent, { type: 'context' }>): void {
+    const { tokens, windowTokens, automatic, usage } = event;
+    const session = this.#agent?.session;
+    const price =
+      session === undefined
+        ? undefined
+        : priceOf(this.#usage, session.model.settings, session.cachePrices);
+    const cost =
+      price === undefined
+        ? `used ${tokensText(usageTokens(this.#usage))}`
+        : `cost ${price.toFixed(2)}`;
+    const model = session?.model.name ?? this.#options.model;
+    this.#screen.footer.state = { model, tokens, windowTokens, usage, automatic, cost };
+  }
+
+  async #askPermission(event: Extract<AgentEvent, { type: 'permission' }>): Promise<void> {
+    const { id, tool, wish } = event;
+    const what = { run: 'run', write: 'change', read: 'read' }[wish.kind];
+    const where = wish.outside ? ' outside the project' : '';
+    const answer = await this.#screen.choose(`${tool} wants to ${what}${where}: ${wish.subject}`, [
+      { value: 'yes', label: 'yes' },
+      { value: 'always', label: 'yes, and do not ask again in this session' },
+      { value: 'no', label: 'no' },
+    ]);
+    if (answer === undefined) this.#agent?.interrupt();
+    else this.#agent?.answer(id, answer as Answer);
+  }
+}
