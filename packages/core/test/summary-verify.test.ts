@@ -205,17 +205,31 @@ test('a fact in other words is the fact that is there: paraphrases do not pile u
 });
 
 test('an account takes no room from exact strings that the extract would show, unless it names as many', () => {
-  const nodes = thread(...SESSION).path();
-  const truth = cleanExtract({ nodes, previous: null, task: firstText(), round: 1 });
-  const whole = chars4().text(renderSummary(truth));
+  const notes = Array.from({ length: 20 }, (_, i) => ({
+    text: `The value of part ${i} is in /repo/parts/part_${i}.json`,
+    by: 'assistant' as const,
+    turn: 1,
+  }));
+  const truth: Summary = { ...EMPTY_SUMMARY, notes };
+  const counter = chars4();
+  const whole = counter.text(renderSummary(truth));
+  const nodes = thread(user(notes.map(({ text }) => text).join('\n'))).path();
+  const proseIn = (prose: string, maxTokens: number): string | null =>
+    verify({ ...EMPTY_SUMMARY, prose }, { nodes, previous: null, truth, maxTokens, counter })
+      .summary.prose;
+
   const fluff = 'Good progress was made on all fronts. '.repeat(40).trim();
-  const tight = checked({ prose: fluff }, { maxTokens: whole + 20 });
-  assert.ok((tight.summary.prose ?? '').length < 100, 'only as much as there is room left');
-  assert.ok(fluff.startsWith(tight.summary.prose ?? ''));
-  const roomy = checked({ prose: fluff }, { maxTokens: whole + 2_000 });
-  assert.equal(roomy.summary.prose, fluff);
-  const dense = 'Work on /repo/src/parser.ts, /repo/test/parser.test.ts. '.repeat(40).trim();
-  assert.equal(checked({ prose: dense }, { maxTokens: whole + 700 }).summary.prose, dense);
+  const shown = proseIn(fluff, whole + 30) ?? '';
+  assert.ok(shown.length > 0 && shown.length < 120, 'as much as there is room for');
+  assert.ok(fluff.startsWith(shown));
+  assert.equal(proseIn(fluff, whole), null);
+  assert.equal(proseIn(fluff, whole + 2_000), fluff);
+
+  const all = notes.map((_, i) => `See /repo/parts/part_${i}.json.`);
+  assert.equal(proseIn(all.join(' '), 400), all.join(' '), 'it names what it displaces');
+  const dense = [...all.slice(0, 10), ...all.slice(0, 10)].join(' ');
+  const quarter = proseIn(dense, 400) ?? '';
+  assert.ok(quarter.length > 200 && counter.text(quarter) <= 100, 'a quarter of the room');
 });
 
 test('lines of an earlier account are kept where their exact strings would be lost', () => {

@@ -77,11 +77,11 @@ export function proseSummary(prose: string, request: SummaryRequest): Summary {
   return { ...heading(request), prose: prose.trim() };
 }
 
-function heading({ nodes, previous, task, round }: SummaryRequest): Summary {
+/** The task is left out: it is known, and to repeat it is no answer. */
+function heading({ nodes, previous, round }: SummaryRequest): Summary {
   return {
     ...EMPTY_SUMMARY,
     round,
-    task,
     firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
     lastTurn: nodes.at(-1)?.turn ?? previous?.lastTurn ?? 0,
   };

@@ -47,7 +47,7 @@ export function refusal(summary: Summary, request?: SummaryRequest): string | un
   if (misshapen !== undefined) return `the summary is off its schema: ${misshapen}`;
   const says = summary.prose?.trim() ?? '';
   const hasData = LISTS.some((list) => summary[list].length > 0);
-  const inBrief = (summary.currentTask ?? '') + (summary.splitTurn?.text ?? '');
+  const inBrief = [summary.task, summary.currentTask, summary.splitTurn?.text].join('');
   if (says === '' && !hasData && inBrief.trim() === '') return 'the summary is blank';
   if (!hasData && says.length <= LONGEST_ERROR && NO_ANSWER.test(says))
     return `an error or a refusal, not a summary: ${says.slice(0, 80)}`;
