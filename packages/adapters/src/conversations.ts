@@ -45,18 +45,21 @@ export class Conversations<Wire extends object> {
     return this.#open[0];
   }
 
-  /** The conversation of a list of messages, with all that is new in the list appended to it. */
-  take(wire: readonly Wire[], usage?: Usage): Promise<Conversation<Wire>> {
+  /**
+   * The conversation of a list of messages, with all that is new in the list appended to it. A host that names its
+   * threads names this one.
+   */
+  take(wire: readonly Wire[], usage?: Usage, thread?: string): Promise<Conversation<Wire>> {
     return this.#exclusively(async () => {
-      const [conversation, match] = await this.#find(wire);
+      const [conversation, match] = await this.#find(wire, thread);
       await conversation.take(match, usage);
       return conversation;
     });
   }
 
   /** The conversation that a list of messages belongs to. */
-  of(wire: readonly Wire[]): Promise<Conversation<Wire>> {
-    return this.#exclusively(async () => (await this.#find(wire))[0]);
+  of(wire: readonly Wire[], thread?: string): Promise<Conversation<Wire>> {
+    return this.#exclusively(async () => (await this.#find(wire, thread))[0]);
   }
 
   /** The conversation of a thread by name, as the store has it. */
@@ -65,8 +68,8 @@ export class Conversations<Wire extends object> {
     return this.#used(known ?? new Conversation(await this.#bobbin.thread(name), this.#format));
   }
 
-  async #find(wire: readonly Wire[]): Promise<[Conversation<Wire>, Match<Wire>]> {
-    const [best, match] = this.#best(wire) ?? (await this.#begun(wire));
+  async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
+    const [best, match] = this.#best(wire, thread) ?? (await this.#begun(wire, thread));
     if (match.goesOn || match.last === null) return [this.#used(best), match];
     const handle = await this.#bobbin.thread(best.handle.key.thread, match.last);
     const fork = this.#used(new Conversation(handle, this.#format));
@@ -74,9 +77,10 @@ export class Conversations<Wire extends object> {
   }
 
   /** The conversation that knows the most of a list. */
-  #best(wire: readonly Wire[]): [Conversation<Wire>, Match<Wire>] | undefined {
+  #best(wire: readonly Wire[], thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
     for (const conversation of this.#open) {
+      if (thread !== undefined && conversation.handle.key.thread !== thread) continue;
       const match = conversation.match(wire);
       if (!concerns(conversation, match)) continue;
       if (best === undefined || match.known > best[1].known) best = [conversation, match];
@@ -85,15 +89,18 @@ export class Conversations<Wire extends object> {
   }
 
   /** A conversation that is new to this process; the store may know it. */
-  async #begun(wire: readonly Wire[]): Promise<[Conversation<Wire>, Match<Wire>]> {
-    if (this.#name !== undefined) {
-      const conversation = await this.named(this.#name);
+  async #begun(
+    wire: readonly Wire[],
+    thread: string | undefined = this.#name,
+  ): Promise<[Conversation<Wire>, Match<Wire>]> {
+    if (thread !== undefined) {
+      const conversation = await this.named(thread);
       const match = conversation.match(wire);
       if (concerns(conversation, match)) return [conversation, match];
     }
     const first = this.#format.codec.decode(wire.slice(0, 1))[0];
     const beginning = first === undefined ? 'empty' : messageId(null, first);
-    const conversation = await this.named(`${this.#name ?? 'conversation'}-${beginning}`);
+    const conversation = await this.named(`${thread ?? 'conversation'}-${beginning}`);
     return [conversation, conversation.match(wire)];
   }
 

@@ -2,7 +2,7 @@ import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { middlewareFor, type AiSdkMiddleware } from './middleware.ts';
 import { OpenSteps } from './open-steps.ts';
-import { RequestSize, toolsAsSent } from './request-size.ts';
+import { RequestSize, toolAsSent } from '../request-size.ts';
 import { policiesOf } from './tool-policy.ts';
 import { memoryTools, type AiSdkMemoryTools } from './tools.ts';
 import { usageOfStep, type StepUsage } from './usage.ts';
@@ -53,7 +53,10 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
   const format = { codec: aiSdk, mark: aiSdkCacheMarkers<AiSdkMessage> };
   const conversations = new Conversations(format, { ...rest, tools: policiesOf(toolSet) });
   const memory = memoryTools(conversations);
-  const sentTools = toolsAsSent({ ...toolSet, ...memory });
+  const sentTools = Object.entries({ ...toolSet, ...memory }).map(([name, tool]) => {
+    const { description, inputSchema } = tool as { description?: unknown; inputSchema?: unknown };
+    return toolAsSent(name, description, inputSchema);
+  });
   const size = new RequestSize();
   const open = new OpenSteps();
   return {

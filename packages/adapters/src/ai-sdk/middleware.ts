@@ -4,7 +4,7 @@ import type { Conversation } from '../conversation.ts';
 import type { Conversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
-import { RequestSize } from './request-size.ts';
+import { RequestSize } from '../request-size.ts';
 import { usageOfModel, type ModelUsage } from './usage.ts';
 
 /** What a language model is called with, as far as it matters here; the same in both majors. */

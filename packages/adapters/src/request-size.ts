@@ -23,19 +23,13 @@ export class RequestSize {
   }
 }
 
-/** The tools of a set as a provider reads them: name, description, JSON schema where it can be had. */
-export function toolsAsSent(tools: Readonly<Record<string, object>>): Json {
-  return Object.entries(tools).map(([name, tool]) => {
-    const { description, inputSchema } = tool as {
-      readonly description?: unknown;
-      readonly inputSchema?: unknown;
-    };
-    return {
-      name,
-      description: typeof description === 'string' ? description : '',
-      parameters: jsonSchemaOf(inputSchema),
-    };
-  });
+/** A tool as a provider reads it: name, description, JSON schema where it can be had. */
+export function toolAsSent(name: string, description: unknown, schema: unknown): Json {
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    parameters: jsonSchemaOf(schema),
+  };
 }
 
 interface SchemaForms {
@@ -43,12 +37,17 @@ interface SchemaForms {
   readonly '~standard'?: { readonly jsonSchema?: { readonly input?: (of: object) => unknown } };
 }
 
-/** The AI SDK's own schemas, lazy ones, and those that follow the JSON part of Standard Schema (Zod, Valibot, ArkType). */
+/**
+ * The AI SDK's own schemas, lazy ones, those that follow the JSON part of Standard Schema (Zod, Valibot, ArkType), and
+ * JSON schemas as they are.
+ */
 function jsonSchemaOf(schema: unknown): Json {
   const form = (typeof schema === 'function' ? (schema as () => unknown)() : schema) as
     | SchemaForms
     | undefined;
   if (isJsonObject(form?.jsonSchema)) return form.jsonSchema;
-  const found = form?.['~standard']?.jsonSchema?.input?.({ target: 'draft-07' });
+  const standard = form?.['~standard'];
+  if (standard === undefined) return isJsonObject(form) ? form : {};
+  const found = standard.jsonSchema?.input?.({ target: 'draft-07' });
   return isJsonObject(found) ? found : {};
 }
