@@ -80,11 +80,10 @@ const VOLATILE = new Set(['cacheControl', 'cache_control', 'cachePoint', 'prompt
 /** The options that belong to the content: without cache markers, which move from request to request. */
 export function lastingOptions(options: Json | undefined): JsonObject | undefined {
   if (!isJsonObject(options)) return undefined;
-  const lasting: Record<string, Json> = {};
-  for (const [provider, own] of Object.entries(options)) {
-    if (!isJsonObject(own)) continue;
-    const fields = Object.entries(own).filter(([name]) => !VOLATILE.has(name));
-    if (fields.length > 0) lasting[provider] = Object.fromEntries(fields);
-  }
-  return Object.keys(lasting).length === 0 ? undefined : lasting;
+  const lasting = Object.entries(options).flatMap(([provider, own]) => {
+    const fields = Object.entries(isJsonObject(own) ? own : {});
+    const kept = fields.filter(([name]) => !VOLATILE.has(name));
+    return kept.length === 0 ? [] : [[provider, Object.fromEntries(kept)] as const];
+  });
+  return lasting.length === 0 ? undefined : Object.fromEntries(lasting);
 }

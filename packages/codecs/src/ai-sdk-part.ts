@@ -96,7 +96,9 @@ export function encodePart(part: Part, callOptions: JsonObject): object {
     case 'call': {
       const { callId: toolCallId, tool: toolName, args } = part;
       const input: Json = parseJson(args) ?? args;
-      const providerOptions = callOptions[toolCallId];
+      const providerOptions = Object.hasOwn(callOptions, toolCallId)
+        ? callOptions[toolCallId]
+        : undefined;
       const call = { type: 'tool-call', toolCallId, toolName, input };
       return providerOptions === undefined ? call : { ...call, providerOptions };
     }

@@ -14,7 +14,7 @@ import { decodePart, encodePart, isApproval } from './ai-sdk-part.ts';
 import { encodeResult } from './ai-sdk-result.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
-import { serverCallIds, toldServerTools } from './server-tool.ts';
+import { withToldServerTools } from './server-tool.ts';
 
 /** A `ModelMessage` of the AI SDK, major 6 or 7: any that its own types describe, and those to come. */
 export interface AiSdkMessage {
@@ -89,14 +89,9 @@ function extraOf(wire: JsonObject): JsonObject {
 function encodeMessage(message: Message): readonly AiSdkMessage[] {
   if (message.original !== undefined) return [revived(message.original) as AiSdkMessage];
   const { approvals, callOptions, ...extra } = message.extra ?? {};
-  const server = serverCallIds(message);
-  const results: object[] = [];
-  const said: Part[] = toldServerTools(message).map((text) => ({ kind: 'text', text }));
-  for (const part of message.parts) {
-    if ((part.kind === 'call' || part.kind === 'result') && server.has(part.callId)) continue;
-    if (part.kind === 'result') results.push(encodeResult(part));
-    else said.push(part);
-  }
+  const parts = withToldServerTools(message);
+  const results = parts.filter((part) => part.kind === 'result').map(encodeResult);
+  const said = parts.filter((part) => part.kind !== 'result');
   const approved = Array.isArray(approvals) ? (approvals as object[]) : [];
   const role = message.role === 'tool' ? 'user' : message.role;
   const answers = role === 'assistant' ? results : [...approved, ...results];

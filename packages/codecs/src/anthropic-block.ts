@@ -14,7 +14,7 @@ import { dataUrl, parseDataUrl } from './data-url.ts';
 import type { KnownCalls } from './known-calls.ts';
 import { lasting } from './leftover.ts';
 import type { Place } from './place.ts';
-import { readableJson, serverCallIds, toldServerTools } from './server-tool.ts';
+import { readableJson, withToldServerTools } from './server-tool.ts';
 
 /** A block of a message with the parts that it became. */
 export interface Block {
@@ -178,12 +178,7 @@ function isFailure(place: Place, content: Json): boolean {
 
 /** The blocks of a message that is not what came in. Thoughts are left out: unsigned ones are refused. */
 export function encodeBlocks(message: Message): readonly JsonObject[] {
-  const server = serverCallIds(message);
-  const told = toldServerTools(message).map((text): Part => ({ kind: 'text', text }));
-  const own = message.parts.filter(
-    (part) => (part.kind !== 'call' && part.kind !== 'result') || !server.has(part.callId),
-  );
-  return [...told, ...own].flatMap(encodePart);
+  return withToldServerTools(message).flatMap(encodePart);
 }
 
 function encodePart(part: Part): readonly JsonObject[] {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core';
 
 /**
  * The fields of a wire object that its codec does not read: they belong to the content, so they go to `extra` and
@@ -6,14 +6,11 @@ import type { Json, JsonObject } from '@bobbin/core';
  * original alone, or the same message would have another id each time.
  */
 export function leftover(wire: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
-  const extra: Record<string, Json> = {};
-  let found = false;
-  for (const [name, value] of Object.entries(wire)) {
-    if (value === undefined || value === null || known.has(name) || VOLATILE.has(name)) continue;
-    extra[name] = value;
-    found = true;
-  }
-  return found ? extra : undefined;
+  const extra = Object.entries(wire).filter(
+    ([name, value]) =>
+      value !== undefined && value !== null && !known.has(name) && !VOLATILE.has(name),
+  );
+  return extra.length === 0 ? undefined : Object.fromEntries(extra);
 }
 
 const VOLATILE = new Set(['cache_control', 'prompt_cache_breakpoint']);

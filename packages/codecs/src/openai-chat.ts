@@ -1,9 +1,7 @@
 import {
   OPENAI_RULES,
-  textOf,
   type CallPart,
   type Codec,
-  type ContentPart,
   type Json,
   type JsonObject,
   type Message,
@@ -13,7 +11,7 @@ import {
   type ResultPart,
   type Role,
 } from '@bobbin/core';
-import { dataUrl, mediaTypeField, parseDataUrl } from './data-url.ts';
+import { decodeContent, encodeContent } from './chat-content.ts';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
@@ -90,7 +88,7 @@ export const openaiChat: Codec<ChatMessage> = {
 
 function decodeMessage(place: Place, calls: KnownCalls): Message {
   const wire = place.object();
-  const known = KNOWN_FIELDS[place.at('role').text()];
+  const known = ROLES.get(place.at('role').text());
   // A role that is not known is carried as a system message is: in its seat, whatever happens around it.
   if (known === undefined)
     return {
@@ -106,55 +104,57 @@ function decodeMessage(place: Place, calls: KnownCalls): Message {
     : { role, parts, extra, original: wire };
 }
 
-interface KnownRole {
+interface RoleShape {
   readonly role: Role;
   /** The fields that become parts. */
   readonly fields: ReadonlySet<string>;
   readonly parts: (place: Place, calls: KnownCalls) => readonly Part[];
 }
 
-const system: KnownRole = {
+const system: RoleShape = {
   role: 'system',
   fields: new Set(['role', 'content']),
   parts: (place) => decodeContent(place.at('content')),
 };
 
-const KNOWN_FIELDS: Readonly<Record<string, KnownRole>> = {
-  system,
-  developer: { ...system, fields: new Set(['content']) },
-  user: { ...system, role: 'user' },
-  assistant: {
-    role: 'assistant',
-    fields: new Set([
-      'role',
-      'content',
-      'refusal',
-      'tool_calls',
-      'function_call',
-      'reasoning_content',
-      'reasoning',
-      'reasoning_details',
-    ]),
-    parts: decodeAssistant,
-  },
-  tool: {
-    role: 'tool',
-    fields: new Set(['role', 'content', 'tool_call_id']),
-    parts: (place, calls) => [decodeResult(place, calls)],
-  },
-  function: {
-    role: 'tool',
-    fields: new Set(['role', 'content', 'name']),
-    parts: (place) => [
-      {
-        kind: 'result',
-        callId: legacyId(place.at('name').text()),
-        tool: place.at('name').text(),
-        content: decodeContent(place.at('content')),
-      },
-    ],
-  },
-};
+const ROLES: ReadonlyMap<string, RoleShape> = new Map(
+  Object.entries({
+    system,
+    developer: { ...system, fields: new Set(['content']) },
+    user: { ...system, role: 'user' },
+    assistant: {
+      role: 'assistant',
+      fields: new Set([
+        'role',
+        'content',
+        'refusal',
+        'tool_calls',
+        'function_call',
+        'reasoning_content',
+        'reasoning',
+        'reasoning_details',
+      ]),
+      parts: decodeAssistant,
+    },
+    tool: {
+      role: 'tool',
+      fields: new Set(['role', 'content', 'tool_call_id']),
+      parts: (place, calls) => [decodeResult(place, calls)],
+    },
+    function: {
+      role: 'tool',
+      fields: new Set(['role', 'content', 'name']),
+      parts: (place) => [
+        {
+          kind: 'result',
+          callId: legacyId(place.at('name').text()),
+          tool: place.at('name').text(),
+          content: decodeContent(place.at('content')),
+        },
+      ],
+    },
+  }),
+);
 
 /** What is left for `extra`; custom calls are named there, since a call part does not tell them from functions. */
 function extraOf(wire: JsonObject, fields: ReadonlySet<string>): JsonObject | undefined {
@@ -172,49 +172,6 @@ const LEGACY = 'function_call:';
 /** Functions have no call ids: a call and its answer share the name. */
 function legacyId(name: string): string {
   return LEGACY + name;
-}
-
-function decodeContent(place: Place): readonly ContentPart[] {
-  if (place.value === undefined || place.value === null || place.value === '') return [];
-  if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
-  if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');
-  return place.list().map(decodePart);
-}
-
-function decodePart(place: Place): ContentPart {
-  const wire = place.object();
-  const type = place.at('type').text();
-  switch (type) {
-    case 'text':
-      return { kind: 'text', text: place.at('text').text() };
-    case 'refusal':
-      return { kind: 'text', text: place.at('refusal').text() };
-    case 'image_url': {
-      const source = place.at('image_url').at('url').text();
-      return { kind: 'image', source, ...mediaTypeField(source) };
-    }
-    case 'input_audio': {
-      const audio = place.at('input_audio');
-      const mediaType = `audio/${audio.at('format').text()}`;
-      return { kind: 'file', source: dataUrl(mediaType, audio.at('data').text()), mediaType };
-    }
-    case 'file':
-      return decodeFile(place.at('file'));
-    default:
-      return { kind: 'opaque', type, value: lasting(wire) };
-  }
-}
-
-function decodeFile(file: Place): ContentPart {
-  const source = file.at('file_data').optionalText() ?? file.at('file_id').optionalText();
-  if (source === undefined) return file.fail('must have file_data or file_id');
-  const name = file.at('filename').optionalText();
-  return {
-    kind: 'file',
-    source,
-    ...(name === undefined ? {} : { name }),
-    ...mediaTypeField(source),
-  };
 }
 
 function decodeAssistant(place: Place, calls: KnownCalls): readonly Part[] {
@@ -337,39 +294,4 @@ function encodeCall({ callId, tool, args }: CallPart, custom: readonly Json[]): 
   return custom.includes(callId)
     ? { id: callId, type: 'custom', custom: { name: tool, input: args } }
     : { id: callId, type: 'function', function: { name: tool, arguments: args } };
-}
-
-/** Text alone is a string; anything else a list of parts. */
-function encodeContent(parts: readonly Part[]): string | object[] {
-  if (parts.length === 0) return '';
-  if (parts.length === 1 && parts[0]?.kind === 'text') return textOf({ role: 'user', parts });
-  return parts.flatMap(encodePart);
-}
-
-function encodePart(part: Part): object[] {
-  switch (part.kind) {
-    case 'text':
-      return [{ type: 'text', text: part.text }];
-    case 'image':
-      return [{ type: 'image_url', image_url: { url: part.source } }];
-    case 'file':
-      return [encodeFile(part)];
-    case 'opaque':
-      return [part.value as object];
-    case 'reasoning':
-    case 'call':
-    case 'result':
-      return [];
-  }
-}
-
-function encodeFile({ source, name, mediaType }: Extract<Part, { kind: 'file' }>): object {
-  const data = parseDataUrl(source);
-  if (data !== undefined && mediaType?.startsWith('audio/') === true)
-    return {
-      type: 'input_audio',
-      input_audio: { data: data.base64, format: mediaType.slice('audio/'.length) },
-    };
-  const file = data === undefined ? { file_id: source } : { file_data: source };
-  return { type: 'file', file: name === undefined ? file : { ...file, filename: name } };
 }

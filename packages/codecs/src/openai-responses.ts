@@ -15,7 +15,7 @@ import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
-import { serverCallIds, toldServerTools } from './server-tool.ts';
+import { withToldServerTools } from './server-tool.ts';
 
 /** An item of the Responses API's `input`: any that OpenAI's own types describe, and those to come. */
 export interface ResponsesItem {
@@ -87,28 +87,27 @@ interface ReadItem {
 function readItem(type: string, place: Place, calls: KnownCalls): ReadItem | undefined {
   if (type === 'message') return readMessage(place);
   if (type === 'reasoning') return readReasoning(place);
-  const call = CALL_ITEMS[type];
+  const call = CALL_ITEMS.get(type);
   if (call !== undefined) {
     const part: Part = { kind: 'call', callId: place.at('call_id').text(), ...call.decode(place) };
     const fields = type === 'function_call' ? ['type', ...call.fields] : call.fields;
     return { role: 'assistant', parts: [part], fields: ['call_id', ...fields] };
   }
-  if (OUTPUT_ITEMS[type] !== undefined && place.has('call_id'))
-    return readOutput(type, place, calls);
+  if (OUTPUT_ITEMS.has(type) && place.has('call_id')) return readOutput(type, place, calls);
   const parts = decodeServerItem(type, place);
   return parts && { role: 'assistant', parts, fields: Object.keys(place.object()) };
 }
 
-const SPEAKERS: Readonly<Record<string, Role>> = {
-  user: 'user',
-  assistant: 'assistant',
-  system: 'system',
-  developer: 'system',
-};
+const SPEAKERS: ReadonlyMap<string, Role> = new Map([
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['system', 'system'],
+  ['developer', 'system'],
+]);
 
 function readMessage(place: Place): ReadItem | undefined {
   const speaker = place.at('role').text();
-  const role = SPEAKERS[speaker];
+  const role = SPEAKERS.get(speaker);
   if (role === undefined) return undefined;
   const fields = speaker === role ? ['type', 'role', 'content'] : ['type', 'content'];
   return { role, parts: decodeContent(place.at('content')), fields };
@@ -133,7 +132,7 @@ function readReasoning(place: Place): ReadItem {
 }
 
 function readOutput(type: string, place: Place, calls: KnownCalls): ReadItem | undefined {
-  const item = OUTPUT_ITEMS[type];
+  const item = OUTPUT_ITEMS.get(type);
   if (item === undefined) return undefined;
   const callId = place.at('call_id').text();
   const failed = place.at('status').value === 'failed' ? { outcome: 'failure' as const } : {};
@@ -149,15 +148,12 @@ function readOutput(type: string, place: Place, calls: KnownCalls): ReadItem | u
 function encodeMessage(message: Message): readonly ResponsesItem[] {
   if (message.original !== undefined) return [message.original as ResponsesItem];
   const { type, ...extra } = message.extra ?? {};
-  const server = serverCallIds(message);
   const items: object[] = [];
-  const said: Part[] = toldServerTools(message).map((text) => ({ kind: 'text', text }));
-  for (const part of message.parts) {
-    if (part.kind === 'call') {
-      if (!server.has(part.callId)) items.push({ ...encodeCall(part, type), ...extra });
-    } else if (part.kind === 'result') {
-      if (!server.has(part.callId)) items.push({ ...encodeOutput(part, type), ...extra });
-    } else if (part.kind !== 'reasoning') said.push(part);
+  const said: Part[] = [];
+  for (const part of withToldServerTools(message)) {
+    if (part.kind === 'call') items.push({ ...encodeCall(part, type), ...extra });
+    else if (part.kind === 'result') items.push({ ...encodeOutput(part, type), ...extra });
+    else if (part.kind !== 'reasoning') said.push(part);
   }
   if (said.length > 0) items.unshift({ ...encodeSaid(message.role, said), ...extra });
   return items;
@@ -190,10 +186,10 @@ function encodeOutput(result: ResultPart, type: unknown): object {
 }
 
 function itemOf<Item>(
-  items: Readonly<Record<string, Item>>,
+  items: ReadonlyMap<string, Item>,
   type: unknown,
   standard: string,
 ): readonly [string, Item] {
-  const name = typeof type === 'string' && items[type] !== undefined ? type : standard;
-  return [name, items[name] as Item];
+  const name = typeof type === 'string' && items.has(type) ? type : standard;
+  return [name, items.get(name) as Item];
 }

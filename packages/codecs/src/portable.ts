@@ -1,5 +1,5 @@
 import { hasResults, type ContentPart, type Message, type Part } from '@bobbin/core';
-import { readableJson } from './server-tool.ts';
+import { readableJson, withToldServerTools } from './server-tool.ts';
 
 /**
  * Messages for another codec than the one that decoded them: without their wire form, without the thoughts and fields
@@ -8,8 +8,9 @@ import { readableJson } from './server-tool.ts';
 export function portable(messages: readonly Message[]): readonly Message[] {
   const ids = new CallIds();
   const carried: Message[] = [];
-  for (const { role, parts, meta } of messages) {
-    const kept = parts.flatMap((part) => portablePart(part, ids));
+  for (const source of messages) {
+    const { role, meta } = source;
+    const kept = withToldServerTools(source).flatMap((part) => portablePart(part, ids));
     if (kept.length === 0) continue;
     const message: Message = { role, parts: kept, ...(meta === undefined ? {} : { meta }) };
     const last = carried.at(-1);

@@ -20,28 +20,30 @@ interface OutputItem {
 }
 
 /** Calls that the host answers with an item of its own; functions are the first of them. */
-export const CALL_ITEMS: Readonly<Record<string, CallItem>> = {
-  function_call: {
-    fields: ['name', 'arguments'],
-    decode: (place) => ({ tool: place.at('name').text(), args: place.at('arguments').text() }),
-    encode: (name, args) => ({ name, arguments: argsText(args) }),
-  },
-  custom_tool_call: {
-    fields: ['name', 'input'],
-    decode: (place) => ({ tool: place.at('name').text(), args: place.at('input').text() }),
-    encode: (name, args) => ({ name, input: argsText(args) }),
-  },
-  shell_call: builtIn('shell', 'action', (action) => ({
-    ...action,
-    commands: listOf(action['commands']),
-  })),
-  local_shell_call: builtIn('local_shell', 'action', (action) => ({
-    ...action,
-    command: listOf(action['command']),
-    env: typeof action['env'] === 'object' ? action['env'] : {},
-  })),
-  apply_patch_call: builtIn('apply_patch', 'operation', (operation) => operation),
-};
+export const CALL_ITEMS: ReadonlyMap<string, CallItem> = new Map(
+  Object.entries<CallItem>({
+    function_call: {
+      fields: ['name', 'arguments'],
+      decode: (place) => ({ tool: place.at('name').text(), args: place.at('arguments').text() }),
+      encode: (name, args) => ({ name, arguments: argsText(args) }),
+    },
+    custom_tool_call: {
+      fields: ['name', 'input'],
+      decode: (place) => ({ tool: place.at('name').text(), args: place.at('input').text() }),
+      encode: (name, args) => ({ name, input: argsText(args) }),
+    },
+    shell_call: builtIn('shell', 'action', (action) => ({
+      ...action,
+      commands: listOf(action['commands']),
+    })),
+    local_shell_call: builtIn('local_shell', 'action', (action) => ({
+      ...action,
+      command: listOf(action['command']),
+      env: typeof action['env'] === 'object' ? action['env'] : {},
+    })),
+    apply_patch_call: builtIn('apply_patch', 'operation', (operation) => operation),
+  }),
+);
 
 /** A call whose arguments are an object of the API's own shape, which they keep when their long values are cut. */
 function builtIn(tool: string, field: string, restore: (args: JsonObject) => JsonObject): CallItem {
@@ -70,22 +72,26 @@ const textOutput = {
   encode: (_: string, content: Json) => ({ output: content }),
 };
 
-export const OUTPUT_ITEMS: Readonly<Record<string, OutputItem>> = {
-  function_call_output: textOutput,
-  custom_tool_call_output: textOutput,
-  local_shell_call_output: { ...textOutput, encode: (text) => ({ output: text }) },
-  apply_patch_call_output: {
-    ...textOutput,
-    encode: (text, _, failed) => ({ status: failed ? 'failed' : 'completed', output: text }),
-  },
-  shell_call_output: {
-    fields: ['output'],
-    content: (place) => place.at('output').list().map(shellOutput),
-    encode: (text, _, failed) => ({
-      output: [{ stdout: text, stderr: '', outcome: { type: 'exit', exit_code: failed ? 1 : 0 } }],
-    }),
-  },
-};
+export const OUTPUT_ITEMS: ReadonlyMap<string, OutputItem> = new Map(
+  Object.entries<OutputItem>({
+    function_call_output: textOutput,
+    custom_tool_call_output: textOutput,
+    local_shell_call_output: { ...textOutput, encode: (text) => ({ output: text }) },
+    apply_patch_call_output: {
+      ...textOutput,
+      encode: (text, _, failed) => ({ status: failed ? 'failed' : 'completed', output: text }),
+    },
+    shell_call_output: {
+      fields: ['output'],
+      content: (place) => place.at('output').list().map(shellOutput),
+      encode: (text, _, failed) => ({
+        output: [
+          { stdout: text, stderr: '', outcome: { type: 'exit', exit_code: failed ? 1 : 0 } },
+        ],
+      }),
+    },
+  }),
+);
 
 function shellOutput(place: Place): ContentPart {
   const outcome = place.at('outcome').json();
@@ -94,18 +100,26 @@ function shellOutput(place: Place): ContentPart {
   return { kind: 'text', text: outcome === null ? said : `${said}\n${JSON.stringify(outcome)}` };
 }
 
-/** Tools that OpenAI runs itself: the item holds the call and what came of it. */
-const SERVER_ITEMS: Readonly<Record<string, { call: readonly string[]; result: string }>> = {
-  web_search_call: { call: ['action'], result: 'results' },
-  file_search_call: { call: ['queries'], result: 'results' },
-  code_interpreter_call: { call: ['code', 'container_id'], result: 'outputs' },
-  image_generation_call: { call: ['revised_prompt', 'action'], result: 'result' },
-  mcp_call: { call: ['server_label', 'name', 'arguments'], result: 'output' },
-};
+/** The fields of an item that say what was called, and the one with what came of it. */
+interface ServerItem {
+  readonly call: readonly string[];
+  readonly result: string;
+}
+
+/** Tools that OpenAI runs itself. */
+const SERVER_ITEMS: ReadonlyMap<string, ServerItem> = new Map(
+  Object.entries({
+    web_search_call: { call: ['action'], result: 'results' },
+    file_search_call: { call: ['queries'], result: 'results' },
+    code_interpreter_call: { call: ['code', 'container_id'], result: 'outputs' },
+    image_generation_call: { call: ['revised_prompt', 'action'], result: 'result' },
+    mcp_call: { call: ['server_label', 'name', 'arguments'], result: 'output' },
+  }),
+);
 
 /** The call and the result of an item of a tool that OpenAI ran; undefined for any other item. */
 export function decodeServerItem(type: string, place: Place): readonly Part[] | undefined {
-  const kind = SERVER_ITEMS[type];
+  const kind = SERVER_ITEMS.get(type);
   if (kind === undefined) return undefined;
   const wire = place.object();
   const called = Object.fromEntries(

@@ -5,13 +5,14 @@ import {
   type CallPart,
   type Json,
   type Message,
+  type Part,
 } from '@bobbin/core';
 
 /**
  * Tools that a provider runs itself answer within the message that calls them. Such a pair is bound to the bytes that
  * the provider made: once its message is changed it can only be told.
  */
-export function toldServerTools(message: Message): readonly string[] {
+function toldServerTools(message: Message): readonly string[] {
   const results = new Map(resultsOf(message).map((result) => [result.callId, result]));
   return callsOf(message).flatMap((call) => {
     const result = results.get(call.callId);
@@ -24,8 +25,19 @@ function told({ tool, args }: CallPart, result: string): string {
   return result === '' ? head : `${head}\n${result}`;
 }
 
+/** The parts of a message that is no longer what its provider made: its tools are told, before all else. */
+export function withToldServerTools(message: Message): readonly Part[] {
+  const server = serverCallIds(message);
+  if (server.size === 0) return message.parts;
+  const texts = toldServerTools(message).map((text): Part => ({ kind: 'text', text }));
+  const own = message.parts.filter(
+    (part) => (part.kind !== 'call' && part.kind !== 'result') || !server.has(part.callId),
+  );
+  return [...texts, ...own];
+}
+
 /** The calls whose results are in the same message. */
-export function serverCallIds(message: Message): ReadonlySet<string> {
+function serverCallIds(message: Message): ReadonlySet<string> {
   if (message.role !== 'assistant') return new Set();
   const answered = new Set(resultsOf(message).map(({ callId }) => callId));
   return new Set(

@@ -46,6 +46,26 @@ test('messages for another codec lose what only their own provider takes', () =>
   assert.deepEqual(openaiChatProblems(chat), []);
 });
 
+test('tools that a provider ran are told to the others', () => {
+  const wire = [
+    { type: 'server_tool_use', id: 's1', name: 'search', input: { q: 1 } },
+    { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },
+    { type: 'tool_use', id: 't1', name: 'read', input: {} },
+  ];
+  const messages = anthropic.decode([
+    { role: 'assistant', content: wire },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1' }] },
+  ]);
+  assert.deepEqual(openaiChat.encode(portable(messages)), [
+    {
+      role: 'assistant',
+      content: '[The provider ran search with {"q":1}]\n[]',
+      tool_calls: [{ id: 't1', type: 'function', function: { name: 'read', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 't1', content: '' },
+  ]);
+});
+
 test('call ids that are used again become others, pair by pair', () => {
   const call: Part = { kind: 'call', callId: 'x', tool: 't', args: '{}' };
   const result: Part = { kind: 'result', callId: 'x', content: [{ kind: 'text', text: 'r' }] };

@@ -14,7 +14,7 @@ import { textField, timeField, tokenCount } from './json-lines.ts';
 /** The message of an entry that holds one. */
 export function decodePiMessage(place: Place): Message {
   const role = place.at('role').text();
-  const decode = ROLES[role];
+  const decode = ROLES.get(role);
   if (decode === undefined)
     return {
       role: 'system',
@@ -27,16 +27,18 @@ export function decodePiMessage(place: Place): Message {
 
 type Decoded = readonly [Role, readonly Part[]];
 
-const ROLES: Readonly<Record<string, (place: Place) => Decoded>> = {
-  user: (place) => ['user', decodeContent(place.at('content'))],
-  custom: (place) => ['user', decodeContent(place.at('content'))],
-  /** As `custom` was called in version 2. */
-  hookMessage: (place) => ['user', decodeContent(place.at('content'))],
-  system: (place) => ['system', [...decodeContent(place.at('content')), ...sections(place)]],
-  assistant: (place) => ['assistant', list(place.at('content')).map(decodeBlock)],
-  toolResult: (place) => ['tool', [decodeResult(place)]],
-  bashExecution: (place) => ['user', decodeBash(place)],
-};
+const ROLES: ReadonlyMap<string, (place: Place) => Decoded> = new Map(
+  Object.entries<(place: Place) => Decoded>({
+    user: (place) => ['user', decodeContent(place.at('content'))],
+    custom: (place) => ['user', decodeContent(place.at('content'))],
+    /** As `custom` was called in version 2. */
+    hookMessage: (place) => ['user', decodeContent(place.at('content'))],
+    system: (place) => ['system', [...decodeContent(place.at('content')), ...sections(place)]],
+    assistant: (place) => ['assistant', list(place.at('content')).map(decodeBlock)],
+    toolResult: (place) => ['tool', [decodeResult(place)]],
+    bashExecution: (place) => ['user', decodeBash(place)],
+  }),
+);
 
 function list(place: Place): readonly Place[] {
   return place.value === undefined || place.value === null ? [] : place.list();
