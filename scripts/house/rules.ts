@@ -139,8 +139,10 @@ function workspaceMessage(
   if (!allowed.includes(target)) {
     return `${place.name} may import ${list(allowed)}, not ${target}: move what is needed, or pass it in through a port`;
   }
-  if (!dependencies.includes(specifier)) {
-    return `${specifier} is not in the dependencies of packages/${place.name}/package.json: add it`;
+  const [scope = '', name = ''] = specifier.split('/');
+  const owner = scope.startsWith('@') ? `${scope}/${name}` : scope;
+  if (!dependencies.includes(owner)) {
+    return `${owner} is not in the dependencies of packages/${place.name}/package.json: add it`;
   }
   return undefined;
 }

@@ -25,7 +25,7 @@ import { remindedPrompt } from '../recall/reminded-prompt.ts';
 import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
-import type { Message, MessageId } from '../thread/message.ts';
+import { isSigned, type Message, type MessageId } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
@@ -49,6 +49,8 @@ export class ThreadHandle<Wire = Message> {
   readonly #gauge = new Gauge();
   readonly #reminders: Reminders;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
+  /** What the last prompt was reminded of; undefined where another process may have sent it. */
+  #sentReminders: string | undefined;
 
   constructor(key: ThreadKey, host: HandleSetting<Wire>, stored?: StoredWindow) {
     this.key = key;
@@ -58,6 +60,7 @@ export class ThreadHandle<Wire = Message> {
     this.#path = new PathKeeper(host.store, key, stored);
     this.#reminders = new Reminders({ ...host, key, index: host.store, limits: host.rehydration });
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
+    this.#sentReminders = this.plan.records.length === 0 ? '[]' : undefined;
     this.#builder = this.#rebuild();
     for (const node of this.#path.thread.path()) this.#note(node);
   }
@@ -290,6 +293,7 @@ export class ThreadHandle<Wire = Message> {
       events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
     if (decision.kind === 'compact') take(await this.#compact(compact, decision.reason, options));
     events.push(...(await this.#remind()));
+    if (this.#setting.rules.bindsReasoning) await this.#releaseBoundReasoning();
     return this.#sending(this.#fitted(events, compacted, fits));
   }
 
@@ -305,6 +309,20 @@ export class ThreadHandle<Wire = Message> {
     const events = details.map((detail) => this.#tell(detail));
     if (events.length > 0) await this.#host.store.record(this.key, events);
     return events;
+  }
+
+  /**
+   * Reasoning that was signed behind other reminders than the present ones would be refused: it is left out from now on.
+   * What was shown before this process took the thread up is not known, so there all of it is.
+   */
+  async #releaseBoundReasoning(): Promise<void> {
+    const shown = JSON.stringify(this.#reminded().map(({ source }) => source));
+    const before = this.#sentReminders;
+    this.#sentReminders = shown;
+    const { signedFrom } = this.plan;
+    const isBound = ({ index, message }: Node): boolean => index >= signedFrom && isSigned(message);
+    if (before === shown || !this.#path.thread.path(signedFrom).some(isBound)) return;
+    await this.#adopt({ ...this.plan, signedFrom: this.length }, []);
   }
 
   /** While something was brought back, nothing else is moved out beneath it (C12). */
@@ -420,9 +438,9 @@ export class ThreadHandle<Wire = Message> {
   }
 
   #fitted(events: readonly CompactionEvent[], compacted: boolean, fits: boolean): Fitted<Wire> {
-    const { rules, counter } = this.#setting;
+    const { rules, counter, budget: room } = this.#setting;
     const shown = this.#asSentNow(finishPrompt(this.#builder, this.#setting));
-    const prompt = remindedPrompt(shown, this.#reminded(), rules, counter);
+    const prompt = remindedPrompt(shown, this.#reminded(), rules, counter, room.rehydrationTokens);
     const { continueWith } = this.#setting.policy;
     return encodedBy(this.#host.codec, {
       prompt,

@@ -3,7 +3,6 @@ import {
   hasCalls,
   hasResults,
   resultsOf,
-  startsTurn,
   textMessage,
   type CallPart,
   type Message,
@@ -21,7 +20,7 @@ import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
 import { pointerMessage, summaryMessages } from '../plan/replacement.ts';
 import { seated, type SeatAction } from '../plan/seat.ts';
-import type { PromptMessage, Source } from './prompt.ts';
+import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 /** Where turns and rounds begin in the prompt. */
@@ -198,7 +197,7 @@ export class PromptBuilder {
     if (message.parts.length === 0 && source.kind !== 'kept') return;
     this.#bridge(message);
     const position = this.#messages.length;
-    if (startsTurn(message)) this.#turns.push(position);
+    if (beginsTurn({ message, source })) this.#turns.push(position);
     if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#rounds.push(position);
     this.#add(message, source);
   }

@@ -1,4 +1,4 @@
-import type { ArtifactId, Message, MessageId } from '../thread/message.ts';
+import { startsTurn, type ArtifactId, type Message, type MessageId } from '../thread/message.ts';
 
 /** Where a message of the prompt comes from. */
 export type Source =
@@ -33,4 +33,10 @@ export interface Prompt {
   readonly tokens: number;
   /** Positions in `messages` behind which a provider may cache. */
   readonly cachePoints: readonly number[];
+}
+
+/** True where a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
+export function beginsTurn({ message, source }: PromptMessage): boolean {
+  const inSeat = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
+  return inSeat && startsTurn(message);
 }

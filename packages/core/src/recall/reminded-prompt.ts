@@ -1,6 +1,6 @@
-import type { Prompt, PromptMessage } from '../prompt/prompt.ts';
+import { beginsTurn, type Prompt, type PromptMessage } from '../prompt/prompt.ts';
 import type { ProviderRules } from '../prompt/rules.ts';
-import { startsTurn, textMessage } from '../thread/message.ts';
+import { textMessage } from '../thread/message.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Reminder } from './reminder.ts';
 
@@ -12,14 +12,13 @@ export function remindedPrompt(
   reminders: readonly Reminder[],
   rules: ProviderRules,
   counter: Counter,
+  reserveTokens: number,
 ): Prompt {
   if (reminders.length === 0) return prompt;
   const at = turnStart(prompt.messages);
-  const inserted = framed(prompt.messages[at - 1], reminders, rules);
-  const tokens = inserted.reduce(
-    (sum, { message }) => sum + counter.message(message),
-    prompt.tokens,
-  );
+  const inserted = within(reserveTokens, prompt.messages[at - 1], reminders, rules, counter);
+  if (inserted.length === 0) return prompt;
+  const tokens = prompt.tokens + costOf(inserted, counter);
   return {
     messages: prompt.messages.toSpliced(at, 0, ...inserted),
     tokens,
@@ -27,9 +26,28 @@ export function remindedPrompt(
   };
 }
 
+/** As many reminders as the reserve pays for, with what frames them. */
+function within(
+  reserveTokens: number,
+  before: PromptMessage | undefined,
+  reminders: readonly Reminder[],
+  rules: ProviderRules,
+  counter: Counter,
+): readonly PromptMessage[] {
+  for (let most = reminders.length; most > 0; most--) {
+    const inserted = framed(before, reminders.slice(0, most), rules);
+    if (costOf(inserted, counter) <= reserveTokens) return inserted;
+  }
+  return [];
+}
+
+function costOf(messages: readonly PromptMessage[], counter: Counter): number {
+  return messages.reduce((sum, { message }) => sum + counter.message(message), 0);
+}
+
 /** Where the present turn begins; a prompt without one is reminded behind its system messages. */
 function turnStart(messages: readonly PromptMessage[]): number {
-  const turn = messages.findLastIndex(({ message }) => startsTurn(message));
+  const turn = messages.findLastIndex(beginsTurn);
   if (turn !== -1) return turn;
   const first = messages.findIndex(({ message }) => message.role !== 'system');
   return first === -1 ? messages.length : first;
