@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { Folders } from '../src/folders.ts';
+import { foldersOf } from '../src/folders.ts';
+import { budgetOf, policyOf } from '../src/policy.ts';
+import { loadSettings, saveCompaction } from '../src/settings.ts';
+import { temporaryFolder } from './terminal.ts';
+
+function given(t: TestContext, user?: object | string, project?: object): Folders {
+  const root = temporaryFolder(t);
+  const folders: Folders = {
+    project: join(root, 'p'),
+    config: join(root, 'c'),
+    data: join(root, 'd'),
+  };
+  const put = (path: string, content: object | string): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  };
+  if (user !== undefined) put(join(folders.config, 'settings.json'), user);
+  if (project !== undefined) put(join(folders.project, '.bobbin', 'settings.json'), project);
+  return folders;
+}
+
+test('B3 the defaults: on, 16 384 in reserve, 20 000 recent', (t) => {
+  assert.deepEqual(loadSettings(given(t), {}).compaction, {
+    enabled: true,
+    reserveTokens: 16_384,
+    keepRecentTokens: 20_000,
+  });
+});
+
+test('B3 the project wins over the user, field by field', (t) => {
+  const folders = given(
+    t,
+    { model: 'openai/gpt-5', compaction: { reserveTokens: 8_000, keepRecentTokens: 9_000 } },
+    { compaction: { keepRecentTokens: 5_000 } },
+  );
+  assert.deepEqual(loadSettings(folders, {}), {
+    model: 'openai/gpt-5',
+    compaction: { enabled: true, reserveTokens: 8_000, keepRecentTokens: 5_000 },
+    allow: [],
+    providers: {},
+    models: {},
+  });
+});
+
+test('B3 an environment variable turns auto-compaction off', (t) => {
+  const folders = given(t, { compaction: { enabled: true } });
+  const enabled = (value: string): boolean =>
+    loadSettings(folders, { BOBBIN_DISABLE_AUTOCOMPACT: value }).compaction.enabled;
+  assert.deepEqual(
+    [enabled('1'), enabled('true'), enabled('0'), enabled('')],
+    [false, false, true, true],
+  );
+});
+
+test('a project can neither allow commands nor say where keys go', (t) => {
+  for (const content of [
+    { permissions: { allow: ['run:*'] } },
+    { providers: { openai: { baseURL: 'http://127.0.0.1:1' } } },
+  ])
+    assert.throws(() => loadSettings(given(t, undefined, content), {}), /can be set only in/);
+});
+
+test('a wrong setting is named with its file', (t) => {
+  const cases: readonly (readonly [object | string, RegExp])[] = [
+    ['{', /settings\.json: this is no JSON object/],
+    [{ compaction: { reserveTokens: -1 } }, /compaction\.reserveTokens must be a whole number/],
+    [{ compaction: { preset: 'x' } }, /compaction\.preset must be one of/],
+    [{ compact: {} }, /there is no setting compact/],
+    [{ permissions: { allow: ['everything'] } }, /permissions\.allow must be a list of rules/],
+    [{ providers: { own: { baseURL: 'nowhere' } } }, /providers\.own\.baseURL must be a URL/],
+    [{ models: { m: { windowTokens: '1' } } }, /models\.m\.windowTokens must be/],
+  ];
+  for (const [content, message] of cases)
+    assert.throws(() => loadSettings(given(t, content), {}), message);
+});
+
+test('B2 what /autocompact keeps changes nothing else in the file', (t) => {
+  const folders = given(t, { model: 'a/b', compaction: { reserveTokens: 1_000 } });
+  saveCompaction(folders, { enabled: false });
+  assert.deepEqual(JSON.parse(readFileSync(join(folders.config, 'settings.json'), 'utf8')), {
+    model: 'a/b',
+    compaction: { reserveTokens: 1_000, enabled: false },
+  });
+});
+
+test('B5 B24 the trigger is the reserve, also for a window that is smaller than it', () => {
+  const settings = { enabled: true, reserveTokens: 16_384, keepRecentTokens: 20_000 };
+  assert.deepEqual(policyOf(settings, 200_000, true).trigger, {
+    kind: 'reserve',
+    reserveTokens: 16_384,
+  });
+  assert.deepEqual(policyOf(settings, 200_000, true).cut, {
+    kind: 'keep-tokens',
+    tokens: 20_000,
+    splitTurns: true,
+  });
+  assert.deepEqual(policyOf(settings, 16_000, true).trigger, {
+    kind: 'reserve',
+    reserveTokens: 4_000,
+  });
+  assert.deepEqual(policyOf(settings, 16_000, true).cut, {
+    kind: 'keep-tokens',
+    tokens: 4_800,
+    splitTurns: true,
+  });
+  assert.deepEqual(budgetOf(settings, 16_000), {
+    windowTokens: 16_000,
+    outputTokens: 2_000,
+    rehydrationTokens: 1_000,
+  });
+});
+
+test('B19 B20 B21 B22 B24 a preset of the engine can stand in for the agent’s own policy', () => {
+  for (const preset of ['pi', 'codex', 'claude-code', 'opencode'])
+    assert.equal(
+      policyOf({ enabled: true, reserveTokens: 1, keepRecentTokens: 1, preset }, 100_000, true)
+        .name,
+      preset,
+    );
+});
+
+test('sessions and settings follow the XDG folders', () => {
+  const env = { XDG_DATA_HOME: '/data', XDG_CONFIG_HOME: '/config' };
+  assert.deepEqual(foldersOf('/project', env), {
+    project: '/project',
+    config: '/config/bobbin',
+    data: '/data/bobbin',
+  });
+});
