@@ -4,13 +4,17 @@ import { UsageError } from './failure.ts';
 /** One option of a command: what is typed, and what the help says of it. */
 export type OptionSpec =
   | { readonly type: 'boolean'; readonly help: string }
-  /** `value` names what follows the option. */
-  | { readonly type: 'string'; readonly value: string; readonly help: string };
+  /** `value` names what follows the option; `strings` may be given more than once. */
+  | { readonly type: 'string' | 'strings'; readonly value: string; readonly help: string };
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
 export type OptionValues<Table extends OptionTable> = {
-  readonly [Name in keyof Table]?: Table[Name]['type'] extends 'boolean' ? boolean : string;
+  readonly [Name in keyof Table]?: {
+    boolean: boolean;
+    string: string;
+    strings: readonly string[];
+  }[Table[Name]['type']];
 };
 
 export interface Command {
@@ -35,7 +39,10 @@ export function parseOptions<Table extends OptionTable>(
     const { values, positionals } = parseArgs({
       args: [...args],
       options: Object.fromEntries(
-        Object.entries(options).map(([name, { type }]) => [name, { type }]),
+        Object.entries(options).map(([name, { type }]) => [
+          name,
+          type === 'strings' ? ({ type: 'string', multiple: true } as const) : { type },
+        ]),
       ),
       allowPositionals: true,
     });
@@ -75,7 +82,7 @@ const WIDTH = 80;
 
 export function commandHelp(command: Command): string {
   const rows = Object.entries(command.options).map(([name, option]): readonly [string, string] => [
-    `--${name}${option.type === 'string' ? ` ${option.value}` : ''}`,
+    `--${name}${option.type === 'boolean' ? '' : ` ${option.value}`}`,
     option.help,
   ]);
   return [

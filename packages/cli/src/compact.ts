@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
+import { readConversation, transcriptConversation } from './conversation.ts';
 import { EXIT, UsageError } from './failure.ts';
 import { counted, duration, grouped, short } from './figures.ts';
 import { freedByRung } from './freed.ts';
@@ -38,7 +39,7 @@ export const compactCommand: Command = {
   summary: 'winds transcripts so that they fit',
   operands: '[FILE…]',
   about:
-    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages". What is kept is written with the very characters that were read. A report goes to stderr.',
+    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files of harnesses (pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. A report goes to stderr.',
   options: OPTIONS,
   examples: [
     'bobbin compact session.json --budget 20000 --out small.json',
@@ -93,8 +94,8 @@ async function compactTranscripts(
 ): Promise<number> {
   let fits = true;
   for (const source of sources) {
-    const transcript = new Transcript(await readText(source), source.name);
-    const wound = await transcript.located(() => wind(winding, transcript.messages));
+    const conversation = readConversation(await readText(source), source.name, winding.format);
+    const wound = await wind(winding, conversation);
     const { prompt, plan, messages } = wound.fitted;
     const { cachePoints, tokens } = prompt;
     const text = withPlan
@@ -107,7 +108,7 @@ async function compactTranscripts(
           null,
           2,
         )
-      : transcript.text(messages);
+      : conversation.text(messages);
     await write(output, text.endsWith('\n') || output !== process.stdout ? text : `${text}\n`);
     await write(process.stderr, report(source.name, winding, wound));
     fits &&= wound.fitted.fits;
@@ -126,11 +127,14 @@ async function compactLines(
   let count = 0;
   for (const source of sources) {
     for await (const { text, number } of readLines(source)) {
-      const conversation = new Transcript(text, source.name, number);
-      const { id = null, budget } = conversation.fields;
-      const own = budget === undefined ? winding : bounded(winding, budgetOf(conversation, budget));
-      const wound = await conversation.located(() => wind(own, conversation.messages));
-      const messages = conversation.list(wound.fitted.messages);
+      const transcript = new Transcript(text, source.name, number);
+      const { id = null, budget } = transcript.fields;
+      const own = budget === undefined ? winding : bounded(winding, budgetOf(transcript, budget));
+      const conversation = transcriptConversation(transcript, own.format, (wound) =>
+        transcript.list(wound),
+      );
+      const wound = await wind(own, conversation);
+      const messages = conversation.text(wound.fitted.messages);
       const stats = JSON.stringify(figuresOf(own, wound));
       await write(output, `{"id":${JSON.stringify(id)},"messages":${messages},"stats":${stats}}\n`);
       fits &&= wound.fitted.fits;
@@ -146,9 +150,9 @@ async function compactLines(
   return fits ? EXIT.done : EXIT.overBudget;
 }
 
-function budgetOf(conversation: Transcript, budget: unknown): number {
+function budgetOf(transcript: Transcript, budget: unknown): number {
   if (typeof budget === 'number' && Number.isSafeInteger(budget) && budget > 0) return budget;
-  return conversation.failAt('budget', 'must be a whole number above 0');
+  return transcript.failAt('budget', 'must be a whole number above 0');
 }
 
 /** `session.json: 150,312 → 59,870 tokens of 64,000 …`, in one line. */

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import {
-  contextLimit,
   messageLimit,
   PRESETS,
   startsTurn,
@@ -10,12 +9,11 @@ import {
   type Prompt,
   type PromptMessage,
 } from '@bobbin/core';
-import { openaiChat } from '@bobbin/codecs';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
+import { readConversation } from './conversation.ts';
 import { COUNTERS } from './counters.ts';
 import { EXIT, UsageError } from './failure.ts';
 import { counted, duration, grouped } from './figures.ts';
-import { FORMATS } from './formats.ts';
 import { freedByRung } from './freed.ts';
 import { gist } from './gist.ts';
 import { heading, rungBars, windowBars } from './picture.ts';
@@ -32,7 +30,8 @@ const OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-const MODEL = 'gpt-4o';
+/** Small enough for every rung to be needed. */
+const WINDOW_TOKENS = 64_000;
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -47,18 +46,19 @@ export const demoCommand: Command = {
     if (operands.length > 0) throw new UsageError('demo takes no FILE');
     const session = readSample();
     if (values.save !== undefined) {
-      await writeFile(values.save, `${JSON.stringify(session, null, 2)}\n`);
+      await writeFile(values.save, session);
       return EXIT.done;
     }
     const winding: Winding = {
-      codec: FORMATS.openai,
+      format: 'openai',
       policy: PRESETS.ladder,
       counter: await COUNTERS.o200k(),
-      budget: transcriptBudget(contextLimit(MODEL)),
+      budget: transcriptBudget(WINDOW_TOKENS),
     };
-    const messages = openaiChat.decode(session);
-    const wound = await wind(winding, session);
-    process.stdout.write(`${draw(stdoutScreen(), winding, messages, wound).join('\n')}\n`);
+    const conversation = readConversation(session, 'the sample', winding.format);
+    const wound = await wind(winding, conversation);
+    const lines = draw(stdoutScreen(), winding, conversation.messages, wound);
+    process.stdout.write(`${lines.join('\n')}\n`);
     return EXIT.done;
   },
 };
@@ -105,6 +105,8 @@ function draw(
   ];
 }
 
+const MOST_SPANS = 6;
+
 /** One row a record; results of one turn that became excerpts share a row. */
 function spans(screen: Screen, { fitted }: Wound): readonly string[] {
   const groups = new Map<string, PlanRecord[]>();
@@ -113,9 +115,13 @@ function spans(screen: Screen, { fitted }: Wound): readonly string[] {
     const name = `${record.kind} ${record.kind === 'externalize' ? firstTurn : ids[0]}`;
     groups.set(name, [...(groups.get(name) ?? []), record]);
   }
-  return [...groups.values()]
+  const rows = [...groups.values()]
     .toSorted((a, b) => turnOf(a) - turnOf(b))
     .map((records) => spanRow(screen, records));
+  const left = rows.length - MOST_SPANS;
+  return left <= 0
+    ? rows
+    : [...rows.slice(0, MOST_SPANS), screen.paint('dim', `  … and ${left} more`)];
 }
 
 function turnOf([record]: readonly PlanRecord[]): number {

@@ -1,6 +1,8 @@
 import { messageLimit, softLimit, type Counter, type Message } from '@bobbin/core';
+import type { SessionCompaction } from '@bobbin/codecs';
 import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
 import { parseOptions, type Command } from './command.ts';
+import { readConversation, type Conversation } from './conversation.ts';
 import { EXIT, UsageError } from './failure.ts';
 import { counted, grouped, short } from './figures.ts';
 import { freedByRung } from './freed.ts';
@@ -9,7 +11,6 @@ import { heading, windowBars } from './picture.ts';
 import { oneLine, stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
 import { fileSource, readText, write } from './text-stream.ts';
-import { Transcript } from './transcript.ts';
 import { wind, windingFrom, WINDING_OPTIONS, type Winding, type Wound } from './winding.ts';
 
 const { instructions: _, ...OPTIONS } = WINDING_OPTIONS;
@@ -32,12 +33,9 @@ export const inspectCommand: Command = {
     if (path === undefined || more.length > 0) throw new UsageError('give one FILE');
     const winding = await windingFrom(values);
     const source = fileSource(path);
-    const transcript = new Transcript(await readText(source), source.name);
-    const { messages, wound } = await transcript.located(async () => ({
-      messages: winding.codec.decode(transcript.messages),
-      wound: await wind(winding, transcript.messages),
-    }));
-    const lines = draw(stdoutScreen(), path, winding, messages, wound);
+    const conversation = readConversation(await readText(source), source.name, winding.format);
+    const wound = await wind(winding, conversation);
+    const lines = draw(stdoutScreen(), path, winding, conversation, wound);
     await write(process.stdout, `${lines.join('\n')}\n`);
     return EXIT.done;
   },
@@ -47,11 +45,12 @@ function draw(
   screen: Screen,
   path: string,
   winding: Winding,
-  messages: readonly Message[],
+  { format, messages, compactions }: Conversation,
   wound: Wound,
 ): readonly string[] {
   const anatomy = anatomyOf(messages);
   const facts = [
+    format,
     counted(anatomy.turns, 'turn'),
     counted(anatomy.rounds, 'round'),
     counted(messages.length, 'message'),
@@ -61,10 +60,24 @@ function draw(
   return [
     heading(screen, path),
     `  ${facts.join(' · ')}`,
+    ...compactions.map((compaction) => compactionRow(screen, compaction, winding.counter)),
     ...messageRows(screen, anatomy, winding.counter),
     '',
     ...forecast(screen, winding, messages, wound),
   ];
+}
+
+/** What the harness compacted itself: the messages are shown as if it had not. */
+function compactionRow(
+  screen: Screen,
+  { summary, after, firstKept, tokensBefore }: SessionCompaction,
+  counter: Counter,
+): string {
+  const size = tokensBefore === undefined ? '' : ` of ${grouped(tokensBefore)} tokens`;
+  const made =
+    summary === '' ? 'what only its provider reads' : `${grouped(counter.text(summary))} tokens`;
+  const text = `Compacted by its harness at message ${after}: ${counted(firstKept, 'message')}${size} → ${made}`;
+  return `  ${screen.paint('yellow', oneLine(text, screen.width - 2))}`;
 }
 
 const BAR = 8;

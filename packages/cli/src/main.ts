@@ -5,8 +5,9 @@ import { compactCommand } from './compact.ts';
 import { demoCommand } from './demo.ts';
 import { inspectCommand } from './inspect.ts';
 import { EXIT, InputError, UsageError } from './failure.ts';
+import { storeCommand } from './store.ts';
 
-const COMMANDS: readonly Command[] = [compactCommand, inspectCommand, demoCommand];
+const COMMANDS: readonly Command[] = [compactCommand, inspectCommand, storeCommand, demoCommand];
 
 const HELP = `Usage: bobbin COMMAND [OPTIONS]
        bobbin [AGENT OPTIONS]     The coding agent, in a terminal; see bobbin agent --help.
@@ -42,6 +43,9 @@ function explain(command: Command, error: unknown): number {
   if (error instanceof UsageError)
     return complain(EXIT.badInput, `${error.message}; see bobbin ${command.name} --help`);
   if (error instanceof InputError) return complain(EXIT.badInput, error.message);
+  // By its name: loading the class would load every store.
+  if (error instanceof Error && error.name === 'StoreError')
+    return complain(EXIT.failed, error.message);
   if (isSystemError(error)) {
     // Whoever read the output has seen enough.
     if (error.code === 'EPIPE') return EXIT.done;

@@ -69,6 +69,7 @@ export function total(shares: Shares): number {
 /** What became of the messages that each kind of rung touched. */
 const BECAME: Readonly<Record<string, (rung: RungTotal) => string>> = {
   externalize: ({ records }) => `${counted(records, 'large result')} moved to artifacts`,
+  excerpts: ({ records }) => `${counted(records, 'result')} shortened to both ends`,
   summarize: ({ messages }) => `${counted(messages, 'message')} became one summary`,
   clear: ({ messages }) => `${counted(messages, 'old result')} cleared to key fields`,
   drop: ({ messages }) => `${counted(messages, 'message')} left out, an index entry stays`,
@@ -94,7 +95,7 @@ export function rungBars(
       );
     const cells = '█'.repeat(Math.max(1, Math.round((rung.freed / most) * width)));
     const freed = `−${short(rung.freed)}`.padStart(FIGURE - 1);
-    const became = BECAME[name]?.(rung) ?? counted(rung.messages, 'message');
+    const became = BECAME[name]?.(rung) ?? `${counted(rung.messages, 'message')} shortened`;
     return `${head}${freed}  ${screen.paint('green', cells.padEnd(width))} ${became}`;
   });
 }

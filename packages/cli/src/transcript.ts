@@ -24,9 +24,10 @@ export class Transcript {
     const whole = this.#wholeValue();
     const value = JSON.parse(text.slice(whole.start, whole.end)) as unknown;
     this.fields = isFields(value) ? value : {};
-    const messages: unknown = Array.isArray(value) ? value : this.fields['messages'];
+    const field = LISTS.find((name) => Array.isArray(this.fields[name])) ?? 'messages';
+    const messages: unknown = Array.isArray(value) ? value : this.fields[field];
     this.messages = Array.isArray(messages) ? messages : this.#refuse(whole.start);
-    this.#list = Array.isArray(value) ? whole : lastField(text, whole.start, 'messages');
+    this.#list = Array.isArray(value) ? whole : lastField(text, whole.start, field);
     const ranges = [...entries(text, this.#list.start)];
     this.#slices = new Map(
       ranges.map(({ start, end }, i) => [this.messages[i], text.slice(start, end)]),
@@ -34,9 +35,9 @@ export class Transcript {
   }
 
   /** Runs what decodes the messages, and says of a problem where it stands in the text. */
-  async located<T>(decode: () => Promise<T>): Promise<T> {
+  located<T>(decode: () => T): T {
     try {
-      return await decode();
+      return decode();
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       const offset = offsetOf(this.#text, this.#list.start, keysOf(error.path));
@@ -107,6 +108,9 @@ export class Transcript {
     throw new InputError(this.#source, positionOf(this.#text, offset, this.#firstLine), problem);
   }
 }
+
+/** What a request calls its list of messages. */
+const LISTS = ['messages', 'input'];
 
 function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -6,12 +6,12 @@ import {
   modelFacts,
   PRESETS,
   type Budget,
-  type Codec,
   type Counter,
   type Fitted,
   type Policy,
 } from '@bobbin/core';
 import { counterFor } from '@bobbin/models';
+import type { Conversation } from './conversation.ts';
 import { COUNTERS } from './counters.ts';
 import { FORMATS } from './formats.ts';
 import { oneOf, wholeNumber, type OptionTable, type OptionValues } from './command.ts';
@@ -21,7 +21,7 @@ export const WINDING_OPTIONS = {
   format: {
     type: 'string',
     value: 'NAME',
-    help: `The format of the transcript: ${names(FORMATS)}. Default: openai.`,
+    help: `The format: ${names(FORMATS)}. Default: auto, which looks at the text.`,
   },
   preset: {
     type: 'string',
@@ -61,7 +61,8 @@ function names(choices: object): string {
 
 /** How conversations are wound: everything that was asked for, looked up. */
 export interface Winding {
-  readonly codec: Codec<unknown>;
+  /** The name of a format; `auto` looks at each text. */
+  readonly format: string;
   readonly policy: Policy;
   readonly counter: Counter;
   /** What bounds the prompt, unless a conversation brings a bound of its own. */
@@ -79,14 +80,13 @@ export interface Wound {
 
 /** @throws UsageError where an option is not what it should be. */
 export async function windingFrom(values: OptionValues<typeof WINDING_OPTIONS>): Promise<Winding> {
-  const format = oneOf('format', values.format, FORMATS) ?? 'openai';
   const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
   const counter = oneOf('counter', values.counter, COUNTERS);
   const budgetTokens = wholeNumber('budget', values.budget);
   const windowTokens =
     wholeNumber('window', values.window) ?? modelFacts(values.model).windowTokens;
   const winding: Winding = {
-    codec: FORMATS[format],
+    format: oneOf('format', values.format, FORMATS) ?? 'auto',
     policy: PRESETS[preset],
     counter: await (counter === undefined ? counterFor(values.model) : COUNTERS[counter]()),
     budget: transcriptBudget(windowTokens),
@@ -110,21 +110,15 @@ export function bounded(winding: Winding, tokens: number): Winding {
 }
 
 /** Winds one conversation, which knows of no other. */
-export async function wind(winding: Winding, messages: readonly unknown[]): Promise<Wound> {
-  const { codec, policy, counter, instructions } = winding;
+export async function wind(winding: Winding, conversation: Conversation): Promise<Wound> {
+  const { policy, counter, instructions } = winding;
+  const { codec, messages, wireMessages } = conversation;
   const started = performance.now();
-  const bobbin = createBobbin<unknown>({
-    codec,
-    preset: policy,
-    counter,
-    budget: winding.budget,
-  });
+  const bobbin = createBobbin({ codec, preset: policy, counter, budget: winding.budget });
   const fitted = await bobbin.fit(messages, instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
-  const tokensBefore = codec
-    .decode(messages)
-    .reduce((sum, message) => sum + counter.message(message), 0);
-  return { fitted, tokensBefore, messagesBefore: messages.length, millis };
+  const tokensBefore = messages.reduce((sum, message) => sum + counter.message(message), 0);
+  return { fitted, tokensBefore, messagesBefore: wireMessages, millis };
 }
 
 /** The figures of a winding, as data for programs. */

@@ -68,7 +68,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
   ],
   [
     ['compact', '--format', 'xml'],
-    '--format must be one of openai, not "xml"; see bobbin compact --help',
+    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, pi, claude-code, codex, opencode, not "xml"; see bobbin compact --help',
   ],
   [
     ['compact', '--json', '--jsonl'],

@@ -15,7 +15,7 @@ test('inspect shows turns, tokens of each message, pairs, and what the policy wo
   assert.equal(
     stdout,
     `s.json
-  1 turn · 3 rounds · 9 messages · 2 pairs · 891 tokens by chars4
+  openai · 1 turn · 3 rounds · 9 messages · 2 pairs · 891 tokens by chars4
 
 Before the first turn  8 tokens
    0 system          8          You are a coding agent.

@@ -12,7 +12,7 @@ const SAMPLE = fileURLToPath(new URL('../samples/session.json.br', import.meta.u
 // RECORD=1 records the sample anew: a scripted agent works on a copy of this repository.
 if (process.env['RECORD'] === '1') {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
-  const text = JSON.stringify(tellStory(root));
+  const text = `${JSON.stringify(tellStory(root), null, 2)}\n`;
   const params = {
     [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(text),
     [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
@@ -27,6 +27,7 @@ test('the sample is a valid session of about 150 000 tokens, small in the reposi
   assert.doesNotMatch(text, /\/tmp\/|\/work\/|\/root\/|\/Users\//);
   const session = JSON.parse(text) as ChatMessage[];
   assert.deepEqual(openaiChatProblems(session), []);
+  assert.match(JSON.stringify(session.at(-1)), /fail 0/);
   const { message } = await bpe('o200k');
   const tokens = openaiChat.decode(session).reduce((sum, m) => sum + message(m), 0);
   assert.ok(tokens > 140_000 && tokens < 160_000, `${tokens} tokens`);

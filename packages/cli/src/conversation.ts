@@ -1,0 +1,74 @@
+import { DecodeError, type SessionCompaction, type SessionFormat } from '@bobbin/codecs';
+import type { Codec, Message } from '@bobbin/core';
+import { InputError } from './failure.ts';
+import { MESSAGE_FORMATS, messageFormat, sessionCodec, sessionFormat } from './formats.ts';
+import { Transcript } from './transcript.ts';
+
+/** A conversation from outside, decoded, with the way back. */
+export interface Conversation {
+  readonly format: string;
+  /** Decodes nothing more: the messages are decoded already. */
+  readonly codec: Codec<unknown>;
+  readonly messages: readonly Message[];
+  /** How many messages it had on the wire. */
+  readonly wireMessages: number;
+  /** Compactions that a harness made itself. */
+  readonly compactions: readonly SessionCompaction[];
+  /** The text that was read, with other messages in it; a session comes out as its provider's messages. */
+  text(messages: readonly unknown[]): string;
+}
+
+/** @throws InputError where the text is not in the format. */
+export function readConversation(text: string, source: string, format: string): Conversation {
+  const session = sessionFormat(format, text);
+  if (session !== undefined) return readSession(session, text, source);
+  const transcript = new Transcript(text, source);
+  return transcriptConversation(transcript, format, (messages) => transcript.text(messages));
+}
+
+/** A list of messages as a conversation; whoever has it says how it is written. */
+export function transcriptConversation(
+  transcript: Transcript,
+  format: string,
+  text: (messages: readonly unknown[]) => string,
+): Conversation {
+  const name = messageFormat(format, transcript.messages);
+  const codec = MESSAGE_FORMATS[name];
+  const messages = transcript.located(() => codec.decode(transcript.messages));
+  return {
+    format: name,
+    codec: decoded(codec),
+    messages,
+    wireMessages: transcript.messages.length,
+    compactions: [],
+    text,
+  };
+}
+
+function readSession(format: SessionFormat, text: string, source: string): Conversation {
+  const { messages, compactions } = decodeSession(format, text, source);
+  const codec = sessionCodec(format);
+  return {
+    format: format.name,
+    codec: decoded(codec),
+    messages,
+    wireMessages: messages.length,
+    compactions,
+    text: (wound) => `${JSON.stringify(wound, null, 2)}\n`,
+  };
+}
+
+function decodeSession(format: SessionFormat, text: string, source: string) {
+  try {
+    return format.decode(text);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const line = Number(/^line (\d+)/.exec(error.path)?.[1] ?? 1);
+    throw new InputError(source, { line, column: 1 }, error.message);
+  }
+}
+
+/** A codec that is handed messages which are decoded already, and writes them as it does. */
+function decoded(codec: Codec<unknown>): Codec<unknown> {
+  return { ...codec, decode: (messages) => messages as readonly Message[] };
+}
