@@ -40,6 +40,7 @@ export type {
 export { clear } from './plan/clear.ts';
 export { findCut, type Cut, type CutItem, type CutLimits, type CutRule } from './plan/cut.ts';
 export { Draft, type Entry } from './plan/draft.ts';
+export { digestOf, type Digest, type DigestPath, type ToolOutput } from './plan/digest.ts';
 export { drop } from './plan/drop.ts';
 export {
   durabilityOf,
