@@ -19,7 +19,9 @@ function inline(value: unknown): unknown {
 export function revived(original: unknown): unknown {
   return withData(original as JsonObject, (data) =>
     isTagged(data, 'url')
-      ? changed(data, 'url', (url) => (typeof url === 'string' ? new URL(url) : url))
+      ? changed(data, 'url', (url) =>
+          typeof url === 'string' && URL.canParse(url) ? new URL(url) : url,
+        )
       : data,
   );
 }

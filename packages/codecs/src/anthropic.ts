@@ -1,6 +1,7 @@
 import {
   ANTHROPIC_RULES,
   hasResults,
+  isJsonObject,
   type Codec,
   type JsonObject,
   type Message,
@@ -27,7 +28,12 @@ export const anthropic: Codec<AnthropicMessage> = {
   rules: ANTHROPIC_RULES,
   decode(wire, before) {
     const calls = new KnownCalls(before);
-    return new Place('messages', wire).list().flatMap((place) => decodeAnthropic(place, calls));
+    const places = new Place('messages', wire).list();
+    wire.forEach((message, i) => {
+      if (isJsonObject(message) && message.role === 'system')
+        neighbours.set(message, [wire[i - 1], wire[i + 1]]);
+    });
+    return places.flatMap((place) => decodeAnthropic(place, calls));
   },
   encode: (messages) => seatSystem(joined(messages)),
 };
@@ -151,15 +157,25 @@ function encodeMessage(message: Message): AnthropicMessage | undefined {
   return { role, content: isText ? only['text'] : content, ...extra } as AnthropicMessage;
 }
 
+/** What stood before and behind a system message when it came in. */
+const neighbours = new WeakMap<object, readonly [unknown, unknown]>();
+
 /**
  * Within the messages, `system` may only follow the user's side, and nothing but the assistant may follow it. Where a
- * compaction took its neighbours away it is said in the user's place.
+ * compaction took its neighbours away it is said in the user's place; where they are as they came, so is it.
  */
 function seatSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
   return messages.map((message, i) => {
     if (message.role !== 'system') return message;
-    const isSeated =
-      messages[i - 1]?.role === 'user' && (messages[i + 1]?.role ?? 'assistant') === 'assistant';
-    return isSeated ? message : { ...message, role: 'user' };
+    const [before, behind] = [messages[i - 1], messages[i + 1]];
+    const isSeated = before?.role === 'user' && (behind?.role ?? 'assistant') === 'assistant';
+    return isSeated || isAsItCame(message, before, behind) ? message : { ...message, role: 'user' };
   });
+}
+
+/** A server that took a system message at the beginning takes it there again. */
+function isAsItCame(message: object, before: unknown, behind: unknown): boolean {
+  const came = neighbours.get(message);
+  if (came === undefined || came[0] !== before) return false;
+  return before === undefined || came[1] === behind || came[1] === undefined;
 }

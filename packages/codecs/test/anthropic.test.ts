@@ -311,6 +311,26 @@ test('Anthropic: a system message whose neighbours went is said in the user\u201
   const alone = anthropic.encode(messages.slice(1));
   assert.deepEqual(alone, [{ ...system, role: 'user' }, wire[2]]);
   assert.deepEqual(anthropicProblems({ messages: alone }), []);
+  const parted = anthropic.encode([...messages.slice(0, 2), textMessage('user', 'And?')]);
+  assert.deepEqual(parted[1], { ...system, role: 'user' });
+});
+
+test('Anthropic: a system message stays where a compatible server took it', () => {
+  const leading = [
+    { role: 'system', content: 'Rules' },
+    { role: 'user', content: 'Go' },
+  ];
+  const between = [
+    { role: 'user', content: 'Go' },
+    { ...leading[0] },
+    { role: 'user', content: 'And?' },
+  ];
+  const messages = lossless(anthropic, leading);
+  lossless(anthropic, between);
+  assert.deepEqual(anthropic.encode([...messages.slice(0, 1), textMessage('user', 'Summary')]), [
+    leading[0],
+    { role: 'user', content: 'Summary' },
+  ]);
 });
 
 test('Anthropic: a message that has nothing left to say is left out', () => {
