@@ -62,7 +62,8 @@ export async function taskProvider(
       typeof next === 'string'
         ? speech.text(next, body)
         : speech.call(`call_${sizes.length}`, next, body);
-    return [200, { ...said, model: body['model'] ?? 'scripted', ...speech.usage(tokens) }];
+    const id = `answer_${sizes.length}`;
+    return [200, { ...said, id, model: body['model'] ?? 'scripted', ...speech.usage(tokens) }];
   };
   const server = createServer((incoming, outgoing) => {
     void read(incoming).then((body) => {
@@ -164,11 +165,11 @@ function chatCall(id: string, args: StepArguments): JsonObject {
 
 function chatChoice(message: JsonObject, finish: string): JsonObject {
   const choice = { index: 0, message: { role: 'assistant', ...message }, finish_reason: finish };
-  return { id: 'chatcmpl-1', object: 'chat.completion', created: 0, choices: [choice] };
+  return { object: 'chat.completion', created: 0, choices: [choice] };
 }
 
 function response(output: readonly JsonObject[]): JsonObject {
-  return { id: 'resp_1', object: 'response', created_at: 0, status: 'completed', output };
+  return { object: 'response', created_at: 0, status: 'completed', output };
 }
 
 function responseCall(id: string, args: StepArguments): JsonObject {
@@ -189,7 +190,6 @@ function responseText(text: string): JsonObject {
 
 function anthropicMessage(stop: string, content: readonly JsonObject[]): JsonObject {
   return {
-    id: 'msg_1',
     type: 'message',
     role: 'assistant',
     stop_reason: stop,

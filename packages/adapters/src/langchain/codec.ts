@@ -1,0 +1,223 @@
+import {
+  AIMessage,
+  HumanMessage,
+  mapStoredMessageToChatMessage,
+  SystemMessage,
+  ToolMessage,
+  type BaseMessage,
+  type StoredMessage,
+  type UsageMetadata,
+} from '@langchain/core/messages';
+import {
+  callsOf,
+  isJsonObject,
+  parseJson,
+  resultsOf,
+  resultText,
+  STRICT_RULES,
+  textOf,
+  type Codec,
+  type JsonObject,
+  type Message,
+  type Part,
+  type ResultPart,
+  type Role,
+  type Usage,
+} from '@bobbin/core';
+
+/**
+ * LangChain's messages. Which provider will read them is not known, so the rules are the strictest. A message is kept in
+ * LangChain's own stored form, so that any store can hold it, and comes back as the object that came in while that lives.
+ */
+export const langchainMessages: Codec<BaseMessage> = {
+  name: 'langchain',
+  rules: STRICT_RULES,
+  decode: (wire) => wire.map(decodeMessage),
+  encode: (messages) => messages.map(encodeMessage),
+};
+
+const decoded = new WeakMap<BaseMessage, Message>();
+const live = new WeakMap<object, BaseMessage>();
+
+function decodeMessage(wire: BaseMessage): Message {
+  const known = decoded.get(wire);
+  if (known !== undefined) return known;
+  const original = wire.toDict();
+  live.set(original, wire);
+  const usage = usageOf(wire);
+  const message: Message = {
+    role: roleOf(wire),
+    parts: partsOf(wire),
+    ...(wire.name === undefined || isTool(wire) ? {} : { extra: { name: wire.name } }),
+    ...(usage === undefined ? {} : { meta: { usage } }),
+    original,
+  };
+  decoded.set(wire, message);
+  return message;
+}
+
+const ROLES: Readonly<Record<string, Role>> = {
+  human: 'user',
+  ai: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+  system: 'system',
+  developer: 'system',
+};
+
+function roleOf(wire: BaseMessage): Role {
+  return ROLES[wire.type] ?? 'user';
+}
+
+function isTool(wire: BaseMessage): wire is ToolMessage {
+  return wire.type === 'tool';
+}
+
+function isAssistant(wire: BaseMessage): wire is AIMessage {
+  return wire.type === 'ai';
+}
+
+function partsOf(wire: BaseMessage): readonly Part[] {
+  const content = contentOf(wire.content);
+  if (isTool(wire)) return [resultOf(wire, content)];
+  if (!isAssistant(wire)) return content;
+  const calls = (wire.tool_calls ?? []).map(({ id, name, args }) =>
+    callOf(id, name, JSON.stringify(args)),
+  );
+  const broken = (wire.invalid_tool_calls ?? []).map(({ id, name, args }) =>
+    callOf(id, name, args),
+  );
+  return [...content, ...calls, ...broken];
+}
+
+function callOf(id: string | undefined, name: string | undefined, args: string | undefined): Part {
+  return { kind: 'call', callId: id ?? '', tool: name ?? '', args: args ?? '' };
+}
+
+function resultOf(wire: ToolMessage, content: readonly Part[]): ResultPart {
+  return {
+    kind: 'result',
+    callId: wire.tool_call_id,
+    ...(wire.name === undefined ? {} : { tool: wire.name }),
+    ...(wire.status === 'error' ? { outcome: 'failure' as const } : {}),
+    content: content.filter(
+      (part) => part.kind !== 'reasoning' && part.kind !== 'call' && part.kind !== 'result',
+    ),
+  };
+}
+
+function contentOf(content: BaseMessage['content']): readonly Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
+  return (content as readonly JsonObject[]).flatMap(blockParts);
+}
+
+/** Calls stand among the blocks too, where the provider puts them there: `tool_calls` has them all. */
+const CALL_BLOCKS = new Set<unknown>([
+  'tool_use',
+  'tool_call',
+  'function_call',
+  'input_json_delta',
+]);
+
+function blockParts(block: JsonObject): readonly Part[] {
+  const { type } = block;
+  if (type === 'text' && typeof block['text'] === 'string')
+    return [{ kind: 'text', text: block['text'] }];
+  if (CALL_BLOCKS.has(type)) return [];
+  const thought = thoughtOf(block);
+  if (thought !== undefined) return [thought];
+  const source = imageOf(block);
+  if (source !== undefined) return [{ kind: 'image', source }];
+  return [{ kind: 'opaque', type: typeof type === 'string' ? type : 'block', value: block }];
+}
+
+function thoughtOf(block: JsonObject): Part | undefined {
+  const { type, signature } = block;
+  if (type === 'redacted_thinking')
+    return { kind: 'reasoning', text: '', signature: String(block['data']) };
+  if (type !== 'thinking' && type !== 'reasoning') return undefined;
+  const text = block['thinking'] ?? block['reasoning'] ?? '';
+  const said = typeof text === 'string' ? text : JSON.stringify(text);
+  return { kind: 'reasoning', text: said, ...(typeof signature === 'string' ? { signature } : {}) };
+}
+
+function imageOf({ type, image_url: named, url, data, mimeType }: JsonObject): string | undefined {
+  if (type === 'image_url') {
+    const inner = isJsonObject(named) ? named['url'] : named;
+    return typeof inner === 'string' ? inner : undefined;
+  }
+  if (type !== 'image') return undefined;
+  if (typeof url === 'string') return url;
+  return typeof data === 'string' ? `data:${String(mimeType)};base64,${data}` : undefined;
+}
+
+/** LangChain counts cached tokens as part of the input. */
+function usageOf(wire: BaseMessage): Usage | undefined {
+  // Its type depends on what a message is declared to hold, which is not known here.
+  const { usage_metadata: reported } = wire as { readonly usage_metadata?: UsageMetadata };
+  if (reported === undefined) return undefined;
+  const { cache_read: read = 0, cache_creation: written = 0 } = reported.input_token_details ?? {};
+  return {
+    inputTokens: Math.max(0, reported.input_tokens - read - written),
+    outputTokens: reported.output_tokens,
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+  };
+}
+
+function encodeMessage(message: Message): BaseMessage {
+  const { original } = message;
+  if (original === undefined) return written(message);
+  return live.get(original as object) ?? mapStoredMessageToChatMessage(original as StoredMessage);
+}
+
+/** A message that Bobbin wrote or changed. */
+function written(message: Message): BaseMessage {
+  const [result] = resultsOf(message);
+  if (result !== undefined) return writtenResult(result);
+  const content = message.parts.flatMap(writtenBlock);
+  const only = content.length === 1 ? content[0] : undefined;
+  const plain = only?.type === 'text' || content.length === 0 ? textOf(message) : content;
+  switch (message.role) {
+    case 'system':
+      return new SystemMessage(textOf(message));
+    case 'assistant':
+      return new AIMessage({ content: plain, tool_calls: callsOf(message).map(writtenCall) });
+    default:
+      return new HumanMessage({ content: plain });
+  }
+}
+
+function writtenResult(result: ResultPart): ToolMessage {
+  const { callId, tool, outcome } = result;
+  return new ToolMessage({
+    content: resultText(result),
+    tool_call_id: callId,
+    ...(tool === undefined ? {} : { name: tool }),
+    ...(outcome === 'failure' ? { status: 'error' as const } : {}),
+  });
+}
+
+function writtenCall({ callId, tool, args }: { callId: string; tool: string; args: string }): {
+  type: 'tool_call';
+  id: string;
+  name: string;
+  args: JsonObject;
+} {
+  const parsed = parseJson(args);
+  return { type: 'tool_call', id: callId, name: tool, args: isJsonObject(parsed) ? parsed : {} };
+}
+
+/** Thoughts without their signature say nothing to a provider, and are left out. */
+function writtenBlock(part: Part): readonly { type: string }[] {
+  switch (part.kind) {
+    case 'text':
+      return [{ type: 'text', text: part.text } as { type: string }];
+    case 'image':
+      return [{ type: 'image_url', image_url: { url: part.source } } as { type: string }];
+    case 'opaque':
+      return [part.value as unknown as { type: string }];
+    default:
+      return [];
+  }
+}

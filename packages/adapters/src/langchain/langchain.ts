@@ -1,0 +1,68 @@
+import type { BaseMessage } from '@langchain/core/messages';
+import { createMiddleware, tool, type AgentMiddleware } from 'langchain';
+import type { ThreadHandle } from '@bobbin/core';
+import { Conversations, type AdapterOptions } from '../conversations.ts';
+import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
+import { sendFitting } from '../refusal.ts';
+import { RequestSize, toolAsSent } from '../request-size.ts';
+import { langchainMessages } from './codec.ts';
+
+export { RefusedTwice } from '../refusal.ts';
+export type { AdapterOptions } from '../conversations.ts';
+
+export type LangchainOptions = AdapterOptions<BaseMessage>;
+
+/**
+ * A middleware for `createAgent`: each request is fitted on its way to the model, while the agent's state keeps all that
+ * was said. The thread is the agent's `thread_id` where there is one. It brings `read_artifact` and `recall`.
+ */
+export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddleware {
+  const conversations = new Conversations({ codec: langchainMessages }, options);
+  const size = new RequestSize();
+  return createMiddleware({
+    name: 'Bobbin',
+    tools: [readArtifactTool, recallTool].map((each) => agentTool(each, conversations)),
+    async wrapModelCall(request, handler) {
+      const { messages, systemMessage, tools, runtime } = request;
+      const thread = runtime.configurable?.thread_id;
+      const conversation = await conversations.take(messages, undefined, thread);
+      const budget = measured(conversation.handle);
+      const fitted = await conversation.prompt({ budget });
+      return sendFitting(conversation, fitted, async (now) =>
+        handler({ ...request, messages: [...now.messages] }),
+      );
+
+      function measured({
+        counter,
+      }: ThreadHandle<BaseMessage>): ReturnType<RequestSize['measure']> {
+        return size.measure(counter, systemMessage.text, tools.map(asSent));
+      }
+    },
+  });
+}
+
+function asSent(each: object): ReturnType<typeof toolAsSent> {
+  const { name, description, schema } = each as Record<string, unknown>;
+  return toolAsSent(String(name), description, schema);
+}
+
+/** The state of an agent, as far as its tools need it. */
+interface AgentRun {
+  readonly state?: { readonly messages?: readonly BaseMessage[] };
+  readonly configurable?: { readonly thread_id?: string };
+}
+
+function agentTool(
+  { definition, answer }: MemoryTool,
+  conversations: Conversations<BaseMessage>,
+): ReturnType<typeof tool> {
+  const { name, description, parameters } = definition;
+  return tool(
+    async (args: unknown, run: unknown) => {
+      const { state, configurable } = run as AgentRun;
+      const { handle } = await conversations.of(state?.messages ?? [], configurable?.thread_id);
+      return answer(conversations, handle.key, args);
+    },
+    { name, description, schema: { ...parameters } },
+  ) as ReturnType<typeof tool>;
+}
