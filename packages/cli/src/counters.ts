@@ -8,5 +8,3 @@ export const COUNTERS = {
   o200k: () => bpe('o200k'),
   cl100k: () => bpe('cl100k'),
 } satisfies Record<string, () => Promise<Counter>>;
-
-export type CounterName = keyof typeof COUNTERS;

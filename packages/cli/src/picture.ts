@@ -62,7 +62,7 @@ function legend(screen: Screen, all: readonly Shares[]): string {
     .join('  ');
 }
 
-export function total(shares: Shares): number {
+function total(shares: Shares): number {
   return Object.values(shares).reduce((sum, share) => sum + share, 0);
 }
 

@@ -32,7 +32,7 @@ export function oneLine(text: string, width: number): string {
 }
 
 /** Cuts a line to a number of columns, with a mark. */
-export function clipped(line: string, width: number): string {
+function clipped(line: string, width: number): string {
   if (columns(line) <= width) return line;
   let taken = '';
   let used = 1;
