@@ -15,12 +15,13 @@ import { encodeResult } from './ai-sdk-result.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
 import { withToldServerTools } from './server-tool.ts';
+import type { WireObject } from './wire-object.ts';
 
 /** A `ModelMessage` of the AI SDK, major 6 or 7: any that its own types describe, and those to come. */
-export interface AiSdkMessage {
+export type AiSdkMessage = WireObject<{
   role: 'system' | 'user' | 'assistant' | 'tool';
-  content: string | { type: string }[];
-}
+  content: string | WireObject<{ type: string }>[];
+}>;
 
 /**
  * The AI SDK's `ModelMessage`. Which provider will read it is not known, so its rules are the strictest. Bytes become

@@ -11,12 +11,13 @@ import { decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
+import type { WireObject } from './wire-object.ts';
 
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
-export interface AnthropicMessage {
+export type AnthropicMessage = WireObject<{
   role: 'user' | 'assistant' | 'system';
-  content?: string | { type: string }[];
-}
+  content?: string | WireObject<{ type: string }>[];
+}>;
 
 /**
  * Anthropic Messages: the `messages` of a request. A user message that begins with tool results and goes on with what

@@ -16,11 +16,10 @@ import { Place } from './place.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
 import { withToldServerTools } from './server-tool.ts';
+import type { WireObject } from './wire-object.ts';
 
 /** An item of the Responses API's `input`: any that OpenAI's own types describe, and those to come. */
-export interface ResponsesItem {
-  type?: string | null;
-}
+export type ResponsesItem = WireObject<{ type?: string | null }>;
 
 /** OpenAI Responses: the items of a request's `input`, each of them one message. */
 export const openaiResponses: Codec<ResponsesItem> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isOpaque, OPENAI_RULES, unitStarts } from '@bobbin/core';
-import { openaiResponses, openaiResponsesProblems, type ResponsesItem } from '@bobbin/codecs';
+import { openaiResponses, openaiResponsesProblems } from '@bobbin/codecs';
 import { bare, changed, cleared, lossless } from './lossless.ts';
 
 test('OpenAI Responses: messages with and without a type, in every kind of content', () => {
@@ -328,7 +328,7 @@ test('OpenAI Responses: compactions, references and kinds that are not known are
 test('OpenAI Responses: ids and states do not change what a message is', () => {
   const [answered] = openaiResponses.decode([FUNCTION]);
   const { id: _, ...sent } = FUNCTION;
-  const [again] = openaiResponses.decode([{ ...sent, status: 'completed' } as ResponsesItem]);
+  const [again] = openaiResponses.decode([{ ...sent, status: 'completed' }]);
   assert.ok(answered && again);
   assert.deepEqual(bare(again), bare(answered));
   assert.equal(openaiResponses.rules, OPENAI_RULES);
