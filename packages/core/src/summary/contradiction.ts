@@ -122,9 +122,8 @@ export function deniedFiles(
 function mentions(sentence: string, path: string): boolean {
   if (sentence.includes(path)) return true;
   const base = path.slice(path.lastIndexOf('/') + 1);
-  return (
-    base.includes('.') && new RegExp(`(?:^|[^\\w.-])${escaped(base)}(?:$|[^\\w])`).test(sentence)
-  );
+  if (!base.includes('.') || !sentence.includes(base)) return false;
+  return new RegExp(`(?:^|[^\\w.-])${escaped(base)}(?:$|[^\\w])`).test(sentence);
 }
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
