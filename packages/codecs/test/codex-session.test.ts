@@ -25,6 +25,9 @@ test('B8 Codex: usage and breaks from events, and both kinds of compaction', () 
     }),
     line('event_msg', { type: 'turn_aborted' }),
     line('event_msg', { type: 'token_count', info: null }),
+    item(said('assistant', 'Done')),
+    item(said('user', 'Again')),
+    line('event_msg', { type: 'turn_aborted' }),
   ];
   const later = item(said('user', 'And?'));
   const old = decoded(linesOf(...before, line('compacted', { message: 'S' }), later), 'codex');
@@ -33,6 +36,8 @@ test('B8 Codex: usage and breaks from events, and both kinds of compaction', () 
     'user text:Go',
     'assistant reasoning:',
     'assistant text:Going',
+    'assistant text:Done',
+    'user text:Again',
     'user text:And?',
   ]);
   assert.deepEqual(old.messages[2]?.meta, {
@@ -41,9 +46,11 @@ test('B8 Codex: usage and breaks from events, and both kinds of compaction', () 
     status: 'aborted',
     usage: { inputTokens: 6, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 0 },
   });
-  assert.deepEqual(old.compactions, [{ summary: 'S', after: 3, firstKept: 3, time: 1_000 }]);
+  assert.deepEqual(old.messages[3]?.meta, { time: 1_000, model: 'gpt' });
+  assert.deepEqual(old.compactions, [{ summary: 'S', after: 5, firstKept: 5, time: 1_000 }]);
   assert.deepEqual(told(old.context), [
     'user text:Go',
+    'user text:Again',
     'user text:S (synthetic)',
     'user text:And?',
   ]);

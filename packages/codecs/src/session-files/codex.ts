@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type Message,
   type MessageMeta,
+  type Role,
 } from '@bobbin/core';
 import { DecodeError } from '../decode-error.ts';
 import { KnownCalls } from '../known-calls.ts';
@@ -88,11 +89,11 @@ class Rollout {
     };
   }
 
-  /** Events tell what the last answer cost, and that it was broken off. */
+  /** Events tell what the answer of the turn cost, and that it was broken off. */
   #notice(payload: Place): void {
     const type = payload.at('type').value;
-    const last = this.#messages.findLast(({ message }) => message.role === 'assistant');
-    if (last === undefined) return;
+    const last = this.#messages.findLast(({ message: { role } }) => SPEAKERS.has(role));
+    if (last?.message.role !== 'assistant') return;
     const { meta } = last.message;
     if (type === 'turn_aborted') this.#tell(last, { ...meta, status: 'aborted' });
     const info = payload.at('info').value;
@@ -137,6 +138,8 @@ class Rollout {
     return kept.toReversed().map(({ message }) => message);
   }
 }
+
+const SPEAKERS = new Set<Role>(['user', 'assistant']);
 
 /** Codex keeps 20 000 tokens of what the user said, at four characters each. */
 const USER_CHARS = 80_000;
