@@ -75,7 +75,7 @@ function extraOf(wire: JsonObject): JsonObject {
   const content = Array.isArray(wire['content']) ? (wire['content'] as readonly JsonObject[]) : [];
   const approvals = content.filter(isApproval);
   const callOptions = content.flatMap(({ type, toolCallId, providerOptions }) => {
-    const options = type === 'tool-call' ? lastingOptions(providerOptions) : undefined;
+    const options = type === 'tool-call' ? callOptionsOf(providerOptions) : undefined;
     return options === undefined ? [] : [[toolCallId, options]];
   });
   const providerOptions = lastingOptions(wire['providerOptions']);
@@ -85,6 +85,16 @@ function extraOf(wire: JsonObject): JsonObject {
     ...(approvals.length === 0 ? {} : { approvals }),
     ...(callOptions.length === 0 ? {} : { callOptions: Object.fromEntries(callOptions) as Json }),
   };
+}
+
+/** OpenAI's item id names a stored call with the reasoning before it; a message that was changed has neither. */
+function callOptionsOf(providerOptions: Json | undefined): JsonObject | undefined {
+  const options = lastingOptions(providerOptions) ?? {};
+  const kept = Object.entries(options).flatMap(([provider, own]) => {
+    const { itemId: _, ...rest } = own as JsonObject;
+    return Object.keys(rest).length === 0 ? [] : [[provider, rest] as const];
+  });
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 function encodeMessage(message: Message): readonly AiSdkMessage[] {

@@ -29,11 +29,25 @@ export const openaiResponses: Codec<ResponsesItem> = {
     const calls = new KnownCalls(before);
     return new Place('input', wire).list().map((place) => decodeResponsesItem(place, calls));
   },
-  encode: (messages) =>
-    messages.flatMap((message, i) =>
-      isParted(message, messages[i + 1]) ? [] : encodeMessage(message),
-    ),
+  encode(messages) {
+    const items: ResponsesItem[] = [];
+    let isThoughtless = false;
+    messages.forEach((message, i) => {
+      const isDropped = isParted(message, messages[i + 1]);
+      isThoughtless = isDropped || (isThoughtless && message.role === 'assistant');
+      if (isDropped) return;
+      const encoded = encodeMessage(message);
+      items.push(...(isThoughtless ? encoded.map(withoutId) : encoded));
+    });
+    return items;
+  },
 };
+
+/** An item of an answer is asked for the reasoning before it by its id. */
+function withoutId(item: ResponsesItem): ResponsesItem {
+  const { id: _, ...rest } = item as { readonly id?: unknown };
+  return rest;
+}
 
 /** Reasoning is refused without the item that it led to: where that one was changed, it is left out. */
 function isParted(message: Message, next: Message | undefined): boolean {

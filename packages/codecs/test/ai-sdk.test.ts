@@ -71,7 +71,7 @@ const ANSWER = {
       toolCallId: 'c1',
       toolName: 'read',
       input: { path: 'a' },
-      providerOptions: { google: { thoughtSignature: 'g1' } },
+      providerOptions: { google: { thoughtSignature: 'g1' }, openai: { itemId: 'fc_1' } },
     },
     { type: 'tool-call', toolCallId: 'c2', toolName: 'run', input: 'raw' },
   ],
@@ -97,8 +97,10 @@ test('A14 AI SDK: reasoning with any provider\u2019s signature, calls with their
   const [message] = messages;
   assert.ok(message);
   const spoken = { ...message, parts: message.parts.slice(4) };
+  const [text, call, ...rest] = ANSWER.content.slice(4);
+  const options = { google: { thoughtSignature: 'g1' } };
   assert.deepEqual(aiSdk.encode(changed([spoken])), [
-    { role: 'assistant', content: ANSWER.content.slice(4) },
+    { role: 'assistant', content: [text, { ...call, providerOptions: options }, ...rest] },
   ]);
 });
 

@@ -242,6 +242,26 @@ test('OpenAI Responses: reasoning is left out before an answer that was changed'
   assert.deepEqual(openaiResponsesProblems(encoded), []);
 });
 
+test('OpenAI Responses: what is left of an answer without its reasoning is no stored item', () => {
+  const second = { ...FUNCTION, id: 'fc_2', call_id: 'c2' };
+  const outputs = ['c1', 'c2'].map((call_id) => ({
+    type: 'function_call_output',
+    call_id,
+    output: 'r',
+  }));
+  const later = { ...FUNCTION, id: 'fc_3', call_id: 'c3' };
+  const wire = [REASONING, FUNCTION, second, ...outputs, later];
+  const [reasoning, first, ...rest] = openaiResponses.decode(wire);
+  assert.ok(reasoning && first);
+  const { id: _, ...bareSecond } = second;
+  assert.deepEqual(openaiResponses.encode([reasoning, ...changed([first]), ...rest]), [
+    { type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}' },
+    bareSecond,
+    ...outputs,
+    later,
+  ]);
+});
+
 test('OpenAI Responses: tools that OpenAI ran are a call and its result, and are told once changed', () => {
   const wire = [
     {
