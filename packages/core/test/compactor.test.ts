@@ -48,6 +48,18 @@ const long = (name: string): readonly Message[] => [
 const kinds = (events: readonly CompactionEvent[]): readonly string[] =>
   events.map(({ kind }) => kind);
 
+test('A9 the event of a summary holds its round, tokens, content and the ids that it stands for', async () => {
+  const watched = await WatchedThread.open(options);
+  await watched.append(...long('one'), ...long('two'));
+  const { events, plan } = await watched.prompt();
+  const event = events.find(({ kind }) => kind === 'summarized');
+  assert.ok(event?.kind === 'summarized');
+  const { round: number, tokensBefore, tokensAfter, summaryContent, span } = event;
+  assert.deepEqual([number, tokensBefore, tokensAfter], [1, plan.tokensBefore, plan.tokensAfter]);
+  assert.equal(summaryContent, currentSummary(plan)?.text);
+  assert.deepEqual(span.ids, [watched.thread.at(0)?.id, watched.thread.at(1)?.id]);
+});
+
 test('A10 whatever a summarizer does, the prompt fits, nothing throws and a warning tells', async () => {
   const outcomes: readonly (readonly [SummarizerOutcome, RegExp])[] = [
     [{ kind: 'throws', message: 'overloaded' }, /scripted: overloaded; the extract stands in/],

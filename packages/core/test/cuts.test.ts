@@ -166,6 +166,11 @@ test('E8 a cut inside a turn splits it, and knows where the turn began', () => {
     turnStart: 2,
     split: true,
   });
+  assert.deepEqual(cut(keepTokens(60, true), 'u a c t a u a u a'), {
+    index: 4,
+    turnStart: 0,
+    split: true,
+  });
   assert.deepEqual(cut(keepTokens(20, true), 'u a u a'), { index: 2, turnStart: 2, split: false });
   assert.deepEqual(cut(keepTokens(20, true), 'a a a a'), { index: 2, turnStart: 0, split: false });
 });

@@ -4,6 +4,7 @@ import {
   chars4,
   createBobbin,
   currentSummary,
+  memoryArtifacts,
   memoryStore,
   messagesOnly,
   slidingWindow,
@@ -85,6 +86,42 @@ test('defaults that work: nothing but messages is needed', async () => {
   const messages = [user('hello'), assistant('hi')];
   const { messages: wire, compacted, fits } = await createBobbin().fit(messages);
   assert.deepEqual([wire, compacted, fits], [messages, false, true]);
+});
+
+test('C21 every part of the door can be replaced, and the replacement is used', async () => {
+  const used = new Set<string>();
+  const spy = <T extends object>(name: string, part: T): T =>
+    new Proxy(part, {
+      get(target, key, receiver) {
+        used.add(name);
+        return Reflect.get(target, key, receiver) as unknown;
+      },
+    });
+  const watched = await WatchedThread.open({
+    preset: spy('preset', slidingWindow(2, turnCount(2))),
+    counter: spy('counter', chars4()),
+    summarizer: spy('summarizer', scriptedSummarizer()),
+    store: spy('store', memoryStore()),
+    artifacts: spy('artifacts', memoryArtifacts()),
+    tools: spy('tools', {}),
+    rules: spy('rules', STRICT_RULES),
+    cacheLimits: spy('cacheLimits', { markers: 1, minimumTokens: 0 }),
+    clock: spy('clock', { now: () => 7 }),
+    budget: messagesOnly(600),
+  });
+  await watched.append(...many(1, 3), user('x'.repeat(4_000)));
+  await watched.prompt();
+  assert.deepEqual([...used].toSorted(), [
+    'artifacts',
+    'cacheLimits',
+    'clock',
+    'counter',
+    'preset',
+    'rules',
+    'store',
+    'summarizer',
+    'tools',
+  ]);
 });
 
 test('D1 the trigger first: strategy and write only if it fires', async () => {
