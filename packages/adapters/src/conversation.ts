@@ -53,6 +53,7 @@ export class Conversation<Wire extends object> {
   #seen: readonly (Wire | undefined)[] = [];
   /** The prompts that were given last, newest first. A refused one is replaced behind the host's back. */
   #given: readonly Given<Wire>[] = [];
+  #held: Given<Wire> | undefined;
   #reported: Usage | undefined;
 
   constructor(handle: ThreadHandle<Wire>, format: HostFormat<Wire>) {
@@ -61,10 +62,13 @@ export class Conversation<Wire extends object> {
   }
 
   match(wire: readonly Wire[]): Match<Wire> {
-    const given = this.#given.find(({ messages }) => this.#isCarriedIn(wire, messages));
+    const held = this.#held === undefined ? [] : [this.#held];
+    const given = [...this.#given, ...held].find(({ messages }) =>
+      this.#isCarriedIn(wire, messages),
+    );
     const from = given?.at ?? 0;
     const standing = given?.messages.length ?? 0;
-    const same = this.#sameObjects(wire, from, standing);
+    const same = this.#sameCopies(wire, from, standing);
     const decoded = this.#format.codec.decode(wire.slice(standing + same), this.handle.messages);
     const shared = same + this.#sharedFrom(from + same, decoded);
     return {
@@ -97,6 +101,16 @@ export class Conversation<Wire extends object> {
     return first !== undefined && this.#isSame(first, message);
   }
 
+  /** Remembers the prompt that was given last until another is held: the host goes on from it for long. */
+  hold(): void {
+    [this.#held] = this.#given;
+  }
+
+  /** How many messages of a list are the path's own from an index on. */
+  sharedFrom(from: number, wire: readonly Wire[]): number {
+    return this.#sharedFrom(from, this.#format.codec.decode(wire, this.handle.messages));
+  }
+
   /** The prompt for what was taken. */
   async prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#give(await this.handle.prompt(options));
@@ -124,15 +138,15 @@ export class Conversation<Wire extends object> {
   }
 
   #isSame(given: Wire, sent: Wire): boolean {
-    if (given === sent) return true;
+    if (isCopy(given, sent)) return true;
     const [a, b] = [this.#format.codec.decode([given])[0], this.#format.codec.decode([sent])[0]];
     return a !== undefined && b !== undefined && contentHash(a) === contentHash(b);
   }
 
-  #sameObjects(wire: readonly Wire[], from: number, standing: number): number {
+  #sameCopies(wire: readonly Wire[], from: number, standing: number): number {
     const most = Math.min(wire.length - standing, this.#seen.length - from);
     let same = 0;
-    while (same < most && wire[standing + same] === this.#seen[from + same]) same += 1;
+    while (same < most && isCopy(wire[standing + same], this.#seen[from + same])) same += 1;
     return same;
   }
 
@@ -150,6 +164,22 @@ export class Conversation<Wire extends object> {
     }
     return shared;
   }
+}
+
+const texts = new WeakMap<object, string>();
+
+function textOf(value: object): string {
+  let text = texts.get(value);
+  if (text === undefined) {
+    text = JSON.stringify(value);
+    texts.set(value, text);
+  }
+  return text;
+}
+
+/** True for the same object and for a copy of it: hosts clone their lists, and hashing costs far more. */
+function isCopy(a: object | undefined, b: object | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && textOf(a) === textOf(b));
 }
 
 function withUsage(messages: readonly Message[], usage: Usage | undefined): readonly Message[] {

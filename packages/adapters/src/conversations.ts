@@ -6,6 +6,7 @@ import {
   type ArtifactStore,
   type Bobbin,
   type BobbinOptions,
+  type MessageId,
   type Store,
   type Usage,
 } from '@bobbin/core';
@@ -68,11 +69,15 @@ export class Conversations<Wire extends object> {
     return this.#used(known ?? new Conversation(await this.#bobbin.thread(name), this.#format));
   }
 
+  /** A conversation on a thread that turns off behind one of its messages. */
+  async forked(thread: string, head: MessageId): Promise<Conversation<Wire>> {
+    return this.#used(new Conversation(await this.#bobbin.thread(thread, head), this.#format));
+  }
+
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const [best, match] = this.#best(wire, thread) ?? (await this.#begun(wire, thread));
     if (match.goesOn || match.last === null) return [this.#used(best), match];
-    const handle = await this.#bobbin.thread(best.handle.key.thread, match.last);
-    const fork = this.#used(new Conversation(handle, this.#format));
+    const fork = await this.forked(best.handle.key.thread, match.last);
     return [fork, fork.match(wire)];
   }
 

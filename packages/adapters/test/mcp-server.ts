@@ -22,8 +22,8 @@ await bobbin.prepareStep({ messages, steps: [] });
 const output = { type: 'text', value: `${'line '.repeat(3_000)} the vault code is 4471` };
 const pair = { toolCallId: 'c0', toolName: 'read' };
 messages.push(
-  { role: 'assistant', content: [{ type: 'tool-call', ...pair, input: {} } as { type: string }] },
-  { role: 'tool', content: [{ type: 'tool-result', ...pair, output } as { type: string }] },
+  { role: 'assistant', content: [{ type: 'tool-call', ...pair, input: {} }] },
+  { role: 'tool', content: [{ type: 'tool-result', ...pair, output }] },
 );
 await bobbin.prepareStep({ messages, steps: [] });
 const [, , thread] = process.argv;

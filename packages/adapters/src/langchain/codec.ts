@@ -132,9 +132,9 @@ function blockParts(block: JsonObject): readonly Part[] {
 }
 
 function thoughtOf(block: JsonObject): Part | undefined {
-  const { type, signature } = block;
-  if (type === 'redacted_thinking')
-    return { kind: 'reasoning', text: '', signature: String(block['data']) };
+  const { type, data, signature } = block;
+  if (type === 'redacted_thinking' && typeof data === 'string')
+    return { kind: 'reasoning', text: '', signature: data };
   if (type !== 'thinking' && type !== 'reasoning') return undefined;
   const text = block['thinking'] ?? block['reasoning'] ?? '';
   const said = typeof text === 'string' ? text : JSON.stringify(text);
@@ -148,7 +148,8 @@ function imageOf({ type, image_url: named, url, data, mimeType }: JsonObject): s
   }
   if (type !== 'image') return undefined;
   if (typeof url === 'string') return url;
-  return typeof data === 'string' ? `data:${String(mimeType)};base64,${data}` : undefined;
+  const isInline = typeof data === 'string' && typeof mimeType === 'string';
+  return isInline ? `data:${mimeType};base64,${data}` : undefined;
 }
 
 /** LangChain counts cached tokens as part of the input. */
@@ -156,12 +157,13 @@ function usageOf(wire: BaseMessage): Usage | undefined {
   // Its type depends on what a message is declared to hold, which is not known here.
   const { usage_metadata: reported } = wire as { readonly usage_metadata?: UsageMetadata };
   if (reported === undefined) return undefined;
-  const { cache_read: read = 0, cache_creation: written = 0 } = reported.input_token_details ?? {};
+  const { cache_read: cacheReadTokens = 0, cache_creation: cacheWriteTokens = 0 } =
+    reported.input_token_details ?? {};
   return {
-    inputTokens: Math.max(0, reported.input_tokens - read - written),
+    inputTokens: Math.max(0, reported.input_tokens - cacheReadTokens - cacheWriteTokens),
     outputTokens: reported.output_tokens,
-    cacheReadTokens: read,
-    cacheWriteTokens: written,
+    cacheReadTokens,
+    cacheWriteTokens,
   };
 }
 
@@ -183,7 +185,8 @@ function written(message: Message): BaseMessage {
       return new SystemMessage(textOf(message));
     case 'assistant':
       return new AIMessage({ content: plain, tool_calls: callsOf(message).map(writtenCall) });
-    default:
+    case 'user':
+    case 'tool':
       return new HumanMessage({ content: plain });
   }
 }
@@ -217,7 +220,11 @@ function writtenBlock(part: Part): readonly { type: string }[] {
       return [{ type: 'image_url', image_url: { url: part.source } } as { type: string }];
     case 'opaque':
       return [part.value as unknown as { type: string }];
-    default:
+    case 'file':
+      return [{ type: 'text', text: `[${part.name ?? part.source}]` } as { type: string }];
+    case 'reasoning':
+    case 'call':
+    case 'result':
       return [];
   }
 }

@@ -1,5 +1,5 @@
 import type { BaseMessage } from '@langchain/core/messages';
-import { createMiddleware, tool, type AgentMiddleware } from 'langchain';
+import { createMiddleware, tool, type StructuredTool, type AgentMiddleware } from 'langchain';
 import type { ThreadHandle } from '@bobbin/core';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
@@ -55,7 +55,7 @@ interface AgentRun {
 function agentTool(
   { definition, answer }: MemoryTool,
   conversations: Conversations<BaseMessage>,
-): ReturnType<typeof tool> {
+): StructuredTool {
   const { name, description, parameters } = definition;
   return tool(
     async (args: unknown, run: unknown) => {
@@ -64,5 +64,5 @@ function agentTool(
       return answer(conversations, handle.key, args);
     },
     { name, description, schema: { ...parameters } },
-  ) as ReturnType<typeof tool>;
+  );
 }

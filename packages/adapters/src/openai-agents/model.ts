@@ -1,0 +1,115 @@
+import type { AgentInputItem, Model, ModelProvider } from '@openai/agents';
+import type { Fitted, Json, Usage } from '@bobbin/core';
+import type { Conversation } from '../conversation.ts';
+import type { Conversations } from '../conversations.ts';
+import { sendFitting } from '../refusal.ts';
+import { RequestSize } from '../request-size.ts';
+
+type ModelRequest = Parameters<Model['getResponse']>[0];
+type StreamEvent = Model['getStreamedResponse'] extends (
+  request: never,
+) => AsyncIterable<infer Event>
+  ? Event
+  : never;
+
+/** The name of the thread that requests belong to, where a session has one. */
+export type ThreadName = () => Promise<string | undefined>;
+
+/** A provider whose models are asked with fitted prompts. */
+export function fittingProvider(
+  inner: ModelProvider,
+  conversations: Conversations<AgentInputItem>,
+  thread: ThreadName,
+): ModelProvider {
+  return {
+    getModel: async (name) => fittingModel(await inner.getModel(name), conversations, thread),
+  };
+}
+
+function fittingModel(
+  model: Model,
+  conversations: Conversations<AgentInputItem>,
+  thread: ThreadName,
+): Model {
+  const size = new RequestSize();
+
+  async function fit(
+    request: ModelRequest,
+  ): Promise<[Conversation<AgentInputItem>, Fitted<AgentInputItem>]> {
+    const conversation = await conversations.take(itemsOf(request), undefined, await thread());
+    const { counter } = conversation.handle;
+    const tools = [...request.tools, ...request.handoffs] as unknown as Json;
+    const budget = size.measure(counter, request.systemInstructions ?? '', tools);
+    return [conversation, await conversation.prompt({ budget })];
+  }
+
+  return {
+    ...(model.supportsPromptModelSelection === undefined
+      ? {}
+      : { supportsPromptModelSelection: model.supportsPromptModelSelection }),
+    ...(model.getRetryAdvice === undefined
+      ? {}
+      : { getRetryAdvice: (args) => model.getRetryAdvice?.(args) }),
+    async getResponse(request) {
+      if (isKeptByProvider(request)) return model.getResponse(request);
+      const [conversation, fitted] = await fit(request);
+      const response = await sendFitting(conversation, fitted, ({ messages }) =>
+        model.getResponse({ ...request, input: [...messages] }),
+      );
+      conversation.report(usageOf(response.usage));
+      return response;
+    },
+    async *getStreamedResponse(request) {
+      if (isKeptByProvider(request)) {
+        yield* model.getStreamedResponse(request);
+        return;
+      }
+      const [conversation, fitted] = await fit(request);
+      const events = await sendFitting(conversation, fitted, ({ messages }) =>
+        begun(model.getStreamedResponse({ ...request, input: [...messages] })),
+      );
+      for await (const event of events) {
+        if (event.type === 'response_done') conversation.report(usageOf(event.response.usage));
+        yield event;
+      }
+    },
+  };
+}
+
+/** Where the provider keeps the conversation, only what is new is sent: there is nothing to fit. */
+function isKeptByProvider({ previousResponseId, conversationId }: ModelRequest): boolean {
+  return previousResponseId !== undefined || conversationId !== undefined;
+}
+
+function itemsOf({ input }: ModelRequest): readonly AgentInputItem[] {
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+}
+
+/** A stream whose first event has come: until then a refusal can still be mended. */
+async function begun(stream: AsyncIterable<StreamEvent>): Promise<AsyncIterable<StreamEvent>> {
+  const iterator = stream[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
+  })();
+}
+
+interface ReportedUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly inputTokensDetails?:
+    | Record<string, number>
+    | readonly Record<string, number>[]
+    | undefined;
+}
+
+function usageOf({ inputTokens, outputTokens, inputTokensDetails }: ReportedUsage): Usage {
+  const details = [inputTokensDetails ?? []].flat();
+  const cacheReadTokens = details.reduce((sum, each) => sum + (each['cached_tokens'] ?? 0), 0);
+  return {
+    inputTokens: Math.max(0, inputTokens - cacheReadTokens),
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens: 0,
+  };
+}

@@ -1,0 +1,161 @@
+import type { AgentInputItem, Session } from '@openai/agents';
+import { callsOf, type MessageId, type ThreadId, type ThreadKey } from '@bobbin/core';
+import type { Conversation } from '../conversation.ts';
+import type { Conversations } from '../conversations.ts';
+import { agentItems } from './codec.ts';
+
+/** What a run asks of a session beside the plain interface: to compact, and to replace a call that was approved otherwise. */
+export interface SessionCapabilities {
+  runCompaction(args?: { readonly force?: boolean }): Promise<null>;
+  applyHistoryMutations(args: {
+    readonly mutations: readonly {
+      readonly type: 'replace_function_call';
+      readonly callId: string;
+      readonly replacement: AgentInputItem;
+    }[];
+  }): Promise<void>;
+  replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void>;
+}
+
+/**
+ * A session whose history is a thread. What a run reads of it is fitted; what was said is all kept: taking an item back
+ * makes a fork, clearing begins another thread.
+ */
+export class ThreadSession implements Session, SessionCapabilities {
+  readonly #id: string;
+  readonly #tenant: string;
+  readonly #conversations: Conversations<AgentInputItem>;
+  /** How often the history was begun anew; undefined until the store was asked. */
+  #beginnings: number | undefined;
+  /** How many messages of the path the run has added: a model may have been shown more, in a turn that failed. */
+  #added: number | undefined;
+
+  constructor(id: string, tenant: string, conversations: Conversations<AgentInputItem>) {
+    this.#id = id;
+    this.#tenant = tenant;
+    this.#conversations = conversations;
+  }
+
+  getSessionId(): Promise<string> {
+    return Promise.resolve(this.#id);
+  }
+
+  /** The name of the thread that holds the history now. */
+  async thread(): Promise<ThreadId> {
+    if (this.#beginnings === undefined) {
+      let count = 0;
+      while ((await this.#conversations.store.window(this.#key(count + 1))) !== undefined)
+        count += 1;
+      this.#beginnings = count;
+    }
+    return this.#key(this.#beginnings).thread;
+  }
+
+  async getItems(limit?: number): Promise<AgentInputItem[]> {
+    const conversation = await this.#settled();
+    if (limit !== undefined) return this.#last(conversation, limit);
+    const { messages } = await conversation.prompt();
+    conversation.hold();
+    return [...messages];
+  }
+
+  async addItems(items: AgentInputItem[]): Promise<void> {
+    const conversation = await this.#current();
+    const from = this.#added ?? conversation.handle.length;
+    const known = conversation.sharedFrom(from, items);
+    const isBeside = from + known < conversation.handle.length;
+    const there = isBeside ? await this.#rewound(conversation, from + known) : conversation;
+    await there.handle.append(...items.slice(known));
+    this.#added = from + items.length;
+  }
+
+  async popItem(): Promise<AgentInputItem | undefined> {
+    const conversation = await this.#settled();
+    const [last] = await this.#last(conversation, 1);
+    if (last !== undefined) await this.#rewound(conversation, conversation.handle.length - 1);
+    return last;
+  }
+
+  async clearSession(): Promise<void> {
+    await this.#rewound(await this.#current(), 0);
+  }
+
+  async runCompaction(args: { readonly force?: boolean } = {}): Promise<null> {
+    if (args.force === true) await (await this.#settled()).handle.compact();
+    return null;
+  }
+
+  /** A compaction that the provider made: it opens a history of its own, and the one before it stays in the store. */
+  async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
+    await this.clearSession();
+    await this.addItems(items);
+  }
+
+  async applyHistoryMutations({
+    mutations,
+  }: Parameters<SessionCapabilities['applyHistoryMutations']>[0]): Promise<void> {
+    for (const { callId, replacement } of mutations) {
+      const conversation = await this.#settled();
+      const path = await this.#path(conversation);
+      const at = path.findLastIndex((message) =>
+        callsOf(message).some((call) => call.callId === callId),
+      );
+      if (at < 0) continue;
+      const rest = agentItems.encode(path.slice(at + 1));
+      await this.#rewound(conversation, at);
+      await this.addItems([replacement, ...rest]);
+    }
+  }
+
+  #key(beginnings: number): ThreadKey {
+    const name = beginnings === 0 ? this.#id : `${this.#id}~${beginnings}`;
+    return { tenant: this.#tenant, thread: name as ThreadId };
+  }
+
+  async #current(): Promise<Conversation<AgentInputItem>> {
+    return this.#conversations.named(await this.thread());
+  }
+
+  /** The conversation without what a failed turn left behind. */
+  async #settled(): Promise<Conversation<AgentInputItem>> {
+    const conversation = await this.#current();
+    this.#added ??= conversation.handle.length;
+    return conversation.handle.length > this.#added
+      ? this.#rewound(conversation, this.#added)
+      : conversation;
+  }
+
+  async #rewound(
+    conversation: Conversation<AgentInputItem>,
+    length: number,
+  ): Promise<Conversation<AgentInputItem>> {
+    this.#added = length;
+    if (length === conversation.handle.length) return conversation;
+    if (length === 0) {
+      await this.thread();
+      this.#beginnings = (this.#beginnings ?? 0) + 1;
+      return this.#current();
+    }
+    const { key, head } = conversation.handle;
+    const [node] = await this.#conversations.store.path(key, head as MessageId, length - 1);
+    return this.#conversations.forked(key.thread, node?.id as MessageId);
+  }
+
+  async #path(conversation: Conversation<AgentInputItem>): ReturnType<typeof pathOf> {
+    return pathOf(this.#conversations, conversation, 0);
+  }
+
+  async #last(conversation: Conversation<AgentInputItem>, most: number): Promise<AgentInputItem[]> {
+    const from = Math.max(0, conversation.handle.length - most);
+    return [...agentItems.encode(await pathOf(this.#conversations, conversation, from))];
+  }
+}
+
+async function pathOf(
+  { store }: Conversations<AgentInputItem>,
+  { handle: { key, head } }: Conversation<AgentInputItem>,
+  from: number,
+): Promise<ReturnType<typeof agentItems.decode>> {
+  if (head === undefined) return [];
+  return (await store.path(key, head, from)).map(({ message }) => message);
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  Agent,
+  OpenAIProvider,
+  Runner,
+  setTracingDisabled,
+  tool,
+  type AgentInputItem,
+} from '@openai/agents';
+import {
+  openaiAgentsBobbin,
+  RefusedTwice,
+  type OpenAIAgentsOptions,
+} from '@bobbin/adapters/openai-agents';
+import {
+  isSummary,
+  memoryStore,
+  type CompactionEvent,
+  type MessageId,
+  type ThreadId,
+} from '@bobbin/core';
+import { STEP_SCHEMA, Task, type StepArguments } from './task.ts';
+import { taskProvider, type Dialect } from './task-provider.ts';
+
+setTracingDisabled(true);
+const KEY = { tenant: 'default', thread: 'ledger' as ThreadId };
+
+/** A real agent on a real model client, with Bobbin between the runs and within them. */
+async function work(
+  task: Task,
+  url: string,
+  dialect: Dialect,
+  options: Partial<OpenAIAgentsOptions>,
+): Promise<unknown> {
+  const bobbin = openaiAgentsBobbin({ thread: KEY.thread, ...options });
+  const inner = new OpenAIProvider({
+    apiKey: 'scripted',
+    baseURL: url,
+    useResponses: dialect === 'openai-responses',
+  });
+  const runStep = tool({
+    name: 'run_step',
+    description: 'Carries out a step.',
+    parameters: { ...STEP_SCHEMA, properties: { ...STEP_SCHEMA.properties } },
+    execute: (args) => task.runStep(args as StepArguments),
+  });
+  const agent = new Agent({
+    name: 'migrator',
+    instructions: 'You migrate ledgers with care.',
+    model: 'scripted',
+    tools: [runStep, ...bobbin.tools],
+  });
+  const runner = new Runner({ modelProvider: bobbin.provider(inner) });
+  const { finalOutput } = await runner.run(agent, task.assignment, {
+    session: bobbin.session,
+    maxTurns: task.steps + 5,
+  });
+  return finalOutput;
+}
+
+for (const dialect of ['openai-responses', 'openai-chat'] as const) {
+  test(`C23 an agent on OpenAI Agents finishes 200 steps in a 16k window, ${dialect}`, async (t) => {
+    const task = new Task();
+    const provider = await taskProvider(dialect, task);
+    t.after(() => provider.close());
+    const store = memoryStore();
+    let compactions = 0;
+    const said = await work(task, provider.url, dialect, {
+      window: 16_000,
+      budget: { outputTokens: 1_000 },
+      store,
+      onAfterCompaction: () => (compactions += 1),
+    });
+    assert.deepEqual(provider.faults, []);
+    assert.equal(said, 'DONE 200 steps as HERON-7731');
+    assert.deepEqual(
+      task.done,
+      Array.from({ length: 200 }, (_, i) => i + 1),
+    );
+    assert.ok(Math.max(...provider.sizes) <= 16_000);
+    assert.ok(compactions >= 5, `${compactions} compactions`);
+    assert.equal(provider.shrunk, compactions);
+    const [head] = await store.heads(KEY);
+    const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
+    assert.equal(thread.length, 402, 'what was said, once each');
+    assert.deepEqual(thread.filter(isSummary), []);
+    assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 200);
+  });
+}
+
+test('E3 on OpenAI Agents a refused prompt is compacted and sent once more', async (t) => {
+  const task = new Task(60);
+  const provider = await taskProvider('openai-responses', task, 6_000);
+  t.after(() => provider.close());
+  const refusals: CompactionEvent[] = [];
+  const said = await work(task, provider.url, 'openai-responses', {
+    window: 64_000,
+    onEvent: (event) => {
+      if (event.kind === 'refused') refusals.push(event);
+    },
+  });
+  assert.equal(said, 'DONE 60 steps as HERON-7731');
+  assert.deepEqual([provider.faults.length, refusals.length], [1, 1]);
+});
+
+test('E3 on OpenAI Agents a second refusal is reported with both sizes', async (t) => {
+  const provider = await taskProvider('openai-chat', new Task(), 40);
+  t.after(() => provider.close());
+  await assert.rejects(work(new Task(), provider.url, 'openai-chat', {}), (error) => {
+    assert.ok(error instanceof RefusedTwice, String(error));
+    return true;
+  });
+  assert.equal(provider.faults.length, 2);
+});
+
+const user = (content: string): AgentInputItem => ({ type: 'message', role: 'user', content });
+const call = (callId: string, args: string): AgentInputItem => ({
+  type: 'function_call',
+  callId,
+  name: 'read',
+  arguments: args,
+  status: 'completed',
+});
+const result = (callId: string, text: string): AgentInputItem => ({
+  type: 'function_call_result',
+  callId,
+  name: 'read',
+  status: 'completed',
+  output: { type: 'text', text },
+});
+
+test('A14 a session of OpenAI Agents is a thread: read, popped, cleared, resumed', async () => {
+  const store = memoryStore();
+  const { session } = openaiAgentsBobbin({ thread: KEY.thread, store });
+  assert.equal(await session.getSessionId(), 'ledger');
+  assert.deepEqual(await session.getItems(), []);
+  const items = [user('a'), call('1', '{}'), result('1', 'one'), user('b')];
+  await session.addItems(items);
+  assert.deepEqual(await session.getItems(), items);
+  assert.deepEqual(await session.getItems(2), items.slice(2));
+  assert.deepEqual(await session.popItem(), items[3]);
+  await session.addItems([user('c')]);
+  assert.deepEqual(await session.getItems(), [...items.slice(0, 3), user('c')]);
+  assert.equal((await store.heads(KEY)).length, 2, 'what was taken back is a fork');
+  const { session: resumed } = openaiAgentsBobbin({ thread: KEY.thread, store });
+  assert.deepEqual(await resumed.getItems(), [...items.slice(0, 3), user('c')]);
+  await resumed.clearSession();
+  assert.deepEqual(await resumed.getItems(), []);
+  await resumed.addItems([user('d')]);
+  const { session: third } = openaiAgentsBobbin({ thread: KEY.thread, store });
+  assert.deepEqual(await third.getItems(), [user('d')]);
+});
+
+test('A14 a session of OpenAI Agents replaces a call, and compacts when it is told to', async () => {
+  const { session } = openaiAgentsBobbin({ thread: KEY.thread });
+  await session.addItems([user('a'), call('1', '{}'), result('1', 'one')]);
+  await session.applyHistoryMutations({
+    mutations: [{ type: 'replace_function_call', callId: '1', replacement: call('1', '{"x":1}') }],
+  });
+  assert.deepEqual(await session.getItems(), [user('a'), call('1', '{"x":1}'), result('1', 'one')]);
+  for (let i = 2; i < 12; i++)
+    await session.addItems([call(`${i}`, '{}'), result(`${i}`, 'word '.repeat(200))]);
+  const before = (await session.getItems()).length;
+  assert.equal(await session.runCompaction({ force: true }), null);
+  assert.ok((await session.getItems()).length < before);
+  const compaction: AgentInputItem = { type: 'compaction', encrypted_content: 'sealed' };
+  await session.replaceHistoryWithCompaction([compaction, user('e')]);
+  assert.deepEqual(await session.getItems(), [compaction, user('e')]);
+});
+
+test('C26 an agent on OpenAI Agents has read_artifact and recall', async () => {
+  const { tools } = openaiAgentsBobbin({ thread: KEY.thread });
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['read_artifact', 'recall'],
+  );
+});
