@@ -25,6 +25,7 @@ export class StoredThread {
   readonly #events: StoredEvent[] = [];
   readonly #compacted = new Map<MessageId, Node>();
   readonly #index = new LexicalIndex<MessageId>();
+  readonly #unindexed: Node[] = [];
   readonly #vectors = new Map<string, Map<MessageId, readonly number[]>>();
   #head: MessageId | undefined;
 
@@ -109,7 +110,7 @@ export class StoredThread {
       const node = this.#nodes.get(id);
       if (node === undefined || this.#compacted.has(id)) continue;
       this.#compacted.set(id, node);
-      this.#index.add(id, wordsOf(searchText(node.message)));
+      this.#unindexed.push(node);
     }
     return true;
   }
@@ -123,7 +124,10 @@ export class StoredThread {
     return this.#events.slice(after);
   }
 
+  /** What was compacted is indexed when it is first searched: many threads never are. */
   search(words: readonly string[], most: number): readonly Found[] {
+    for (const { id, message } of this.#unindexed.splice(0))
+      this.#index.add(id, wordsOf(searchText(message)));
     return this.#found(this.#index.search(words, most));
   }
 
