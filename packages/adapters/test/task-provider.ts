@@ -20,7 +20,7 @@ export interface TaskProvider {
   readonly faults: readonly string[];
   /** How often a request was smaller than the one before: the prompt was compacted. */
   readonly shrunk: number;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** How one provider takes a request and answers it. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const FOLDER = new URL('../../../examples/', import.meta.url);
+/** Files that examples start or import themselves, and the one that shows what happens without Bobbin. */
+const PARTS = new Set(['workbench.ts', 'mcp-server.ts', 'ai-sdk-plain.ts']);
+
+/** Runs an example as its reader does, with the scripted model. */
+async function run(name: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const { OPENAI_API_KEY: _, ...env } = process.env;
+  const file = fileURLToPath(new URL(name, FOLDER));
+  return promisify(execFile)(process.execPath, ['--conditions=@bobbin/source', file], { env });
+}
+
+const examples = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && !PARTS.has(name));
+
+for (const name of examples) {
+  test(`C23 the example ${name} does what it says`, async () => {
+    const { stdout } = await run(name);
+    assert.notEqual(stdout, '');
+  });
+}
+
+test('C23 without Bobbin the same agent is refused', async () => {
+  await assert.rejects(run('ai-sdk-plain.ts'), /maximum context length is 10000 tokens/);
+});
+
+function lines(name: string): readonly string[] {
+  return readFileSync(new URL(name, FOLDER), 'utf8').split('\n');
+}
+
+test('A14 adding Bobbin to the AI SDK example takes at most five lines', () => {
+  const [plain, wound] = [lines('ai-sdk-plain.ts'), lines('ai-sdk.ts')];
+  const added = wound.filter((line) => !plain.includes(line));
+  assert.ok(added.length <= 5, added.join('\n'));
+  const removed = plain.filter((line) => !wound.includes(line));
+  assert.ok(removed.length <= 1, removed.join('\n'));
+});
