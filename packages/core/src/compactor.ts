@@ -197,6 +197,7 @@ class Run {
       message: entry.message,
       startsUnit: entry.startsUnit,
       tokens: this.#draft.cost(entry),
+      wholeTokens: entry.tokens,
     }));
     return {
       key,

@@ -1,5 +1,6 @@
 import type { ArtifactId, Determinism, Message, MessageId, ThreadId } from './thread/message.ts';
 import type { Node } from './thread/thread.ts';
+import type { Kept } from './summary/extract.ts';
 import type { SummaryReport } from './summary/report.ts';
 import type { Summary } from './summary/summary.ts';
 import type { Plan } from './plan/plan.ts';
@@ -35,6 +36,8 @@ export interface SummaryRequest {
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
   /** Messages behind the cut, which stay in the prompt: to be read, not to be summarised. */
   readonly overlap: readonly Node[];
+  /** Every message that stays in the prompt, as it is shown there: the summary need not repeat what stands in them. */
+  readonly kept?: readonly Kept[];
   /** The room for the summary's text, as `counter` counts it. */
   readonly maxTokens: number;
   readonly counter?: Counter;

@@ -79,8 +79,8 @@ const externalized = (of: Span): ExternalizeRecord => ({
   artifactId: 'a0' as ArtifactId,
   summary: 'two files',
   hint: 'when the files are needed',
-  headChars: 0,
-  tailChars: 0,
+  kept: [],
+  argsChars: 0,
 });
 const cleared = (of: Span): ClearRecord => ({ kind: 'clear', span: of, preserved: {} });
 const dropped = (of: Span): DropRecord => ({

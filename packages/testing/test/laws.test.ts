@@ -76,8 +76,8 @@ const squeezing = (of: Span): PlanRecord => ({
   artifactId: 'a0' as ArtifactId,
   summary: '',
   hint: '',
-  headChars: 0,
-  tailChars: 0,
+  kept: [],
+  argsChars: 0,
 });
 
 function rendered(plan: Plan = planOf(), given: LawContext = context): Prompt {

@@ -8,7 +8,8 @@ import {
   verifiedDurability,
   type ToolPolicies,
 } from './durability.ts';
-import { callFor, moveToArtifact } from './externalize.ts';
+import { NOTHING } from './excerpt.ts';
+import { callFor, moveToArtifact } from './artifact-record.ts';
 import type { ClearRecord, PlanRecord } from './plan.ts';
 import { seated } from './seat.ts';
 import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
@@ -21,7 +22,6 @@ export interface ClearOptions {
 }
 
 const DEFAULTS: ClearOptions = { protectTokens: 0, minimumTokens: 0 };
-const POINTER_ENDS = { headChars: 0, tailChars: 0 };
 
 /**
  * Replaces tool results by placeholders, oldest first, as their durability allows. What must not be lost, or whose
@@ -89,7 +89,7 @@ async function clearOne(
   const found = await Promise.all(
     resultsOf(entry.message).map((result) => verifiedDurability(result, args, situation.tools)),
   );
-  if (found.some(mustNotBeLost)) return moveToArtifact(proposal, situation, hands, POINTER_ENDS);
+  if (found.some(mustNotBeLost)) return moveToArtifact(proposal, situation, hands, NOTHING);
   return clearRecord(situation.tools, entry, proposal.span);
 }
 

@@ -1,9 +1,11 @@
-import { hasResults, isSummary, startsTurn, type Message } from '../thread/message.ts';
+import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../thread/message.ts';
 
 /** A message as a cut rule sees it. */
 export interface CutItem {
   readonly message: Message;
   readonly tokens: number;
+  /** What it costs as it came in, where it is shown shortened. */
+  readonly wholeTokens?: number;
   /** True where no pair would be parted by cutting before it. */
   readonly startsUnit: boolean;
 }
@@ -16,6 +18,7 @@ export type CutRule =
   | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
   /** As `keep-tokens` with splitting, in a share of the target. */
   | { readonly kind: 'keep-share'; readonly share: number }
+  | BesideSummary
   /** The newest real messages, from a user message on (D6). */
   | { readonly kind: 'sliding-window'; readonly messages: number }
   /** The newest whole turns (D7). */
@@ -24,6 +27,16 @@ export type CutRule =
   | { readonly kind: 'token-window'; readonly tokens: number }
   /** Nothing stays (B20, B21). */
   | { readonly kind: 'everything' };
+
+/** The newest messages in what a summary of the rest leaves of the target, long results counted as shortened. */
+export interface BesideSummary {
+  readonly kind: 'beside-summary';
+  /** What the summary should have. */
+  readonly summaryTokens: number;
+  /** The shares of the target, system messages apart, that the newest messages have at least and at most. */
+  readonly leastShare: number;
+  readonly mostShare: number;
+}
 
 export interface Cut {
   /** The first item that stays; 0 where there is nothing to take away. */
@@ -55,6 +68,8 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
         : keepTokensWhole(items, rule.tokens, limits.limitTokens);
     case 'keep-share':
       return keepTokens(items, Math.floor(limits.targetTokens * rule.share));
+    case 'beside-summary':
+      return keepBesideSummary(rule, items, limits.targetTokens);
     case 'sliding-window':
       return toTurnStart(items, nthRealFromEnd(items, rule.messages));
     case 'turn-window':
@@ -107,6 +122,48 @@ function keepTokens(items: readonly CutItem[], tokens: number): number {
   for (let i = reached; i < items.length; i++) if (isCutPoint(items[i] as CutItem)) return i;
   for (let i = reached; i > 0; i--) if (isCutPoint(items[i] as CutItem)) return i;
   return 0;
+}
+
+/** What may be kept beside a summary, in tokens. */
+export function besideSummary(
+  { summaryTokens, leastShare, mostShare }: BesideSummary,
+  items: readonly CutItem[],
+  targetTokens: number,
+): number {
+  let [system, all] = [0, 0];
+  for (const { message, tokens } of items) {
+    all += tokens;
+    if (message.role === 'system') system += tokens;
+  }
+  const left = Math.max(0, targetTokens - Math.min(system, targetTokens / 2));
+  const summary = Math.min(summaryTokens, (all - system) * MOST_OF_SUMMARISED);
+  return Math.floor(Math.max(left * leastShare, Math.min(left * mostShare, left - summary)));
+}
+
+/** A summary hardly ever needs more than this of what it stands for. */
+const MOST_OF_SUMMARISED = 0.45;
+
+/** A long result counts as what an excerpt of it would cost, and leaves room for more of it than that. */
+const EXCERPT_SHARE = 0.025;
+const LEAST_EXCERPT_TOKENS = 100;
+const SHARE_BEFORE_EXCERPTS = 0.75;
+
+function keepBesideSummary(
+  rule: BesideSummary,
+  items: readonly CutItem[],
+  targetTokens: number,
+): number {
+  const room = besideSummary(rule, items, targetTokens);
+  const most = Math.max(LEAST_EXCERPT_TOKENS, targetTokens * EXCERPT_SHARE);
+  // What was shortened already counts as before, so that the cut stays where it is.
+  const shortened = items.map((item) => {
+    const { message, tokens, wholeTokens = tokens } = item;
+    const isLong = hasResults(message) || (hasCalls(message) && wholeTokens > 2 * most);
+    return isLong && tokens > 0
+      ? { ...item, tokens: Math.min(wholeTokens, hasResults(message) ? most : 2 * most) }
+      : item;
+  });
+  return keepTokens(shortened, Math.floor(room * SHARE_BEFORE_EXCERPTS));
 }
 
 function keepTokensWhole(items: readonly CutItem[], tokens: number, limitTokens: number): number {

@@ -1,6 +1,6 @@
 import { hasResults } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
-import { shorten } from './squeeze.ts';
+import { shorten } from './shorten.ts';
 import type { Strategy } from './strategy.ts';
 
 /** Shortens tool results above a size that stand behind everything that was sent: no cache is lost. */

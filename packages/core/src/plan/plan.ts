@@ -13,10 +13,14 @@ export interface ExternalizeRecord {
   readonly summary: string;
   /** When an agent should read it back. */
   readonly hint: string;
-  /** How much of each end stays in the prompt. */
-  readonly headChars: number;
-  readonly tailChars: number;
+  /** Which stretches of each part's text stay in the prompt, part by part; a part without any shows nothing. */
+  readonly kept: readonly (readonly Stretch[])[];
+  /** Arguments of calls longer than this are cut, field by field. */
+  readonly argsChars: number;
 }
+
+/** Part of a text: from a character up to another. */
+export type Stretch = readonly [start: number, end: number];
 
 /** Messages replaced by a summary, which contains the summaries before it. */
 export interface SummarizeRecord {

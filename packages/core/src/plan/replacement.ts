@@ -6,7 +6,10 @@ import { pointer } from './seat.ts';
 const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
 
 /** The messages that stand for a summarised span; none where there was no room for any of it. */
-export function summaryMessages(record: SummarizeRecord, style: RenderStyle): readonly Message[] {
+export function summaryMessages(
+  record: Pick<SummarizeRecord, 'summary' | 'text'>,
+  style: RenderStyle,
+): readonly Message[] {
   if (record.text === '') return [];
   const prefix = style.summaryPrefix
     .replaceAll('{first}', String(record.summary.firstTurn))
@@ -25,7 +28,7 @@ export function summaryMessages(record: SummarizeRecord, style: RenderStyle): re
 
 /** The message that stands for a span of several messages moved to one artifact. */
 export function pointerMessage(record: ExternalizeRecord): Message {
-  return textMessage('assistant', pointer('', { ...record, headChars: 0, tailChars: 0 }), {
+  return textMessage('assistant', pointer('', record), {
     synthetic: true,
   });
 }

@@ -1,6 +1,5 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../thread/json.ts';
 import {
-  resultText,
   withParts,
   type CallPart,
   type ContentPart,
@@ -8,35 +7,42 @@ import {
   type Part,
   type ResultPart,
 } from '../thread/message.ts';
-import { excerpt } from './excerpt.ts';
-import type { ClearRecord, ExternalizeRecord, Hide } from './plan.ts';
+import { cutValue, excerpt, partText } from './excerpt.ts';
+import type { ClearRecord, ExternalizeRecord, Hide, Stretch } from './plan.ts';
 
 /** An action that changes a message and leaves it in its seat, so that calls and results stay together. */
 export type SeatAction = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
 
 /** The message as the plan shows it. Reasoning is left out: it would not be what was signed. */
 export function seated(message: Message, action: SeatAction): Message {
-  const parts = message.parts.flatMap((part) => seatedPart(part, action));
+  const parts = message.parts.flatMap((part, i) => {
+    const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
+    return seatedPart(part, action, kept);
+  });
   return withParts(message, parts);
 }
 
-function seatedPart(part: Part, action: SeatAction): readonly Part[] {
+function seatedPart(part: Part, action: SeatAction, kept: readonly Stretch[]): readonly Part[] {
   switch (part.kind) {
     case 'reasoning':
       return [];
     case 'result':
-      return [seatedResult(part, action)];
+      return [seatedResult(part, action, kept)];
     case 'call':
       return [action.kind === 'externalize' ? shortCall(part, action) : part];
     case 'text':
     case 'image':
     case 'file':
     case 'opaque':
-      return action.kind === 'clear' ? [part] : shortContent(part, action);
+      return action.kind === 'clear' ? [part] : [shortContent(part, action, kept)];
   }
 }
 
-function seatedResult(result: ResultPart, action: SeatAction): ResultPart {
+function seatedResult(
+  result: ResultPart,
+  action: SeatAction,
+  kept: readonly Stretch[],
+): ResultPart {
   switch (action.kind) {
     case 'clear':
       return {
@@ -46,48 +52,77 @@ function seatedResult(result: ResultPart, action: SeatAction): ResultPart {
     case 'hide':
       return { ...result, content: [{ kind: 'text', text: action.replacement }] };
     case 'externalize':
-      return { ...result, content: [{ kind: 'text', text: pointer(resultText(result), action) }] };
+      if (isWhole(partText(result), kept)) return result;
+      return {
+        ...result,
+        content: [{ kind: 'text', text: pointer(partText(result), action, kept) }],
+      };
   }
 }
 
 function shortContent(
   part: ContentPart,
   action: Exclude<SeatAction, ClearRecord>,
-): readonly Part[] {
-  if (action.kind === 'hide') return [{ kind: 'text', text: action.replacement }];
-  return [
-    { kind: 'text', text: pointer(part.kind === 'text' ? part.text : `[${part.kind}]`, action) },
-  ];
+  kept: readonly Stretch[],
+): Part {
+  if (action.kind === 'hide') return { kind: 'text', text: action.replacement };
+  if (part.kind === 'text' && isWhole(part.text, kept)) return part;
+  return { kind: 'text', text: pointer(partText(part), action, kept) };
+}
+
+function isWhole(text: string, kept: readonly Stretch[]): boolean {
+  const [first] = kept;
+  return first !== undefined && first[0] <= 0 && first[1] >= text.length;
 }
 
 /** The arguments stay a JSON object that names every field; only long values are cut. */
 function shortCall(call: CallPart, record: ExternalizeRecord): CallPart {
-  if (call.args.length <= record.headChars + record.tailChars) return call;
+  if (call.args.length <= record.argsChars) return call;
   const args = parseJson(call.args);
   const fields = isJsonObject(args) ? Object.entries(args) : [];
-  const share = 1 / Math.max(1, fields.length);
   const short: Record<string, Json> = { externalized: `artifact:${record.artifactId}` };
-  for (const [name, value] of fields) short[name] = shortValue(value ?? null, record, share);
+  const room = fairShare(
+    fields.map(([, value]) => valueText(value ?? null).length),
+    record.argsChars,
+  );
+  for (const [name, value] of fields) short[name] = shortValue(value ?? null, room);
   return { ...call, args: JSON.stringify(short) };
 }
 
-function shortValue(value: Json, record: ExternalizeRecord, share: number): Json {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const head = Math.floor(record.headChars * share);
-  const tail = Math.floor(record.tailChars * share);
-  return text.length <= head + tail ? value : excerpt(text, head, tail);
+/** The most that each of some lengths may have so that all fit together: what short ones do not need, long ones get. */
+function fairShare(lengths: readonly number[], total: number): number {
+  let left = total;
+  let rest = lengths.length;
+  for (const length of lengths.toSorted((a, b) => a - b)) {
+    if (length * rest > left) return Math.floor(left / rest);
+    left -= length;
+    rest -= 1;
+  }
+  return total;
+}
+
+function valueText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function shortValue(value: Json, chars: number): Json {
+  const text = valueText(value);
+  return text.length <= chars ? value : cutValue(text, chars);
 }
 
 /** What stands in for content that was moved to an artifact, with the way to read it back. */
-export function pointer(content: string, record: ExternalizeRecord): string {
-  const lines = [`[Externalized Content - artifact:${record.artifactId}]`];
+export function pointer(
+  content: string,
+  record: ExternalizeRecord,
+  kept: readonly Stretch[] = [],
+): string {
+  const head = `[Externalized Content - artifact:${record.artifactId}]`;
+  const shown = excerpt(content, kept);
+  if (shown !== '') return `${head} excerpt of ${content.length} characters:\n${shown}`;
+  const lines = [head];
   if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
   lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
-  const shown =
-    record.headChars + record.tailChars === 0
-      ? ''
-      : excerpt(content, record.headChars, record.tailChars);
-  return shown === '' ? lines.join('\n') : `${lines.join('\n')}\n${shown}`;
+  return lines.join('\n');
 }
 
 /** The seed's minimal placeholder: tool, outcome, key data. */

@@ -1,13 +1,14 @@
 import { spanOf } from '../thread/span.ts';
 import type { Entry } from './draft.ts';
-import { excerptRecord, moveToArtifact, type Ends } from './externalize.ts';
+import { NOTHING } from './excerpt.ts';
+import { excerptRecord } from './artifact-record.ts';
 import { seated } from './seat.ts';
-import type { PlanRecord } from './plan.ts';
-import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
+import { shorten } from './shorten.ts';
+import type { Situation, Strategy } from './strategy.ts';
 
 export interface SqueezeOptions {
   /**
-   * What may be shortened: all but pins; pins, when they alone exceed the budget, so that they leave half of the room to
+   * What may be shortened: all but pins; pins, when they alone fill the budget, so that they leave most of the room to
    * the rest; or pins, when nothing else is left.
    */
   readonly reach: 'loose' | 'oversized-pins' | 'pins';
@@ -15,7 +16,9 @@ export interface SqueezeOptions {
   readonly floorTokens: number;
 }
 
-const SHARE_OF_OVERSIZED_PINS = 0.5;
+/** Pins that take more of the limit than this leave too little to anything else; then they are cut to that. */
+const OVERSIZED = 0.85;
+const SHARE_OF_OVERSIZED_PINS = 0.25;
 
 /**
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
@@ -58,7 +61,7 @@ function candidates(situation: Situation, reach: SqueezeOptions['reach']): reado
     .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
     .map((entry) => {
       const cost = draft.cost(entry);
-      const record = cost > POINTER_TOKENS ? excerptRecord(draft, entry, ends(0)) : undefined;
+      const record = cost > POINTER_TOKENS ? excerptRecord(draft, entry, NOTHING) : undefined;
       const least = record === undefined ? cost : counter.message(seated(entry.message, record));
       return { entry, cost, least: Math.min(cost, least) };
     })
@@ -67,13 +70,13 @@ function candidates(situation: Situation, reach: SqueezeOptions['reach']): reado
 
 /** What the candidates may cost together. */
 function roomFor(
-  { draft, targetTokens }: Situation,
+  { draft, targetTokens, limitTokens }: Situation,
   found: readonly Candidate[],
   reach: SqueezeOptions['reach'],
 ): number {
   const total = found.reduce((sum, { cost }) => sum + cost, 0);
   if (reach !== 'oversized-pins') return targetTokens - (draft.tokens - total);
-  return total > targetTokens ? targetTokens * SHARE_OF_OVERSIZED_PINS : total;
+  return total > limitTokens * OVERSIZED ? targetTokens * SHARE_OF_OVERSIZED_PINS : total;
 }
 
 /** The greatest size to which the largest must be cut so that all of them cost at most `room` together. */
@@ -90,37 +93,4 @@ function waterLevel(room: number, found: readonly Candidate[]): number {
     else high = level - 1;
   }
   return low;
-}
-
-/** Carries a proposal out: the message keeps what it may cost after `tokensFreed` are gone. */
-export function shorten(
-  proposal: Proposal,
-  situation: Situation,
-  hands: Hands,
-): Promise<PlanRecord | undefined> {
-  const entry = situation.draft.entry(proposal.span.ids[0]);
-  if (entry === undefined) return Promise.resolve(undefined);
-  const room = situation.draft.cost(entry) - proposal.tokensFreed;
-  return moveToArtifact(proposal, situation, hands, endsWithin(situation, entry, room));
-}
-
-const MOST_CHARS_A_TOKEN = 16;
-
-/** The longest ends of an entry that cost at most `room`, found by halving. */
-function endsWithin({ draft, counter }: Situation, entry: Entry, room: number): Ends {
-  const record = excerptRecord(draft, entry, ends(0));
-  let low = 0;
-  let high = Math.min(room * MOST_CHARS_A_TOKEN, JSON.stringify(entry.message.parts).length);
-  while (low < high) {
-    const chars = Math.ceil((low + high) / 2);
-    const cost = counter.message(seated(entry.message, { ...record, ...ends(chars) }));
-    if (cost <= room) low = chars;
-    else high = chars - 1;
-  }
-  return ends(low);
-}
-
-/** Two thirds of the characters at the head, one third at the tail. */
-function ends(chars: number): Ends {
-  return { headChars: Math.ceil((chars * 2) / 3), tailChars: Math.floor(chars / 3) };
 }

@@ -1,10 +1,12 @@
-import { isSummary, startsTurn, textOf } from '../thread/message.ts';
+import { isSummary, startsTurn, textOf, type MessageId } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
+import type { Kept } from '../summary/extract.ts';
 import { fitSummary } from '../summary/render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../summary/summary.ts';
-import type { Entry } from './draft.ts';
-import type { SummarizeRecord } from './plan.ts';
+import { isSeatAction, type Draft, type Entry } from './draft.ts';
+import type { PlanRecord, SummarizeRecord } from './plan.ts';
 import { summaryMessages } from './replacement.ts';
+import { seated } from './seat.ts';
 import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
 
 export interface SummarizeOptions {
@@ -71,13 +73,14 @@ async function summarizeSpan(
   const previous = draft.summary;
   const room = summaryRoom(situation, tokens, whole);
   const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
-  const summary = await hands.summarizer.summarize({
+  const answered = await hands.summarizer.summarize({
     nodes: covered.filter(({ message }) => !isSummary(message)).map(({ node }) => node),
     previous: handedOver(previous?.summary ?? null, covered),
     task,
     round: (previous?.summary.round ?? 0) + 1,
     maxTokens: room,
     counter,
+    kept: keptOf(draft, ids),
     overlap: draft.entries
       .slice(cut.index, cut.index + whole.overlapMessages)
       .map(({ node }) => node),
@@ -87,7 +90,8 @@ async function summarizeSpan(
       : { splitTurn: { turn: splitTurn, maxTokens: whole.splitTurnTokens } }),
     ...(signal === undefined ? {} : { signal }),
   });
-  const text = fitSummary(summary, room, counter);
+  const summary = withArtifacts(answered, draft.records, ids);
+  const text = fitSummary(summary, room, counter, taskStands(draft, summary, ids));
   const first = covered[0];
   if (text === undefined || first === undefined) return undefined;
   return {
@@ -99,6 +103,46 @@ async function summarizeSpan(
     at: previous?.at ?? first.node.index,
     messages: (previous?.messages ?? 0) + covered.length,
   };
+}
+
+const MOST_ARTIFACTS = 100;
+
+/** What was moved to artifacts before it was summarised can still be read back: the summary says where it is. */
+function withArtifacts(
+  summary: Summary,
+  records: readonly PlanRecord[],
+  covered: ReadonlySet<MessageId>,
+): Summary {
+  const artifacts = new Map(summary.artifacts.map((artifact) => [artifact.artifactId, artifact]));
+  for (const record of records) {
+    if (record.kind !== 'externalize' || !record.span.ids.every((id) => covered.has(id))) continue;
+    const { artifactId, summary: description, hint } = record;
+    artifacts.set(artifactId, { artifactId, description, hint });
+  }
+  return { ...summary, artifacts: [...artifacts.values()].slice(-MOST_ARTIFACTS) };
+}
+
+/** The messages that stay beside a summary, as the prompt shows them. */
+function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
+  return draft.entries.flatMap((entry) => {
+    if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
+    const action = draft.action(entry);
+    const shown =
+      action === undefined || !isSeatAction(action) ? entry.message : seated(entry.message, action);
+    return [{ node: entry.node, shown }];
+  });
+}
+
+/** True where the message that gave the task stands whole in the prompt, so that the summary need not repeat it. */
+function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
+  return draft.entries.some(
+    (entry) =>
+      startsTurn(entry.message) &&
+      !covered.has(entry.node.id) &&
+      draft.action(entry) === undefined &&
+      !entry.pending &&
+      textOf(entry.message) === task,
+  );
 }
 
 /** The summary before this one, with those that the host's messages hold: they are handed over, not summarised (A6). */
@@ -119,10 +163,29 @@ function summaryRoom(
 ): number {
   const { draft, targetTokens } = situation;
   const before = draft.summary?.summaryTokens ?? 0;
-  const left = targetTokens - (draft.tokens - tokens - before);
+  const frame = draft.summary === undefined ? frameTokens(situation) : 0;
+  const left = targetTokens - (draft.tokens - tokens - before) - frame - BRIDGE_TOKENS;
   const fair = Math.max(Math.ceil((tokens + before) * ratio), before);
   return Math.max(LEAST_TOKENS, Math.min(maxTokens, left, fair));
 }
+
+/** The renderer may have to put a line before a summary, so that the roles are in order. */
+const BRIDGE_TOKENS = 16;
+
+/** What the messages around a summary's text cost. */
+function frameTokens({ draft, counter }: Situation): number {
+  const { style } = draft;
+  const text = ' ';
+  const bare = { summary: EMPTY_SUMMARY, text };
+  const messages = summaryMessages(bare, style);
+  return (
+    messages.reduce((sum, message) => sum + counter.message(message), 0) +
+    LONGEST_NUMBERS_TOKENS -
+    counter.text(text)
+  );
+}
+
+const LONGEST_NUMBERS_TOKENS = 4;
 
 function newestUserMessages(situation: Situation, keepTokens: number): ReadonlySet<Entry> {
   const { draft, cut } = situation;
@@ -165,7 +228,8 @@ function shorter(record: SummarizeRecord, situation: Situation): SummarizeRecord
   const { draft, counter, targetTokens } = situation;
   const room = record.summaryTokens - (draft.tokens - targetTokens);
   const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
-  const text = fitSummary(record.summary, room, counter) ?? left;
+  const stands = taskStands(draft, record.summary, new Set());
+  const text = fitSummary(record.summary, room, counter, stands) ?? left;
   return { ...record, text, summaryTokens: counter.text(text) };
 }
 

@@ -1,16 +1,33 @@
 import { clear } from '../plan/clear.ts';
+import type { BesideSummary } from '../plan/cut.ts';
 import { drop } from '../plan/drop.ts';
+import { excerpts } from '../plan/excerpts.ts';
 import { externalize } from '../plan/externalize.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
+import { squeeze } from '../plan/squeeze.ts';
 import { summarize } from '../plan/summarize.ts';
+
+const KEEP: BesideSummary = {
+  kind: 'beside-summary',
+  summaryTokens: 8_000,
+  leastShare: 0.27,
+  mostShare: 0.5,
+};
 
 /** The default: gentle rungs first, room enough afterwards to be quiet for long, and only when it pays. */
 export const ladder: Policy = {
   name: 'ladder',
   trigger: { kind: 'soft-limit' },
-  cut: { kind: 'keep-share', share: 0.5 },
-  ladder: [externalize(), summarize(), clear(), drop()],
+  cut: KEEP,
+  ladder: [
+    squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
+    externalize(),
+    excerpts(KEEP),
+    summarize({ ratio: 1 }),
+    clear(),
+    drop(),
+  ],
   stop: 'at-target',
   targetShare: 0.5,
   style: DEFAULT_STYLE,

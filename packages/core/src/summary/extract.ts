@@ -1,21 +1,32 @@
-import { isJsonObject, parseJson } from '../thread/json.ts';
-import {
-  callsOf,
-  resultsOf,
-  resultText,
-  startsTurn,
-  textOf,
-  type CallPart,
-} from '../thread/message.ts';
-import { headOf, oneLine } from '../thread/text.ts';
+import { hasCalls, startsTurn, textOf, type Message } from '../thread/message.ts';
+import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
+import { chars4, type Counter } from '../tokens/counter.ts';
+import { keyOfPath } from './anchor.ts';
+import { needs } from './need.ts';
+import { FAILED, NoteChooser, type ChosenNotes } from './notes.ts';
+import { outcomes } from './outcome.ts';
+import { shortened } from './quote.ts';
+import { renderEssentials, type RenderRoom } from './render.ts';
+import { asks, constraints, decisions, firstSentence } from './said.ts';
+import { scan, VOICE, type Voice } from './scan.ts';
+import { Selection } from './select.ts';
 import {
   EMPTY_SUMMARY,
-  type Fact,
   type FileRecord,
+  type Note,
+  type Speaker,
   type Summary,
   type ToolOutcome,
 } from './summary.ts';
+import { Survey, type FileTrail, type Placed } from './survey.ts';
+import { todoItems } from './todo.ts';
+
+/** A message that stays in the prompt, and what the prompt shows of it. */
+export interface Kept {
+  readonly node: Node;
+  readonly shown: Message;
+}
 
 /** What an extract is made from. */
 export interface ExtractRequest {
@@ -24,150 +35,349 @@ export interface ExtractRequest {
   readonly task: string | null;
   readonly round: number;
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
+  /** What stays in the prompt beside the summary: what it shows need not be told again. */
+  readonly kept?: readonly Kept[];
+  /** The room for the summary's text, as `counter` counts it. */
+  readonly maxTokens?: number;
+  readonly counter?: Counter;
 }
 
-const STANDING =
-  /\b(?:never|always|must(?: not)?|only|do not|don't|make sure|prefer|avoid|at most|at least|no more than)\b/i;
-const FAILED = /\b(?:error|exception|failed|failure|traceback|cannot|not found|denied)\b/i;
+const DEFAULT_TOKENS = 4_000;
 const LONGEST_LINE = 200;
-const shortLine = (text: string): string => oneLine(text, LONGEST_LINE);
+/** Shares of the room that are given away before the notes compete for the rest. */
+const SHARE = { asked: 0.04, steps: 0.03, changedFiles: 0.04 } as const;
+/** What is told whatever it is worth. */
+const ALWAYS = 1;
+/** Notes that are joined cost less than they seemed to: what is left over is spent again. */
+const ROUNDS = 3;
+const MOST_FILES = 300;
+const MOST_DECISIONS = 60;
 
-/** A summary from the messages alone: no model, the same every time. */
+/** A summary from the messages alone: no model, the same every time, as much of what will be needed as fits. */
 export function extract(request: ExtractRequest): Summary {
-  const { nodes, previous, task, round } = request;
-  const before = previous ?? EMPTY_SUMMARY;
-  const outcomes = toolOutcomes(nodes);
-  const said = nodes.filter(
-    ({ message }) => message.role === 'assistant' && textOf(message) !== '',
-  );
-  const lastSaid = said.at(-1);
-  return {
-    ...before,
-    round,
-    firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
-    lastTurn: nodes.at(-1)?.turn ?? before.lastTurn,
-    task: before.task ?? task,
-    facts: merged(before.facts, standingFacts(nodes), ({ text }) => text),
-    outcomes: [...before.outcomes, ...outcomes].slice(-40),
-    files: mergedFiles(before.files, filesOf(nodes)),
-    notes: [
-      ...before.notes,
-      ...nodes
-        .filter(({ message }) => startsTurn(message))
-        .map(({ message, turn }) => ({
-          text: shortLine(textOf(message)),
-          by: 'user' as const,
-          turn,
-        })),
-      ...said.map(({ message, turn }) => ({
-        text: shortLine(textOf(message)),
-        by: 'assistant' as const,
-        turn,
-      })),
-    ].slice(-60),
-    currentTask: lastSaid === undefined ? before.currentTask : shortLine(textOf(lastSaid.message)),
-    splitTurn: splitTurnOf(nodes, request.splitTurn),
-  };
+  return new Extract(request).summary();
 }
 
-function standingFacts(nodes: readonly Node[]): readonly Fact[] {
-  const facts: Fact[] = [];
-  for (const { message, turn } of nodes) {
-    if (!startsTurn(message)) continue;
-    for (const sentence of textOf(message).split(/(?<=[.!?])\s+|\n+/)) {
-      if (STANDING.test(sentence))
-        facts.push({ kind: 'constraint', text: shortLine(sentence), by: 'user', turn });
+class Extract {
+  readonly #request: ExtractRequest;
+  readonly #previous: Summary;
+  readonly #survey = new Survey();
+  readonly #carried = new Map<number, Note>();
+  /** The texts that the summary stands for, and those of kept messages that are not shown whole. */
+  readonly #quotable = new Set<number>();
+  readonly #room: RenderRoom;
+
+  constructor(request: ExtractRequest) {
+    const { previous, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [], task } = request;
+    this.#request = request;
+    this.#previous = previous ?? EMPTY_SUMMARY;
+    this.#look();
+    const chars =
+      maxTokens *
+      charsPerToken(
+        request.nodes.length > 0 ? request.nodes : kept.map(({ node }) => node),
+        counter,
+      );
+    const taskStands = kept.some(
+      ({ shown, node }) => shown === node.message && startsTurn(shown) && textOf(shown) === task,
+    );
+    this.#room = { chars, taskStands };
+  }
+
+  summary(): Summary {
+    const bare = this.#withoutNotes();
+    const need = needs(this.#survey);
+    const left = this.#room.chars - renderEssentials(bare, this.#room).length;
+    const selection = new Selection(need, left);
+    this.#showWhatStands(selection, bare);
+    const quotable = this.#quotable;
+    const chooser = new NoteChooser(
+      this.#survey,
+      selection,
+      (of) => quotable.has(of),
+      this.#carried,
+    );
+    chooser.takeChangedFiles(this.#room.chars * SHARE.changedFiles);
+    chooser.offer();
+    return this.#filledUp(bare, selection, chooser);
+  }
+
+  /** Spends the room, looks how much of it is used, and spends again. */
+  #filledUp(bare: Summary, selection: Selection, chooser: NoteChooser): Summary {
+    const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
+    let summary = bare;
+    for (let round = 0; round < ROUNDS; round++) {
+      selection.spend();
+      summary = this.#with(bare, chooser.chosen());
+      const text = renderEssentials(summary, this.#room);
+      const tokens = counter.text(text);
+      selection.roomChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
+      if (selection.roomChars < 60 || selection.exhausted) break;
+    }
+    return summary;
+  }
+
+  /** Reads everything, oldest first: what an earlier summary quotes, what is to be summarised, what stays. */
+  #look(): void {
+    const { nodes, kept = [] } = this.#request;
+    for (const file of this.#previous.files) this.#survey.addFile(trailOf(file));
+    for (const note of this.#previous.notes) {
+      const file =
+        note.source === undefined ? undefined : this.#survey.files.get(keyOfPath(note.source));
+      const of = this.#survey.addNote(
+        note,
+        voiceOf(note),
+        file?.path === note.source ? file : undefined,
+      );
+      this.#carried.set(of, note);
+      this.#quotable.add(of);
+    }
+    const shown = new Map(kept.map((one) => [one.node, one.shown]));
+    const all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
+    for (const node of all) {
+      const places = this.#survey.add(node);
+      if (shown.get(node) !== node.message) for (const of of places) this.#quotable.add(of);
     }
   }
-  return facts;
-}
 
-function toolOutcomes(nodes: readonly Node[]): readonly ToolOutcome[] {
-  const calls = new Map<string, CallPart>();
-  const outcomes: ToolOutcome[] = [];
-  for (const { message, turn } of nodes) {
-    for (const call of callsOf(message)) calls.set(call.callId, call);
-    for (const result of resultsOf(message)) {
-      const call = calls.get(result.callId);
-      const text = resultText(result);
-      const failed =
-        result.outcome === 'failure' ||
-        (result.outcome === undefined && FAILED.test(text.slice(0, 400)));
-      outcomes.push({
-        tool: result.tool ?? call?.tool ?? 'tool',
-        outcome: result.outcome ?? (failed ? 'failure' : 'success'),
-        call: call === undefined ? '' : shortLine(call.args),
+  /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are no notes. */
+  #showWhatStands(selection: Selection, bare: Summary): void {
+    const { kept = [] } = this.#request;
+    const show = (key: string): void => {
+      const id = this.#survey.idOf(key);
+      if (id !== undefined) selection.show(id);
+    };
+    for (const { shown } of kept)
+      for (const { mentions } of scan(shown, this.#survey.reader))
+        for (const { anchor } of mentions) show(anchor.key);
+    const text = renderEssentials(bare, this.#room);
+    this.#survey.reader.read(text, 0, text.length, (anchors) => {
+      for (const { key } of anchors) show(key);
+    });
+  }
+
+  #withoutNotes(): Summary {
+    const { nodes, previous, task, round } = this.#request;
+    const before = this.#previous;
+    const said = nodes.findLast(
+      ({ message }) => message.role === 'assistant' && textOf(message) !== '',
+    );
+    const items = todoItems(nodes) ?? before.items;
+    const current = items.find(({ state }) => state === 'current')?.text;
+    const lastSaid =
+      said === undefined ? before.currentTask : oneLine(textOf(said.message), LONGEST_LINE);
+    return {
+      ...before,
+      round,
+      firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
+      lastTurn: nodes.at(-1)?.turn ?? before.lastTurn,
+      task: before.task ?? task,
+      facts: mergedByText(before.facts, constraints(nodes)),
+      decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
+      items,
+      outcomes: outcomes(nodes, this.#survey, before.outcomes.map(unchosen)),
+      files: [],
+      notes: this.#alwaysSaid(),
+      currentTask: current ?? lastSaid,
+      splitTurn: this.#splitTurn(),
+    };
+  }
+
+  /** What the user asked between the task and now, and the agent's last steps: told in short, newest first. */
+  #alwaysSaid(): readonly Note[] {
+    const { nodes, task } = this.#request;
+    const asked = nodes.filter(
+      ({ message }) => startsTurn(message) && textOf(message) !== task && asks(textOf(message)),
+    );
+    const users = within(this.#room.chars * SHARE.asked, asked, (node) =>
+      oneLine(textOf(node.message), 220),
+    );
+    const [first] = asked;
+    if (
+      first !== undefined &&
+      task !== null &&
+      !asks(task) &&
+      !users.some(([node]) => node === first)
+    )
+      users.unshift([
+        first,
+        oneLine(textOf(first.message), Math.max(220, this.#room.chars * SHARE.asked)),
+      ]);
+    const steps = this.#splitTurnNodes() === undefined ? this.#steps(nodes) : [];
+    return [...users, ...steps]
+      .map(([node, text]): Note => ({
+        text,
+        by: node.message.role === 'user' ? 'user' : 'assistant',
+        turn: node.turn,
+        at: node.index,
+        worth: ALWAYS,
+      }))
+      .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  }
+
+  #steps(
+    nodes: readonly Node[],
+    chars: number = this.#room.chars * SHARE.steps,
+  ): readonly (readonly [Node, string])[] {
+    const said = nodes.filter(
+      ({ message }) => message.role === 'assistant' && textOf(message) !== '',
+    );
+    return within(chars, said, ({ message }) => firstSentence(textOf(message)));
+  }
+
+  #splitTurnNodes(): readonly Node[] | undefined {
+    const { nodes, splitTurn } = this.#request;
+    return splitTurn === undefined
+      ? undefined
+      : nodes.filter(({ turn }) => turn === splitTurn.turn);
+  }
+
+  /** The beginning of a turn whose end stays: what the agent did in it so far, in its own words (E8). */
+  #splitTurn(): Summary['splitTurn'] {
+    const { splitTurn, maxTokens = DEFAULT_TOKENS } = this.#request;
+    const prefix = this.#splitTurnNodes();
+    if (splitTurn === undefined || prefix === undefined) return null;
+    const most =
+      (this.#room.chars * Math.min(splitTurn.maxTokens, maxTokens * SHARE.steps * 2)) / maxTokens;
+    const lines = this.#steps(prefix, most).map(([{ index }, text]) => `- [m${index + 1}] ${text}`);
+    const calls = prefix.filter(({ message }) => hasCalls(message)).length;
+    return {
+      turn: splitTurn.turn,
+      text: lines.length > 0 || calls === 0 ? lines.join('\n') : `- ${calls} rounds of calls`,
+    };
+  }
+
+  #with(bare: Summary, { notes, files, calls }: ChosenNotes): Summary {
+    const known = new Map(
+      bare.outcomes.map((outcome) => [`${outcome.at} ${outcome.tool}`, outcome]),
+    );
+    for (const [trail, { worth, source }] of calls) {
+      const { segment, index, turn } = this.#survey.placed[trail.segment] as Placed;
+      const key = `${index} ${segment.tool}`;
+      const outcome = source.endsWith(FAILED) ? 'failure' : 'success';
+      const call = source.slice(segment.tool.length + 1);
+      known.set(key, {
+        tool: segment.tool,
+        outcome,
         turn,
-        ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
-        ...(failed ? { error: shortLine(text) } : {}),
+        at: index,
+        ...known.get(key),
+        call,
+        worth,
       });
     }
+    return {
+      ...bare,
+      outcomes: [...known.values()],
+      files: filesOf(this.#survey, files),
+      notes: withoutTwice([...bare.notes, ...notes]),
+    };
   }
-  return outcomes;
 }
 
-const WRITES = /write|create/i;
-const EDITS = /edit|replace|patch|insert/i;
-
-function filesOf(nodes: readonly Node[]): readonly FileRecord[] {
-  const files: FileRecord[] = [];
-  for (const { message } of nodes) {
-    for (const call of callsOf(message)) {
-      const args = parseJson(call.args);
-      if (!isJsonObject(args)) continue;
-      const path = args['path'] ?? args['file_path'] ?? args['filePath'];
-      if (typeof path !== 'string') continue;
-      const written = WRITES.test(call.tool);
-      const edited = EDITS.test(call.tool);
-      files.push({ path, read: !written && !edited, written, edited, deleted: false });
-    }
-  }
-  return files;
+/** How many characters a token has in these messages. */
+function charsPerToken(nodes: readonly Node[], counter: Counter): number {
+  const sample = nodes
+    .slice(-20)
+    .map(({ message }) => scanText(message))
+    .join('\n')
+    .slice(0, 20_000);
+  return sample.length < 100 ? 4 : sample.length / Math.max(1, counter.text(sample));
 }
 
-function mergedFiles(
-  before: readonly FileRecord[],
-  now: readonly FileRecord[],
-): readonly FileRecord[] {
-  const files = new Map<string, FileRecord>();
-  for (const file of [...before, ...now]) {
-    const known = files.get(file.path);
-    files.set(
-      file.path,
-      known === undefined
-        ? file
-        : {
-            ...known,
-            read: known.read || file.read,
-            written: known.written || file.written,
-            edited: known.edited || file.edited,
-            deleted: known.deleted || file.deleted,
-          },
-    );
-  }
-  return [...files.values()];
+function scanText(message: Message): string {
+  return message.parts
+    .map((part) => (part.kind === 'text' ? part.text : part.kind === 'call' ? part.args : ''))
+    .join('\n')
+    .slice(0, 4_000);
 }
 
-function merged<T>(
+/** The newest lines that fit a number of characters, each once, in their order. */
+function within(
+  chars: number,
+  nodes: readonly Node[],
+  line: (node: Node) => string,
+): (readonly [Node, string])[] {
+  const taken: (readonly [Node, string])[] = [];
+  const seen = new Set<string>();
+  let left = chars;
+  for (let i = nodes.length - 1; i >= 0 && left > 12; i--) {
+    const node = nodes[i] as Node;
+    const text = shortened(line(node), Math.max(40, left - 10));
+    if (text.length < 12 || text.length + 10 > left || seen.has(text)) continue;
+    seen.add(text);
+    left -= text.length + 10;
+    taken.push([node, text]);
+  }
+  return taken.toReversed();
+}
+
+function withoutTwice(notes: readonly Note[]): readonly Note[] {
+  const seen = new Set<string>();
+  return notes.filter(({ text, by }) => {
+    const key = `${by} ${text}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** What was worth naming in an earlier round is judged anew. */
+function unchosen(outcome: ToolOutcome): ToolOutcome {
+  const { worth: _, ...rest } = outcome;
+  return rest;
+}
+
+function filesOf(survey: Survey, worths: ReadonlyMap<FileTrail, number>): readonly FileRecord[] {
+  const files = [...survey.files.values()].toSorted((a, b) => a.touchedAt - b.touchedAt);
+  const named = files.slice(-MOST_FILES);
+  return [...files.slice(0, -MOST_FILES).filter((file) => worths.has(file)), ...named].map(
+    (file) => {
+      const { path, reads, edits, written, deleted, touchedAt } = file;
+      const worth = worths.get(file);
+      return {
+        path,
+        read: reads > 0,
+        written,
+        edited: edits > (written ? 1 : 0) && !(deleted && edits === 1),
+        deleted,
+        ...(touchedAt < 0 ? {} : { at: touchedAt }),
+        ...(worth === undefined ? {} : { worth }),
+      };
+    },
+  );
+}
+
+function trailOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileTrail {
+  const edits = (written ? 1 : 0) + (edited ? 1 : 0) + (deleted ? 1 : 0);
+  return {
+    key: keyOfPath(path),
+    path,
+    reads: read ? 1 : 0,
+    edits,
+    written,
+    deleted,
+    touchedAt: at,
+    editedAt: edits > 0 ? at : -1,
+  };
+}
+
+const VOICES: Readonly<Record<Speaker, Voice>> = {
+  user: VOICE.user,
+  assistant: VOICE.text,
+  tool: VOICE.tool,
+  system: VOICE.system,
+};
+
+function voiceOf({ by, source }: Note): Voice {
+  return by === 'assistant' && source !== undefined ? VOICE.args : VOICES[by];
+}
+
+function mergedByText<T extends { readonly text: string }>(
   before: readonly T[],
   now: readonly T[],
-  key: (item: T) => string,
 ): readonly T[] {
   const all = new Map<string, T>();
-  for (const item of [...before, ...now]) all.set(key(item), item);
+  for (const item of [...before, ...now]) all.set(item.text, item);
   return [...all.values()];
-}
-
-function splitTurnOf(
-  nodes: readonly Node[],
-  split: ExtractRequest['splitTurn'],
-): Summary['splitTurn'] {
-  if (split === undefined) return null;
-  const { turn, maxTokens } = split;
-  const prefix = nodes.filter((node) => node.turn === turn);
-  const texts = prefix.map(({ message }) => textOf(message)).filter((text) => text !== '');
-  return {
-    turn,
-    text: headOf(texts.map((text) => `- ${shortLine(text)}`).join('\n'), maxTokens * 3),
-  };
 }

@@ -47,6 +47,9 @@ export interface ToolOutcome {
   /** What the error led to, where it ended. */
   readonly resolution?: string;
   readonly turn: number;
+  /** The index of the call's message. */
+  readonly at?: number;
+  readonly worth?: number;
 }
 
 export interface FileRecord {
@@ -56,15 +59,22 @@ export interface FileRecord {
   readonly edited: boolean;
   readonly deleted: boolean;
   readonly note?: string;
+  /** The index of the message that touched it last. */
+  readonly at?: number;
+  readonly worth?: number;
 }
 
 /** A line quoted from the conversation, with who said it, because of the exact strings in it. */
 export interface Note {
   readonly text: string;
   readonly by: Speaker;
-  /** Where it comes from: a tool's name, a file, a command. */
+  /** Where it comes from: a file's path, or a call as it reads in one line. */
   readonly source?: string;
   readonly turn: number;
+  /** The index of the message that it stands in. */
+  readonly at?: number;
+  /** How much of what is likely to be needed again it shows, per character: what is worth least is left out first. */
+  readonly worth?: number;
 }
 
 /** What a split turn's summarised beginning held (E8). */

@@ -69,8 +69,8 @@ function largestPointer({ id, turn, message }: Node): Message {
     artifactId: '0'.repeat(32) as ArtifactId,
     summary: '会'.repeat(LONGEST_DESCRIPTION),
     hint: '',
-    headChars: 0,
-    tailChars: 0,
+    kept: [],
+    argsChars: 0,
   };
   return seated(message, record);
 }

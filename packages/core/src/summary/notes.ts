@@ -1,0 +1,373 @@
+import { hasFailed } from './outcome.ts';
+import { callLine, quoted, stretchOf, wordsBeside } from './quote.ts';
+import { VOICE, type Piece, type Voice } from './scan.ts';
+import { standing, type Group, type Item, type Selection } from './select.ts';
+import type { Note, Speaker } from './summary.ts';
+import type { CallTrail, FileTrail, Placed, Survey } from './survey.ts';
+
+const HEADING_CHARS = 140;
+/** The marks of a line in the summary: `· `, `[m123] `. */
+const MARK_CHARS = 3;
+const NUMBER_CHARS = 8;
+/** How many pieces are looked at for each anchor, and how many anchors for a room. */
+const PIECES_PER_ANCHOR = 4;
+const CHARS_PER_ANCHOR = 12;
+const PROSE_BONUS = 1.3;
+const SHORTEST_QUOTE = 4;
+
+/** A stretch of a text that could be quoted. */
+interface Quote extends Item {
+  readonly of: number;
+  start: number;
+  end: number;
+}
+
+/** The lines about one file, from one call, or said by somebody. */
+interface NoteGroup extends Group {
+  readonly file?: FileTrail;
+  readonly call?: CallTrail;
+  readonly source?: string;
+  readonly quotes: Map<number, Quote[]>;
+}
+
+/** A call that is named without a quote. */
+export interface ChosenCall {
+  readonly worth: number;
+  readonly source: string;
+}
+
+interface PlacedNote {
+  readonly of: number;
+  readonly start: number;
+  readonly note: Note;
+}
+
+export interface ChosenNotes {
+  readonly notes: readonly Note[];
+  /** The files that are named, with what that is worth. */
+  readonly files: ReadonlyMap<FileTrail, number>;
+  readonly calls: ReadonlyMap<CallTrail, ChosenCall>;
+}
+
+/** Chooses the lines of a conversation that a summary quotes because of the exact strings in them. */
+export class NoteChooser {
+  readonly #survey: Survey;
+  readonly #selection: Selection;
+  /** The texts that may be quoted, and those of them that are notes of an earlier summary. */
+  readonly #mayQuote: (of: number) => boolean;
+  readonly #carried: ReadonlyMap<number, Note>;
+  readonly #groups = new Map<string, NoteGroup>();
+  readonly #seen = new Set<string>();
+
+  constructor(
+    survey: Survey,
+    selection: Selection,
+    mayQuote: (of: number) => boolean,
+    carried: ReadonlyMap<number, Note>,
+  ) {
+    this.#survey = survey;
+    this.#selection = selection;
+    this.#mayQuote = mayQuote;
+    this.#carried = carried;
+  }
+
+  /** Offers everything that could be quoted in the selection's room. */
+  offer(): void {
+    for (const [of, piece] of this.#candidates()) this.#offerQuote(of, piece);
+    for (const of of this.#carried.keys()) this.#offerQuote(of, undefined);
+    for (const file of this.#survey.files.values()) this.#offerHeading(this.#fileGroup(file));
+    for (const group of this.#groups.values())
+      if (group.call !== undefined && group.ids.length > 0) this.#offerHeading(group);
+    for (const group of this.#groups.values())
+      for (const item of group.items) if (!item.taken) this.#selection.offer(item);
+  }
+
+  /** Names the files that were changed last, whatever they are worth. */
+  takeChangedFiles(roomChars: number): void {
+    let left = roomChars;
+    const changed = [...this.#survey.files.values()].filter(({ edits }) => edits > 0);
+    for (const file of changed.toSorted((a, b) => b.editedAt - a.editedAt)) {
+      const group = this.#fileGroup(file);
+      left -= group.headingChars;
+      if (left < 0) return;
+      const heading = this.#offerHeading(group);
+      if (!group.open) this.#selection.take(heading, 1);
+    }
+  }
+
+  chosen(): ChosenNotes {
+    const notes: PlacedNote[] = [];
+    const files = new Map<FileTrail, number>();
+    const calls = new Map<CallTrail, ChosenCall>();
+    for (const group of this.#groups.values()) {
+      if (!group.open) continue;
+      const own = this.#notes(group);
+      notes.push(...own);
+      const worth = Math.max(...group.items.filter(({ taken }) => taken).map((item) => item.worth));
+      if (group.file !== undefined) files.set(group.file, rounded(worth));
+      if (group.call !== undefined && own.length === 0)
+        calls.set(group.call, { worth: rounded(worth), source: this.#source(group) ?? '' });
+    }
+    const inOrder = notes.toSorted((a, b) => a.of - b.of || a.start - b.start);
+    return { notes: inOrder.map(({ note }) => note), files, calls };
+  }
+
+  /** For each anchor the few pieces that hold most for their length, the newest of equal lines. */
+  #candidates(): readonly (readonly [of: number, piece: Piece])[] {
+    const { placed } = this.#survey;
+    const { need, shown, roomChars } = this.#selection;
+    const least = nthLargest(need, Math.ceil(Math.max(roomChars, 0) / CHARS_PER_ANCHOR));
+    const best = new Map<
+      number,
+      { readonly of: number; readonly piece: Piece; readonly density: number }[]
+    >();
+    for (let of = placed.length - 1; of >= 0; of--) {
+      if (!this.#mayQuote(of) || this.#carried.has(of)) continue;
+      const { segment, ids } = placed[of] as Placed;
+      for (let k = segment.pieces.length - 1; k >= 0; k--) {
+        const piece = segment.pieces[k] as Piece;
+        let value = 0;
+        for (const at of piece.mentions) value += need[ids[at] as number] as number;
+        const density = value / (piece.end - piece.start + 12);
+        for (const at of piece.mentions) {
+          const id = ids[at] as number;
+          if ((need[id] as number) < least || shown[id] === 1) continue;
+          const list = best.get(id);
+          if (list === undefined) {
+            best.set(id, [{ of, piece, density }]);
+            continue;
+          }
+          if (list.length === PIECES_PER_ANCHOR && (list.at(-1)?.density ?? 0) >= density) continue;
+          if (list.some((other) => other.piece.hash === piece.hash)) continue;
+          let place = list.length;
+          while (place > 0 && (list[place - 1]?.density ?? 0) < density) place--;
+          list.splice(place, 0, { of, piece, density });
+          if (list.length > PIECES_PER_ANCHOR) list.pop();
+        }
+      }
+    }
+    const chosen = new Map<Piece, number>();
+    for (const list of best.values()) for (const { of, piece } of list) chosen.set(piece, of);
+    return [...chosen]
+      .map(([piece, of]) => [of, piece] as const)
+      .toSorted((a, b) => b[0] - a[0] || b[1].start - a[1].start);
+  }
+
+  #offerQuote(of: number, piece: Piece | undefined): void {
+    const { segment, ids } = this.#survey.placed[of] as Placed;
+    const group = this.#groupOf(of);
+    const [start, end] = piece === undefined ? [0, segment.text.length] : [piece.start, piece.end];
+    const isProse = segment.voice === VOICE.text || segment.voice === VOICE.user;
+    const quote: Quote = {
+      group,
+      of,
+      start,
+      end,
+      bonus: isProse ? PROSE_BONUS : 1,
+      chars: Math.max(8, end - start - 6),
+      ids: piece === undefined ? [...ids] : piece.mentions.map((at) => ids[at] as number),
+      stands: undefined,
+      settle: () => this.#settle(quote, piece),
+      taken: false,
+      worth: 0,
+    };
+    group.items.push(quote);
+    const own = group.quotes.get(of);
+    if (own === undefined) group.quotes.set(of, [quote]);
+    else own.push(quote);
+  }
+
+  /** The quote is made when its turn comes: its true length, and how well each anchor stands in its words. */
+  #settle(quote: Quote, piece: Piece | undefined): void {
+    const { segment } = this.#survey.placed[quote.of] as Placed;
+    const { anchors } = this.#survey;
+    const whole = piece ?? { start: 0, end: segment.text.length, mentions: [], hash: 0 };
+    const { start, end, body, words } = stretchOf(
+      segment,
+      whole,
+      anchors[this.#most(quote.ids)]?.key ?? '',
+    );
+    const mark =
+      segment.voice === VOICE.args || segment.voice === VOICE.text || segment.voice === VOICE.user
+        ? NUMBER_CHARS
+        : MARK_CHARS;
+    quote.start = start;
+    quote.end = end;
+    quote.chars = body.length + mark;
+    const isNew = body.length >= SHORTEST_QUOTE && !this.#seen.has(body);
+    this.#seen.add(body);
+    quote.ids = isNew ? quote.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
+    quote.stands = quote.ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
+  }
+
+  /** The anchor for whose sake a line is quoted. */
+  #most(ids: readonly number[]): number {
+    const { need, shown } = this.#selection;
+    const lacks = (id: number): number => (need[id] as number) * (1 - (shown[id] as number));
+    return ids.reduce((best, id) => (lacks(id) > lacks(best) ? id : best), ids[0] ?? 0);
+  }
+
+  #offerHeading(group: NoteGroup): Item {
+    const item: Item = {
+      group,
+      bonus: 1,
+      chars: 0,
+      ids: [],
+      stands: [],
+      settle: () => undefined,
+      taken: false,
+      worth: 0,
+    };
+    group.items.push(item);
+    return item;
+  }
+
+  #groupOf(of: number): NoteGroup {
+    const { segment, file, call, index } = this.#survey.placed[of] as Placed;
+    if (file !== undefined) return this.#fileGroup(file);
+    const carried = this.#carried.get(of);
+    if (carried !== undefined)
+      return this.#group(`source ${carried.source ?? ''} ${index}`, {
+        headingChars: (carried.source?.length ?? 0) + NUMBER_CHARS,
+        ids: [],
+        ...(carried.source === undefined ? {} : { source: carried.source }),
+      });
+    const trail = segment.callId === undefined ? undefined : this.#survey.calls.get(segment.callId);
+    if (segment.voice === VOICE.args || (segment.voice === VOICE.tool && call !== undefined))
+      if (trail !== undefined) return this.#callGroup(trail);
+    return this.#group(`message ${of}`, { headingChars: 0, ids: [] });
+  }
+
+  #group(key: string, own: Omit<NoteGroup, 'items' | 'open' | 'quotes'>): NoteGroup {
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { ...own, items: [], open: false, quotes: new Map() };
+      this.#groups.set(key, group);
+    }
+    return group;
+  }
+
+  #fileGroup(file: FileTrail): NoteGroup {
+    const known = this.#groups.get(`file ${file.key}`);
+    if (known !== undefined) return known;
+    const id = this.#survey.idOf(file.key);
+    const headingChars = Math.min(file.path.length, 60) + 22;
+    return this.#group(`file ${file.key}`, {
+      headingChars,
+      ids: id === undefined ? [] : [id],
+      file,
+    });
+  }
+
+  #callGroup(call: CallTrail): NoteGroup {
+    const known = this.#groups.get(`call ${call.segment}`);
+    if (known !== undefined) return known;
+    const source = sourceOf(this.#survey, call, HEADING_CHARS);
+    const { segment, ids } = this.#survey.placed[call.segment] as Placed;
+    const shown = new Set<number>();
+    for (const { start, mentions } of segment.pieces) {
+      if (start > HEADING_CHARS * 3) break;
+      for (const at of mentions) {
+        const id = ids[at] as number;
+        if (source.includes(this.#survey.anchors[id]?.key ?? '')) shown.add(id);
+      }
+    }
+    return this.#group(`call ${call.segment}`, {
+      headingChars: source.length + NUMBER_CHARS + 4,
+      ids: [...shown],
+      call,
+      source,
+    });
+  }
+
+  /** The chosen stretches of a group as notes; neighbours become one, and the beginning of a call is its heading. */
+  #notes(group: NoteGroup): readonly PlacedNote[] {
+    const source = this.#source(group);
+    const notes: PlacedNote[] = [];
+    for (const [of, quotes] of group.quotes) {
+      const { segment, index, turn } = this.#survey.placed[of] as Placed;
+      const carried = this.#carried.get(of);
+      const at = this.#at(of, index);
+      for (const { start, end, worth } of joined(quotes)) {
+        if (start === 0 && opensCall(group, of)) continue;
+        const text = carried?.text ?? quoted(segment.text.slice(start, end), segment.voice);
+        const by = carried?.by ?? speakerOf(segment.voice);
+        const own = { text, by, turn, at, worth: rounded(worth) };
+        if (text !== '')
+          notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
+      }
+    }
+    return notes;
+  }
+
+  /** What the notes of a group come from: of a call as much as was chosen of its beginning. */
+  #source(group: NoteGroup): string | undefined {
+    if (group.call === undefined) return group.file?.path ?? group.source;
+    const [opening] = joined(group.quotes.get(group.call.segment) ?? []);
+    return opening?.start === 0 ? sourceOf(this.#survey, group.call, opening.end) : group.source;
+  }
+
+  /** A result stands where its call does. */
+  #at(of: number, index: number): number {
+    const { call } = this.#survey.placed[of] as Placed;
+    return call === undefined ? index : (this.#survey.placed[call] as Placed).index;
+  }
+}
+
+/** Ends the line of a call that failed. */
+export const FAILED = ' → failed';
+
+/** A call in one line, with how it ended where that was badly. */
+function sourceOf(survey: Survey, call: CallTrail, chars: number): string {
+  const { tool, text } = (survey.placed[call.segment] as Placed).segment;
+  const line = callLine(tool, text.slice(tool.length + 1), Math.max(HEADING_CHARS, chars));
+  return hasFailed(survey, call) ? line + FAILED : line;
+}
+
+interface Run {
+  readonly start: number;
+  end: number;
+  worth: number;
+}
+
+/** The quotes that were taken, in order, neighbours as one. */
+function joined(quotes: readonly Quote[]): readonly Run[] {
+  const runs: Run[] = [];
+  const taken = quotes.filter((quote) => quote.taken).toSorted((a, b) => a.start - b.start);
+  for (const { start, end, worth } of taken) {
+    const last = runs.at(-1);
+    if (last === undefined || start > last.end + 1) runs.push({ start, end, worth });
+    else {
+      last.end = Math.max(last.end, end);
+      last.worth = Math.max(last.worth, worth);
+    }
+  }
+  return runs;
+}
+
+function opensCall(group: NoteGroup, of: number): boolean {
+  return group.call?.segment === of;
+}
+
+function speakerOf(voice: Voice): Speaker {
+  switch (voice) {
+    case VOICE.user:
+      return 'user';
+    case VOICE.text:
+    case VOICE.args:
+      return 'assistant';
+    case VOICE.tool:
+      return 'tool';
+    case VOICE.system:
+      return 'system';
+  }
+}
+
+/** Enough digits to keep an order, few enough to read. */
+function rounded(worth: number): number {
+  return Number(worth.toPrecision(3));
+}
+
+function nthLargest(values: Float64Array, n: number): number {
+  return n >= values.length ? 0 : (values.toSorted()[values.length - n] ?? 0);
+}

@@ -1,0 +1,225 @@
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  textOf,
+  type CallPart,
+  type Message,
+} from '../thread/message.ts';
+import type { AnchorReader } from './anchor.ts';
+import { chunkEnd, type Anchor } from './anchor.ts';
+
+/** Whose words a text is. */
+export const VOICE = { user: 0, text: 1, args: 2, tool: 3, system: 4 } as const;
+export type Voice = (typeof VOICE)[keyof typeof VOICE];
+
+/** An anchor in one text. */
+export interface Mention {
+  readonly anchor: Anchor;
+  readonly first: number;
+  last: number;
+  count: number;
+  /** How often it stands before a parenthesis, behind a backslash, alone in its chunk. */
+  calls: number;
+  escaped: number;
+  alone: number;
+}
+
+/** A line of a text that holds anchors, or a part of a long line. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+  /** Positions in the segment's mentions. */
+  readonly mentions: readonly number[];
+  readonly hash: number;
+}
+
+/** A file that a call names, and whether the call changes it. */
+export interface Touch {
+  readonly path: string;
+  readonly does: 'reads' | 'writes' | 'edits' | 'deletes';
+}
+
+/** One text of a message: what was said, what was called, what came back. */
+export interface Segment {
+  readonly voice: Voice;
+  readonly text: string;
+  readonly tool: string;
+  readonly callId: string | undefined;
+  readonly touch: Touch | undefined;
+  readonly mentions: readonly Mention[];
+  readonly pieces: readonly Piece[];
+}
+
+const scans = new WeakMap<Message, readonly Segment[]>();
+
+/** The texts of a message with their anchors. A message is read once, however often it is asked for. */
+export function scan(message: Message, reader: AnchorReader): readonly Segment[] {
+  let segments = scans.get(message);
+  if (segments === undefined) {
+    segments = [...segmentsOf(message, reader)];
+    scans.set(message, segments);
+  }
+  return segments;
+}
+
+function* segmentsOf(message: Message, reader: AnchorReader): Iterable<Segment> {
+  const said = textOf(message);
+  if (said !== '') yield segment(said, { voice: voiceOf(message) }, reader);
+  for (const call of callsOf(message)) {
+    const own = { voice: VOICE.args, tool: call.tool, callId: call.callId, touch: touchOf(call) };
+    yield segment(`${call.tool} ${call.args}`, own, reader);
+  }
+  for (const result of resultsOf(message)) {
+    const { callId, tool = '' } = result;
+    yield segment(resultText(result), { voice: VOICE.tool, tool, callId }, reader);
+  }
+}
+
+function voiceOf({ role }: Message): Voice {
+  switch (role) {
+    case 'assistant':
+      return VOICE.text;
+    case 'user':
+      return VOICE.user;
+    case 'system':
+      return VOICE.system;
+    case 'tool':
+      return VOICE.tool;
+  }
+}
+
+/** A text that stands by itself: a note that an earlier summary quotes. */
+export function segment(
+  text: string,
+  own: Pick<Segment, 'voice'> & Partial<Segment>,
+  reader: AnchorReader,
+): Segment {
+  const { voice, tool = '', callId, touch } = own;
+  const lines = new Lines(text, voice, reader);
+  lines.read();
+  return { voice, text, tool, callId, touch, mentions: lines.mentions, pieces: lines.pieces };
+}
+
+/** The longest stretch that is quoted as one; a line may be a little longer. */
+const PIECE = 170;
+const SLACK = 40;
+const [PARENTHESIS, BACKSLASH, DOT, SPACE] = [40, 92, 46, 32];
+
+class Lines {
+  readonly mentions: Mention[] = [];
+  readonly pieces: Piece[] = [];
+  readonly #text: string;
+  readonly #voice: Voice;
+  readonly #reader: AnchorReader;
+  readonly #byKey = new Map<string, number>();
+
+  constructor(text: string, voice: Voice, reader: AnchorReader) {
+    this.#text = text;
+    this.#voice = voice;
+    this.#reader = reader;
+  }
+
+  /** Arguments are JSON: their lines end in an escaped line feed. */
+  read(): void {
+    const text = this.#text;
+    const escaped = this.#voice === VOICE.args;
+    const feed = escaped ? String.raw`\n` : '\n';
+    for (let start = 0; start < text.length;) {
+      const found = text.indexOf(feed, escaped ? start + 1 : start);
+      const end = found < 0 ? text.length : found;
+      let from = start;
+      while (end - from > PIECE + SLACK) {
+        const to = this.#breakAt(from);
+        this.#piece(from, to);
+        from = to;
+      }
+      if (end > from) this.#piece(from, end);
+      start = escaped ? end : end + 1;
+    }
+  }
+
+  #piece(start: number, end: number): void {
+    const text = this.#text;
+    let own: number[] | null = null;
+    const hash = this.#reader.read(text, start, end, (anchors, from, to) => {
+      const calls = to < end && text.charCodeAt(to) === PARENTHESIS ? 1 : 0;
+      const escaped = from > 0 && text.charCodeAt(from - 1) === BACKSLASH ? 1 : 0;
+      const alone = anchors.length === 1 ? 1 : 0;
+      for (const anchor of anchors) {
+        const at = this.#mention(anchor, from);
+        const mention = this.mentions[at] as Mention;
+        mention.count++;
+        mention.last = from;
+        mention.calls += calls;
+        mention.escaped += escaped;
+        mention.alone += alone;
+        if (own === null) own = [at];
+        else if (!own.includes(at)) own.push(at);
+      }
+    });
+    if (own !== null) this.pieces.push({ start, end, mentions: own, hash });
+  }
+
+  #mention(anchor: Anchor, first: number): number {
+    let at = this.#byKey.get(anchor.key);
+    if (at === undefined) {
+      at = this.mentions.length;
+      this.#byKey.set(anchor.key, at);
+      this.mentions.push({ anchor, first, last: first, count: 0, calls: 0, escaped: 0, alone: 0 });
+    }
+    return at;
+  }
+
+  /** Where a long line is broken: behind a sentence in prose, else at a space, never inside a chunk. */
+  #breakAt(from: number): number {
+    const text = this.#text;
+    const prose = this.#voice === VOICE.text || this.#voice === VOICE.user;
+    if (prose)
+      for (let k = from + PIECE + 30; k > from + 50; k--)
+        if (text.charCodeAt(k) === DOT && text.charCodeAt(k + 1) === SPACE) return k + 2;
+    for (let k = from + PIECE; k > from + 60; k--) if (text.charCodeAt(k) === SPACE) return k;
+    return chunkEnd(text, from + PIECE);
+  }
+}
+
+const EDITS = /edit|write|replace|patch|create|insert/i;
+const WRITES = /write|create/i;
+const SEARCHES = /grep|glob|search|find|list|^ls$/i;
+const EDIT_ARGS = /old_str|new_str|file_text|\*\*\* Begin Patch/;
+const VIEW = /"command"\s{0,3}:\s{0,3}"view"/;
+const CREATE = /"command"\s{0,3}:\s{0,3}"create"|\*\*\* Add File/;
+const PATH =
+  /"(?:file_?path|path|file|filename|notebook_path|target_file|abs_path|filePath)"\s{0,3}:\s{0,3}"((?:[^"\\]|\\.){1,300})"/;
+const SHELL_READ =
+  /"(?:cmd|command)"\s{0,3}:\s{0,3}(?:\[[^\]]{0,40}"-l?c"\s{0,3},\s{0,3})?"(?:cd [^\s"&;]{1,200} && )?(?:cat|sed -n|head|tail|nl|less|bat)\b[^|;&"\\]{0,200}?\s([\w@.+~/-]{0,200}[\w-]\.\w{1,8})(?=["\s|;\\])/;
+const SHELL_REMOVE =
+  /"(?:cmd|command)"\s{0,3}:\s{0,3}"(?:cd [^\s"&;]{1,200} && )?(?:git )?rm (?:-\w{1,3} )?([\w@.+~/-]{1,200})(?="|\s&&|\s;)/;
+const PATCHED = /\*\*\* (?:Update|Add|Delete) File: ([\w@.+~/ -]{1,300}?)(?=\\n|\n|"|$)/;
+const SHELL_CHARS = 600;
+
+/** True for a call that looks for things: what it finds is no outcome, where it looks is no file of its own. */
+export function searches(tool: string): boolean {
+  return SEARCHES.test(tool);
+}
+
+/** The file that a call is about, as its arguments tell. */
+function touchOf({ tool, args }: CallPart): Touch | undefined {
+  if (SEARCHES.test(tool)) return undefined;
+  const edits = EDITS.test(tool) ? !VIEW.test(args.slice(0, SHELL_CHARS)) : EDIT_ARGS.test(args);
+  const patched = edits ? PATCHED.exec(args) : null;
+  if (patched?.[1] !== undefined) {
+    const does = patched[0].startsWith('*** Delete') ? 'deletes' : 'edits';
+    return { path: patched[1], does };
+  }
+  const shell = args.slice(0, SHELL_CHARS);
+  const removed = SHELL_REMOVE.exec(shell)?.[1];
+  if (removed !== undefined) return { path: removed, does: 'deletes' };
+  const path = PATH.exec(args)?.[1] ?? SHELL_READ.exec(shell)?.[1];
+  if (path === undefined) return undefined;
+  const writes = WRITES.test(tool) || CREATE.test(shell);
+  return {
+    path,
+    does: edits ? (writes ? 'writes' : 'edits') : /delete|remove/i.test(tool) ? 'deletes' : 'reads',
+  };
+}

@@ -1,0 +1,155 @@
+import { ENOUGH_WORDS } from './quote.ts';
+
+/** Lines that share a heading: whoever quotes the first of them pays for it. */
+export interface Group {
+  readonly headingChars: number;
+  /** The anchors that the heading shows. */
+  readonly ids: readonly number[];
+  readonly items: Item[];
+  open: boolean;
+}
+
+/** Something that could be shown for the sake of the anchors in it. */
+export interface Item {
+  readonly group: Group;
+  /** Prose reads better than code: of equals it comes first. */
+  readonly bonus: number;
+  chars: number;
+  ids: readonly number[];
+  /** How well each anchor stands in its words, 0 to 1; undefined until the item is looked at closely. */
+  stands: readonly number[] | undefined;
+  /** Looks closely: the true length, and how well each anchor stands. */
+  readonly settle: (item: Item) => void;
+  taken: boolean;
+  /** What it was worth per character when it was taken. */
+  worth: number;
+}
+
+/** How well an anchor stands among so many words of its line. */
+export function standing(words: number): number {
+  return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
+}
+
+/** Every line costs a mark and a line feed; very short ones are not worth more for being short. */
+const LINE_CHARS = 2;
+const SHORTEST_CHARS = 12;
+const LEAST_WORTH = 1e-7;
+const NO_ROOM = 24;
+
+interface Offer {
+  readonly item: Item;
+  readonly worth: number;
+}
+
+/**
+ * Chooses items within a room so that together they show as much as possible of what will be needed: the most need per
+ * character first. What an item adds only shrinks while others are taken, so it is looked at again when its turn comes.
+ */
+export class Selection {
+  readonly need: Float64Array;
+  /** How well each anchor is shown already. */
+  readonly shown: Float64Array;
+  roomChars: number;
+  readonly #heap: Offer[] = [];
+
+  constructor(need: Float64Array, roomChars: number) {
+    this.need = need;
+    this.shown = new Float64Array(need.length);
+    this.roomChars = roomChars;
+  }
+
+  get exhausted(): boolean {
+    return this.#heap.length === 0;
+  }
+
+  show(id: number): void {
+    this.shown[id] = 1;
+  }
+
+  offer(item: Item): void {
+    const worth = this.#worth(item);
+    if (worth > LEAST_WORTH) push(this.#heap, { item, worth });
+  }
+
+  /** Takes the best items until the room is used up. */
+  spend(): void {
+    const tooLong: Offer[] = [];
+    for (let offer = pop(this.#heap); offer !== undefined; offer = pop(this.#heap)) {
+      const { item } = offer;
+      if (item.taken) continue;
+      if (item.stands === undefined && this.#worth(item) >= offer.worth) item.settle(item);
+      const worth = this.#worth(item);
+      if (worth < offer.worth) {
+        if (worth > LEAST_WORTH) push(this.#heap, { item, worth });
+        continue;
+      }
+      if (this.#chars(item) > this.roomChars) {
+        tooLong.push(offer);
+        if (this.roomChars < NO_ROOM) break;
+      } else this.take(item, worth);
+    }
+    for (const offer of tooLong) push(this.#heap, offer);
+  }
+
+  take(item: Item, worth: number): void {
+    const { group, ids, stands } = item;
+    this.roomChars -= this.#chars(item);
+    item.taken = true;
+    item.worth = worth;
+    ids.forEach((id, k) => {
+      const stand = stands?.[k] ?? 1;
+      if (stand > (this.shown[id] as number)) this.shown[id] = stand;
+    });
+    if (group.open) return;
+    group.open = true;
+    for (const id of group.ids) this.show(id);
+    for (const other of group.items) if (!other.taken) this.offer(other);
+  }
+
+  #chars({ chars, group }: Item): number {
+    return chars + (group.open ? 0 : group.headingChars);
+  }
+
+  #worth(item: Item): number {
+    const { ids, stands, group, bonus } = item;
+    let value = 0;
+    for (let k = 0; k < ids.length; k++) {
+      const id = ids[k] as number;
+      const more = (stands === undefined ? 1 : (stands[k] as number)) - (this.shown[id] as number);
+      if (more > 0) value += (this.need[id] as number) * more;
+    }
+    if (!group.open)
+      for (const id of group.ids)
+        value += (this.need[id] as number) * Math.max(0, 1 - (this.shown[id] as number));
+    return (bonus * value) / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
+  }
+}
+
+function push(heap: Offer[], offer: Offer): void {
+  let i = heap.push(offer) - 1;
+  while (i > 0) {
+    const parent = (i - 1) >> 1;
+    if ((heap[parent] as Offer).worth >= offer.worth) break;
+    heap[i] = heap[parent] as Offer;
+    i = parent;
+  }
+  heap[i] = offer;
+}
+
+function pop(heap: Offer[]): Offer | undefined {
+  const [top] = heap;
+  const last = heap.pop();
+  if (top === undefined || last === undefined || heap.length === 0) return top;
+  let i = 0;
+  for (;;) {
+    let child = 2 * i + 1;
+    if (child >= heap.length) break;
+    const right = heap[child + 1];
+    if (right !== undefined && right.worth > (heap[child] as Offer).worth) child++;
+    if (last.worth >= (heap[child] as Offer).worth) break;
+    heap[i] = heap[child] as Offer;
+    i = child;
+  }
+  heap[i] = last;
+  return top;
+}
