@@ -104,7 +104,7 @@ test('B8 real sessions, compacted at three budgets, are lawful for their provide
     const problems = (wire: readonly object[]): readonly string[] =>
       isAnthropic ? anthropicProblems({ messages: wire }) : openaiResponsesProblems(wire);
     const wire = codec.encode(messages);
-    for (const windowTokens of [16_000, 48_000, 120_000])
+    for (const windowTokens of [8_000, 32_000, 120_000])
       await checkedFit(codec, wire, windowTokens, problems);
   }
 });

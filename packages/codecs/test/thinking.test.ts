@@ -11,6 +11,8 @@ interface Run {
   readonly compactions: number;
   /** How many requests held thinking, and how many thoughts they held at most. */
   readonly thoughtful: number;
+  /** How many held what was recalled for their turn alone. */
+  readonly recalled: number;
 }
 
 /** An agent whose provider binds each thought to the conversation that it was made in, over many compactions. */
@@ -20,17 +22,23 @@ async function run(rules: ProviderRules): Promise<Run> {
   const problems: string[] = [];
   let compactions = 0;
   let thoughtful = 0;
+  let recalled = 0;
   for (let step = 1; step <= STEPS; step++) {
     const fitted = await bobbin.fit(history);
     const request = { system: SYSTEM, messages: fitted.messages };
     problems.push(...anthropicProblems(request));
     compactions += fitted.compacted ? 1 : 0;
+    recalled += fitted.prompt.messages.some(({ source }) => source.kind === 'recalled') ? 1 : 0;
     thoughtful += JSON.stringify(request).includes('"thinking"') ? 1 : 0;
     history.push(answer(step, request), results(step));
     // A turn ends now and then, so that words stand behind results.
-    if (step % 15 === 0) history.push({ role: 'user', content: `Go on from step ${step}.` });
+    if (step % 15 === 0)
+      history.push({
+        role: 'user',
+        content: `Why was src/a${step - 12}.ts looked at in step ${step - 12}? Then go on.`,
+      });
   }
-  return { problems, compactions, thoughtful };
+  return { problems, compactions, thoughtful, recalled };
 }
 
 function answer(step: number, request: Parameters<typeof signThinking>[0]): AnthropicMessage {
@@ -60,7 +68,8 @@ function results(step: number): AnthropicMessage {
 }
 
 test('C18 no request holds a thought whose conversation was rewritten before it', async () => {
-  const { problems, compactions, thoughtful } = await run(ANTHROPIC_RULES);
+  const { problems, compactions, thoughtful, recalled } = await run(ANTHROPIC_RULES);
+  assert.ok(recalled > 0, 'something is recalled');
   assert.deepEqual(problems, []);
   assert.ok(compactions >= 5, `${compactions} compactions`);
   assert.ok(thoughtful > STEPS / 2, `thoughts were sent in ${thoughtful} requests`);
