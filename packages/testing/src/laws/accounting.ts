@@ -40,11 +40,15 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
 }
 
 /** What was brought back for this turn stands before it, each thing once. */
-export function* reminders({ whole }: Scene): Iterable<Breach> {
+export function* reminders({ whole, thread }: Scene): Iterable<Breach> {
   const law = 'brought back once, before the turn';
-  const turn = whole.messages.findLastIndex(
-    ({ message, source }) => source.kind === 'kept' && startsTurn(message),
-  );
+  const turn = whole.messages.findLastIndex((shown) => {
+    const node =
+      shown.source.kind === 'kept' || shown.source.kind === 'changed'
+        ? thread.get(shown.source.id)
+        : undefined;
+    return node !== undefined && startsTurn(node.message) && !isTold(shown);
+  });
   const seen = new Set<string>();
   for (const [position, { source }] of whole.messages.entries()) {
     if (source.kind !== 'rehydrated' && source.kind !== 'recalled') continue;
