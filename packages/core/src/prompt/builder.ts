@@ -108,12 +108,11 @@ export class PromptBuilder {
     const waiting = new Set(
       round.flatMap(({ message }) => callsOf(message).map(({ callId }) => callId)),
     );
-    const strays: [Node, readonly ResultPart[]][] = [];
+    const strays: [Node, Places][] = [];
     for (const node of round) {
-      const results = resultsOf(node.message);
-      const stray = results.filter(({ callId }) => !waiting.delete(callId));
-      if (stray.length > 0) strays.push([node, stray]);
-      if (stray.length === 0) this.#emitNode(node);
+      const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
+      if (stray.size > 0) strays.push([node, stray]);
+      if (stray.size === 0) this.#emitNode(node);
       else this.#emitWithout(node, stray);
       this.#inRound = true;
     }
@@ -125,17 +124,15 @@ export class PromptBuilder {
 
   /** A message whose results all come too late: what else it holds stays. */
   #emitUnseated(node: Node): void {
-    const stray = resultsOf(node.message);
+    const stray = placesOf(node.message, () => true);
     this.#emitWithout(node, stray);
     this.#emitStray(node, stray);
   }
 
-  #emitWithout(node: Node, stray: readonly ResultPart[]): void {
+  #emitWithout(node: Node, stray: Places): void {
     const shown = this.#shown(node);
-    const strayIds = new Set(stray.map(({ callId }) => callId));
-    const parts = shown.parts.filter(
-      (part) => part.kind !== 'result' || !strayIds.has(part.callId),
-    );
+    const late = lateResults(shown, stray);
+    const parts = shown.parts.filter((part) => part.kind !== 'result' || !late.has(part));
     this.#emit(withParts(shown, parts), { kind: 'changed', id: node.id, by: 'stray' });
   }
 
@@ -146,11 +143,8 @@ export class PromptBuilder {
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
-  #emitStray(node: Node, stray: readonly ResultPart[]): void {
-    const strayIds = new Set(stray.map(({ callId }) => callId));
-    const parts = this.#shown(node).parts.flatMap((part) =>
-      part.kind === 'result' && strayIds.has(part.callId) ? strayParts(part) : [],
-    );
+  #emitStray(node: Node, stray: Places): void {
+    const parts = [...lateResults(this.#shown(node), stray)].flatMap(strayParts);
     this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
   }
 
@@ -226,6 +220,20 @@ export class PromptBuilder {
 
 function isSeat(action: Action | undefined): action is SeatAction {
   return action !== undefined && isSeatAction(action);
+}
+
+/** Which of a message's results are meant, by their order: two may name one call. */
+type Places = ReadonlySet<number>;
+
+function placesOf(message: Message, isMeant: (result: ResultPart) => boolean): Places {
+  const places = new Set<number>();
+  for (const [place, result] of resultsOf(message).entries())
+    if (isMeant(result)) places.add(place);
+  return places;
+}
+
+function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
+  return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
 }
 
 /** What a result that came too late holds, with a word on where it comes from. */
