@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  bobbinExtension,
+  type BeforeCompact,
+  type PiCompaction,
+  type PiContext,
+  type PiTool,
+} from '@bobbin/adapters/pi';
+import { memoryStore } from '@bobbin/core';
+
+type Answer = Promise<{ compaction: PiCompaction } | undefined>;
+
+/** As much of pi as an extension meets: it calls the handler and offers the tools. */
+function installed(extension: ReturnType<typeof bobbinExtension>): {
+  readonly tools: ReadonlyMap<string, PiTool>;
+  readonly compact: (asked: BeforeCompact) => Answer;
+} {
+  const tools = new Map<string, PiTool>();
+  let handler: ((event: BeforeCompact, context: PiContext) => Answer) | undefined;
+  extension({
+    on: (_event, given) => {
+      handler = given;
+    },
+    registerTool: (tool) => void tools.set(tool.name, tool),
+  });
+  return { tools, compact: async (asked) => handler?.(asked, CONTEXT) };
+}
+
+const CONTEXT: PiContext = { sessionManager: { getSessionId: () => 'session-1' } };
+
+function message(id: number, body: object): { id: string } {
+  const parentId = id === 0 ? null : `e${id - 1}`;
+  const timestamp = '2026-11-01T00:00:00.000Z';
+  const said = { ...body, timestamp: 0 };
+  const entry = { type: 'message', id: `e${id}`, parentId, timestamp, message: said };
+  return entry;
+}
+
+/** Entries of a pi session: a task, then rounds of a tool. */
+function entriesOf(rounds: number): { id: string }[] {
+  const entries = [
+    message(0, { role: 'user', content: 'Rule: never touch /etc/heron.conf. Fix the tests.' }),
+  ];
+  for (let i = 0; i < rounds; i++) {
+    const call = {
+      type: 'toolCall',
+      id: `c${i}`,
+      name: 'bash',
+      arguments: { command: `make t${i}` },
+    };
+    entries.push(message(2 * i + 1, { role: 'assistant', content: [call], stopReason: 'toolUse' }));
+    const text = `run ${i}: expected ${i * 7} but was ${i * 7 + 1} at /srv/app/t${i}.ts:${i}`;
+    const content = [{ type: 'text', text }];
+    const result = {
+      role: 'toolResult',
+      toolCallId: `c${i}`,
+      toolName: 'bash',
+      isError: false,
+      content,
+    };
+    entries.push(message(2 * i + 2, result));
+  }
+  return entries;
+}
+
+function event(branchEntries: readonly { id: string }[], firstKeptEntryId: string): BeforeCompact {
+  const settings = { reserveTokens: 16_384 };
+  const preparation = { firstKeptEntryId, tokensBefore: 9_000, settings };
+  return { preparation, branchEntries, signal: new AbortController().signal };
+}
+
+test('B10 pi is answered with a summary of all that it does not keep', async () => {
+  const { compact } = installed(bobbinExtension());
+  const answer = await compact(event(entriesOf(20), 'e31'));
+  assert.ok(answer !== undefined);
+  const { summary, ...rest } = answer.compaction;
+  assert.deepEqual(rest, {
+    firstKeptEntryId: 'e31',
+    tokensBefore: 9_000,
+    details: { bobbin: { thread: 'session-1', version: 1 } },
+  });
+  assert.match(summary, /never touch \/etc\/heron\.conf/);
+});
+
+test('B10 a cut between a call and its result moves before the call: nothing is lost between', async () => {
+  const { compact } = installed(bobbinExtension());
+  const answer = await compact(event(entriesOf(20), 'e32'));
+  assert.equal(answer?.compaction.firstKeptEntryId, 'e31');
+});
+
+test('B10 the next compaction of pi goes on from the one before', async () => {
+  const store = memoryStore();
+  const { compact } = installed(bobbinExtension({ store }));
+  await compact(event(entriesOf(20), 'e31'));
+  const second = await compact(event(entriesOf(40), 'e71'));
+  assert.deepEqual(second?.compaction.details.bobbin, { thread: 'session-1', version: 2 });
+  assert.match(second?.compaction.summary ?? '', /never touch \/etc\/heron\.conf/);
+});
+
+test('B10 where there is nothing to summarise, pi goes on by itself', async () => {
+  const { compact } = installed(bobbinExtension());
+  assert.equal(await compact(event(entriesOf(3), 'e0')), undefined);
+});
+
+test('C26 pi has read_artifact and recall', async () => {
+  const { compact, tools } = installed(bobbinExtension());
+  assert.deepEqual([...tools.keys()], ['read_artifact', 'recall']);
+  await compact(event(entriesOf(20), 'e31'));
+  const recall = tools.get('recall');
+  const found = await recall?.execute('1', { query: 't3.ts' }, undefined, undefined, CONTEXT);
+  assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22 at \/srv\/app\/t3\.ts:3/);
+});
