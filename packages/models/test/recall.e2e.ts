@@ -134,7 +134,15 @@ function spanOf(recording: Recording): Span | undefined {
   const needed = neededLater(nodes, path.slice(end, end + LOOK_AHEAD));
   const task = path[0] === undefined ? null : textOf(path[0].message);
   if (end < 4 || needed.size < 5) return undefined;
-  const request = { nodes, previous: null, task, round: 1, overlap: [], maxTokens: ROOM_TOKENS };
+  const request = {
+    nodes,
+    previous: null,
+    task,
+    round: 1,
+    overlap: [],
+    maxTokens: ROOM_TOKENS,
+    counter,
+  };
   return { id: recording.id, request, needed };
 }
 
@@ -181,7 +189,7 @@ for (const { id, request, needed } of spans) {
   model.said = '';
   const extracted = cleanExtract(request);
   const summary = await trusted
-    .summarize({ ...request, counter, report: (report) => reports.push(report) })
+    .summarize({ ...request, report: (report) => reports.push(report) })
     .catch(
       (error: unknown) => (console.log(`  ${String(error)}: the extract stands in`), extracted),
     );
