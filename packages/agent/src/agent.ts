@@ -26,6 +26,7 @@ import {
   type Effect,
   type Machine,
   type MachineEvent,
+  type Readiness,
   type Result,
 } from './machine.ts';
 import { chooseModel, type Model } from './models.ts';
@@ -321,11 +322,11 @@ export class Agent {
       .catch((error: unknown) => this.emit({ type: 'error', error: reasonOf(error) }));
   }
 
-  async #prepare(compaction: boolean): Promise<MachineEvent> {
+  async #prepare(compaction: Readiness): Promise<MachineEvent> {
     const { signal } = this.#controller;
-    if (!compaction && this.#session.isFull)
+    if (compaction === 'never' && this.#session.isFull)
       return { kind: 'prepared', result: 'none', fits: true, full: true };
-    const fitted = await this.#session.prompt(compaction, signal);
+    const fitted = await this.#session.prompt(compaction === 'early', signal);
     this.#fitted = fitted;
     return { kind: 'prepared', result: await this.#told(fitted), fits: fitted.fits, full: false };
   }
@@ -435,10 +436,8 @@ export class Agent {
   async #compact(instructions?: string): Promise<MachineEvent> {
     const { signal } = this.#controller;
     this.#compactionBegan();
-    const { handle } = this.#session;
-    return this.#compacted(
-      await handle.compact({ signal, ...(instructions === undefined ? {} : { instructions }) }),
-    );
+    const wish = instructions === undefined ? {} : { instructions };
+    return this.#compacted(await this.#session.compact({ signal, ...wish }));
   }
 
   /** The provider counted more than the engine (E3), which learns from it. */
@@ -458,6 +457,8 @@ export class Agent {
     const { signal } = this.#controller;
     const { setting, windowTokens } = this.#session;
     const model = this.#choose(name);
+    // A model that cannot be loaded is not switched to.
+    await model.load();
     let result: Result = 'none';
     if (model.windowTokens < windowTokens) {
       try {
@@ -499,7 +500,7 @@ export class Agent {
 
   /** Tells what the engine did for a prompt, and says how it came out. */
   async #told(fitted: Fitted<AiSdkMessage>): Promise<Result> {
-    const { result, shortened } = verdictOf(fitted, this.#summaryFailed);
+    const { result, shortened } = verdictOf(fitted, this.#compactionStarted, this.#summaryFailed);
     if (shortened > 0)
       this.emit({
         type: 'notice',

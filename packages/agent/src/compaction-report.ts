@@ -11,15 +11,18 @@ export interface Verdict {
   readonly shortened: number;
 }
 
-export function verdictOf({ events, compacted }: Fitted<unknown>, summaryFailed: boolean): Verdict {
+/** Useless is only what asked a model for a summary in vain: to find nothing to compact costs nothing. */
+export function verdictOf(
+  { events, compacted }: Fitted<unknown>,
+  summarized: boolean,
+  summaryFailed: boolean,
+): Verdict {
   const shortened = events.filter(
     (event) => event.kind === 'externalized' && event.strategy === FIRST_SIGHT,
   ).length;
-  const rungs = rungsOf(events);
-  if (compacted && rungs.length > 0)
+  if (compacted && rungsOf(events).length > 0)
     return { result: summaryFailed ? 'by-extract' : 'done', shortened };
-  const tried = events.some((event) => event.kind === 'completed' && event.freed <= 0);
-  return { result: tried && !compacted ? 'useless' : 'none', shortened };
+  return { result: summarized && !compacted ? 'useless' : 'none', shortened };
 }
 
 const FIRST_SIGHT = 'first-sight';

@@ -80,8 +80,7 @@ export type MachineEvent =
 
 export type Effect =
   | { readonly kind: 'append'; readonly text: string }
-  /** With `compaction` false the prompt is made as it is. */
-  | { readonly kind: 'prepare'; readonly compaction: boolean }
+  | { readonly kind: 'prepare'; readonly compaction: Readiness }
   | { readonly kind: 'ask' }
   | { readonly kind: 'act' }
   | { readonly kind: 'compact'; readonly instructions?: string }
@@ -96,6 +95,9 @@ export type Effect =
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'end'; readonly reason: EndReason };
+
+/** When to compact for a prompt: early, as the policy says; only where it would not fit; or not at all. */
+export type Readiness = 'early' | 'must' | 'never';
 
 export type Step = readonly [Machine, readonly Effect[]];
 
@@ -178,8 +180,10 @@ function released(machine: Machine, goOn: boolean): Step {
 }
 
 function prepare(machine: Machine, phase: 'preparing' | 'settling' = 'preparing'): Step {
-  return [{ ...machine, phase }, [{ kind: 'prepare', compaction: machine.automatic === 'on' }]];
+  return [{ ...machine, phase }, [{ kind: 'prepare', compaction: READINESS[machine.automatic] }]];
 }
+
+const READINESS = { on: 'early', 'gave-up': 'must', off: 'never' } as const;
 
 function compactingOf(phase: Phase): Phase {
   if (phase === 'preparing') return 'compacting';
@@ -325,7 +329,7 @@ function failed(machine: Machine, reason: string): Step {
 }
 
 function withoutCompaction(effect: Effect): Effect {
-  return effect.kind === 'prepare' ? { ...effect, compaction: false } : effect;
+  return effect.kind === 'prepare' ? { ...effect, compaction: 'never' } : effect;
 }
 
 function aborted(machine: Machine): Step {
@@ -355,7 +359,7 @@ const NO_ROOM =
   'The context is full and could not be compacted. Nothing is lost: /compact tries again, /handoff GOAL starts afresh with what matters.';
 const TOO_SMALL =
   'What must stay (system prompt, tools, instructions, pins) leaves no room in this window. Choose a model with a larger one, or shorten the instructions; /context shows the sizes.';
-const GAVE_UP = `Compaction failed ${MOST_FAILURES} times in a row, so it no longer runs by itself. /compact tries again, /autocompact on turns it back on.`;
+const GAVE_UP = `Compaction failed ${MOST_FAILURES} times in a row, so it is tried only when it must be. /compact tries again, /autocompact on turns it back on.`;
 const NO_SUMMARIES = `The model failed to write a summary ${MOST_FAILURES} times in a row. Summaries are now made without a model; /model makes it try again.`;
 const REFILLS =
   'The context fills up again at once after each compaction, so it stops here instead of going round. One step brings more than a compaction can free: ask for smaller outputs, choose a larger window, or /handoff GOAL. /context shows what takes the room; "go on" tries once more.';

@@ -1,6 +1,4 @@
 import {
-  clear,
-  drop,
   externalize,
   pi,
   PRESETS,
@@ -14,10 +12,12 @@ import type { CompactionSettings } from './settings.ts';
 
 /** The most of the window that the reserve and the recent messages may take: the defaults are made for large windows. */
 const RESERVE_SHARE = 0.25;
-const RECENT_SHARE = 0.3;
+const RECENT_SHARE = 0.2;
+/** The most that a summary may take of what it stands for. */
+const SUMMARY_RATIO = 0.5;
 const REHYDRATION_SHARE = 1 / 16;
 
-/** The agent's policy: pi's trigger, cut and hand-over (B3–B11), with the gentler rungs before and behind the summary. */
+/** The policy that the settings ask for; without automatic compaction nothing triggers it. */
 export function policyOf(
   settings: CompactionSettings,
   windowTokens: number,
@@ -31,6 +31,10 @@ export function policyOf(
   return { ...manual, trigger: when('never', () => false) };
 }
 
+/**
+ * The agent's own: pi's trigger, cut and hand-over (B3–B11), with large results moved to artifacts first, and no summary
+ * where that is enough.
+ */
 function agentPolicy(settings: CompactionSettings, windowTokens: number): Policy {
   const reserveTokens = reserveOf(settings, windowTokens);
   const keepRecentTokens = Math.min(
@@ -42,9 +46,7 @@ function agentPolicy(settings: CompactionSettings, windowTokens: number): Policy
     name: 'agent',
     ladder: [
       externalize(),
-      summarize({ maxTokens: Math.floor(reserveTokens * 0.8) }),
-      clear(),
-      drop(),
+      summarize({ maxTokens: Math.floor(reserveTokens * 0.8), ratio: SUMMARY_RATIO }),
     ],
     stop: 'at-target',
     targetShare: 0.5,

@@ -231,7 +231,7 @@ function deltas<Type extends 'text-delta' | 'reasoning-delta'>(
   id: string,
   text: string,
 ): { type: Type; id: string; delta: string }[] {
-  return (text.match(/\s*\S+\s*/g) ?? []).map((delta) => ({ type, id, delta }));
+  return (text.match(/.{1,40}/gs) ?? []).map((delta) => ({ type, id, delta }));
 }
 
 async function apiError(statusCode: number, message: string): Promise<Error> {

@@ -12,6 +12,7 @@ import {
   trustedSummarizer,
   type ArtifactStore,
   type Clock,
+  type CompactOptions,
   type Counter,
   type Fitted,
   type Message,
@@ -177,6 +178,21 @@ export class Session {
     return this.handle.prompt({ signal });
   }
 
+  /** Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact (B1). */
+  async compact(options: CompactOptions): Promise<Fitted<AiSdkMessage>> {
+    const { handle, limitTokens } = this.#opened;
+    const { settings, automatic } = this.#setting;
+    const quarter = Math.floor((handle.pressure * limitTokens) / 4);
+    const keepRecentTokens = Math.min(settings.compaction.keepRecentTokens, Math.max(1, quarter));
+    const policy = policyOf({ ...settings.compaction, keepRecentTokens }, this.#windowTokens, true);
+    await handle.retune({ policy });
+    try {
+      return await handle.compact(options);
+    } finally {
+      await handle.retune({ policy: policyOf(settings.compaction, this.#windowTokens, automatic) });
+    }
+  }
+
   async #retune(system: string, automatic: boolean): Promise<void> {
     const { handle, toolTokens } = this.#opened;
     const { compaction } = this.#setting.settings;
@@ -227,6 +243,7 @@ export class Session {
   /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */
   async refused(refusal: Refusal, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     this.#windowTokens = Math.min(this.#windowTokens, refusal.limitTokens ?? this.#windowTokens);
+    await this.#retune(this.#system, this.#setting.automatic);
     return this.handle.refused(refusal, { signal });
   }
 

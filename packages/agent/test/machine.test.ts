@@ -67,7 +67,7 @@ test('B16 typing while compacting: queued, then sent behind the compaction', () 
     { kind: 'append', text: 'one' },
     { kind: 'append', text: 'two' },
     { kind: 'tell-queue', texts: [] },
-    { kind: 'prepare', compaction: true },
+    { kind: 'prepare', compaction: 'early' },
   ]);
 });
 
@@ -126,7 +126,7 @@ test('B12 B16 an error while compacting: shown, and the step goes on without', (
   assert.equal(next.phase, 'preparing');
   assert.deepEqual(effects, [
     { kind: 'error', text: 'no space left' },
-    { kind: 'prepare', compaction: false },
+    { kind: 'prepare', compaction: 'never' },
   ]);
   assert.equal(play(next, PREPARED)[0].phase, 'asking');
 });
@@ -187,7 +187,7 @@ test('B16 three compactions in a row that free nothing: it stops trying and says
   assert.equal(state.automatic, 'gave-up');
   assert.deepEqual(kinds(effects), ['error', 'ask']);
   const [next, more] = play(state, answered(1), { kind: 'acted' });
-  assert.deepEqual([next.automatic, more], ['gave-up', [{ kind: 'prepare', compaction: false }]]);
+  assert.deepEqual([next.automatic, more], ['gave-up', [{ kind: 'prepare', compaction: 'must' }]]);
   assert.equal(play(next, { kind: 'automatic', on: true })[0].automatic, 'on');
 });
 
@@ -228,7 +228,7 @@ test('B16 refilled at once after compaction: it stops and says why instead of go
 test('B16 auto-compaction off and full: it stops and says what helps', () => {
   const off = startMachine(false);
   const [state, effects] = play(off, submit('go'));
-  assert.deepEqual(effects.at(-1), { kind: 'prepare', compaction: false });
+  assert.deepEqual(effects.at(-1), { kind: 'prepare', compaction: 'never' });
   const [idle, told] = play(state, { ...PREPARED, full: true });
   assert.equal(idle.phase, 'idle');
   assert.match((told[0] as { text: string }).text, /auto-compaction is off/);

@@ -32,11 +32,11 @@ export interface Workshop {
   readonly folders: Folders;
   readonly events: AgentEvent[];
   /** What the model was asked, in order. */
-  requests(): readonly Asked[];
+  readonly requests: () => readonly Asked[];
   /** Sends a line and waits until all is done. */
-  line(text: string): Promise<EndReason>;
+  readonly line: (text: string) => Promise<EndReason>;
   /** Another agent on the same folders. */
-  again(options?: Partial<WorkshopOptions>): Promise<Workshop>;
+  readonly again: (options?: Partial<WorkshopOptions>) => Promise<Workshop>;
 }
 
 export interface Asked {

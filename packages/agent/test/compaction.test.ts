@@ -1,0 +1,444 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { textOf } from '@bobbin/core';
+import { decodeLine } from '@bobbin/stores';
+import { submit } from '../src/submit.ts';
+import { ofType, workshop, type Asked, type Workshop } from './workshop.ts';
+
+/** Answers everything at length; a summary says that it is one and what it was asked for. */
+const TALKER = `
+  if (tools.length === 0) {
+    const text = messages.map((message) => message.text).join('\\n');
+    return { text: 'MODEL SUMMARY. Wish: ' + (/WISH-\\d+/.exec(text)?.[0] ?? 'none') + '. Seen: ' + [...new Set(text.match(/FACT-\\d+/g) ?? [])].join(' ') };
+  }
+  const about = last.text.slice(0, 40);
+  return { text: 'About ' + about + ': ' + Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };
+`;
+
+const summaries = ({ requests }: Workshop): readonly Asked[] =>
+  requests().filter(({ tools }) => tools.length === 0);
+const work = ({ requests }: Workshop): readonly Asked[] =>
+  requests().filter(({ tools }) => tools.length > 0);
+const lastPrompt = (shop: Workshop): string => JSON.stringify(work(shop).at(-1)?.messages);
+
+async function shown({ agent }: Workshop): Promise<string> {
+  return JSON.stringify((await agent.session.present()).messages);
+}
+
+async function talked(shop: Workshop, from: number, to: number): Promise<void> {
+  for (let i = from; i <= to; i++) await shop.line(`Tell me about FACT-${i} please`);
+}
+
+test('B1 /compact INSTRUCTIONS: the instructions reach the summarizer', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 4);
+  await shop.line('/compact keep WISH-42');
+  const [asked] = summaries(shop);
+  assert.match(JSON.stringify(asked), /WISH-42/);
+  assert.match(
+    ofType(shop.events, 'compaction-end')[0]?.summary ?? '',
+    /MODEL SUMMARY\. Wish: WISH-42/,
+  );
+});
+
+test('B2 B3 /autocompact shows its settings and toggles; the choice is kept', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await shop.line('/autocompact');
+  await shop.line('/autocompact off');
+  const [shown, off] = ofType(shop.events, 'command');
+  assert.deepEqual(shown?.data, {
+    automatic: true,
+    reserveTokens: 16_384,
+    keepRecentTokens: 20_000,
+  });
+  assert.equal(off?.text, 'Auto-compaction is off; reserveTokens 16.4k, keepRecentTokens 20k.');
+  assert.equal(ofType(shop.events, 'context').at(-1)?.automatic, false);
+  assert.equal((await shop.again()).agent.machine.automatic, 'off');
+});
+
+test('B4 the context is what the provider reported, the rest estimated', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await shop.line('hello');
+  const [answer] = ofType(shop.events, 'assistant');
+  const {
+    inputTokens = 0,
+    outputTokens = 0,
+    cacheReadTokens = 0,
+    cacheWriteTokens = 0,
+  } = answer?.usage ?? {};
+  const reported = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  assert.equal(shop.agent.session.contextTokens, reported);
+  await shop.agent.note('one more message');
+  const more = shop.agent.session.contextTokens;
+  assert.ok(more > reported && more < reported + 20, `${reported} → ${more}`);
+});
+
+test('B5 B16 auto-compaction begins when the context leaves less than the reserve, and not before', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 30);
+  const limit = 16_000 - 4_000;
+  const compactions = ofType(shop.events, 'compaction-end');
+  assert.ok(compactions.length >= 1);
+  for (const { tokensBefore } of compactions)
+    assert.ok(tokensBefore > limit * 0.9, String(tokensBefore));
+  const largest = Math.max(
+    ...ofType(shop.events, 'assistant').map(
+      ({ usage }) => usage.inputTokens + usage.cacheReadTokens,
+    ),
+  );
+  assert.ok(largest <= limit, `a request of ${largest}`);
+});
+
+test('B6 B24 the pi preset cuts before a user message: what is kept starts with a whole turn', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER,
+    windowTokens: 60_000,
+    settings: { compaction: { preset: 'pi' } },
+  });
+  for (let i = 1; ofType(shop.events, 'compaction-end').length === 0; i++) await talked(shop, i, i);
+  const { plan } = shop.agent.session.handle;
+  const kept = (await shop.agent.session.path())[plan.start];
+  assert.equal(kept?.message.role, 'user');
+});
+
+test('B6 E8 one turn that is larger than the window is split, and its beginning summarised', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: 'SPLIT SUMMARY' };
+      const n = Number(lastCall?.args.command?.match(/n=(\\d+)/)?.[1] ?? 0) + 1;
+      if (n > 25) return { text: 'done' };
+      return { calls: [{ tool: 'bash', args: { command: 'n=' + n + '; seq -f "output %g" 1 150' } }] };
+    `,
+  });
+  assert.equal(await shop.line('one long turn'), 'done');
+  assert.equal((await shop.agent.session.turns()).length, 1);
+  assert.ok(ofType(shop.events, 'compaction-end').length >= 2);
+  assert.match(lastPrompt(shop), /SPLIT SUMMARY/);
+  assert.deepEqual(ofType(shop.events, 'error'), []);
+});
+
+test('B7 the summary enters as a user message that frames it as a hand-over', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 6);
+  await shop.line('/compact');
+  await shop.line('and now?');
+  const first = work(shop)
+    .at(-1)
+    ?.messages.find(({ role }) => role !== 'system');
+  assert.equal(first?.role, 'user');
+  assert.match(first?.text ?? '', /^The work so far was done by another language model/);
+});
+
+test('B8 the session file is append-only JSONL with a compaction event; whoever reads it can rebuild the prompt', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 6);
+  const before = readFileSync(shop.agent.session.file, 'utf8');
+  await shop.line('/compact');
+  const after = readFileSync(shop.agent.session.file, 'utf8');
+  assert.ok(after.startsWith(before));
+  const lines = after.trim().split('\n').map(decodeLine);
+  const event = lines.find((line) => typeof line !== 'string' && line.type === 'compaction');
+  assert.ok(typeof event === 'object' && event.type === 'compaction');
+  assert.match(event.summary ?? '', /MODEL SUMMARY/);
+  assert.ok(event.tokensBefore > 0 && event.timestamp > 0);
+  const kept = lines.findIndex(
+    (line) => typeof line !== 'string' && line.type === 'message' && line.id === event.firstKeptId,
+  );
+  assert.ok(kept > 1);
+  const again = await shop.again({ session: shop.agent.session.id });
+  assert.equal(await shown(again), await shown(shop));
+});
+
+test('B9 A12 a second compaction does not reach behind the first, and its summary contains the first', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 5);
+  await shop.line('/compact');
+  await talked(shop, 6, 10);
+  await shop.line('/compact');
+  const second = summaries(shop).findLast(({ messages }) =>
+    JSON.stringify(messages).includes('FACT-6'),
+  );
+  const transcript = second?.messages.map(({ text }) => text).join('\n') ?? '';
+  assert.match(transcript, /MODEL SUMMARY/);
+  assert.doesNotMatch(transcript, /Tell me about FACT-1 please\n\nAbout/);
+  const { plan } = shop.agent.session.handle;
+  assert.equal(plan.records.filter(({ kind }) => kind === 'summarize').length, 1);
+  assert.match(ofType(shop.events, 'compaction-end').at(-1)?.summary ?? '', /FACT-1\b/);
+});
+
+test('B10 the summarizer gets no tools; a cheaper model by setting', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER,
+    settings: { compaction: { model: 'scripted/demo' } },
+  });
+  await talked(shop, 1, 5);
+  await shop.line('/compact');
+  assert.deepEqual(summaries(shop), []);
+  const [end] = ofType(shop.events, 'compaction-end');
+  assert.match(end?.summary ?? '', /A demonstration; nothing of note happened/);
+  const own = await workshop(t, { script: TALKER });
+  await talked(own, 1, 5);
+  await own.line('/compact');
+  assert.deepEqual(summaries(own)[0]?.tools, []);
+});
+
+test('B11 the prompt asks for progress, constraints, paths, next steps and data', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 5);
+  await shop.line('/compact');
+  const prompt =
+    summaries(shop)[0]
+      ?.messages.map(({ text }) => text)
+      .join('\n') ?? '';
+  for (const wanted of [
+    /progress/i,
+    /decisions/i,
+    /constraints/i,
+    /preferences/i,
+    /absolute.{0,40}path/i,
+    /next steps|remains/i,
+  ])
+    assert.match(prompt, wanted);
+});
+
+test('B12 a summarizer that fails: shown, the extract stands in, nothing is lost; after three it is no longer asked', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { status: 401, text: 'no summaries for you' };
+      return { text: Array.from({ length: 300 }, (_, i) => 'word' + i).join(' ') };
+    `,
+  });
+  await talked(shop, 1, 4);
+  for (let i = 0; i < 4; i++) {
+    await shop.line('/compact');
+    await talked(shop, 10 * i + 10, 10 * i + 13);
+  }
+  const ends = ofType(shop.events, 'compaction-end').slice(0, 4);
+  assert.equal(ends.length, 4);
+  assert.match(ends[0]?.warnings.join() ?? '', /no summaries for you; the extract stands in/);
+  assert.deepEqual(ends[3]?.warnings, []);
+  assert.equal(summaries(shop).length, 3);
+  assert.match(
+    ofType(shop.events, 'notice')
+      .map(({ text }) => text)
+      .join('\n'),
+    /failed to write a summary 3 times in a row/,
+  );
+  assert.match(lastPrompt(shop), /FACT-1\b/);
+});
+
+test('B12 a compaction that cannot be kept: an error event, and the thread as it was', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 5);
+  const before = await shop.agent.session.present();
+  const { store } = shop.agent.session;
+  const commit = t.mock.method(store, 'commit', () =>
+    Promise.reject(new Error('no space left on device')),
+  );
+  await shop.line('/compact');
+  commit.mock.restore();
+  assert.deepEqual(ofType(shop.events, 'error').at(-1), {
+    type: 'error',
+    error: 'no space left on device',
+  });
+  assert.deepEqual(await shop.agent.session.present(), before);
+  assert.equal(await shop.line('still there?'), 'done');
+});
+
+test('B16 overflow of the summarizer call: the oldest is left out or the extract stands in; the task goes on', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { status: 400, text: 'prompt is too long: 99999 tokens > 100 maximum' };
+      const n = Number(lastCall?.args.command?.match(/n=(\\d+)/)?.[1] ?? 0) + 1;
+      return n > 20 ? { text: 'done' } : { calls: [{ tool: 'bash', args: { command: 'n=' + n + '; seq -f "output %g" 1 150' } }] };
+    `,
+  });
+  assert.equal(await shop.line('go'), 'done');
+  assert.equal(ofType(shop.events, 'assistant').at(-1)?.text, 'done');
+  assert.ok(ofType(shop.events, 'compaction-end').length >= 1);
+});
+
+test('B16 E3 the provider refuses the prompt: compacted and sent again, nothing lost', async (t) => {
+  const shop = await workshop(t, {
+    windowTokens: 60_000,
+    script: `
+      if (tools.length === 0) return { text: 'SUMMARY' };
+      const size = JSON.stringify(messages).length;
+      if (size > 48000) return { status: 400, text: 'prompt is too long: ' + Math.round(size / 4) + ' tokens > 12000 maximum' };
+      return { text: Array.from({ length: 500 }, (_, i) => 'word' + i).join(' ') };
+    `,
+  });
+  await talked(shop, 1, 24);
+  assert.deepEqual(ofType(shop.events, 'error'), []);
+  assert.equal(ofType(shop.events, 'assistant').length, 24);
+  assert.match(ofType(shop.events, 'notice')[0]?.text ?? '', /The provider refused the prompt/);
+  assert.ok(shop.agent.session.windowTokens <= 12_000);
+});
+
+test('B16 typing while compacting is queued and sent; the answer comes behind the compaction', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER.replace("return { text: 'MODEL", "return { delayMs: 300, text: 'MODEL"),
+  });
+  await talked(shop, 1, 4);
+  shop.agent.compact();
+  await submit(shop.agent, 'typed meanwhile');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(ofType(shop.events, 'queued').at(-1)?.texts, ['typed meanwhile']);
+  assert.equal(await shop.agent.rest(), 'done');
+  const order = shop.events.map(({ type }) => type);
+  assert.ok(order.lastIndexOf('compaction-end') < order.lastIndexOf('user'));
+  assert.match(ofType(shop.events, 'assistant').at(-1)?.text ?? '', /^About typed meanwhile/);
+});
+
+test('B10 B16 Esc while compacting: nothing has changed, and what was typed comes back', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER.replace("return { text: 'MODEL", "return { delayMs: 60000, text: 'MODEL"),
+  });
+  await talked(shop, 1, 4);
+  const before = readFileSync(shop.agent.session.file, 'utf8');
+  shop.agent.compact();
+  await submit(shop.agent, 'typed meanwhile');
+  while (summaries(shop).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  shop.agent.interrupt();
+  assert.equal(await shop.agent.rest(), 'interrupted');
+  assert.deepEqual(ofType(shop.events, 'returned').at(-1)?.texts, ['typed meanwhile']);
+  assert.equal(ofType(shop.events, 'compaction-stopped').at(-1)?.reason, 'interrupted');
+  assert.equal(readFileSync(shop.agent.session.file, 'utf8'), before);
+});
+
+test('B16 Esc while a tool runs: its result is kept as interrupted, and the session goes on', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (last.role === 'user' && last.text === 'go') return { calls: [{ tool: 'bash', args: { command: 'echo begun; sleep 60' } }, { tool: 'glob', args: { pattern: '*' } }] };
+      return { text: messages.filter(({ role }) => role === 'tool').map(({ text }) => text).join(' ') };
+    `,
+  });
+  const done = shop.line('go');
+  while (ofType(shop.events, 'tool-output').length === 0)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  shop.agent.interrupt();
+  assert.equal(await done, 'interrupted');
+  const ends = ofType(shop.events, 'tool-end').map(({ text }) => text);
+  assert.match(ends[0] ?? '', /begun\n\[interrupted by the user\]/);
+  assert.match(ends[1] ?? '', /Interrupted by the user before it ran/);
+  await shop.line('and?');
+  assert.match(
+    ofType(shop.events, 'assistant').at(-1)?.text ?? '',
+    /begun.*Interrupted by the user before it ran/s,
+  );
+});
+
+test('B16 a switch to a smaller window: the old model summarises, then the new one goes on within its window', async (t) => {
+  const shop = await workshop(t, { script: TALKER, windowTokens: 60_000 });
+  await talked(shop, 1, 30);
+  assert.equal(ofType(shop.events, 'compaction-end').length, 0);
+  const small = shop.agent.session.model.name.replace('@60000', '@9000');
+  await shop.line(`/model ${small}`);
+  assert.equal(shop.agent.session.windowTokens, 9_000);
+  assert.equal(ofType(shop.events, 'compaction-end').length, 1);
+  assert.match(JSON.stringify(summaries(shop)[0]), /FACT-1\b/);
+  await shop.line('still there?');
+  assert.deepEqual(ofType(shop.events, 'error'), []);
+  const asked = work(shop).length;
+  await shop.line('/model scripted/none');
+  assert.match(ofType(shop.events, 'error').at(-1)?.error ?? '', /there is no script none/);
+  await shop.line('and now?');
+  assert.equal(work(shop).length, asked + 1);
+});
+
+test('B17 the context event says that auto-compaction is off', async (t) => {
+  const shop = await workshop(t, { script: TALKER, env: { BOBBIN_DISABLE_AUTOCOMPACT: '1' } });
+  await talked(shop, 1, 60);
+  assert.equal(ofType(shop.events, 'context').at(-1)?.automatic, false);
+  assert.equal(ofType(shop.events, 'compaction-end').length, 0);
+  assert.match(
+    ofType(shop.events, 'error')[0]?.error ?? '',
+    /context is full and auto-compaction is off/,
+  );
+  assert.equal(ofType(shop.events, 'end').at(-1)?.reason, 'stopped');
+  await shop.line('/compact');
+  assert.equal(await shop.line('go on'), 'done');
+});
+
+test('B18 the user is told what a compaction freed and cost, and that many lower accuracy', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  for (let i = 0; i < 2; i++) {
+    await talked(shop, 10 * i, 10 * i + 4);
+    await shop.line('/compact');
+  }
+  const [first, second] = ofType(shop.events, 'compaction-end');
+  assert.match(
+    first?.notice ?? '',
+    /^Compacted [\d.]+k → [\d.]+k tokens: [\d.]+k? freed for [\d.]+k? tokens of summarizing\.$/,
+  );
+  assert.match(
+    second?.notice ?? '',
+    /This is compaction 2 of the session; many of them lower accuracy\.$/,
+  );
+  assert.ok(
+    (first?.tokensBefore ?? 0) > (first?.tokensAfter ?? 0) && (first?.usage.inputTokens ?? 0) > 0,
+  );
+  assert.match(first?.changes[0] ?? '', /^\d+ messages \(turns 1–\d\) became a summary$/);
+});
+
+test('B22 the opencode preset: after an automatic compaction the task goes on', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER,
+    settings: { compaction: { preset: 'opencode' } },
+  });
+  await talked(shop, 1, 45);
+  assert.ok(ofType(shop.events, 'compaction-end').length >= 1);
+  assert.equal(ofType(shop.events, 'assistant').length, 45);
+});
+
+test('instruction files are whole in every prompt, as they are on disk now', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER,
+    files: { 'AGENTS.md': 'Order one.', 'CLAUDE.md': 'Order two.' },
+  });
+  await shop.line('hello');
+  assert.match(lastPrompt(shop), /Order one\..*Order two\./s);
+  writeFileSync(join(shop.folders.project, 'AGENTS.md'), 'Order three.');
+  await shop.line('hello again');
+  assert.match(lastPrompt(shop), /Order three\./);
+  assert.doesNotMatch(lastPrompt(shop), /Order one\./);
+});
+
+test('C11 a long result is shortened when first seen; read_artifact gives the whole of it, also in a new process', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: 'SUMMARY' };
+      if (last.role === 'user' && last.text === 'go') return { calls: [{ tool: 'bash', args: { command: 'seq -f "number %g of many" 1 3000' } }] };
+      const id = /artifact:([\\w-]+)/.exec(messages.map(({ text }) => text).join('\\n'))?.[1];
+      if (last.role === 'user' && last.text === 'read') return { calls: [{ tool: 'read_artifact', args: { id, search: 'number 1500 ' } }] };
+      return { text: last.text.slice(0, 400) };
+    `,
+  });
+  await shop.line('go');
+  assert.match(ofType(shop.events, 'notice')[0]?.text ?? '', /A long result was shortened/);
+  const again = await shop.again({ session: shop.agent.session.id });
+  await again.line('read');
+  assert.match(ofType(again.events, 'tool-end')[0]?.text ?? '', /number 1500 of many/);
+});
+
+test('B13 C11 an image that a tool read is named by its path in the summary, and stays retrievable', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: 'SUMMARY' };
+      if (last.role === 'user' && last.text === 'look') return { calls: [{ tool: 'read', args: { path: 'shot.png' } }] };
+      return { text: Array.from({ length: 300 }, (_, i) => 'word' + i).join(' ') };
+    `,
+    files: { 'shot.png': 'not really a picture' },
+  });
+  await shop.line('look');
+  await talked(shop, 1, 8);
+  await shop.line('/compact');
+  const text = ofType(shop.events, 'compaction-end').at(-1)?.summary ?? '';
+  assert.match(
+    text,
+    new RegExp(join(shop.folders.project, 'shot.png').replaceAll(/[.\\]/g, '\\$&')),
+  );
+  assert.ok((await shop.agent.session.path()).some(({ message }) => textOf(message) === 'look'));
+});
