@@ -59,7 +59,7 @@ function piCut(session: Session, tokens: number): PiCut {
     tokens: piCounter.message(message),
     startsUnit: starts.has(i),
   }));
-  const limits = { targetTokens: 0, limitTokens: 0 };
+  const limits = { targetTokens: 0 };
   const cut = findCut({ kind: 'keep-tokens', tokens, splitTurns: true }, items, limits);
   const behind = context.slice(0, cut.index).filter((message) => !isSummary(message));
   const ofSplitTurn = cut.split ? cut.index - cut.turnStart : 0;

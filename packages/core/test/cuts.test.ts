@@ -40,8 +40,8 @@ function items(text: string): readonly CutItem[] {
   }));
 }
 
-function cut(rule: CutRule, text: string, limitTokens: number = 10_000): Cut {
-  return findCut(rule, items(text), { targetTokens: limitTokens, limitTokens });
+function cut(rule: CutRule, text: string, targetTokens: number = 10_000): Cut {
+  return findCut(rule, items(text), { targetTokens });
 }
 
 const keepMessages = (messages: number): CutRule => ({ kind: 'keep-messages', messages });
@@ -67,7 +67,7 @@ test('A6 nothing to compact leaves everything', () => {
   assert.equal(cut(rule, 's u a u a u a u a u a').index, 0, 'keep + 1 messages');
   assert.equal(cut(rule, 's u a u a u a u a u a u').index, 2, 'one more');
   assert.equal(cut(rule, 'u').index, 0);
-  assert.equal(findCut(rule, [], { targetTokens: 1, limitTokens: 1 }).index, 0);
+  assert.equal(findCut(rule, [], { targetTokens: 1 }).index, 0);
 });
 
 test("A6 the seed's picture: of 50 messages the last 10 stay, from the call at 40 on", () => {
@@ -186,7 +186,6 @@ test('a rule that keeps nothing cuts behind the last message', () => {
 test('a share of the target is kept', () => {
   const shared = findCut({ kind: 'keep-share', share: 0.5 }, items('u a u a u a'), {
     targetTokens: 40,
-    limitTokens: 80,
   });
   assert.equal(shared.index, 4);
 });

@@ -48,10 +48,8 @@ export interface Cut {
 }
 
 export interface CutLimits {
-  /** The size that the ladder aims at. */
+  /** The size that the ladder aims at: a single turn above it must be split. */
   readonly targetTokens: number;
-  /** The size above which a single turn must be split. */
-  readonly limitTokens: number;
 }
 
 export function findCut(rule: CutRule, items: readonly CutItem[], limits: CutLimits): Cut {
@@ -65,7 +63,7 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
     case 'keep-tokens':
       return rule.splitTurns
         ? keepTokens(items, rule.tokens)
-        : keepTokensWhole(items, rule.tokens, limits.limitTokens);
+        : keepTokensWhole(items, rule.tokens, limits.targetTokens);
     case 'keep-share':
       return keepTokens(items, Math.floor(limits.targetTokens * rule.share));
     case 'beside-summary':
@@ -166,13 +164,13 @@ function keepBesideSummary(
   return keepTokens(shortened, Math.floor(room * SHARE_BEFORE_EXCERPTS));
 }
 
-function keepTokensWhole(items: readonly CutItem[], tokens: number, limitTokens: number): number {
+function keepTokensWhole(items: readonly CutItem[], tokens: number, targetTokens: number): number {
   const reached = walkBack(items, tokens);
   if (reached === undefined) return 0;
   for (let i = reached; i < items.length; i++) if (turnStartsAt(items, i)) return i;
   const last = items.findLastIndex((item) => startsTurn(item.message));
   const lastTurnTokens = items.slice(Math.max(0, last)).reduce((sum, item) => sum + item.tokens, 0);
-  return last < 0 || lastTurnTokens > limitTokens ? keepTokens(items, tokens) : last;
+  return last < 0 || lastTurnTokens > targetTokens ? keepTokens(items, tokens) : last;
 }
 
 /** The index at which the tokens from the end reach the limit, or undefined where they never do. */
