@@ -265,6 +265,30 @@ test('one tool result larger than the whole budget: head, tail and an artifact t
   assert.equal(await artifacts.get(record.artifactId, { tenant: 'default' }), text);
 });
 
+test('arguments larger than the whole budget stay a JSON object with every field, only long values cut', async () => {
+  const write = call('write', {
+    path: '/src/long.ts',
+    content: 'line of code\n'.repeat(2_000),
+    mode: 7,
+  });
+  const watched = await opened(
+    { budget: messagesOnly(1_500) },
+    user('write it'),
+    assistant(write),
+    result(write, 'ok'),
+  );
+  const { prompt, fits } = await watched.prompt();
+  assert.ok(fits && prompt.tokens <= 1_500);
+  const shown = prompt.messages
+    .flatMap(({ message }) => message.parts)
+    .find(({ kind }) => kind === 'call');
+  assert.ok(shown?.kind === 'call');
+  const args = JSON.parse(shown.args) as Record<string, unknown>;
+  assert.deepEqual([args['path'], args['mode']], ['/src/long.ts', 7]);
+  assert.match(String(args['content']), /^line of code\n/);
+  assert.ok(String(args['content']).length < 6_000);
+});
+
 test('one turn larger than the whole budget is split, and the whole turn is accounted for', async () => {
   const watched = await opened(
     { budget: messagesOnly(4_000) },
