@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 export interface PostgresServer {
   /** Where a database of it is, for one of its roles. */
   url(database?: string, role?: string): string;
+  /** Ends it and removes its files; twice is once. */
   stop(): Promise<void>;
 }
 
@@ -58,16 +59,15 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
   const port = await freePort();
   const server = await launch(join(bin, 'postgres'), data, port, options);
-  const kill = (): boolean => server.kill('SIGKILL');
-  process.once('exit', kill);
   return {
     url: (database = 'postgres', role = 'postgres') =>
       `postgres://${role}@127.0.0.1:${port}/${database}`,
     async stop() {
-      process.removeListener('exit', kill);
-      const ended = new Promise((resolve) => server.once('exit', resolve));
-      server.kill('SIGINT');
-      await ended;
+      if (server.exitCode === null) {
+        const ended = new Promise((resolve) => server.once('exit', resolve));
+        server.stdin?.end();
+        await ended;
+      }
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -91,10 +91,12 @@ function launch(
     'unix_socket_directories=',
     ...['max_connections=60', ...settings].flatMap((setting) => ['-c', setting]),
   ];
-  const server = spawn('bash', ['-c', `${limit}exec "$0" "$@"`, postgres, ...args], {
+  // The server lives as long as the pipe to its shell: it ends with the test's process, however that ends.
+  const shell = `${limit}"$0" "$@" & read -r _; kill -INT $!; wait`;
+  const server = spawn('bash', ['-c', shell, postgres, ...args], {
     ...asUser,
     cwd: data,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
   return new Promise((resolve, reject) => {
     let log = '';

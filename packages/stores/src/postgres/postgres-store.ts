@@ -187,7 +187,7 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       plan.records.flatMap(({ span }) => span.ids),
     );
-    const [row] = (await this.#ask(
+    const [row] = (await this.#once(
       'SELECT bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS won',
       ...idsOf(key),
       expectedVersion,
@@ -204,7 +204,7 @@ class PostgresThreads implements PostgresStore {
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
     const texts = events.map((event) => JSON.stringify(event));
-    await this.#ask('SELECT bobbin.add_events($1, $2, 0, $3)', ...idsOf(key), texts);
+    await this.#once('SELECT bobbin.add_events($1, $2, 0, $3)', ...idsOf(key), texts);
   }
 
   async events(key: ThreadKey, after: number = 0): Promise<readonly StoredEvent[]> {
@@ -322,8 +322,13 @@ class PostgresThreads implements PostgresStore {
     return rows.map((row) => nodeOf(row, whereOf(key)));
   }
 
-  /** One query in one round trip. */
-  async #ask(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+  /** One query in one round trip, which may be repeated: a read, or a write that changes nothing the second time. */
+  #ask(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+    return reliably(() => this.#sql.unsafe(query, values as never[], { prepare: true }));
+  }
+
+  /** One query that must not be repeated. */
+  async #once(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
     try {
       return await this.#sql.unsafe(query, values as never[], { prepare: true });
     } catch (error) {
@@ -332,23 +337,42 @@ class PostgresThreads implements PostgresStore {
   }
 
   /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
-  async #askAs(
-    tenant: string,
-    query: string,
-    ...values: readonly Value[]
-  ): Promise<readonly unknown[]> {
-    try {
-      return await this.#sql.begin(async (transaction) => {
+  #askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+    return reliably(() =>
+      this.#sql.begin(async (transaction) => {
         const [, rows] = await Promise.all([
           transaction`SELECT bobbin.act_for(${tenant})`,
           transaction.unsafe(query, values as never[], { prepare: true }),
         ]);
         return rows as readonly unknown[];
-      });
-    } catch (error) {
-      throw located(error);
-    }
+      }),
+    );
   }
+}
+
+const RETRY_MS: readonly number[] = [20, 200];
+
+/** Tries again where the connection was lost: a pool may hold one that the server has closed meanwhile. */
+async function reliably(work: () => PromiseLike<readonly unknown[]>): Promise<readonly unknown[]> {
+  for (const wait of RETRY_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLostConnection(error)) throw located(error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+  try {
+    return await work();
+  } catch (error) {
+    throw located(error);
+  }
+}
+
+/** SQLSTATE 08: connection exceptions, 57P: the server ends it; or a code of the client or of the system. */
+function isLostConnection(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^(08|57P|CONNECTION_|ECONNRESET|EPIPE)/.test(code);
 }
 
 type Value = string | number | null | readonly (string | number | null)[];
@@ -367,9 +391,9 @@ function numbersOf(bytes: Uint8Array): Float32Array {
 
 function located(error: unknown): unknown {
   if (error instanceof StoreError) return error;
-  // Classes of SQLSTATE: XX internal error, which is how PostgreSQL reports damage to its files.
-  const code = (error as { code?: unknown }).code;
-  const damaged = typeof code === 'string' && code.startsWith('XX');
+  // SQLSTATE XX001 and XX002: data and index corrupted.
+  const { code } = error as { code?: unknown };
+  const damaged = code === 'XX001' || code === 'XX002';
   return new StoreError(
     damaged ? 'damaged' : 'unavailable',
     `postgres: ${causeText(error)}`,
