@@ -86,7 +86,7 @@ export function drawContext(picture: ContextPicture, session: Session): string {
   });
   const summary = currentSummary(session.handle.plan);
   return [
-    `[${bar.padEnd(CELLS, '.')}]  ${tokensText(windowTokens)} tokens, ${session.model.name}`,
+    `[${bar.padEnd(CELLS, '.')}]  ${tokensText(windowTokens)} tokens`,
     ...rows,
     `  ${picture.messages} messages in the prompt of ${session.handle.length} in the thread; cache points behind ${picture.cachePoints.map((point) => point + 1).join(', ') || 'none'}`,
     ...(summary === undefined

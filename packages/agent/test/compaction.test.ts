@@ -23,7 +23,7 @@ const work = ({ requests }: Workshop): readonly Asked[] =>
   requests().filter(({ tools }) => tools.length > 0);
 const lastPrompt = (shop: Workshop): string => JSON.stringify(work(shop).at(-1)?.messages);
 
-async function shown({ agent }: Workshop): Promise<string> {
+async function shownBy({ agent }: Workshop): Promise<string> {
   return JSON.stringify((await agent.session.present()).messages);
 }
 
@@ -148,7 +148,7 @@ test('B8 the session file is append-only JSONL with a compaction event; whoever 
   );
   assert.ok(kept > 1);
   const again = await shop.again({ session: shop.agent.session.id });
-  assert.equal(await shown(again), await shown(shop));
+  assert.equal(await shownBy(again), await shownBy(shop));
 });
 
 test('B9 A12 a second compaction does not reach behind the first, and its summary contains the first', async (t) => {

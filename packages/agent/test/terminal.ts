@@ -21,6 +21,7 @@ export class TestTerminal {
   readonly #pty: IPty;
   readonly #screen: InstanceType<typeof xterm.Terminal>;
   #exit: number | undefined;
+  #written = '';
 
   constructor(
     args: readonly string[],
@@ -47,7 +48,10 @@ export class TestTerminal {
         ...env,
       },
     });
-    this.#pty.onData((data) => this.#screen.write(data));
+    this.#pty.onData((data) => {
+      this.#written += data;
+      this.#screen.write(data);
+    });
     this.#screen.onData((data) => this.#pty.write(data));
     this.#pty.onExit(({ exitCode }) => {
       this.#exit = exitCode;
@@ -77,8 +81,18 @@ export class TestTerminal {
     this.#pty.resize(columns, rows);
   }
 
-  kill(signal: string = 'SIGKILL'): void {
-    this.#pty.kill(signal);
+  /** kill -9 for the command and what it started: a terminal's program leads a group of its own. */
+  kill(): void {
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      // It is gone already.
+    }
+  }
+
+  /** Everything that the program wrote, escape sequences included. */
+  get written(): string {
+    return this.#written;
   }
 
   /** What is on the screen now, without blanks at the ends. */
@@ -95,7 +109,8 @@ export class TestTerminal {
   #lines(from: number, until: number): string {
     const { active } = this.#screen.buffer;
     const lines: string[] = [];
-    for (let i = from; i < until; i++) lines.push(active.getLine(i)?.translateToString(true) ?? '');
+    for (let i = from; i < until; i++)
+      lines.push(active.getLine(i)?.translateToString(true).trimEnd() ?? '');
     return lines.join('\n').trimEnd();
   }
 
@@ -104,6 +119,22 @@ export class TestTerminal {
     const shown = (): boolean =>
       typeof wanted === 'string' ? this.screen().includes(wanted) : wanted.test(this.screen());
     await this.#poll(shown, timeoutMs, () => `never saw ${String(wanted)}:\n${this.screen()}`);
+  }
+
+  /** The screen once nothing on it changes any more. */
+  async settled(quietMs: number = 250): Promise<string> {
+    let last = this.screen();
+    let since = Date.now();
+    await this.#poll(
+      () => {
+        const now = this.screen();
+        if (now !== last) [last, since] = [now, Date.now()];
+        return Date.now() - since > quietMs;
+      },
+      10_000,
+      () => `never at rest:\n${this.screen()}`,
+    );
+    return last;
   }
 
   async ended(timeoutMs: number = 10_000): Promise<number> {

@@ -41,8 +41,11 @@ async function undoCompaction(agent: Agent): Promise<CommandResult> {
 /** The messages stay in the file, on a fork of their own. Files that the turn changed stay as they are. */
 async function undoTurn(agent: Agent, path: readonly Node[], turn: Node): Promise<CommandResult> {
   const before = path[turn.index - 1];
+  const wasUndone = agent.session.handle.plan.undid !== undefined;
   if (before === undefined) await agent.enter(newSessionId(agent.options.clock.now()));
   else await agent.session.moveHead(before);
+  // The earlier head knows nothing of an undo that was made behind it.
+  if (wasUndone && agent.session.handle.plan.records.length > 0) await agent.session.handle.undo();
   agent.tellSession();
   return {
     text: 'The last turn is undone in the conversation; files that it changed stay as they are.',

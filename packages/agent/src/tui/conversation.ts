@@ -103,6 +103,7 @@ export class Conversation {
     this.#session = session;
     if (agent === undefined || (!isOther && messages === this.#transcript.messages)) return;
     this.#transcript.restart(agent.session.handle.messages, messages);
+    this.#screen.redraw();
     void this.#countCost(agent);
   }
 

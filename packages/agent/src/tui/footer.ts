@@ -14,7 +14,10 @@ export interface FooterState {
   readonly cost: string;
 }
 
-/** One line: model, context use, cache hits, cost, and whether auto-compaction is off (B17). */
+const GAP = 2;
+const LONGEST_NAME = 40;
+
+/** One line: context use, whether auto-compaction is off (B17), cache hits, cost, model; a name that is too long loses its beginning. */
 export class Footer implements Component {
   readonly #theme: Theme;
   state: FooterState | undefined;
@@ -34,14 +37,17 @@ export class Footer implements Component {
     const share = tokens / windowTokens;
     const use = `context ${percentText(share)} (${tokensText(tokens)}/${tokensText(windowTokens)})`;
     const left = [
-      model,
       share > 0.9 ? error(use) : use,
+      ...(automatic ? [] : [bold('auto-compact off')]),
       `cache ${percentText(cacheShare(usage))}`,
       cost,
-      ...(automatic ? [] : [bold('auto-compact off')]),
     ].join(' · ');
-    const hint = '/help';
-    const gap = width - visibleWidth(left) - hint.length;
-    return [dim(truncateToWidth(gap > 1 ? left + ' '.repeat(gap) + hint : left, width))];
+    const room = width - visibleWidth(left) - GAP;
+    const right = truncateToWidth(
+      model.slice(-Math.max(0, Math.min(room, LONGEST_NAME))),
+      Math.max(0, room),
+    );
+    const gap = ' '.repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
+    return [dim(truncateToWidth(left + gap + right, width))];
   }
 }

@@ -77,6 +77,11 @@ export class Screen {
     this.#tui.requestRender();
   }
 
+  /** Draws everything anew: what was there is another conversation's. */
+  redraw(): void {
+    this.#tui.requestRender(true);
+  }
+
   /** Asks in place of the editor; what was typed stays there. */
   choose(
     title: string,

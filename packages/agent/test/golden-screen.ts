@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Compares a screen with the one that is kept. Figures that depend on the engine's counting are left out: other tests
+ * judge them. `BOBBIN_UPDATE_SCREENS=1` keeps the screen as it is now.
+ */
+export function assertScreen(name: string, screen: string): void {
+  const path = fileURLToPath(new URL(`screens/${name}.txt`, import.meta.url));
+  const actual = `${withoutFigures(screen)}\n`;
+  if (process.env['BOBBIN_UPDATE_SCREENS'] === '1' || !existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, actual);
+  }
+  assert.equal(actual, readFileSync(path, 'utf8'), `screen ${name}`);
+}
+
+const FIGURE = String.raw`\d[\d.]*[kM]?`;
+
+function withoutFigures(screen: string): string {
+  return screen
+    .replaceAll(new RegExp(String.raw`context \d+% \(${FIGURE}/`, 'g'), 'context N% (N/')
+    .replaceAll(new RegExp(String.raw`cache \d+% · used ${FIGURE}`, 'g'), 'cache N% · used N')
+    .replaceAll(new RegExp(String.raw`${FIGURE} → ${FIGURE} tokens`, 'g'), 'N → N tokens')
+    .replaceAll(
+      new RegExp(String.raw`${FIGURE} freed for ${FIGURE} tokens`, 'g'),
+      'N freed for N tokens',
+    )
+    .replaceAll(/\d+ messages \(turns/g, 'N messages (turns')
+    .replaceAll(/ +\S*@16000$/gm, ' MODEL')
+    .replaceAll(/\/tmp\/bobbin-agent-\w+/g, 'HOME')
+    .replaceAll(/^ {2}([#@%!=+.]) ([a-z ]+?) +\S+ +\d+%$/gm, '  $1 $2 N')
+    .replaceAll(/^\[[#@%!=+.]{40}\]/gm, '[BAR]')
+    .replaceAll(/([Ss])tep \d+/g, '$1tep N')
+    .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, 'SESSION')
+    .replaceAll(/─{3,}/g, '───')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}

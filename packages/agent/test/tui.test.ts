@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { assertScreen } from './golden-screen.ts';
+import { temporaryFolder, TestTerminal, type TerminalOptions } from './terminal.ts';
+import { writeScript } from './workshop.ts';
+
+/** Does N steps of a task; knows from its own last command where it is. Summaries take a moment, so that one can type. */
+const STEPPER = `
+  if (tools.length === 0) return { delayMs: 1200, text: 'SUMMARY of the steps so far' };
+  const asked = /^do (\\d+) steps/.exec(last.role === 'user' ? last.text : '');
+  const at = /step (\\d+) of (\\d+)/.exec(lastCall?.args.command ?? '');
+  const done = asked ? 0 : Number(at?.[1] ?? 0);
+  const total = asked ? Number(asked[1]) : Number(at?.[2] ?? 0);
+  if (last.role === 'user' && !asked && (at === null || done >= total)) return { text: 'Heard: ' + last.text.split('\\n')[0] };
+  if (done >= total) return { text: 'All ' + total + ' steps are **done**.' };
+  const heard = last.role === 'user' && !asked ? 'Heard: ' + last.text + '. ' : '';
+  return { text: heard + 'Step ' + (done + 1), calls: [{ tool: 'bash', args: { command: 'echo step ' + (done + 1) + ' of ' + total + '; seq -f "line %g of output" 1 120' } }] };
+`;
+
+const EDITOR = `
+  if (last.role === 'user' && last.text === 'change it') return { text: 'I change it:', calls: [{ tool: 'edit', args: { path: 'a.txt', old: 'two', new: 'TWO' } }] };
+  if (last.role === 'user' && last.text === 'run it') return { calls: [{ tool: 'bash', args: { command: 'echo ran' } }] };
+  if (last.role === 'tool') return { text: 'Result: ' + last.text.split('\\n')[0] };
+  return { text: '# A heading\\n\\nSome *markdown* with \`code\`:\\n\\n- one\\n- two\\n\\nYou wrote ' + last.text.split('\\n').length + ' lines.' };
+`;
+
+interface Place extends TerminalOptions {
+  readonly model: string;
+}
+
+function place(t: TestContext, script: string, window: number = 16_000): Place {
+  const home = temporaryFolder(t);
+  const cwd = join(home, 'project');
+  mkdirSync(cwd);
+  return { home, cwd, model: `scripted/${writeScript(home, script)}@${window}` };
+}
+
+function open(t: TestContext, where: Place, ...args: readonly string[]): TestTerminal {
+  const terminal = new TestTerminal(['--model', where.model, ...args], where);
+  t.after(() => terminal.kill());
+  return terminal;
+}
+
+test('B14 B16 B17 B18 a session in a terminal: start, long task, compaction in its middle, a queued message', async (t) => {
+  const where = place(t, STEPPER);
+  const terminal = open(t, where, '--yes');
+  await terminal.until('context');
+  assertScreen('start', await terminal.settled());
+  terminal.line('do 22 steps');
+  await terminal.until('Compacting…');
+  terminal.line('hurry up');
+  await terminal.until('queued: hurry up');
+  assertScreen('queued', terminal.screen());
+  await terminal.until(/All 22 steps are done\.[^]*─\n\n─/, 40_000);
+  assertScreen('done', await terminal.settled());
+  const all = terminal.all();
+  assert.match(all, /┌ compaction 1: [\d.]+k → [\d.]+k tokens ─/);
+  assert.match(
+    all,
+    /│ \d+ messages \(turns 1–1\) became a summary\n│ Compacted .* freed for .* tokens of summarizing\.\n│ \/undo takes it back; Ctrl\+O shows the summary/,
+  );
+  assert.ok(all.indexOf('┌ compaction 1') < all.indexOf('> hurry up'));
+  assert.match(all, /Heard: hurry up\. Step \d+/);
+  terminal.type('\u000F');
+  await terminal.until('line 100 of output');
+  terminal.type('\u0004');
+  assert.equal(await terminal.ended(), 0);
+});
+
+test('B2 B17 /autocompact is a selector; the footer says when it is off', async (t) => {
+  const terminal = open(t, place(t, STEPPER));
+  await terminal.until('context');
+  terminal.line('/autocompact');
+  await terminal.until('Auto-compaction (on)');
+  assertScreen('autocompact', await terminal.settled());
+  terminal.type('\u001B[B');
+  terminal.type('\r');
+  await terminal.until('auto-compact off');
+  assertScreen('autocompact-off', await terminal.settled());
+});
+
+test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t) => {
+  const where = place(t, STEPPER);
+  const terminal = open(t, where, '--yes');
+  await terminal.until('context');
+  terminal.line('do 12 steps');
+  await terminal.until(/All 12 steps are done\.[^]*─\n\n─/, 30_000);
+  terminal.line('/compact');
+  await terminal.until('┌ compaction 1', 30_000);
+  terminal.line('and now?');
+  await terminal.until('Heard: and now?');
+  terminal.line('/branch');
+  await terminal.until('Branch from which message?');
+  assertScreen('branch-list', await terminal.settled());
+  terminal.type('\r');
+  await terminal.until('A new session from message 2');
+  terminal.line('/context');
+  await terminal.until(/= summaries +\d/);
+  assert.doesNotMatch(terminal.screen(), /= summaries +0 /);
+  terminal.line('/branch 1');
+  await terminal.until('A new session from message 1');
+  terminal.line('/context');
+  await terminal.until(/= summaries +0 /);
+  assertScreen('branched-before', await terminal.settled());
+  terminal.line('/resume');
+  await terminal.until('Resume which session?');
+  terminal.type('\u001B[B\u001B[B');
+  terminal.type('\r');
+  await terminal.until('Resumed');
+  terminal.line('/undo compaction');
+  await terminal.until('The last compaction is undone');
+  terminal.line('/context');
+  await terminal.until(/= summaries +0 /);
+  terminal.line('/undo');
+  await terminal.until('The last turn is undone');
+  assertScreen('undone', await terminal.settled());
+  terminal.line('/handoff write the report');
+  await terminal.until('Handed over to a new session', 30_000);
+  await terminal.until('Heard: write the report');
+  assert.match(terminal.all(), /> write the report\n+\s*\[Handed over from session /);
+});
+
+test('B8 B16 kill -9 in the middle of a task, then --continue goes on', async (t) => {
+  const where = place(t, STEPPER);
+  const first = open(t, where, '--yes');
+  await first.until('context');
+  first.line('do 60 steps');
+  await first.until('Step 3');
+  first.kill();
+  await first.ended();
+  const second = open(t, where, '--yes', '--continue');
+  await second.until('context');
+  await second.until('Step 3');
+  assert.match(second.all(), /> do 60 steps[^]*✓ bash echo step 1 of 60/);
+  second.line('go on');
+  await second.until('Heard: go on');
+  await second.until(/All 60 steps are done\./, 60_000);
+});
+
+test('Esc interrupts; what was typed and not sent comes back to the editor', async (t) => {
+  const terminal = open(t, place(t, STEPPER), '--yes');
+  await terminal.until('context');
+  terminal.line('do 6 steps');
+  await terminal.until('All 6 steps');
+  terminal.line('/compact');
+  await terminal.until('Compacting…');
+  terminal.line('for later');
+  await terminal.until('queued: for later');
+  terminal.type('\u001B');
+  await terminal.until('The compaction was stopped; nothing has changed.');
+  assertScreen('interrupted', await terminal.settled());
+});
+
+test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many lines', async (t) => {
+  const where = place(t, EDITOR);
+  writeFileSync(join(where.cwd, 'a.txt'), 'one\ntwo\nthree\nfour\nfive\n');
+  const terminal = open(t, where);
+  await terminal.until('context');
+  terminal.line('change it');
+  await terminal.until('edit wants to change: a.txt');
+  assertScreen('permission', await terminal.settled());
+  terminal.type('\r');
+  await terminal.until('Result: Edited');
+  assertScreen('diff', await terminal.settled());
+  assert.equal(readFileSync(join(where.cwd, 'a.txt'), 'utf8'), 'one\nTWO\nthree\nfour\nfive\n');
+  terminal.line('run it');
+  await terminal.until('bash wants to run: echo ran');
+  terminal.type('\u001B[B\u001B[B\r');
+  await terminal.until('Result: The user did not allow this');
+  terminal.type(
+    `\u001B[200~${Array.from({ length: 14 }, (_, i) => `pasted ${i}`).join('\n')}\u001B[201~`,
+  );
+  await terminal.until('[paste #1 +14 lines]');
+  terminal.type('\r');
+  await terminal.until('You wrote 14 lines.');
+  terminal.resize(60, 18);
+  await terminal.until('You wrote 14 lines.');
+  assertScreen('narrow', await terminal.settled());
+  terminal.type('\u001B[A');
+  await terminal.until('pasted 0');
+});
+
+test('a terminal without colour gets none; one with colour does', async (t) => {
+  const where = place(t, EDITOR);
+  const plain = open(t, where, 'hello');
+  await plain.until('You wrote 1 lines.');
+  // oxlint-disable-next-line no-control-regex
+  assert.doesNotMatch(plain.written, /\u001B\[(?:3[1-7]|2|1)m/);
+  const coloured = new TestTerminal(['--model', where.model, 'hello'], {
+    ...where,
+    env: { NO_COLOR: '' },
+  });
+  t.after(() => coloured.kill());
+  await coloured.until('You wrote 1 lines.');
+  // oxlint-disable-next-line no-control-regex
+  assert.match(coloured.written, /\u001B\[36m/);
+});
