@@ -93,6 +93,12 @@ test("B6 the seed's session is cut before u4 when its last four messages are to 
 test('B6 never inside a turn, unless the turn alone is larger than the budget', () => {
   const long = 'u a u c t c t c t c t a';
   assert.deepEqual(cut(keepTokens(30, false), long), { index: 2, turnStart: 2, split: false });
+  assert.equal(
+    cut(keepTokens(30, false), long, 100).split,
+    false,
+    'a turn of exactly the budget fits',
+  );
+  assert.equal(cut(keepTokens(30, false), long, 99).split, true);
   const tight = cut(keepTokens(30, false), long, 60);
   assert.deepEqual(tight, { index: 9, turnStart: 2, split: true });
 });
