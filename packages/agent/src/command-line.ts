@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { ExpectedError } from './expected-error.ts';
 import { foldersOf } from './folders.ts';
 
-export const AGENT_HELP = `Usage: bobbin [OPTIONS] [PROMPT…]
+const AGENT_HELP = `Usage: bobbin [OPTIONS] [PROMPT…]
        bobbin import FILE
 
 A coding agent for long sessions, in the current folder. Without -p or --mode it needs a terminal.
@@ -42,7 +42,7 @@ const OPTIONS = {
 } as const;
 
 /** @throws ExpectedError */
-export function invocationOf(args: readonly string[]): Invocation {
+function invocationOf(args: readonly string[]): Invocation {
   // `--resume` may stand alone or name a session.
   const at = args.indexOf('--resume');
   const named = at >= 0 && args[at + 1]?.startsWith('-') === false ? args[at + 1] : undefined;

@@ -104,8 +104,8 @@ export type Step = readonly [Machine, readonly Effect[]];
 /** After so many failures in a row it stops trying. */
 export const MOST_FAILURES = 3;
 /** After so many compactions, each with a single answer since the one before, it stops. */
-export const MOST_REFILLS = 2;
-export const MOST_OVERFLOWS = 3;
+const MOST_REFILLS = 2;
+const MOST_OVERFLOWS = 3;
 
 export function startMachine(automatic: boolean): Machine {
   return {

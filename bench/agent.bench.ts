@@ -1,0 +1,84 @@
+// How long a person waits: until the prompt of the agent stands in a real terminal, and until a session of 5 000 messages
+// is open again. Both from the start of the command, with the compile cache warm.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createBobbin, type Message } from '@bobbin/core';
+import { jsonlStore } from '@bobbin/stores';
+import { projectName } from '../packages/agent/src/session-id.ts';
+import { TestTerminal } from '../packages/agent/test/terminal.ts';
+
+const RUNS = 9;
+const WARM_UP = 2;
+const MESSAGES = 5_000;
+const PROMPT_LIMIT_MS = 300;
+const RESUME_LIMIT_MS = 500;
+
+const home = mkdtempSync(join(tmpdir(), 'bobbin-bench-'));
+const project = join(home, 'project');
+mkdirSync(project);
+try {
+  await fill();
+  const prompt = await measure([], 'starting…');
+  const ready = await measure([], 'context');
+  const resumed = await measure(['--continue'], 'module-1249');
+  print('first prompt', prompt, PROMPT_LIMIT_MS);
+  print('session open', ready, undefined);
+  print(`${MESSAGES} messages resumed`, resumed, RESUME_LIMIT_MS);
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+/** Starts the program again and again until some text stands on its screen. */
+async function measure(args: readonly string[], text: string): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < WARM_UP + RUNS; i++) {
+    const started = performance.now();
+    const terminal = new TestTerminal(['--model', 'scripted/echo', ...args], {
+      cwd: project,
+      home,
+    });
+    await terminal.until(text);
+    times.push(performance.now() - started);
+    terminal.kill();
+    await terminal.ended();
+  }
+  return times.slice(WARM_UP).toSorted((a, b) => a - b);
+}
+
+/** A session of many turns with calls, wound by the engine on the way as an agent's would be. */
+async function fill(): Promise<void> {
+  const store = jsonlStore(join(home, 'data', 'bobbin', 'sessions'), { sync: 'normal' });
+  const bobbin = createBobbin({ store, tenant: projectName(project), window: 64_000 });
+  const thread = await bobbin.thread('20260101-000000-abcdef');
+  for (let i = 0; thread.length < MESSAGES; i++) {
+    await thread.append(...turn(i));
+    await thread.prompt();
+  }
+  await store.close();
+}
+
+function turn(i: number): readonly Message[] {
+  const path = `src/module-${i}/file-${i % 17}.ts`;
+  const text = Array.from({ length: 60 }, (_, word) => `word${(i * 7 + word) % 997}`).join(' ');
+  return [
+    { role: 'user', parts: [{ kind: 'text', text: `Look at ${path}` }] },
+    {
+      role: 'assistant',
+      parts: [{ kind: 'call', callId: `c${i}`, tool: 'read', args: JSON.stringify({ path }) }],
+    },
+    {
+      role: 'tool',
+      parts: [{ kind: 'result', callId: `c${i}`, content: [{ kind: 'text', text }] }],
+    },
+    { role: 'assistant', parts: [{ kind: 'text', text: `In ${path}: ${text}` }] },
+  ];
+}
+
+function print(name: string, times: readonly number[], limitMs: number | undefined): void {
+  const median = times[Math.floor(times.length / 2)] ?? Number.NaN;
+  const spread = `${Math.round(times[0] ?? 0)}–${Math.round(times.at(-1) ?? 0)}`;
+  const limit = limitMs === undefined ? '' : `, limit ${limitMs}`;
+  console.log(`${name.padEnd(24)} ${Math.round(median)} ms (${spread}${limit})`);
+  if (limitMs !== undefined && median > limitMs) process.exitCode = 1;
+}
