@@ -69,6 +69,10 @@ export async function taskProvider(
     void read(incoming).then((body) => {
       const isKnown = incoming.url === speech.path && isJsonObject(body);
       const [status, reply] = isKnown ? answer(body) : [404, speech.error(`no ${incoming.url}`)];
+      if (status === 200 && isKnown && body['stream'] === true)
+        return outgoing
+          .writeHead(200, { 'content-type': 'text/event-stream' })
+          .end(streamed(reply));
       outgoing.writeHead(status, { 'content-type': 'application/json' });
       return outgoing.end(JSON.stringify(reply));
     });
@@ -157,6 +161,22 @@ const SPEECHES: Readonly<Record<Dialect, Speech>> = {
 
 function anthropicRequest(body: JsonObject): AnthropicRequest {
   return { ...body, messages: objectsIn(body['messages']) };
+}
+
+/** An answer of Chat Completions as a stream: all at once, then how it ended, then what it cost. */
+function streamed({ choices, usage, ...rest }: JsonObject): string {
+  const [{ message, finish_reason: finish } = {}] = objectsIn(choices);
+  const { tool_calls: calls, ...said } = isJsonObject(message) ? message : {};
+  const indexed = objectsIn(calls).map((call, index) => ({ index, ...call }));
+  const delta = indexed.length === 0 ? said : { ...said, tool_calls: indexed };
+  const events = [
+    { choices: [{ index: 0, delta, finish_reason: null }] },
+    { choices: [{ index: 0, delta: {}, finish_reason: finish }] },
+    { choices: [], usage },
+  ];
+  const object = 'chat.completion.chunk';
+  const lines = events.map((event) => `data: ${JSON.stringify({ ...rest, object, ...event })}`);
+  return [...lines, 'data: [DONE]', ''].join('\n\n');
 }
 
 function chatCall(id: string, args: StepArguments): JsonObject {
