@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   cachedSummarizer,
   canonicalJson,
+  EMPTY_SUMMARY,
   extract,
   extractSummarizer,
   memorySummaryCache,
@@ -60,10 +61,20 @@ test('C16 C17 the same span twice gives one call and equal bytes', async () => {
   const second = await summarizer.summarize(again);
   assert.equal(inner.calls, 1);
   assert.equal(canonicalJson(second), canonicalJson(first));
-  assert.deepEqual(
-    reports.map(({ kind }) => kind),
-    ['cached'],
-  );
+  assert.equal(reports[0]?.kind, 'cached');
+});
+
+test('what must not be stored is not cached, nor is a secret', async () => {
+  const blank: Summarizer = { id: 'm', summarize: () => Promise.resolve(EMPTY_SUMMARY) };
+  const cache = memorySummaryCache();
+  await assert.rejects(trustedSummarizer(blank, { cache }).summarize(REQUEST), /blank/);
+  const leaking: Summarizer = {
+    id: 'm',
+    summarize: () => Promise.resolve({ ...EMPTY_SUMMARY, prose: 'PASSWORD=tr0ub4dor&3 is set.' }),
+  };
+  await trustedSummarizer(leaking, { cache }).summarize(REQUEST);
+  const kept = await cache.get(summaryKey(REQUEST, 'm', ''));
+  assert.equal(kept?.prose, 'PASSWORD=[redacted] is set.');
 });
 
 test('C16 two equal requests at once share one call; a failure is not kept', async () => {

@@ -503,10 +503,7 @@ test('C16 C17 the same span twice gives one call and equal bytes', async () => {
     const again = await watched.compact();
     server.expectDone();
     assert.equal(JSON.stringify(again.messages), JSON.stringify(first.messages));
-    assert.deepEqual(
-      told(again.events).reports.map(({ kind }) => kind),
-      ['cached'],
-    );
+    assert.equal(told(again.events).reports[0]?.kind, 'cached');
   } finally {
     await server.close();
   }

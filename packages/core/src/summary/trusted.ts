@@ -5,9 +5,6 @@ import { redactSecrets, redactSummary, type Redact } from './redact.ts';
 import { cleanExtract, refusal } from './summarizer.ts';
 import { verify, type Verified } from './verify.ts';
 
-/** Raised when the same answer of a model would be verified to another summary: part of the cache key. */
-const VERIFY_VERSION = 'v1';
-
 /** How many additions are told one by one: events are stored. */
 const MOST_TOLD = 20;
 
@@ -19,17 +16,16 @@ export interface VerifyOptions {
 /** Checks whatever a summarizer returns and completes it, from texts without secrets. Rejects where it must not be stored. */
 export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {}): Summarizer {
   const { redact = redactSecrets } = options;
+  const sound = soundSummarizer(inner, redact);
   return {
     id: inner.id,
     async summarize(request: SummaryRequest) {
-      const answer = await inner.summarize(request);
-      const refused = refusal(answer, request);
-      if (refused !== undefined) throw new Error(refused);
+      const answer = await sound.summarize(request);
       const { nodes, maxTokens, counter = estimator() } = request;
       const previous = request.previous === null ? null : redactSummary(request.previous, redact);
       const truth = cleanExtract({ ...request, previous }, redact);
       const grounds = { nodes, previous, truth, maxTokens, counter };
-      const verified = verify(redactSummary(answer, redact), grounds);
+      const verified = verify(answer, grounds);
       tell(verified, request);
       return verified.summary;
     },
@@ -49,9 +45,25 @@ export interface TrustOptions extends VerifyOptions {
   readonly policy?: string;
 }
 
-/** A host's summarizer as the compactor should use it: verified, redacted, cached, asked once for equal requests. */
+/** Passes on only what may be stored, without secrets. */
+function soundSummarizer(inner: Summarizer, redact: Redact): Summarizer {
+  return {
+    id: inner.id,
+    async summarize(request: SummaryRequest) {
+      const answer = await inner.summarize(request);
+      const refused = refusal(answer, request);
+      if (refused !== undefined) throw new Error(refused);
+      return redactSummary(answer, redact);
+    },
+  };
+}
+
+/**
+ * A host's summarizer as the compactor should use it: asked once for equal requests, verified, without secrets. What
+ * is cached is the answer: it is verified anew each time, because what else stands in the prompt may have changed.
+ */
 export function trustedSummarizer(inner: Summarizer, options: TrustOptions = {}): Summarizer {
-  const { cache = memorySummaryCache(), policy = '' } = options;
-  const version = `${policy}+verified-${VERIFY_VERSION}`;
-  return cachedSummarizer(verifiedSummarizer(inner, options), cache, version);
+  const { cache = memorySummaryCache(), policy = '', redact = redactSecrets } = options;
+  const sound = soundSummarizer(inner, redact);
+  return verifiedSummarizer(cachedSummarizer(sound, cache, policy), { redact });
 }
