@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// @ts-expect-error: the package has no types
+import S3rver from 's3rver';
 import type { S3Options } from '@bobbin/stores';
 
 interface Server {
@@ -16,12 +17,10 @@ type ServerClass = new (options: {
   configureBuckets: readonly { name: string }[];
 }) => Server;
 
-/** An S3 server of a test file's own. The package has no types. */
-const S3rver = createRequire(import.meta.url)('s3rver') as ServerClass;
-
+/** An S3 server of a test file's own. */
 export async function startS3(): Promise<{ options: S3Options; stop(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'bobbin-s3-'));
-  const server = new S3rver({
+  const server = new (S3rver as ServerClass)({
     port: 0,
     address: '127.0.0.1',
     silent: true,

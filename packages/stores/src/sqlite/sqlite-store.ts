@@ -215,7 +215,7 @@ class SqliteStore implements Store {
     const any = words.map((word) => `"${word.replaceAll('"', '')}"`).join(' OR ');
     return (
       this.#all(
-        `SELECT m.*, -bm25(recall, 0.0, 1.0) AS score FROM recall JOIN messages m ON m.number = recall.rowid
+        `SELECT m.*, -bm25(recall, 0.0, 1.0) AS score FROM recall CROSS JOIN messages m ON m.number = recall.rowid
        WHERE recall MATCH ? AND m.tenant = ? AND m.thread = ? ORDER BY score DESC, m.number LIMIT ?`,
         `scope : "${scopeOf(key)}" AND words : (${any})`,
         ...idsOf(key),
@@ -249,7 +249,7 @@ class SqliteStore implements Store {
   async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
     return this.#nodes(
       key,
-      `SELECT m.* FROM compacted c JOIN messages m ON m.number = c.number
+      `SELECT m.* FROM compacted c CROSS JOIN messages m ON m.number = c.number
        WHERE c.tenant = ?1 AND c.thread = ?2 AND c.id NOT IN (
          SELECT id FROM vectors WHERE tenant = ?1 AND thread = ?2 AND embedder = ?3)
        ORDER BY c.number LIMIT ?4`,
@@ -314,7 +314,7 @@ class SqliteStore implements Store {
   #index(key: ThreadKey, plan: Plan): void {
     const ids = plan.records.flatMap(({ span }) => span.ids);
     const fresh = this.#all(
-      `SELECT m.* FROM json_each(?3) span JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = span.value
+      `SELECT m.* FROM json_each(?3) span CROSS JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = span.value
        WHERE NOT EXISTS (
          SELECT 1 FROM compacted c WHERE c.tenant = ?1 AND c.thread = ?2 AND c.id = span.value)`,
       ...idsOf(key),
@@ -361,10 +361,10 @@ class SqliteStore implements Store {
   /** Takes the write lock first, so that a transaction never fails half-way for want of it. */
   #atomically<T>(work: () => T): T {
     return located(this.#path, () => {
-      this.#database.exec('BEGIN IMMEDIATE');
+      this.#run('BEGIN IMMEDIATE');
       try {
         const result = work();
-        this.#database.exec('COMMIT');
+        this.#run('COMMIT');
         return result;
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -378,18 +378,21 @@ class SqliteStore implements Store {
   }
 }
 
-/** Walks from a head towards the root; each step is one look-up by key, so that it costs what it returns. */
+/**
+ * Walks from a head towards the root; each step is one look-up by key, so that it costs what it returns. A CROSS JOIN
+ * keeps the order of its tables: left to itself, SQLite scans the whole thread for each step.
+ */
 const STEPS = `
   steps (number, parent, position) AS (
     SELECT number, parent, position FROM messages WHERE tenant = ?1 AND thread = ?2 AND id = HEAD
     UNION ALL
     SELECT m.number, m.parent, m.position FROM steps s
-    JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = s.parent
+    CROSS JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = s.parent
     WHERE s.position > FLOOR
   )`;
 
 const PATH = `WITH RECURSIVE ${STEPS.replace('HEAD', '?3').replace('FLOOR', '?4')}
-  SELECT m.* FROM steps s JOIN messages m ON m.number = s.number`;
+  SELECT m.* FROM steps s CROSS JOIN messages m ON m.number = s.number`;
 
 /** The thread, its newest plan, what that carries and the path that it shows, in one query. */
 const WINDOW = `
@@ -403,11 +406,11 @@ const WINDOW = `
   SELECT 'plan' AS kind, '' AS id, head AS parent, version AS position, 0 AS turn, plan AS message FROM newest
   UNION ALL
   SELECT 'carried', m.id, m.parent, m.position, m.turn, m.message
-  FROM newest, json_each(newest.plan, '$.carried') c
-  JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = c.value ->> 'id'
+  FROM newest CROSS JOIN json_each(newest.plan, '$.carried') c
+  CROSS JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = c.value ->> 'id'
   UNION ALL
   SELECT 'path', m.id, m.parent, m.position, m.turn, m.message
-  FROM steps s JOIN messages m ON m.number = s.number`;
+  FROM steps s CROSS JOIN messages m ON m.number = s.number`;
 
 function idsOf({ tenant, thread }: ThreadKey): [string, string] {
   return [tenant, thread];

@@ -1,0 +1,203 @@
+// Appends a second and window loads on stores of 1 000 000 messages in about 10 000 threads, beside the bare driver.
+// BOBBIN_BENCH_MESSAGES sets another size.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  emptyPlan,
+  spanOf,
+  textMessage,
+  Thread,
+  type Node,
+  type Plan,
+  type Store,
+  type ThreadId,
+  type ThreadKey,
+} from '@bobbin/core';
+import { sqliteStore } from '@bobbin/stores';
+import { postgresStore } from '@bobbin/stores/postgres';
+import postgres from 'postgres';
+import { startPostgres } from '../packages/stores/test/postgres-server.ts';
+
+const MESSAGES = Number(process.env['BOBBIN_BENCH_MESSAGES'] ?? 1_000_000);
+const SHORT = 100;
+const LONG = Math.min(10_000, MESSAGES / 10);
+/** What the plan of either thread leaves in the prompt. */
+const SHOWN = 40;
+const APPENDS = 4_000;
+const IN_FLIGHT = 16;
+
+const path = nodes(LONG + APPENDS);
+const keyOf = (thread: string): ThreadKey => ({ tenant: 'bench', thread: thread as ThreadId });
+
+function nodes(count: number): readonly Node[] {
+  const thread = new Thread('bench' as ThreadId);
+  const text = 'a line of a message as people write them, neither short nor long. '.repeat(4);
+  return Array.from({ length: count }, (_, i) =>
+    thread.append(textMessage(i % 2 === 0 ? 'user' : 'assistant', `${i}: ${text}`)),
+  );
+}
+
+function planOf(key: ThreadKey, length: number): Plan {
+  // A round of a long thread covers no more messages than one of a short one: earlier rounds are in earlier plans.
+  const span = spanOf(path.slice(length - SHORT, length - SHOWN));
+  if (span === undefined) throw new RangeError('the thread is too short');
+  return {
+    ...emptyPlan(key.thread),
+    head: path[length - 1]?.id ?? null,
+    threadVersion: length,
+    start: length - SHOWN,
+    records: [
+      { kind: 'drop', span, reason: 'bench', index: { keywords: [], description: '', time: 0 } },
+    ],
+  };
+}
+
+async function fill(store: Store): Promise<void> {
+  const threads = Math.floor((MESSAGES - LONG) / SHORT);
+  const lanes = Array.from({ length: IN_FLIGHT }, async (_, lane) => {
+    for (let i = lane; i < threads; i += IN_FLIGHT)
+      await store.append(keyOf(`short-${i}`), path.slice(0, SHORT));
+  });
+  await Promise.all(lanes);
+  for (let i = 0; i < LONG; i += 500)
+    await store.append(keyOf('long'), path.slice(i, Math.min(LONG, i + 500)));
+  for (const [thread, length] of [
+    ['long', LONG],
+    ['short-7', SHORT],
+  ] as const)
+    await store.commit(keyOf(thread), planOf(keyOf(thread), length), 0, []);
+}
+
+/** Calls a second, so many at a time. */
+async function rate(
+  calls: number,
+  call: (i: number) => Promise<unknown>,
+  inFlight: number,
+): Promise<number> {
+  const started = performance.now();
+  let next = 0;
+  const lanes = Array.from({ length: inFlight }, async () => {
+    while (next < calls) await call(next++);
+  });
+  await Promise.all(lanes);
+  return (calls / (performance.now() - started)) * 1_000;
+}
+
+const LOADS = 400;
+
+/** The median of some loads in milliseconds, of both threads in turn. */
+async function loadMs(store: Store, threads: readonly string[]): Promise<readonly number[]> {
+  const times = threads.map((): number[] => []);
+  for (let i = 0; i < LOADS; i++) {
+    for (const [n, thread] of threads.entries()) {
+      const started = performance.now();
+      const window = await store.window(keyOf(thread));
+      times[n]?.push(performance.now() - started);
+      if (window?.tail.length !== SHOWN) throw new Error(`${thread} shows ${window?.tail.length}`);
+    }
+  }
+  return times.map((each) => each.toSorted((a, b) => a - b)[LOADS / 2] as number);
+}
+
+/** Interleaved rounds, so that what else the machine does falls on both alike; the medians are compared. */
+async function compareAppends(
+  name: string,
+  ours: (i: number) => Promise<unknown>,
+  bare: (i: number) => Promise<unknown>,
+  inFlight: number,
+): Promise<void> {
+  const rounds = 8;
+  const size = APPENDS / rounds;
+  const rates: [number, number][] = [];
+  for (let round = 0; round < rounds; round++) {
+    const from = round * size;
+    const bareRate = await rate(size, (i) => bare(from + i), inFlight);
+    rates.push([await rate(size, (i) => ours(from + i), inFlight), bareRate]);
+  }
+  const median = (which: 0 | 1): number =>
+    rates.map((pair) => pair[which]).toSorted((a, b) => a - b)[rounds / 2] as number;
+  const share = median(0) / median(1);
+  console.log(
+    `${name}: ${median(0).toFixed(0)} appends/s, bare ${median(1).toFixed(0)}/s, share ${share.toFixed(2)} (at least 0.5)`,
+  );
+}
+
+async function report(name: string, store: Store): Promise<void> {
+  const [short = 0, long = 0] = await loadMs(store, ['short-7', 'long']);
+  console.log(
+    `${name}: window of ${LONG} messages ${long.toFixed(3)} ms, of ${SHORT} messages ${short.toFixed(3)} ms, ratio ${(long / short).toFixed(2)} (at most 1.5)`,
+  );
+}
+
+const row = (i: number): readonly [string, string, number, number, string] => {
+  const node = path[LONG + i] as Node;
+  return [node.id, node.parent ?? '', node.index, node.turn, JSON.stringify(node.message)];
+};
+
+async function benchSqlite(folder: string): Promise<void> {
+  for (const sync of ['normal', 'full'] as const) {
+    const file = join(folder, `${sync}.db`);
+    const store = sqliteStore(file, { sync });
+    if (sync === 'normal') {
+      const started = performance.now();
+      await fill(store);
+      console.log(
+        `sqlite: ${MESSAGES} messages in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+      );
+      await report('sqlite', store);
+    } else await store.append(keyOf('long'), path.slice(0, LONG));
+    const database = new DatabaseSync(file);
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync};
+      CREATE TABLE bare (number INTEGER PRIMARY KEY, tenant TEXT, thread TEXT, id TEXT, parent TEXT,
+        position INTEGER, turn INTEGER, opens_turn INTEGER, message TEXT, UNIQUE (tenant, thread, id)) STRICT`);
+    const insert = database.prepare(
+      `INSERT INTO bare (tenant, thread, id, parent, position, turn, opens_turn, message) VALUES ('bench', 'long', ?, ?, ?, ?, 1, ?)`,
+    );
+    await compareAppends(
+      `sqlite, synchronous ${sync}, one message a transaction`,
+      (i) => store.append(keyOf('long'), [path[LONG + i] as Node]),
+      async (i) => insert.run(...row(i)),
+      1,
+    );
+    database.close();
+    await store.close();
+  }
+}
+
+async function benchPostgres(): Promise<void> {
+  const server = await startPostgres({ settings: ['shared_buffers=512MB', 'fsync=on'] });
+  const store = await postgresStore(server.url(), { connections: IN_FLIGHT });
+  const started = performance.now();
+  await fill(store);
+  console.log(
+    `postgres: ${MESSAGES} messages in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  );
+  await report('postgres', store);
+  const sql = postgres(server.url(), { max: IN_FLIGHT, onnotice: () => undefined });
+  await sql.unsafe('CREATE TABLE bare (LIKE bobbin.messages INCLUDING ALL)');
+  for (const inFlight of [1, IN_FLIGHT]) {
+    const threads = `p${inFlight}`;
+    await Promise.all(
+      Array.from({ length: inFlight }, (_, lane) =>
+        store.append(keyOf(`${threads}-${lane}`), path.slice(0, LONG + 1).slice(0, 1)),
+      ),
+    );
+    await compareAppends(
+      `postgres, ${inFlight} in flight, one message a transaction`,
+      (i) => store.append(keyOf(`${threads}-${i % inFlight}-${i}`), [path[0] as Node]),
+      (i) =>
+        sql`INSERT INTO bare VALUES ('bench', ${`${threads}-${i}`}, ${path[0]?.id as string}, NULL, 0, 1, true, ${JSON.stringify(path[0]?.message)})`,
+      inFlight,
+    );
+  }
+  await sql.end();
+  await store.close();
+  await server.stop();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'bobbin-bench-'));
+await benchSqlite(folder);
+rmSync(folder, { recursive: true });
+await benchPostgres();
