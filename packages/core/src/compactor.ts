@@ -33,6 +33,8 @@ export interface Setting {
   readonly summarizer: Summarizer;
   /** Stands in where the summarizer fails: the built-in extract where absent. */
   readonly fallback?: Summarizer;
+  /** How long a summarizer may take before the fallback stands in. */
+  readonly summaryDeadlineMs?: number;
   readonly artifacts: ArtifactStore;
   readonly clock: Clock;
 }
@@ -50,8 +52,12 @@ export interface Job {
   readonly reason: string;
   /** Compacts though the target may hold already. */
   readonly forced?: boolean;
+  /** Leaves the last resort out: whoever asks looks at the budget again. */
+  readonly onlyLadder?: true;
   readonly instructions?: string;
   readonly signal?: AbortSignal;
+  /** Hears what happens as it happens. */
+  readonly onEvent?: (event: CompactionEvent) => void;
 }
 
 export interface Compaction {
@@ -92,6 +98,8 @@ export function decide(setting: Setting, check: Check, plan: Plan, cold: boolean
     : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
 }
 
+const SUMMARY_DEADLINE_MS = 180_000;
+
 /** What the renderer adds may take a second go; more are a margin. */
 const MOST_TRIES = 8;
 
@@ -122,6 +130,7 @@ class Run {
     this.#before = this.#draft.tokens;
     this.#hands = {
       artifacts,
+      warn: (message) => this.#tell({ kind: 'warning', message }),
       summarizer: { id: summarizer.id, summarize: (request) => this.#summarize(request) },
     };
   }
@@ -137,7 +146,8 @@ class Run {
     );
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
-    for (let tries = 0; over > 0 && tries < MOST_TRIES; tries++) {
+    const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
+    for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
       // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
       await this.#climb(LAST_RESORT, Math.max(0, before - over), true);
@@ -145,7 +155,7 @@ class Run {
       over = this.#overshoot(plan);
       if (this.#draft.tokens >= before) break;
     }
-    if (over > 0)
+    if (over > 0 && most > 0)
       this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });
     this.#tell({
       kind: 'completed',
@@ -177,12 +187,13 @@ class Run {
     targetTokens: number,
     stopAtTarget: boolean,
   ): Promise<void> {
-    const done = (): boolean => stopAtTarget && this.#draft.tokens <= targetTokens;
     for (const strategy of ladder) {
-      if (done()) return;
-      const situation = this.#situation(targetTokens);
+      const goal = strategy.aim === 'limit' ? Math.max(targetTokens, this.#limit) : targetTokens;
+      const done = (): boolean => stopAtTarget && this.#draft.tokens <= goal;
+      if (done()) continue;
+      const situation = this.#situation(goal);
       for (const proposal of strategy.propose(situation)) {
-        if (done()) return;
+        if (done()) break;
         this.#job.signal?.throwIfAborted();
         await this.#carryOut(strategy, proposal, situation);
       }
@@ -242,7 +253,9 @@ class Run {
     this.#writer = summarizer.id;
     const report: SummaryRequest['report'] = (told) =>
       this.#tell({ kind: 'summary-report', report: told });
-    const failure = await summarizer.summarize({ ...request, report }).then(
+    const failure = await this.#inTime((signal) =>
+      summarizer.summarize({ ...request, report, ...(signal === undefined ? {} : { signal }) }),
+    ).then(
       (summary) => refusal(summary, request) ?? summary,
       (error: unknown) => messageOf(error),
     );
@@ -252,6 +265,23 @@ class Run {
     this.#tell({ kind: 'warning', message: `${summarizer.id}: ${failure}; the extract stands in` });
     this.#writer = fallback.id;
     return fallback.summarize(request);
+  }
+
+  /** A summarizer that never answers is one that failed: the work behind it must not wait for ever. */
+  #inTime(ask: (signal: AbortSignal | undefined) => Promise<Summary>): Promise<Summary> {
+    const { clock, summaryDeadlineMs = SUMMARY_DEADLINE_MS } = this.#setting;
+    const deadline = clock.deadline?.(summaryDeadlineMs);
+    const signals = [this.#job.signal, deadline].filter((each) => each !== undefined);
+    if (signals.length === 0) return ask(undefined);
+    const signal = AbortSignal.any(signals);
+    return new Promise((resolve, reject) => {
+      const late = (): void =>
+        reject(this.#job.signal?.aborted === true ? signal.reason : new Error('no answer in time'));
+      signal.addEventListener('abort', late, { once: true });
+      ask(signal)
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', late));
+    });
   }
 
   #finish(head: Node): Plan {
@@ -303,13 +333,15 @@ class Run {
   }
 
   #tell(detail: EventDetail): void {
-    this.#events.push({
+    const event: CompactionEvent = {
       time: this.#setting.clock.now(),
       tokensBefore: this.#before,
       tokensAfter: this.#draft.tokens,
       limitTokens: this.#limit,
       ...detail,
-    });
+    };
+    this.#events.push(event);
+    this.#job.onEvent?.(event);
   }
 }
 
@@ -321,12 +353,15 @@ export function compactFirstSight(setting: Setting, job: Job): Promise<Compactio
     ladder: [firstSight(job.sent, overTokens)],
     stop: 'at-end',
   };
-  return compact({ ...setting, policy }, job);
+  return compact({ ...setting, policy }, { ...job, onlyLadder: true });
 }
 
 /** Hides what has expired, and does nothing else (E1). */
 export function compactExpired(setting: Setting, job: Job): Promise<Compaction> {
-  return compact({ ...setting, policy: { ...setting.policy, ladder: [] } }, job);
+  return compact(
+    { ...setting, policy: { ...setting.policy, ladder: [] } },
+    { ...job, onlyLadder: true },
+  );
 }
 
 /** The size above which a new tool result is shortened at once. */

@@ -11,6 +11,8 @@ import type { ProviderRules } from './prompt/rules.ts';
 /** Milliseconds since the epoch. The engine has no clock of its own. */
 export interface Clock {
   now(): number;
+  /** A signal that aborts after a time. Without it nothing is ever late. */
+  deadline?(ms: number): AbortSignal;
 }
 
 export type Sensitivity = 'public' | 'internal' | 'confidential' | 'restricted';

@@ -80,7 +80,11 @@ export function createBobbin<Wire>(
 export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wire> {
   const setting = settingOf(options);
   const tenant = options.tenant ?? 'default';
-  const fits = new FittedThreads<Wire>(setting, tenant);
+  const fits = new FittedThreads<Wire>(
+    setting,
+    tenant,
+    options.store === undefined ? memoryStore : undefined,
+  );
   return {
     fit: (messages, compactOptions) => fits.fit(messages, compactOptions),
     async thread(id, head) {

@@ -1,4 +1,5 @@
 import { messageId, type Message, type MessageId, type ThreadId } from '../thread/message.ts';
+import type { Store } from '../ports.ts';
 import type { Fitted } from './fitted.ts';
 import type { CompactOptions, HandleSetting } from './handle-options.ts';
 import { ThreadHandle } from './thread-handle.ts';
@@ -22,12 +23,15 @@ interface Known<Wire> {
 export class FittedThreads<Wire> {
   readonly #setting: HandleSetting<Wire>;
   readonly #tenant: string;
+  readonly #freshStore: (() => Store) | undefined;
   #known: readonly Known<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(setting: HandleSetting<Wire>, tenant: string) {
+  /** With `freshStore` every conversation has a store of its own, which is forgotten with it. */
+  constructor(setting: HandleSetting<Wire>, tenant: string, freshStore?: () => Store) {
     this.#setting = setting;
     this.#tenant = tenant;
+    this.#freshStore = freshStore;
   }
 
   async fit(wire: readonly Wire[], options: CompactOptions = {}): Promise<Fitted<Wire>> {
@@ -52,8 +56,16 @@ export class FittedThreads<Wire> {
       (known) =>
         known.wire.length > 0 &&
         known.wire.length <= wire.length &&
-        known.wire.every((message, i) => message === wire[i]),
+        known.wire.every((message, i) => message === wire[i]) &&
+        this.#lastIsUnchanged(known),
     );
+  }
+
+  /** A host may have written on in the newest message that it sent: that one is looked into. */
+  #lastIsUnchanged({ wire, ids, handle }: Known<Wire>): boolean {
+    const [again, ...more] = this.#setting.codec.decode(wire.slice(-1), handle.messages);
+    if (again === undefined || more.length > 0) return true;
+    return messageId(ids.at(-2) ?? null, again) === ids.at(-1);
   }
 
   async #goOn(known: Known<Wire>, wire: readonly Wire[]): Promise<Known<Wire>> {
@@ -72,7 +84,8 @@ export class FittedThreads<Wire> {
       return nearest;
     }
     const key = { tenant: this.#tenant, thread: `fit-${ids.at(-1) ?? 'empty'}` as ThreadId };
-    const handle = new ThreadHandle(key, this.#setting);
+    const store = this.#freshStore?.() ?? this.#setting.store;
+    const handle = new ThreadHandle(key, { ...this.#setting, store });
     await handle.appendDecoded(decoded);
     if (nearest !== undefined) await handle.takeOver(nearest.handle.plan, shared);
     return { handle, wire, ids };

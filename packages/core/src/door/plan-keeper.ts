@@ -51,6 +51,11 @@ export class PlanKeeper {
     return false;
   }
 
+  /** Puts a plan in force that could not be committed: the next one that can be takes its place in the store. */
+  hold(plan: Plan): void {
+    this.#plan = plan;
+  }
+
   async at(version: number): Promise<Plan> {
     if (version === this.#version) return this.#plan;
     if (version === 0) return this.#empty();

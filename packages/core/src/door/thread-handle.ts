@@ -1,6 +1,12 @@
 import { encodedBy, type Fitted } from './fitted.ts';
 import { Gauge } from './gauge.ts';
-import type { CompactOptions, HandleSetting, Refusal, Tuning } from './handle-options.ts';
+import type {
+  CompactionHooks,
+  CompactOptions,
+  HandleSetting,
+  Refusal,
+  Tuning,
+} from './handle-options.ts';
 import { PathKeeper } from './path-keeper.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import {
@@ -15,7 +21,7 @@ import {
 } from '../compactor.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { expiryOf } from '../plan/hide.ts';
-import type { Plan } from '../plan/plan.ts';
+import { currentSummary, type Plan } from '../plan/plan.ts';
 import { pinned } from '../plan/pin.ts';
 import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
@@ -27,11 +33,13 @@ import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import { isSigned, type Message, type MessageId } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { budget, messageLimit } from '../tokens/budget.ts';
+import { boundedTo, budget, messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
 
 const RECALIBRATE_SHARE = 0.03;
+/** How often a lost race is run again before it is left to the winners. */
+const MOST_RACES = 8;
 
 /**
  * A thread that a host talks on: append what was said, ask for the prompt. Calls are carried out one after another, so
@@ -61,6 +69,7 @@ export class ThreadHandle<Wire = Message> {
     this.#reminders = new Reminders({ ...host, key, index: host.store, limits: host.rehydration });
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
     this.#sentReminders = this.plan.records.length === 0 ? '[]' : undefined;
+    this.#gauge.task = currentSummary(this.plan)?.summary.task ?? null;
     this.#builder = this.#rebuild();
     for (const node of this.#path.thread.path()) this.#note(node);
   }
@@ -128,7 +137,7 @@ export class ThreadHandle<Wire = Message> {
   compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       const compaction = await this.#compact(compact, 'asked for', { ...options, forced: true });
-      return this.#fitted(compaction.events, compaction.changed, compaction.fits);
+      return this.#fitted(compaction.events, compaction.changed);
     });
   }
 
@@ -158,11 +167,12 @@ export class ThreadHandle<Wire = Message> {
         limitTokens ?? Number.POSITIVE_INFINITY,
       );
       this.#setting = { ...this.#setting, budget: { ...this.#setting.budget, windowTokens } };
+      const most = Math.floor(this.#builder.tokens / 2);
+      const half = (setting: Setting, job: Job): Promise<Compaction> =>
+        compact({ ...setting, budget: boundedTo(setting.budget, most) }, job);
       const forced = { ...options, forced: true };
-      const compaction = await this.#compact(compact, 'the provider refused the prompt', forced);
-      return this.#sending(
-        this.#fitted([refused, ...compaction.events], compaction.changed, compaction.fits),
-      );
+      const compaction = await this.#compact(half, 'the provider refused the prompt', forced);
+      return this.#sending(this.#fitted([refused, ...compaction.events], compaction.changed));
     });
   }
 
@@ -186,13 +196,11 @@ export class ThreadHandle<Wire = Message> {
       if (node === undefined)
         throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
       const unit = await this.#path.unitOf(node);
-      const named = this.plan.records.some(({ span }) =>
-        unit.some((each) => span.ids.includes(each.id)),
+      for (let tries = 0; tries < MOST_RACES; tries++)
+        if (await this.#adopt(await this.#withUnit(unit), [])) return;
+      throw new Error(
+        `thread ${this.key.thread} is written to by others all the time: pin ${id} again`,
       );
-      if (named) await this.#path.loadAll();
-      const turnOf = (known: MessageId): number | undefined => this.#path.thread.get(known)?.turn;
-      const plan = pinned(this.plan, unit, this.length, turnOf);
-      await this.#adopt(plan.head === null ? this.#onHead(plan) : plan, []);
     });
   }
 
@@ -211,6 +219,15 @@ export class ThreadHandle<Wire = Message> {
       await this.#path.load(plan);
       return render(windowOf(this.#path.thread, plan, length), plan, this.#setting);
     });
+  }
+
+  /** The plan in force, with a unit pinned. */
+  async #withUnit(unit: readonly Node[]): Promise<Plan> {
+    const ids = new Set(unit.map(({ id }) => id));
+    if (this.plan.records.some(({ span }) => span.ids.some((id) => ids.has(id))))
+      await this.#path.loadAll();
+    const plan = pinned(this.plan, unit, this.length, (id) => this.#path.thread.get(id)?.turn);
+    return plan.head === null ? this.#onHead(plan) : plan;
   }
 
   /** A plan as made for the present head, so that no other fork takes it for its own. */
@@ -251,6 +268,11 @@ export class ThreadHandle<Wire = Message> {
     const { sentTokens } = this.#gauge;
     if (sentTokens === undefined) return;
     this.#gauge.sentTokens = undefined;
+    if (this.#besideMessages() === 0) {
+      // The host said nothing of its system prompt and tools: what the first report has beyond the messages is theirs.
+      const formattingTokens = Math.max(0, reportedTokens - sentTokens);
+      this.#setting = { ...this.#setting, budget: { ...this.#setting.budget, formattingTokens } };
+    }
     const learnt = calibrate(
       this.#calibration,
       sentTokens + this.#besideMessages(),
@@ -277,24 +299,29 @@ export class ThreadHandle<Wire = Message> {
       };
     const events: CompactionEvent[] = [];
     let compacted = false;
-    let fits = true;
     const take = (compaction: Compaction): void => {
       events.push(...compaction.events);
       compacted ||= compaction.changed;
-      fits = compaction.fits;
     };
     const now = this.#setting.clock.now();
     if (now > this.#gauge.nextExpiry)
       take(await this.#compact(compactExpired, 'time to live is over', options));
     if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
       take(await this.#compact(compactFirstSight, 'a large new result', options));
-    const decision = decide(this.#setting, this.#check(), this.plan, this.#isCold(now));
-    if (decision.kind === 'postpone')
-      events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
-    if (decision.kind === 'compact') take(await this.#compact(compact, decision.reason, options));
+    for (let tries = 0; tries < MOST_RACES; tries++) {
+      const { version } = this;
+      const decision = decide(this.#setting, this.#check(), this.plan, this.#isCold(now));
+      if (decision.kind === 'postpone')
+        events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
+      if (decision.kind !== 'compact') break;
+      const compaction = await this.#compact(compact, decision.reason, options);
+      take(compaction);
+      // Where another writer was faster, its plan may be for a shorter path: look again.
+      if (compaction.changed || this.version === version) break;
+    }
     events.push(...(await this.#remind()));
     if (this.#setting.rules.bindsReasoning) await this.#releaseBoundReasoning();
-    return this.#sending(this.#fitted(events, compacted, fits));
+    return this.#sending(this.#fitted(events, compacted));
   }
 
   /** Brings back what the present turn asks for, paid from the reserve (C11). */
@@ -307,8 +334,11 @@ export class ThreadHandle<Wire = Message> {
       reserveTokens: room.rehydrationTokens,
     });
     const events = details.map((detail) => this.#tell(detail));
-    if (events.length > 0) await this.#host.store.record(this.key, events);
-    return events;
+    if (events.length === 0) return events;
+    return this.#host.store.record(this.key, events).then(
+      () => events,
+      (error: unknown) => [...events, this.#tell({ kind: 'warning', message: String(error) })],
+    );
   }
 
   /**
@@ -369,9 +399,8 @@ export class ThreadHandle<Wire = Message> {
   ): Promise<Compaction> {
     const { head } = this.#path.thread;
     const beforeTokens = this.#builder.tokens;
-    const { hooks } = this.#host;
     if (head === undefined) return { plan: this.plan, changed: false, fits: true, events: [] };
-    hooks.onBeforeCompaction?.({ beforeTokens });
+    this.#hear(({ onBeforeCompaction }) => onBeforeCompaction?.({ beforeTokens }));
     const { task, sent } = this.#gauge;
     const job = {
       key: this.key,
@@ -381,23 +410,45 @@ export class ThreadHandle<Wire = Message> {
       task,
       sent,
       reason,
+      onEvent: (event: CompactionEvent) => this.#hear(({ onEvent }) => onEvent?.(event)),
       ...options,
     };
-    const compaction = await way(options.forced === true ? this.#setting : this.#calm(), job);
-    for (const event of compaction.events) hooks.onEvent?.(event);
-    if (compaction.changed) {
-      const { undid: _, ...plan } = compaction.plan;
-      await this.#adopt(plan, compaction.events);
-      this.#gauge.forgetReported();
-    }
+    const made = await way(options.forced === true ? this.#setting : this.#calm(), job);
+    const compaction = made.changed ? await this.#putInForce(made) : made;
+    if (made.changed) this.#gauge.forgetReported();
     this.#gauge.nextExpiry = this.#earliestExpiry();
     const afterTokens = this.#builder.tokens;
-    hooks.onAfterCompaction?.({
-      beforeTokens,
-      afterTokens,
-      compactedTokens: beforeTokens - afterTokens,
-    });
+    const compactedTokens = beforeTokens - afterTokens;
+    this.#hear(({ onAfterCompaction }) =>
+      onAfterCompaction?.({ beforeTokens, afterTokens, compactedTokens }),
+    );
     return compaction;
+  }
+
+  /** Commits what was compacted. A store that fails costs the record of it, never the prompt (A10). */
+  async #putInForce(compaction: Compaction): Promise<Compaction> {
+    const { undid: _, ...plan } = compaction.plan;
+    try {
+      return { ...compaction, changed: await this.#adopt(plan, compaction.events) };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `the plan could not be committed and holds in this process alone: ${why}`;
+      this.#plans.hold(plan);
+      this.#builder = this.#rebuild();
+      return {
+        ...compaction,
+        events: [...compaction.events, this.#tell({ kind: 'warning', message })],
+      };
+    }
+  }
+
+  /** Lets the host hear something. What it does with that is its own affair: its errors do not stop the thread. */
+  #hear(tell: (hooks: CompactionHooks) => void): void {
+    try {
+      tell(this.#host.hooks);
+    } catch {
+      // A hook that fails has failed for its host only.
+    }
   }
 
   /** Commits a plan. Where another writer was faster, its plan is taken over instead. */
@@ -437,7 +488,7 @@ export class ThreadHandle<Wire = Message> {
     return { ...prompt, messages };
   }
 
-  #fitted(events: readonly CompactionEvent[], compacted: boolean, fits: boolean): Fitted<Wire> {
+  #fitted(events: readonly CompactionEvent[], compacted: boolean): Fitted<Wire> {
     const { rules, counter, budget: room } = this.#setting;
     const shown = this.#asSentNow(finishPrompt(this.#builder, this.#setting));
     const prompt = remindedPrompt(shown, this.#reminded(), rules, counter, room.rehydrationTokens);
@@ -447,7 +498,7 @@ export class ThreadHandle<Wire = Message> {
       plan: this.plan,
       version: this.version,
       compacted,
-      fits,
+      fits: this.#builder.tokens <= messageLimit(this.#setting.budget),
       limitTokens: messageLimit(this.#setting.budget),
       events,
       ...(compacted && continueWith !== undefined ? { continueWith } : {}),
@@ -464,7 +515,7 @@ export class ThreadHandle<Wire = Message> {
       limitTokens,
       ...detail,
     };
-    this.#host.hooks.onEvent?.(event);
+    this.#hear(({ onEvent }) => onEvent?.(event));
     return event;
   }
 

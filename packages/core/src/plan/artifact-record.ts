@@ -1,6 +1,7 @@
 import { artifactContent } from '../thread/artifact.ts';
-import { callsOf, resultsOf, type CallPart } from '../thread/message.ts';
+import { callsOf, type CallPart } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
+import { redactSecrets } from '../summary/redact.ts';
 import { describeMessage } from './describe.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { Remainder } from './excerpt.ts';
@@ -11,7 +12,9 @@ import type { Hands, Proposal, Situation } from './strategy.ts';
 export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
   const span = spanOf([entry.node]);
   if (span === undefined) throw new RangeError('an entry has a node');
-  const description = describeMessage(entry.message, callFor(draft, entry));
+  const description = redactSecrets(
+    describeMessage(entry.message, (callId) => callFor(draft, entry, callId)),
+  );
   return {
     kind: 'externalize',
     span,
@@ -34,24 +37,21 @@ export async function moveToArtifact(
   const { content, mediaType } = artifactContent(entry.message);
   const { tenant, thread } = situation.key;
   const createdAt = situation.now;
-  await hands.artifacts.put(content, {
-    tenant,
-    thread,
-    createdAt,
-    mediaType,
-    sensitivity: 'internal',
+  const metadata = { tenant, thread, createdAt, mediaType, sensitivity: 'internal' } as const;
+  await hands.artifacts.put(content, metadata).catch((error: unknown) => {
+    // The thread holds the message, so nothing is lost; a prompt that does not fit would be.
+    const why = error instanceof Error ? error.message : String(error);
+    hands.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
   });
   return excerptRecord(situation.draft, entry, kept);
 }
 
 /** The call that a result answers, found in its own unit. */
-export function callFor(draft: Draft, entry: Entry): CallPart | undefined {
-  const wanted = resultsOf(entry.message)[0]?.callId;
-  if (wanted === undefined) return undefined;
+export function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefined {
   for (let i = entry.unit; i < draft.entries.length; i++) {
     const candidate = draft.entries[i] as Entry;
     if (candidate.unit !== entry.unit) return undefined;
-    const call = callsOf(candidate.message).find(({ callId }) => callId === wanted);
+    const call = callsOf(candidate.message).find((each) => each.callId === callId);
     if (call !== undefined) return call;
   }
   return undefined;

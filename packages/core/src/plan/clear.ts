@@ -19,6 +19,7 @@ export interface ClearOptions {
   readonly protectTokens: number;
   /** Nothing is cleared unless this much would go (B19). */
   readonly minimumTokens: number;
+  readonly aim?: 'target' | 'limit';
 }
 
 const DEFAULTS: ClearOptions = { protectTokens: 0, minimumTokens: 0 };
@@ -28,10 +29,11 @@ const DEFAULTS: ClearOptions = { protectTokens: 0, minimumTokens: 0 };
  * source has drifted, goes to an artifact instead. The newest round stays.
  */
 export function clear(options: Partial<ClearOptions> = {}): Strategy {
-  const { protectTokens, minimumTokens } = { ...DEFAULTS, ...options };
+  const { protectTokens, minimumTokens, aim } = { ...DEFAULTS, ...options };
   return {
     name: 'clear',
     aggressiveness: 3,
+    ...(aim === undefined ? {} : { aim }),
     propose(situation) {
       const proposals = candidates(situation, protectTokens).flatMap((entry) =>
         proposeClear(situation, entry),
@@ -85,9 +87,11 @@ async function clearOne(
   const [id] = proposal.span.ids;
   const entry = situation.draft.entry(id);
   if (entry === undefined) return undefined;
-  const args = callFor(situation.draft, entry)?.args ?? '';
   const found = await Promise.all(
-    resultsOf(entry.message).map((result) => verifiedDurability(result, args, situation.tools)),
+    resultsOf(entry.message).map((result) => {
+      const args = callFor(situation.draft, entry, result.callId)?.args ?? '';
+      return verifiedDurability(result, args, situation.tools);
+    }),
   );
   if (found.some(mustNotBeLost)) return moveToArtifact(proposal, situation, hands, NOTHING);
   return clearRecord(situation.tools, entry, proposal.span);

@@ -30,11 +30,15 @@ function describeCall(call: CallPart): string {
 }
 
 /** What a message holds, in one line, for a pointer or an index entry. */
-export function describeMessage(message: Message, call?: CallPart): string {
+export function describeMessage(
+  message: Message,
+  callOf: (callId: string) => CallPart | undefined = () => undefined,
+): string {
   const results = resultsOf(message);
   if (results.length > 0) {
     return results
       .map((result) => {
+        const call = callOf(result.callId);
         const text = resultText(result);
         const lines = text === '' ? 0 : text.split('\n').length;
         const asked = call === undefined ? '' : `(${describeCall(call)})`;

@@ -33,6 +33,7 @@ export class Draft {
   readonly #base: Plan;
   readonly #byId: ReadonlyMap<MessageId, Entry>;
   readonly #actions: Map<MessageId, Action>;
+  readonly #earlier: ReadonlySet<PlanRecord>;
   readonly #costs = new Map<MessageId, number>();
   readonly #held = new Set<MessageId>();
   #records: readonly PlanRecord[];
@@ -51,6 +52,7 @@ export class Draft {
     this.style = style;
     this.#base = base;
     this.#records = base.records;
+    this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
     this.entries = toEntries([...window.carried, ...window.tail], counter, pins);
@@ -154,7 +156,7 @@ export class Draft {
       style: this.style,
       start,
       carried,
-      records,
+      records: records.filter((record) => this.#stillCounts(record, start, carriedIds)),
       hides: this.#hides.filter(
         ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
       ),
@@ -163,6 +165,14 @@ export class Draft {
       tokensAfter: this.#tokens,
       warnings,
     };
+  }
+
+  /** A record of an earlier plan whose messages all lie before the start stays in that plan alone: plans stay small. */
+  #stillCounts(record: PlanRecord, start: number, carried: ReadonlySet<MessageId>): boolean {
+    if (record.kind === 'summarize' || !this.#earlier.has(record)) return true;
+    return record.span.ids.some(
+      (id) => carried.has(id) || (this.entry(id)?.node.index ?? -1) >= start,
+    );
   }
 
   #act(ids: readonly MessageId[], action: Action): void {

@@ -1,6 +1,7 @@
 import { isSummary, textOf } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
 import { oneLine } from '../thread/text.ts';
+import { redactSecrets } from '../summary/redact.ts';
 import { describeMessage } from './describe.ts';
 import type { Entry } from './draft.ts';
 import type { DropIndex } from './plan.ts';
@@ -11,16 +12,18 @@ export interface DropOptions {
   readonly reach: 'cut' | 'target' | 'everything';
   /** Keeps what stands before the first user message (D7). */
   readonly keepPreamble?: true;
+  readonly aim?: 'target' | 'limit';
 }
 
 const MOST_KEYWORDS = 12;
 
 /** Leaves messages out of the prompt, oldest first; an index entry remains (C24). The newest unit stays. */
 export function drop(options: Partial<DropOptions> = {}): Strategy {
-  const { reach = 'target', keepPreamble } = options;
+  const { reach = 'target', keepPreamble, aim } = options;
   return {
     name: 'drop',
     aggressiveness: 4,
+    ...(aim === undefined ? {} : { aim }),
     propose(situation) {
       const dropped =
         reach === 'cut' ? beforeCut(situation, keepPreamble) : oldestUnits(situation, reach);
@@ -83,7 +86,8 @@ function indexOf(dropped: readonly Entry[], time: number): DropIndex {
   }
   const ranked = [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const first = dropped[0];
-  const description = first === undefined ? '' : oneLine(describeMessage(first.message), 120);
+  const description =
+    first === undefined ? '' : redactSecrets(oneLine(describeMessage(first.message), 120));
   return {
     keywords: ranked.slice(0, MOST_KEYWORDS).map(([word]) => word),
     description: `${dropped.length} messages from: ${description}`,

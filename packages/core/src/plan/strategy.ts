@@ -34,13 +34,17 @@ export interface Situation {
 export interface Hands {
   readonly artifacts: ArtifactStore;
   readonly summarizer: Summarizer;
+  /** Tells that something failed which the ladder can do without. */
+  readonly warn: (message: string) => void;
 }
 
 /** One rung: proposes spans, cheapest loss first, and carries proposals out one at a time. */
 export interface Strategy {
   readonly name: string;
-  /** Lower runs first. */
+  /** How much a rung loses: a ladder lists its rungs from the least on. */
   readonly aggressiveness: number;
+  /** What it works towards: the target (the default), or only what no prompt may exceed. */
+  readonly aim?: 'target' | 'limit';
   propose(situation: Situation): readonly Proposal[];
   /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
   execute(proposal: Proposal, situation: Situation, hands: Hands): Promise<PlanRecord | undefined>;

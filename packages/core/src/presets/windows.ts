@@ -38,7 +38,10 @@ export function turnWindow(turns: number = 10, trigger: Trigger = turnCount(20))
   );
 }
 
-/** The longest suffix within a number of tokens (D8). */
-export function tokenWindow(tokens: number = 4_000, trigger: Trigger = tokenCount(tokens)): Policy {
+/** The longest suffix within a number of tokens (D8); looked for when there is twice as much, so that it is quiet between. */
+export function tokenWindow(
+  tokens: number = 4_000,
+  trigger: Trigger = tokenCount(tokens * 2),
+): Policy {
   return windowPolicy('token-window', trigger, { kind: 'token-window', tokens });
 }

@@ -203,7 +203,8 @@ const SUMMARY_PREFIXES = ['## Session Summary', '[Context Summary - Turns '];
 /** True for a summary: marked as synthetic, or known by its fixed prefix. */
 export function isSummary(message: Message): boolean {
   if (message.meta?.synthetic === true) return true;
-  if (message.role === 'system' || message.role === 'tool') return false;
+  // A person may well begin with such a heading; what they say is never taken for a summary.
+  if (message.role !== 'assistant') return false;
   const [first] = message.parts;
   return first?.kind === 'text' && SUMMARY_PREFIXES.some((prefix) => first.text.startsWith(prefix));
 }

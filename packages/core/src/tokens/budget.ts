@@ -59,6 +59,11 @@ export function softLimit(b: Budget): number {
   return Math.max(0, Math.floor(b.windowTokens * b.softShare) - overheadTokens(b));
 }
 
+/** The same budget, with messages of at most so many tokens. */
+export function boundedTo(b: Budget, tokens: number): Budget {
+  return { ...b, windowTokens: Math.min(b.windowTokens, overheadTokens(b) + tokens) };
+}
+
 /** A budget that bounds the messages alone. */
 export function messagesOnly(tokens: number): Budget {
   return budget({ windowTokens: tokens, safetyTokens: 0, rehydrationTokens: 0, softShare: 1 });

@@ -38,7 +38,7 @@ export function calibrate(
 ): Calibration {
   if (estimatedTokens < MIN_SAMPLE_TOKENS || reportedTokens <= 0) return calibration;
   const seen = (calibration.factor * reportedTokens) / estimatedTokens;
-  const step = seen > calibration.factor || calibration.samples === 0 ? 1 : DOWNWARD;
+  const step = seen > calibration.factor ? 1 : DOWNWARD;
   const factor = calibration.factor + (seen - calibration.factor) * step;
   return { factor: Math.min(HIGHEST, Math.max(LOWEST, factor)), samples: calibration.samples + 1 };
 }
