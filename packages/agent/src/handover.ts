@@ -72,7 +72,7 @@ function quotes(path: readonly Node[], goal: string): readonly string[] {
       node,
       score: new Set(wordsOf(searchText(node.message)).filter((word) => wanted.has(word))).size,
     }))
-    .filter(({ score }) => score >= Math.min(2, wanted.size) && score > 0)
+    .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)
     .slice(0, MOST_QUOTED)
     .toSorted((a, b) => a.node.index - b.node.index);

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { textOf } from '@bobbin/core';
+import { importSession } from '../src/import-session.ts';
+import { listSessions } from '../src/sessions.ts';
+import { runCommand } from '../src/submit.ts';
+import { claudeFile, codexFile, piFile } from './session-samples.ts';
+import { ofType, workshop, type Workshop } from './workshop.ts';
+
+const TALKER = `
+  if (tools.length === 0) return { text: 'SUMMARY: ' + [...new Set(messages.map(({ text }) => text).join(' ').match(/FACT-\\d+/g) ?? [])].join(' ') };
+  return { text: 'About ' + last.text.split('\\n')[0] + ': ' + Array.from({ length: 200 }, (_, i) => 'word' + i).join(' ') };
+`;
+
+async function talked(shop: Workshop, ...facts: readonly number[]): Promise<void> {
+  for (const fact of facts) await shop.line(`Tell me about FACT-${fact}`);
+}
+
+const said = async ({ agent }: Workshop): Promise<readonly string[]> =>
+  (await agent.session.turns()).map(({ message }) => textOf(message));
+const data = (shop: Workshop): unknown => ofType(shop.events, 'command').at(-1)?.data;
+const lastUser = (shop: Workshop): string =>
+  shop
+    .requests()
+    .findLast(({ tools }) => tools.length > 0)
+    ?.messages.findLast(({ role }) => role === 'user')?.text ?? '';
+
+test('B15 /branch: all user messages are listed; a branch before a compaction undoes it, one behind it keeps it', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2, 3, 4, 5);
+  await shop.line('/compact');
+  await talked(shop, 6);
+  const original = shop.agent.session.id;
+  await shop.line('/branch');
+  assert.deepEqual(
+    (data(shop) as { text: string }[]).map(({ text }) => text),
+    [1, 2, 3, 4, 5, 6].map((i) => `Tell me about FACT-${i}`),
+  );
+  await shop.line('/branch 6');
+  assert.deepEqual(
+    await said(shop),
+    [1, 2, 3, 4, 5, 6].map((i) => `Tell me about FACT-${i}`),
+  );
+  assert.equal(shop.agent.session.handle.plan.records.length, 1);
+  assert.match(readFileSync(shop.agent.session.file, 'utf8'), /"type":"compaction"/);
+  await shop.line(`/resume ${original}`);
+  await shop.line('/branch 2');
+  assert.deepEqual(await said(shop), ['Tell me about FACT-1', 'Tell me about FACT-2']);
+  assert.deepEqual(shop.agent.session.handle.plan.records, []);
+  assert.doesNotMatch(readFileSync(shop.agent.session.file, 'utf8'), /"type":"compaction"/);
+  await shop.line('');
+  assert.match(ofType(shop.events, 'assistant').at(-1)?.text ?? '', /^About Tell me about FACT-2/);
+  assert.equal(listSessions(shop.folders).length, 3);
+});
+
+test('B23 edit and restore: /branch N TEXT puts other words in the place of a message and goes on', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2);
+  await shop.line('/branch 2 Tell me about FACT-9 instead');
+  assert.deepEqual(await said(shop), ['Tell me about FACT-1', 'Tell me about FACT-9 instead']);
+  assert.match(ofType(shop.events, 'assistant').at(-1)?.text ?? '', /^About Tell me about FACT-9/);
+});
+
+test('B23 /fork duplicates the session, whole or up to a turn, and leaves the other as it was', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2, 3);
+  const original = shop.agent.session.id;
+  await shop.line('/fork');
+  assert.equal((await said(shop)).length, 3);
+  await talked(shop, 4);
+  await shop.line('/fork 1');
+  assert.equal((await shop.agent.session.path()).length, 2);
+  await shop.line(`/resume ${original}`);
+  assert.equal((await said(shop)).length, 3);
+});
+
+test('B23 /handoff GOAL: a new thread with what the goal needs, which then works', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2, 3);
+  const original = shop.agent.session.id;
+  await shop.line('/handoff write about FACT-2');
+  const [message] = await said(shop);
+  assert.match(
+    message ?? '',
+    new RegExp(
+      `^write about FACT-2\\n\\n\\[Handed over from session ${original}; @thread:${original} reads more of it\\]\\n`,
+    ),
+  );
+  assert.match(
+    message ?? '',
+    /SUMMARY: FACT-1 FACT-2 FACT-3[^]*\[turn 2, user\]\nTell me about FACT-2/,
+  );
+  assert.match(ofType(shop.events, 'assistant').at(-1)?.text ?? '', /^About write about FACT-2/);
+  await shop.line('/handoff');
+  assert.match(ofType(shop.events, 'error').at(-1)?.error ?? '', /takes the goal/);
+});
+
+test('B23 @thread:ID pulls out what is asked for; @path brings a file along; other words stay words', async (t) => {
+  const shop = await workshop(t, {
+    script: TALKER,
+    files: { 'notes.md': 'the notes' },
+    yes: false,
+  });
+  await talked(shop, 1, 2);
+  const original = shop.agent.session.id;
+  await shop.line('/clear');
+  await shop.line(`what did @thread:${original} say about FACT-2?`);
+  assert.match(
+    lastUser(shop),
+    new RegExp(
+      `^what did .*\\n\\n<thread id="${original}">\\n[^]*SUMMARY: FACT-1 FACT-2[^]*</thread>$`,
+    ),
+  );
+  await shop.line('read @notes.md, and mail me@example.org or @nobody');
+  assert.equal(
+    lastUser(shop),
+    'read @notes.md, and mail me@example.org or @nobody\n\n<file path="notes.md">\nthe notes\n</file>',
+  );
+  await shop.line('read @../../../etc/hostname');
+  assert.equal(lastUser(shop), 'read @../../../etc/hostname');
+});
+
+test('/undo takes back what came last: a compaction, then turns', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2, 3);
+  const before = (await shop.agent.session.present()).messages.length;
+  await shop.line('/compact');
+  await shop.line('/undo');
+  assert.equal((data(shop) as { undone: string }).undone, 'compaction');
+  assert.equal((await shop.agent.session.present()).messages.length, before);
+  await shop.line('/undo');
+  assert.equal((data(shop) as { undone: string }).undone, 'turn');
+  assert.deepEqual(await said(shop), ['Tell me about FACT-1', 'Tell me about FACT-2']);
+  await talked(shop, 7);
+  const again = await shop.again({ session: shop.agent.session.id });
+  assert.deepEqual(await said(again), [
+    'Tell me about FACT-1',
+    'Tell me about FACT-2',
+    'Tell me about FACT-7',
+  ]);
+});
+
+test('/pin keeps a message whole; /recall finds what was compacted; /cost is the ledger; /export writes all', async (t) => {
+  const shop = await workshop(t, { script: TALKER, settings: { models: {} } });
+  await talked(shop, 1, 2, 3, 4, 5);
+  await shop.line('/pin 1');
+  await shop.line('/compact');
+  const shown = (await shop.agent.session.present()).messages.map(({ message }) => textOf(message));
+  assert.ok(shown.includes('Tell me about FACT-1'));
+  await shop.line('/recall FACT-2');
+  assert.match(ofType(shop.events, 'command').at(-1)?.text ?? '', /FACT-2/);
+  await shop.line('/cost');
+  const { requests, summaries, cacheShare } = data(shop) as {
+    requests: number;
+    summaries: { inputTokens: number };
+    cacheShare: number;
+  };
+  assert.ok(requests === 5 && summaries.inputTokens > 0 && cacheShare > 0 && cacheShare < 1);
+  await shop.line('/export out.md');
+  const text = readFileSync(join(shop.folders.project, 'out.md'), 'utf8');
+  assert.ok([1, 2, 3, 4, 5].every((i) => text.includes(`## user\n\nTell me about FACT-${i}`)));
+});
+
+test('commands that need rest say so; unknown ones too', async (t) => {
+  const shop = await workshop(t, { script: "return { delayMs: 300, text: 'ok' };" });
+  const running = shop.line('hello');
+  await shop.agent.session.path();
+  await assert.rejects(
+    runCommand(shop.agent, 'branch', ''),
+    /\/branch waits until the agent is at rest/,
+  );
+  await assert.rejects(runCommand(shop.agent, 'none', ''), /there is no command \/none/);
+  await running;
+});
+
+test('sessions of pi, Claude Code and Codex are imported and gone on with', async (t) => {
+  for (const [name, text] of [
+    ['pi', piFile],
+    ['claude-code', claudeFile],
+    ['codex', codexFile],
+  ] as const) {
+    const shop = await workshop(t, { script: TALKER, files: { 'session.jsonl': text } });
+    const { vault } = shop.agent.options;
+    const imported = await importSession('session.jsonl', shop.folders, vault, Date.now());
+    assert.equal(imported.format, name);
+    const again = await shop.again({ session: imported.session });
+    assert.equal((await said(again))[0], 'Fix the bug in parser.ts');
+    assert.equal(await again.line('go on'), 'done');
+    const sent = JSON.stringify(again.requests().at(-1)?.messages);
+    assert.match(
+      sent,
+      /Fix the bug in parser\.ts[^]*cat parser\.ts[^]*export const parse[^]*go on/,
+    );
+  }
+});
+
+test('what is no session file is refused with a reason', async (t) => {
+  const shop = await workshop(t, { script: TALKER, files: { 'x.jsonl': '{"a":1}\n' } });
+  const { vault } = shop.agent.options;
+  await assert.rejects(
+    importSession('x.jsonl', shop.folders, vault, 0),
+    /is no session file of pi, Claude Code, Codex or OpenCode/,
+  );
+  await assert.rejects(importSession('none.jsonl', shop.folders, vault, 0), /ENOENT/);
+});
