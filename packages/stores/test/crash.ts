@@ -6,7 +6,9 @@ import { openStore, type StoreKind } from './store-place.ts';
 import { startWriter } from './writer.ts';
 
 const AT_ONCE = 4;
-const MOST_WAIT_MS = 150;
+/** A writer says two lines a turn; it is killed at any of them, and anywhere between two. */
+const MOST_LINES = 60;
+const MOST_WAIT_MS = 10;
 
 /** Kills writers at random moments, and checks after each that all which was acknowledged is there. */
 export async function killWriters(kind: StoreKind, place: string, kills: number): Promise<string> {
@@ -38,7 +40,7 @@ function sum(counts: ReadonlyMap<string, number>): number {
 /** What a writer had acknowledged when it was killed. A line that it could not finish is none. */
 async function killOne(kind: StoreKind, place: string, name: string): Promise<readonly string[]> {
   const writer = startWriter(['talk', kind, place, name]);
-  await writer.heard('appended');
+  await writer.said(1 + Math.floor(Math.random() * MOST_LINES));
   await new Promise((resolve) => setTimeout(resolve, Math.random() * MOST_WAIT_MS));
   writer.process.kill('SIGKILL');
   await writer.ended;

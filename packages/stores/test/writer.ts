@@ -9,6 +9,8 @@ export interface Writer {
   readonly lines: readonly string[];
   /** Resolves when it has said something that begins with a word. */
   heard(word: string): Promise<string>;
+  /** Resolves when it has said so many lines. */
+  said(lines: number): Promise<void>;
   readonly ended: Promise<void>;
 }
 
@@ -33,23 +35,28 @@ export function startWriter(args: readonly string[], limitKb?: number): Writer {
   const ended = new Promise<void>((resolve) => {
     reader.once('close', resolve);
   });
+  const until = <T>(look: () => T | undefined, what: string): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const wake = (): void => {
+        const found = look();
+        if (found === undefined) return;
+        waiting.delete(wake);
+        resolve(found);
+      };
+      waiting.add(wake);
+      void ended.then(() =>
+        reject(new Error(`it ended without ${what}: ${lines.slice(-3).join('; ')}`)),
+      );
+      wake();
+    });
   return {
     process: child,
     lines,
     ended,
-    heard: (word) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const line = lines.find((each) => each.startsWith(word));
-          if (line === undefined) return;
-          waiting.delete(look);
-          resolve(line);
-        };
-        waiting.add(look);
-        void ended.then(() =>
-          reject(new Error(`it ended without "${word}": ${lines.slice(-3).join('; ')}`)),
-        );
-        look();
-      }),
+    heard: (word) => until(() => lines.find((line) => line.startsWith(word)), word),
+    said: (count) =>
+      until(() => (lines.length >= count ? true : undefined), `${count} lines`).then(
+        () => undefined,
+      ),
   };
 }
