@@ -19,7 +19,7 @@ const project = join(home, 'project');
 mkdirSync(project);
 try {
   await fill();
-  const prompt = await measure([], 'starting…');
+  const prompt = await measure([], 'bobbin in');
   const ready = await measure([], 'context');
   const resumed = await measure(['--continue'], 'module-1249');
   print('first prompt', prompt, PROMPT_LIMIT_MS);
