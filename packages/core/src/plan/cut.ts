@@ -79,7 +79,8 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
   }
 }
 
-function describeCut(items: readonly CutItem[], index: number): Cut {
+/** The cut at an index: where its turn starts, and whether it falls inside one. */
+export function describeCut(items: readonly CutItem[], index: number): Cut {
   let turnStart = Math.min(index, items.length - 1);
   while (turnStart > 0 && !turnStartsAt(items, turnStart)) turnStart--;
   const split =

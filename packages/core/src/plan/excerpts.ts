@@ -15,7 +15,9 @@ const WHOLE_ARGS_CHARS = 700;
 const FIRST_LINE_CHARS = 120;
 const LAST_LINE_CHARS = 60;
 /** The newest round, which nobody has read yet, stays whole unless it takes more than this of the room. */
-const MOST_OF_NEWEST = 0.6;
+const MOST_OF_NEWEST = 0.4;
+/** … or more than this of all that may be sent. */
+const MOST_UNREAD = 0.12;
 const NEWEST_SHARE = 0.06;
 /** A message that would hardly become shorter stays as it is. */
 const LEAST_FREED_SHARE = 0.2;
@@ -55,26 +57,26 @@ function proposeOne(situation: Situation, id: MessageId, kept: Remainder): reado
 }
 
 function chooseRemainders(
-  { draft, cut, targetTokens }: Situation,
+  { draft, cut, targetTokens, limitTokens }: Situation,
   keep: BesideSummary,
 ): ReadonlyMap<MessageId, Remainder> {
   const behind = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
   const cost = (entries: readonly Entry[]): number =>
     entries.reduce((sum, entry) => sum + draft.cost(entry), 0);
-  // Where excerpts alone may do, they need leave no room for a summary.
+  // Where excerpts alone will do, they need leave no room for a summary.
   const before = draft.tokens - cost(behind);
-  const roomTokens = Math.max(
-    besideSummary(keep, draft.entries, targetTokens),
-    targetTokens - before,
-  );
+  const besideTokens = besideSummary(keep, draft.entries, targetTokens);
+  const roomTokens = Math.max(besideTokens, targetTokens - before);
   if (cost(behind) <= roomTokens) return new Map();
   const newest = draft.newestUnit;
   const newestTokens = cost(behind.filter(({ unit }) => unit === newest));
-  const sparesNewest = newestTokens <= roomTokens * MOST_OF_NEWEST;
+  const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * MOST_UNREAD);
+  const sparesNewest = newestTokens <= unread;
   const long = behind.filter(
     (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),
   );
-  const others = behind.filter((entry) => !long.includes(entry));
+  const shortened = new Set(long);
+  const others = behind.filter((entry) => !shortened.has(entry));
   const least = long.reduce((sum, entry) => sum + leastTokens(draft, entry), 0);
   const chars = long.reduce((sum, { message }) => sum + longChars(message), 0);
   const charsPerToken =
@@ -101,6 +103,7 @@ function chooseRemainders(
       roomChars: Math.max(0, (roomTokens - cost(others) - least) * charsPerToken),
       wholeChars: WHOLE_CHARS,
       argsChars: WHOLE_ARGS_CHARS,
+      fills: roomTokens > besideTokens,
     },
   );
 }

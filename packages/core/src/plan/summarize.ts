@@ -3,6 +3,7 @@ import { spanOf } from '../thread/span.ts';
 import type { Kept } from '../summary/extract.ts';
 import { fitSummary } from '../summary/render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../summary/summary.ts';
+import { describeCut } from './cut.ts';
 import { isSeatAction, type Draft, type Entry } from './draft.ts';
 import type { PlanRecord, SummarizeRecord } from './plan.ts';
 import { summaryMessages } from './replacement.ts';
@@ -20,6 +21,8 @@ export interface SummarizeOptions {
   readonly overlapMessages: number;
   /** The most that the beginning of a split turn may take (E10). */
   readonly splitTurnTokens: number;
+  /** The share of the target that a summary should find: the cut moves on until it does. 0 leaves the cut alone. */
+  readonly leastShare: number;
 }
 
 const DEFAULTS: SummarizeOptions = {
@@ -28,6 +31,7 @@ const DEFAULTS: SummarizeOptions = {
   keepUserTokens: 0,
   overlapMessages: 0,
   splitTurnTokens: 400,
+  leastShare: 0,
 };
 /** A summary smaller than this says nothing. */
 const LEAST_TOKENS = 120;
@@ -39,7 +43,8 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
   return {
     name: 'summarize',
     aggressiveness: 2,
-    propose(situation) {
+    propose(proposed) {
+      const situation = withRoomyCut(proposed, whole);
       const { draft, cut } = situation;
       const held = newestUserMessages(situation, keepUserTokens);
       const covered = draft.entries
@@ -52,12 +57,34 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
       const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
       return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
     },
-    execute(proposal, situation, hands) {
+    execute(proposal, proposed, hands) {
+      const situation = withRoomyCut(proposed, whole);
       for (const entry of newestUserMessages(situation, keepUserTokens))
         situation.draft.hold(entry);
       return summarizeSpan(proposal, situation, hands, whole);
     },
   };
+}
+
+/** Moves the cut on where what stays behind it would leave no room for a summary; the newest unit always stays. */
+function withRoomyCut(
+  situation: Situation,
+  { maxTokens, leastShare }: SummarizeOptions,
+): Situation {
+  const { draft, cut, targetTokens } = situation;
+  if (leastShare === 0) return situation;
+  const wanted = Math.min(maxTokens, targetTokens * leastShare);
+  let kept = draft.tokens - (draft.summary?.summaryTokens ?? 0);
+  let index = 0;
+  for (const [i, entry] of draft.entries.entries()) {
+    if (entry.startsUnit) {
+      const enough = i >= cut.index && kept + wanted <= targetTokens;
+      if (enough || entry.unit === draft.newestUnit) break;
+    }
+    if (!entry.pinned) kept -= draft.cost(entry);
+    index = i + 1;
+  }
+  return index <= cut.index ? situation : { ...situation, cut: describeCut(draft.entries, index) };
 }
 
 async function summarizeSpan(

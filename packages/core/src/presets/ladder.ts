@@ -11,7 +11,7 @@ import { summarize } from '../plan/summarize.ts';
 const KEEP: BesideSummary = {
   kind: 'beside-summary',
   summaryTokens: 8_000,
-  leastShare: 0.27,
+  leastShare: 0.22,
   mostShare: 0.5,
 };
 
@@ -24,9 +24,9 @@ export const ladder: Policy = {
     squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
     externalize(),
     excerpts(KEEP),
-    summarize({ ratio: 1 }),
-    clear(),
-    drop(),
+    summarize({ ratio: 1, leastShare: 0.25 }),
+    clear({ aim: 'limit' }),
+    drop({ aim: 'limit' }),
   ],
   stop: 'at-target',
   targetShare: 0.5,

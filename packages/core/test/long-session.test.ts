@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { textMessage, type Fitted, type Message } from '@bobbin/core';
+import { assistant, call, result, seededRandom, user, WatchedThread } from '@bobbin/testing';
+
+const RULE = 'Never touch the public API in src/api.ts.';
+const random = seededRandom(7);
+
+function lines(count: number): string {
+  const line = (i: number): string =>
+    `${i}: ${random.pick(['ok', 'error', 'const'])} ${random.int(0, 1e9)}`;
+  return Array.from({ length: count }, (_, i) => line(i)).join('\n');
+}
+
+function round(step: number): readonly [Message, Message] {
+  const asked = call('read', { path: `/srv/app/src/module-${step % 40}.ts` }, `call-${step}`);
+  const size = random.pick([8, 8, 30, 30, 90, 300]);
+  return [assistant(`Next I look at module ${step}.`, asked), result(asked, lines(size))];
+}
+
+test('C19 C21 C23 by default a long session keeps its rule, its task and its newest result, and is quiet between', async () => {
+  const watched = await WatchedThread.open({ window: 16_000 });
+  await watched.append(
+    user('Port the parser in /srv/app/src/parser.ts.'),
+    assistant('I will.'),
+    user(RULE),
+  );
+  let compactions = 0;
+  for (let step = 0; step < 160; step++) {
+    if (step % 40 === 39) {
+      await watched.append(assistant(`Stage ${step} is done.`));
+      await watched.append(textMessage('user', `Go on with stage ${step}.`));
+    }
+    const [asked, answered] = round(step);
+    await watched.append(asked, answered);
+    const fitted = await watched.prompt();
+    const shown = JSON.stringify(fitted.prompt.messages);
+    assert.ok(shown.includes(RULE), `step ${step}: the rule is there`);
+    assert.ok(shown.includes('/srv/app/src/parser.ts'), `step ${step}: the task is there`);
+    assert.ok(!dropped(fitted), `step ${step}: nothing is dropped while a summary can hold it`);
+    if (watched.handle.counter.message(answered) < 1_500)
+      assert.equal(
+        fitted.prompt.messages.at(-1)?.message,
+        answered,
+        `step ${step}: the newest result is whole`,
+      );
+    if (fitted.compacted) compactions += 1;
+  }
+  assert.ok(compactions > 10 && compactions < 60, `${compactions} compactions in 160 steps`);
+});
+
+function dropped({ events }: Fitted<Message>): boolean {
+  return events.some(({ kind }) => kind === 'dropped');
+}
