@@ -149,11 +149,10 @@ async function benchSqlite(folder: string): Promise<void> {
       await report('sqlite', store);
     } else await store.append(keyOf('long'), path.slice(0, LONG));
     const database = new DatabaseSync(file);
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync};
-      CREATE TABLE bare (number INTEGER PRIMARY KEY, tenant TEXT, thread TEXT, id TEXT, parent TEXT,
-        position INTEGER, turn INTEGER, opens_turn INTEGER, message TEXT, UNIQUE (tenant, thread, id)) STRICT`);
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync}`);
     const insert = database.prepare(
-      `INSERT INTO bare (tenant, thread, id, parent, position, turn, opens_turn, message) VALUES ('bench', 'long', ?, ?, ?, ?, 1, ?)`,
+      `INSERT INTO messages (tenant, thread, id, parent, position, turn, opens_turn, message)
+       VALUES ('bare', 'long', ?, ?, ?, ?, 1, ?)`,
     );
     await compareAppends(
       `sqlite, synchronous ${sync}, one message a transaction`,
@@ -176,19 +175,24 @@ async function benchPostgres(): Promise<void> {
   );
   await report('postgres', store);
   const sql = postgres(server.url(), { max: IN_FLIGHT, onnotice: () => undefined });
-  await sql.unsafe('CREATE TABLE bare (LIKE bobbin.messages INCLUDING ALL)');
-  for (const inFlight of [1, IN_FLIGHT]) {
-    const threads = `p${inFlight}`;
-    await Promise.all(
-      Array.from({ length: inFlight }, (_, lane) =>
-        store.append(keyOf(`${threads}-${lane}`), path.slice(0, LONG + 1).slice(0, 1)),
-      ),
-    );
+  const threads = Math.floor((MESSAGES - LONG) / SHORT);
+  for (const [run, inFlight] of [1, IN_FLIGHT].entries()) {
+    // The next message of one thread after another.
+    const place = (i: number): [string, Node] => {
+      const round = run * Math.ceil(APPENDS / threads) + Math.floor(i / threads);
+      return [`short-${i % threads}`, path[SHORT + round] as Node];
+    };
     await compareAppends(
       `postgres, ${inFlight} in flight, one message a transaction`,
-      (i) => store.append(keyOf(`${threads}-${i % inFlight}-${i}`), [path[0] as Node]),
-      (i) =>
-        sql`INSERT INTO bare VALUES ('bench', ${`${threads}-${i}`}, ${path[0]?.id as string}, NULL, 0, 1, true, ${JSON.stringify(path[0]?.message)})`,
+      (i) => {
+        const [thread, node] = place(i);
+        return store.append(keyOf(thread), [node]);
+      },
+      (i) => {
+        const [thread, { id, parent, index, turn, message }] = place(i);
+        return sql`INSERT INTO bobbin.messages
+          VALUES ('bare', ${thread}, ${id}, ${parent}, ${index}, ${turn}, true, ${JSON.stringify(message)})`;
+      },
       inFlight,
     );
   }

@@ -62,13 +62,14 @@ class SqliteStore implements Store {
     const head = nodes.at(-1);
     if (head === undefined) return;
     this.#atomically(() => {
-      this.#requireParents(key, nodes);
+      if (!this.#follow(key, nodes, head)) this.#branch(key, nodes, head);
       for (const node of nodes) {
         const row = rowOf(node);
         this.#run(
           `INSERT INTO messages (tenant, thread, id, parent, position, turn, opens_turn, message)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          ...idsOf(key),
+          key.tenant,
+          key.thread,
           row.id,
           row.parent,
           row.position,
@@ -77,14 +78,38 @@ class SqliteStore implements Store {
           row.message,
         );
       }
-      this.#run(
-        `INSERT INTO threads (tenant, thread, head, length) VALUES (?, ?, ?, ?)
-         ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length`,
-        ...idsOf(key),
-        head.id,
-        head.index + 1,
-      );
     });
+  }
+
+  /** The usual case in one statement: what comes follows the thread's head. */
+  #follow(key: ThreadKey, nodes: readonly Node[], head: Node): boolean {
+    const parents = outsideParents(nodes);
+    const [parent] = parents;
+    if (parent === undefined || parents.length > 1) return false;
+    const changed = this.#run(
+      `UPDATE threads SET head = ?, length = ? WHERE tenant = ? AND thread = ? AND head = ?`,
+      head.id,
+      head.index + 1,
+      ...idsOf(key),
+      parent,
+    );
+    return changed === 1;
+  }
+
+  /** A new thread, a fork, or messages that were there already. */
+  #branch(key: ThreadKey, nodes: readonly Node[], head: Node): void {
+    for (const parent of outsideParents(nodes)) {
+      const sql = 'SELECT 1 FROM messages WHERE tenant = ? AND thread = ? AND id = ?';
+      if (this.#all(sql, ...idsOf(key), parent).length === 0)
+        throw new RangeError(noParent(key.thread, parent));
+    }
+    this.#run(
+      `INSERT INTO threads (tenant, thread, head, length) VALUES (?, ?, ?, ?)
+       ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length`,
+      ...idsOf(key),
+      head.id,
+      head.index + 1,
+    );
   }
 
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
@@ -281,14 +306,6 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     if (this.#database.isOpen) this.#database.close();
-  }
-
-  #requireParents(key: ThreadKey, nodes: readonly Node[]): void {
-    for (const parent of outsideParents(nodes)) {
-      const sql = 'SELECT 1 FROM messages WHERE tenant = ? AND thread = ? AND id = ?';
-      if (this.#all(sql, ...idsOf(key), parent).length === 0)
-        throw new RangeError(noParent(key.thread, parent));
-    }
   }
 
   #insertEvents(key: ThreadKey, version: number, events: readonly CompactionEvent[]): void {
