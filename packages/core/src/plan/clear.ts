@@ -74,8 +74,11 @@ function proposeClear(situation: Situation, entry: Entry): readonly Proposal[] {
 
 function clearRecord(tools: ToolPolicies, entry: Entry, span: ClearRecord['span']): ClearRecord {
   const preserved: Record<string, Json> = {};
-  for (const result of resultsOf(entry.message))
-    preserved[result.callId] = preservedFields(result, tools);
+  for (const result of resultsOf(entry.message)) {
+    const fields = preservedFields(result, tools);
+    const anchors = durabilityOf(result, tools) === 'anchoring';
+    preserved[result.callId] = anchors ? { ...summaryOf(result), ...fields } : fields;
+  }
   return { kind: 'clear', span, preserved };
 }
 

@@ -17,8 +17,8 @@ export interface SqueezeOptions {
 }
 
 /** Pins that take more of the limit than this leave too little to anything else; then they are cut to that. */
-const OVERSIZED = 0.85;
-const SHARE_OF_OVERSIZED_PINS = 0.25;
+const OVERSIZED = 0.8;
+const SHARE_OF_OVERSIZED_PINS = 0.18;
 
 /**
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole

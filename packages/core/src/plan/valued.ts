@@ -81,7 +81,7 @@ export function valued(draft: Draft, entry: Entry, chars: number): Remainder {
     if (part.text.length <= chars) return [[0, part.text.length] as const];
     const chooser = new StretchChooser(values, chars);
     chooser.add(part, chars * HEAD, chars * TAIL);
-    return chooser.chosen()[0] ?? [];
+    return chooser.chosen(true)[0] ?? [];
   });
   return { kept, argsChars: chars };
 }
@@ -94,12 +94,21 @@ export interface CutEntry {
   readonly tailChars: number;
 }
 
+export interface TogetherOptions {
+  readonly roomChars: number;
+  /** Results up to this long stay whole. */
+  readonly wholeChars: number;
+  readonly argsChars: number;
+  /** Uses the whole room, also for what is not worth naming. */
+  readonly fills: boolean;
+}
+
 /** Cuts several entries at once within one room: what is needed most stays, whichever of them it stands in. */
 export function valuedTogether(
   draft: Draft,
   cut: readonly CutEntry[],
   shown: readonly Message[],
-  options: { readonly roomChars: number; readonly wholeChars: number; readonly argsChars: number },
+  options: TogetherOptions,
 ): ReadonlyMap<MessageId, Remainder> {
   const values = valuesOf(draft);
   const chooser = new StretchChooser(values, options.roomChars);
@@ -115,7 +124,7 @@ export function valuedTogether(
       return chooser.add(part, headChars, tailChars);
     }),
   );
-  const chosen = chooser.chosen();
+  const chosen = chooser.chosen(options.fills);
   return new Map(
     cut.map(({ entry }, i) => {
       const kept = (partsOf[i] ?? []).map((part) =>
@@ -192,12 +201,12 @@ class StretchChooser {
     };
   }
 
-  chosen(): readonly (readonly Stretch[])[] {
+  chosen(fills: boolean): readonly (readonly Stretch[])[] {
     for (const line of this.#lines) this.#selection.offer(line);
     this.#selection.spend();
     for (const { taken, part, stretch } of this.#lines)
       if (taken) this.#parts[part]?.stretches.push(stretch);
-    let left = this.#selection.roomChars;
+    let left = fills ? this.#selection.roomChars : 0;
     const chosen = this.#parts.toReversed().map(({ text, stretches }) => {
       const own = joined(stretches);
       const more = Math.min(left, text.length - charsOf(own));

@@ -248,27 +248,19 @@ class Extract {
   }
 
   #with(bare: Summary, { notes, files, calls }: ChosenNotes): Summary {
-    const known = new Map(
-      bare.outcomes.map((outcome) => [`${outcome.at} ${outcome.tool}`, outcome]),
-    );
+    const ended = [...bare.outcomes];
     for (const [trail, { worth, source }] of calls) {
-      const { segment, index, turn } = this.#survey.placed[trail.segment] as Placed;
-      const key = `${index} ${segment.tool}`;
+      const { segment, index: at, turn } = this.#survey.placed[trail.segment] as Placed;
+      const { tool } = segment;
+      const known = ended.findLastIndex((one) => one.at === at && one.tool === tool);
       const outcome = source.endsWith(FAILED) ? 'failure' : 'success';
-      const call = source.slice(segment.tool.length + 1);
-      known.set(key, {
-        tool: segment.tool,
-        outcome,
-        turn,
-        at: index,
-        ...known.get(key),
-        call,
-        worth,
-      });
+      const call = source.slice(tool.length + 1);
+      const chosen = { tool, outcome, turn, at, ...ended[known], call, worth } as const;
+      ended.splice(known < 0 ? ended.length : known, known < 0 ? 0 : 1, chosen);
     }
     return {
       ...bare,
-      outcomes: [...known.values()],
+      outcomes: ended,
       files: filesOf(this.#survey, files),
       notes: withoutTwice([...bare.notes, ...notes]),
     };

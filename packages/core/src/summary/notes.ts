@@ -6,7 +6,7 @@ import type { Note, Speaker } from './summary.ts';
 import type { CallTrail, FileTrail, Placed, Survey } from './survey.ts';
 
 const HEADING_CHARS = 140;
-/** The marks of a line in the summary: `· `, `[m123] `. */
+/** The marks of a line in the summary, `· ` or ` … `, and of a heading, `[m123] `. */
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
 /** How many pieces are looked at for each anchor, and how many anchors for a room. */
@@ -187,13 +187,9 @@ export class NoteChooser {
       whole,
       anchors[this.#most(quote.ids)]?.key ?? '',
     );
-    const mark =
-      segment.voice === VOICE.args || segment.voice === VOICE.text || segment.voice === VOICE.user
-        ? NUMBER_CHARS
-        : MARK_CHARS;
     quote.start = start;
     quote.end = end;
-    quote.chars = body.length + mark;
+    quote.chars = body.length + MARK_CHARS;
     const isNew = body.length >= SHORTEST_QUOTE && !this.#seen.has(body);
     this.#seen.add(body);
     quote.ids = isNew ? quote.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
@@ -235,7 +231,7 @@ export class NoteChooser {
     const trail = segment.callId === undefined ? undefined : this.#survey.calls.get(segment.callId);
     if (segment.voice === VOICE.args || (segment.voice === VOICE.tool && call !== undefined))
       if (trail !== undefined) return this.#callGroup(trail);
-    return this.#group(`message ${of}`, { headingChars: 0, ids: [] });
+    return this.#group(`message ${of}`, { headingChars: NUMBER_CHARS, ids: [] });
   }
 
   #group(key: string, own: Omit<NoteGroup, 'items' | 'open' | 'quotes'>): NoteGroup {

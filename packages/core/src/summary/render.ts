@@ -42,6 +42,8 @@ interface Line {
   readonly section: Section;
   /** Lines under one heading stand together. */
   readonly heading?: string;
+  /** Says where the text is from. Neighbours with one label share it, a gap between them. */
+  readonly label?: string;
   readonly text: string;
   readonly rank: Rank;
   readonly worth: number;
@@ -143,14 +145,27 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
 
 /** Lines under one heading together, in the order of the thread. */
 function underHeadings(lines: readonly Line[]): readonly string[] {
-  const groups = new Map<string, { readonly at: number; readonly texts: string[] }>();
-  lines.forEach(({ heading, text, at = 0 }, i) => {
-    const key = heading ?? `line ${i}`;
-    const group = groups.get(key) ?? { at, texts: heading === undefined ? [] : [heading] };
+  const groups = new Map<string, Grouped>();
+  for (const [i, { heading, label, text, at = 0 }] of lines.entries()) {
+    const key = heading ?? label ?? `line ${i}`;
+    const group = groups.get(key) ?? {
+      at,
+      texts: heading === undefined ? [] : [heading],
+      label: undefined,
+    };
     groups.set(key, group);
-    group.texts.push(text);
-  });
+    const last = group.texts.length - 1;
+    if (label !== undefined && group.label === label) group.texts[last] += ` … ${text}`;
+    else group.texts.push(label === undefined ? text : `${label} ${text}`);
+    group.label = label;
+  }
   return [...groups.values()].toSorted((a, b) => a.at - b.at).flatMap(({ texts }) => texts);
+}
+
+interface Grouped {
+  readonly at: number;
+  readonly texts: string[];
+  label: string | undefined;
 }
 
 function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
@@ -276,33 +291,27 @@ function noteLines(s: Summary): readonly Line[] {
 }
 
 function noteLine(note: Note, file: FileRecord | undefined, root: string): Line {
-  const { text, by, source, turn, at = 0, worth = 0 } = note;
-  const own = { rank: RANK.note, worth };
+  const { by, source, turn, at = 0, worth = 0 } = note;
   const where = place(note.at, turn);
-  if (file !== undefined) {
-    const heading = `### ${fileText(file, root)}`;
+  const isQuote = by === 'tool' || by === 'system';
+  const text = isQuote ? quoteLines(note.text) : note.text.replaceAll('\n', '\n  ');
+  const own = { rank: RANK.note, worth, text, at };
+  const labelled = isQuote ? own : { ...own, label: where };
+  if (file !== undefined)
     return {
-      ...own,
+      ...labelled,
       section: 'Files',
-      heading,
-      text: by === 'tool' ? quoteLines(text) : `${where} ${text}`,
+      heading: `### ${fileText(file, root)}`,
       at: file.at ?? at,
     };
-  }
-  if (source !== undefined || by === 'tool') {
-    const heading = `### ${where} ${source ?? 'tool result'}`;
+  if (source !== undefined || by === 'tool')
     return {
       ...own,
       section: 'Calls and Results',
-      heading,
-      text: by === 'tool' ? quoteLines(text) : text,
-      at,
+      heading: `### ${where} ${source ?? 'tool result'}`,
     };
-  }
-  if (by === 'system')
-    return { ...own, section: 'From the System Message', text: quoteLines(text), at };
-  const section = by === 'user' ? 'Said by the User' : 'Said by the Assistant';
-  return { ...own, section, text: `${where} ${text.replaceAll('\n', '\n  ')}`, at };
+  if (by === 'system') return { ...own, section: 'From the System Message' };
+  return { ...labelled, section: by === 'user' ? 'Said by the User' : 'Said by the Assistant' };
 }
 
 /** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */

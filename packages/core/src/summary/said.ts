@@ -10,6 +10,8 @@ const DECISION =
   /\b(?:decided?|decision|going with|go with|chose|root cause|the (?:real |actual |main )?(?:issue|problem|bug|fix|cause) (?:is|was)|turns out|because|so we (?:need|should)|I'll (?:use|keep)|approach|confirmed|conclusion|verdict|trade-?off)\b/i;
 /** Code and markup are quoted where they are needed; nobody says them. */
 const CODE = /^\s*(?:\/\/|#|\*|<|\||```|[-+]\s*\/\/)|[{};]\s*$|^\s*\w+\(|:=|=>/;
+/** What a list puts before its lines. */
+const BULLET = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
 const LONGEST_LINE = 4_000;
 const LONGEST_SENTENCE = 400;
 const SHORTEST_SENTENCE = 8;
@@ -27,7 +29,7 @@ function sentences(text: string, pattern: RegExp): readonly string[] {
     for (const sentence of line.split(/(?<=[.!?])\s+/)) {
       const { length } = sentence;
       if (length >= SHORTEST_SENTENCE && length < LONGEST_SENTENCE && pattern.test(sentence))
-        found.push(oneLine(sentence, LONGEST_SENTENCE));
+        found.push(oneLine(sentence.replace(BULLET, ''), LONGEST_SENTENCE));
     }
   }
   return found;

@@ -1,0 +1,88 @@
+// How fast the extract reads: conversations of several sizes that nobody has read before, CPU time of one core, and the
+// same conversation again, whose messages are known then. The time must grow no faster than the text.
+import {
+  chars4,
+  extract,
+  textMessage,
+  Thread,
+  type Message,
+  type Node,
+  type ThreadId,
+} from '@bobbin/core';
+
+const MEGABYTE = 1_000_000;
+const ROUNDS = 3;
+const SIZES = [0.25, 1, 4, 16];
+const LEAST_MB_A_SECOND = 10;
+
+for (const megabytes of SIZES) {
+  const seconds = Math.min(...Array.from({ length: ROUNDS }, () => timed(nodesOf(megabytes))));
+  const speed = megabytes / seconds;
+  console.log(
+    `${String(megabytes).padStart(5)} MB: ${(seconds * 1000).toFixed(0)} ms, ${speed.toFixed(1)} MB/s`,
+  );
+  if (megabytes === SIZES.at(-1) && speed < LEAST_MB_A_SECOND) process.exitCode = 1;
+}
+const again = nodesOf(4);
+timed(again);
+console.log(`    4 MB again, its messages read before: ${(timed(again) * 1000).toFixed(0)} ms`);
+
+function timed(nodes: readonly Node[]): number {
+  const started = process.cpuUsage();
+  extract({
+    nodes,
+    previous: null,
+    task: 'Fix the parser.',
+    round: 1,
+    maxTokens: 4_000,
+    counter: chars4(),
+  });
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1_000_000;
+}
+
+/** Work on a made-up repository: requests, calls, files that come back with line numbers, test output. */
+function nodesOf(megabytes: number): readonly Node[] {
+  const thread = new Thread('bench' as ThreadId);
+  let chars = 0;
+  for (let i = 0; chars < megabytes * MEGABYTE; i++) {
+    for (const message of round(i)) {
+      thread.append(message);
+      chars += JSON.stringify(message.parts).length;
+    }
+  }
+  return thread.path();
+}
+
+function round(i: number): readonly Message[] {
+  const path = `/repo/src/part${i % 40}/module_${i % 300}.ts`;
+  const callId = `call-${i}`;
+  const lines = Array.from(
+    { length: 90 },
+    (_, n) =>
+      `${n + 1}\texport const value${(i * 7 + n) % 900} = readTable(config.table_${n % 50}, ${n * 17}); // see issue #${1000 + (i % 70)}`,
+  );
+  return [
+    ...(i % 12 === 0
+      ? [textMessage('user', `Now make module_${i % 300} faster, but never change its exports.`)]
+      : []),
+    {
+      role: 'assistant',
+      parts: [
+        { kind: 'text', text: `I look at ${path} because readTable is slow there.` },
+        { kind: 'call', callId, tool: 'read', args: JSON.stringify({ path }) },
+      ],
+    },
+    {
+      role: 'tool',
+      parts: [
+        {
+          kind: 'result',
+          callId,
+          tool: 'read',
+          content: [{ kind: 'text', text: lines.join('\n') }],
+        },
+      ],
+    },
+  ];
+}
