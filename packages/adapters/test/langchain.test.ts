@@ -43,7 +43,7 @@ async function work(
   });
   const { messages } = await agent.invoke(
     { messages: [new HumanMessage(task.assignment)] },
-    { recursionLimit: 5_000, configurable: { thread_id: KEY.thread } },
+    { recursionLimit: 3 * task.steps, configurable: { thread_id: KEY.thread } },
   );
   return messages;
 }

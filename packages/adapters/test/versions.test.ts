@@ -14,7 +14,7 @@ function told(): ReadonlyMap<string, string> {
   const rows = page.split('\n').filter((line) => line.startsWith('| '));
   const cells = rows
     .map((row) => row.split('|')[4] ?? '')
-    .filter((cell) => !cell.includes('npm run hosts'));
+    .filter((cell) => !cell.includes('npm run soak'));
   const pairs = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)` (\d[\d.]*)/g)]);
   return new Map(pairs.map(([, name, version]) => [name ?? '', version ?? '']));
 }

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { Task } from '../test/task.ts';
-import { taskProvider } from '../test/task-provider.ts';
+import { Task } from '../task.ts';
+import { taskProvider } from '../task-provider.ts';
+import { installedHosts } from './installed-hosts.ts';
 
-const { BOBBIN_HOSTS: hosts = '' } = process.env;
-const PACKAGE = join(import.meta.dirname, '..');
+const PACKAGE = join(import.meta.dirname, '../..');
 
 /** An extension with the task's tool, and Bobbin's. */
 const EXTENSION = `
@@ -43,13 +43,25 @@ test('B10 the real pi compacts with the summaries of the extension and finishes 
   const compaction = { enabled: true, reserveTokens: 4_000, keepRecentTokens: 4_000 };
   writeFileSync(join(folder, 'settings.json'), JSON.stringify({ compaction }));
   writeFileSync(join(folder, 'extension.ts'), EXTENSION);
-  const cli = join(hosts, 'node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js');
+  const cli = join(
+    installedHosts(),
+    'node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js',
+  );
   const running = promisify(execFile)(
     process.execPath,
     [
       cli,
-      ...['--print', '--provider', 'mock', '--model', 'scripted', '--session-dir', folder],
-      ...['--no-builtin-tools', '-e', join(folder, 'extension.ts'), new Task(80).assignment],
+      '--print',
+      '--provider',
+      'mock',
+      '--model',
+      'scripted',
+      '--session-dir',
+      folder,
+      '--no-builtin-tools',
+      '--extension',
+      join(folder, 'extension.ts'),
+      new Task(80).assignment,
     ],
     {
       cwd: folder,

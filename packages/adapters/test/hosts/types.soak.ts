@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { installedHosts } from './installed-hosts.ts';
 
-const { BOBBIN_HOSTS: hosts = '' } = process.env;
-const DIST = join(import.meta.dirname, '../dist');
+const DIST = join(import.meta.dirname, '../../dist');
 
 /** What users write, held against the types of the hosts themselves. */
 const USES = `
@@ -19,11 +19,15 @@ export const plugin: Plugin = bobbinPlugin();
 `;
 
 test('the extension and the plugin have the types that pi and OpenCode ask for', (t) => {
-  const folder = mkdtempSync(join(hosts, 'types-'));
+  const folder = mkdtempSync(join(installedHosts(), 'types-'));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'uses.ts'), USES);
   const compilerOptions = {
-    ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, skipLibCheck: true },
+    module: 'nodenext',
+    target: 'es2024',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
     types: [],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
