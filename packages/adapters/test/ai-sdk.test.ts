@@ -208,7 +208,7 @@ for (const inLoop of [true, false]) {
   const beside = inLoop ? 'beside prepareStep' : 'alone';
   test(`E3 a refused prompt is compacted and sent once more, the middleware ${beside}`, async (t) => {
     const task = new Task(60);
-    const provider = await taskProvider('anthropic', task, 6_000);
+    const provider = await taskProvider('anthropic', task, 12_000);
     t.after(() => provider.close());
     const refusals: CompactionEvent[] = [];
     const bobbin = misled((event) => {
@@ -232,8 +232,8 @@ for (const inLoop of [true, false]) {
     assert.equal(provider.faults.length, 1, provider.faults.join('\n'));
     const [refusal] = refusals;
     assert.ok(refusal?.kind === 'refused' && refusals.length === 1);
-    assert.equal(refusal.limitTokens, 6_000);
-    assert.ok((refusal.requestTokens ?? 0) > 6_000);
+    assert.equal(refusal.limitTokens, 12_000);
+    assert.ok((refusal.requestTokens ?? 0) > 12_000);
   });
 }
 

@@ -81,7 +81,7 @@ for (const dialect of ['openai-chat', 'openai-responses'] as const) {
 
 test('E3 on LangChain a refused prompt is compacted and sent once more', async (t) => {
   const task = new Task(60);
-  const provider = await taskProvider('openai-chat', task, 6_000);
+  const provider = await taskProvider('openai-chat', task, 12_000);
   t.after(() => provider.close());
   const refusals: CompactionEvent[] = [];
   const state = await work(task, provider.url, 'openai-chat', {

@@ -91,7 +91,7 @@ for (const dialect of ['openai-responses', 'openai-chat'] as const) {
 
 test('E3 on OpenAI Agents a refused prompt is compacted and sent once more', async (t) => {
   const task = new Task(60);
-  const provider = await taskProvider('openai-responses', task, 6_000);
+  const provider = await taskProvider('openai-responses', task, 12_000);
   t.after(() => provider.close());
   const refusals: CompactionEvent[] = [];
   const said = await work(task, provider.url, 'openai-responses', {
