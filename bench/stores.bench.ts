@@ -17,7 +17,7 @@ import {
 } from '@bobbin/core';
 import { sqliteStore } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
-import postgres from 'postgres';
+import { bareDriver } from '../packages/stores/test/bare-driver.ts';
 import { startPostgres } from '../packages/stores/test/postgres-server.ts';
 
 const MESSAGES = Number(process.env['BOBBIN_BENCH_MESSAGES'] ?? 1_000_000);
@@ -174,7 +174,7 @@ async function benchPostgres(): Promise<void> {
     `postgres: ${MESSAGES} messages in ${((performance.now() - started) / 1000).toFixed(1)} s`,
   );
   await report('postgres', store);
-  const sql = postgres(server.url(), { max: IN_FLIGHT, onnotice: () => undefined });
+  const bare = bareDriver(server.url(), IN_FLIGHT);
   const threads = Math.floor((MESSAGES - LONG) / SHORT);
   for (const [run, inFlight] of [1, IN_FLIGHT].entries()) {
     // The next message of one thread after another.
@@ -189,14 +189,13 @@ async function benchPostgres(): Promise<void> {
         return store.append(keyOf(thread), [node]);
       },
       (i) => {
-        const [thread, { id, parent, index, turn, message }] = place(i);
-        return sql`INSERT INTO bobbin.messages
-          VALUES ('bare', ${thread}, ${id}, ${parent}, ${index}, ${turn}, true, ${JSON.stringify(message)})`;
+        const [thread, node] = place(i);
+        return bare.insert(thread, node);
       },
       inFlight,
     );
   }
-  await sql.end();
+  await bare.end();
   await store.close();
   await server.stop();
 }
