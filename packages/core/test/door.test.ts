@@ -433,3 +433,79 @@ test('pressure says how full the prompt is', async () => {
   assert.equal(watched.handle.pressure, 0.5);
   assert.deepEqual(promptLines((await watched.prompt()).prompt).length, 1);
 });
+
+test('D2 a handle that loses a race on its own fork compacts again, and its prompt fits', async () => {
+  const store = memoryStore();
+  const bobbin = createBobbin({ store, window: 8_000, counter: chars4() });
+  const first = await bobbin.thread('raced');
+  const [fork] = await first.append(user('go'), assistant('x'.repeat(4_000)));
+  const second = await bobbin.thread('raced', fork);
+  await first.append(...Array.from({ length: 12 }, (_, i) => user(`a${i} ${'y'.repeat(4_000)}`)));
+  await second.append(...Array.from({ length: 12 }, (_, i) => user(`b${i} ${'z'.repeat(4_000)}`)));
+  const [a, b] = [await first.prompt(), await second.prompt()];
+  for (const { fits, compacted, prompt, limitTokens } of [a, b]) {
+    assert.deepEqual([fits, compacted], [true, true]);
+    assert.ok(prompt.tokens <= limitTokens);
+  }
+});
+
+test('C15 a pin that loses a race is made on the winner of it', async () => {
+  const store = memoryStore();
+  const bobbin = createBobbin({ store, window: 8_000, counter: chars4() });
+  const first = await bobbin.thread('pinned');
+  const [rule] = await first.append(
+    user('never delete'),
+    assistant('x'.repeat(30_000)),
+    user('go on'),
+  );
+  const second = await bobbin.thread('pinned');
+  await first.prompt();
+  assert.ok(rule !== undefined);
+  await second.pin(rule);
+  assert.deepEqual(second.plan.pins, [rule]);
+  assert.deepEqual((await store.plan(second.key, second.version))?.plan.pins, [rule]);
+});
+
+test('A10 a store that cannot commit costs the record of a plan, not the prompt', async () => {
+  const store = {
+    ...memoryStore(),
+    commit: () => Promise.reject(new Error('the database is gone')),
+  };
+  const thread = await createBobbin({ store, window: 8_000, counter: chars4() }).thread('lonely');
+  await thread.append(user('go'), assistant('x'.repeat(60_000)), user('on'));
+  const { fits, events } = await thread.prompt();
+  assert.equal(fits, true);
+  assert.ok(
+    events.some(
+      (event) => event.kind === 'warning' && event.message.includes('the database is gone'),
+    ),
+  );
+});
+
+test('C20 a hook that throws does not stop the thread', async () => {
+  const onEvent = (): never => {
+    throw new Error('a bug of the host');
+  };
+  const thread = await createBobbin({ window: 8_000, counter: chars4(), onEvent }).thread('hooked');
+  await thread.append(user('go'), assistant('x'.repeat(60_000)), user('on'));
+  assert.equal((await thread.prompt()).compacted, true);
+});
+
+test('A10 a summarizer that never answers is overtaken by the extract', async () => {
+  const summarizer = { id: 'silent', summarize: () => new Promise<never>(() => undefined) };
+  const clock = { now: () => 0, deadline: () => AbortSignal.timeout(20) };
+  const thread = await createBobbin({ window: 8_000, counter: chars4(), summarizer, clock }).thread(
+    'late',
+  );
+  await thread.append(
+    user('go'),
+    assistant('x'.repeat(60_000)),
+    assistant('y'.repeat(2_000)),
+    user('on'),
+  );
+  const { fits, events } = await thread.prompt();
+  assert.equal(fits, true);
+  const late = (event: CompactionEvent): boolean =>
+    event.kind === 'warning' && event.message.includes('no answer in time');
+  assert.ok(events.some(late));
+});

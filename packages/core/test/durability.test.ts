@@ -88,7 +88,7 @@ test('C7 a cleared result keeps tool, outcome and key fields', () => {
 test('C7 the envelope of a cleared result stays in its seat', async () => {
   const { kind, text } = await fateOf({ outcome: 'partial', keyFields: { id: 9 } });
   assert.equal(kind, 'clear');
-  assert.match(text, /^\[look: partial\b.*\]\nKey data: \{"id":9\}$/);
+  assert.match(text, /^\[look: partial\b.*\]\nKey data: \{"summary":"[^"]+","id":9\}$/);
 });
 
 test('C8 the default is anchoring, the envelope may say otherwise, and the tool decides', () => {
@@ -110,9 +110,12 @@ test('C8 ephemeral and anchoring results are cleared, non-replayable ones go to 
   assert.deepEqual(await fate('replayable'), ['externalize', 'whole'], 'nobody can verify it');
 });
 
-test('C8 an anchoring result keeps its key fields, an ephemeral one need not have any', async () => {
+test('C8 an anchoring result keeps a summary and its key fields, an ephemeral one need not have any', async () => {
   const tools = { look: { preserveFields: ['id'] } };
-  assert.match((await fateOf({ keyFields: { id: 3 } }, tools)).text, /Key data: \{"id":3\}/);
+  assert.match(
+    (await fateOf({ keyFields: { id: 3 } }, tools)).text,
+    /Key data: \{"summary":"[^"]+","id":3\}/,
+  );
   assert.doesNotMatch((await fateOf({ durability: 'ephemeral' }, tools)).text, /Key data/);
 });
 

@@ -41,6 +41,9 @@ const RECALIBRATE_SHARE = 0.03;
 /** How often a lost race is run again before it is left to the winners. */
 const MOST_RACES = 8;
 
+/** A compaction, and whether another writer was faster with its own. */
+type Committed = Compaction & { readonly lost?: true };
+
 /**
  * A thread that a host talks on: append what was said, ask for the prompt. Calls are carried out one after another, so
  * a host need not wait between them.
@@ -309,7 +312,6 @@ export class ThreadHandle<Wire = Message> {
     if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
       take(await this.#compact(compactFirstSight, 'a large new result', options));
     for (let tries = 0; tries < MOST_RACES; tries++) {
-      const { version } = this;
       const decision = decide(this.#setting, this.#check(), this.plan, this.#isCold(now));
       if (decision.kind === 'postpone')
         events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
@@ -317,7 +319,7 @@ export class ThreadHandle<Wire = Message> {
       const compaction = await this.#compact(compact, decision.reason, options);
       take(compaction);
       // Where another writer was faster, its plan may be for a shorter path: look again.
-      if (compaction.changed || this.version === version) break;
+      if (compaction.lost !== true) break;
     }
     events.push(...(await this.#remind()));
     if (this.#setting.rules.bindsReasoning) await this.#releaseBoundReasoning();
@@ -396,7 +398,7 @@ export class ThreadHandle<Wire = Message> {
     way: (setting: Setting, job: Job) => Promise<Compaction>,
     reason: string,
     options: CompactOptions & { readonly forced?: boolean },
-  ): Promise<Compaction> {
+  ): Promise<Committed> {
     const { head } = this.#path.thread;
     const beforeTokens = this.#builder.tokens;
     if (head === undefined) return { plan: this.plan, changed: false, fits: true, events: [] };
@@ -426,10 +428,11 @@ export class ThreadHandle<Wire = Message> {
   }
 
   /** Commits what was compacted. A store that fails costs the record of it, never the prompt (A10). */
-  async #putInForce(compaction: Compaction): Promise<Compaction> {
+  async #putInForce(compaction: Compaction): Promise<Committed> {
     const { undid: _, ...plan } = compaction.plan;
     try {
-      return { ...compaction, changed: await this.#adopt(plan, compaction.events) };
+      const won = await this.#adopt(plan, compaction.events);
+      return won ? compaction : { ...compaction, changed: false, lost: true };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const message = `the plan could not be committed and holds in this process alone: ${why}`;

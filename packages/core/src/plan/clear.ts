@@ -1,6 +1,14 @@
 import type { Json } from '../thread/json.ts';
-import { hasResults, resultsOf, type Durability } from '../thread/message.ts';
+import {
+  hasResults,
+  resultsOf,
+  resultText,
+  type Durability,
+  type ResultPart,
+} from '../thread/message.ts';
+import { redactSecrets } from '../summary/redact.ts';
 import { spanOf } from '../thread/span.ts';
+import { oneLine } from '../thread/text.ts';
 import type { Entry } from './draft.ts';
 import {
   durabilityOf,
@@ -80,6 +88,14 @@ function clearRecord(tools: ToolPolicies, entry: Entry, span: ClearRecord['span'
     preserved[result.callId] = anchors ? { ...summaryOf(result), ...fields } : fields;
   }
   return { kind: 'clear', span, preserved };
+}
+
+const SUMMARY_CHARS = 120;
+
+/** What an anchoring result said, in a line: its key fields alone may be none (C8). */
+function summaryOf(result: ResultPart): { readonly summary?: string } {
+  const text = redactSecrets(oneLine(resultText(result), SUMMARY_CHARS));
+  return text === '' ? {} : { summary: text };
 }
 
 async function clearOne(
