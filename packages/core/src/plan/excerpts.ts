@@ -17,7 +17,7 @@ const LAST_LINE_CHARS = 60;
 /** The newest round, which nobody has read yet, stays whole unless it takes more than this of the room. */
 const MOST_OF_NEWEST = 0.4;
 /** … or more than this of all that may be sent. */
-const MOST_UNREAD = 0.12;
+const MOST_UNREAD = 0.16;
 const NEWEST_SHARE = 0.06;
 /** A message that would hardly become shorter stays as it is. */
 const LEAST_FREED_SHARE = 0.2;
