@@ -71,7 +71,7 @@ export const MIGRATIONS: readonly string[] = [
     last int := array_upper(p_ids, 1);
     needed text;
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     FOREACH needed IN ARRAY p_needed LOOP
       IF NOT EXISTS (
         SELECT 1 FROM bobbin.messages m WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = needed
@@ -92,7 +92,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE FUNCTION bobbin.path(p_tenant text, p_thread text, p_head text, p_from int)
   RETURNS SETOF bobbin.messages LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     RETURN QUERY
     WITH RECURSIVE steps AS (
       SELECT m.* FROM bobbin.messages m
@@ -113,7 +113,7 @@ export const MIGRATIONS: readonly string[] = [
     wanted text := p_head;
     place int;
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     IF wanted IS NULL THEN
       SELECT t.head INTO wanted FROM bobbin.threads t WHERE t.tenant = p_tenant AND t.thread = p_thread;
     END IF;
@@ -134,7 +134,7 @@ export const MIGRATIONS: readonly string[] = [
   RETURNS void LANGUAGE plpgsql AS $$
   DECLARE last int;
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     UPDATE bobbin.threads SET events = events + cardinality(p_events)
     WHERE tenant = p_tenant AND thread = p_thread RETURNING events INTO last;
     IF last IS NULL OR cardinality(p_events) = 0 THEN RETURN; END IF;
@@ -151,7 +151,7 @@ export const MIGRATIONS: readonly string[] = [
     p_events text[], p_ids text[], p_words text[]
   ) RETURNS bool LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     UPDATE bobbin.threads SET version = version + 1
     WHERE tenant = p_tenant AND thread = p_thread AND version = p_expected;
     IF NOT FOUND THEN RETURN false; END IF;
@@ -167,7 +167,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE FUNCTION bobbin.not_indexed(p_tenant text, p_thread text, p_ids text[])
   RETURNS SETOF bobbin.messages LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     RETURN QUERY SELECT m.* FROM bobbin.messages m
     WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = ANY (p_ids) AND NOT EXISTS (
       SELECT 1 FROM bobbin.recall r WHERE r.tenant = p_tenant AND r.thread = p_thread AND r.id = m.id);
@@ -177,7 +177,7 @@ export const MIGRATIONS: readonly string[] = [
   RETURNS TABLE (id text, parent text, "position" int, turn int, message text, score real)
   LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM bobbin.act_for(p_tenant);
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
     RETURN QUERY SELECT m.id::text, m.parent::text, m.position, m.turn, m.message,
       ts_rank(r.words, p_query::tsquery, 1) AS score
     FROM bobbin.recall r JOIN bobbin.messages m ON m.tenant = r.tenant AND m.thread = r.thread AND m.id = r.id
