@@ -282,6 +282,7 @@ test('E3 other errors pass through untouched', async () => {
     maxRetries: 0,
   });
   await assert.rejects(asked, fault);
+  assert.equal(model.doGenerateCalls.length, 1, 'and are not tried again');
 });
 
 test('C14 what a streamed answer cost corrects the counter', async () => {

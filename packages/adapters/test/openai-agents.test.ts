@@ -7,6 +7,7 @@ import {
   setTracingDisabled,
   tool,
   type AgentInputItem,
+  type Model,
 } from '@openai/agents';
 import {
   openaiAgentsBobbin,
@@ -167,6 +168,23 @@ test('A14 a session of OpenAI Agents replaces a call, and compacts when it is to
   const compaction: AgentInputItem = { type: 'compaction', encrypted_content: 'sealed' };
   await session.replaceHistoryWithCompaction([compaction, user('e')]);
   assert.deepEqual(await session.getItems(), [compaction, user('e')]);
+});
+
+test('A14 what a failed turn showed to a model is no part of the session', async () => {
+  const store = memoryStore();
+  const bobbin = openaiAgentsBobbin({ thread: KEY.thread, store });
+  await bobbin.session.addItems([user('a')]);
+  const failing = { getResponse: () => Promise.reject(new Error('down')) };
+  const provider = bobbin.provider({ getModel: () => failing as unknown as Model });
+  const agent = new Agent({ name: 'unlucky' });
+  const runner = new Runner({ modelProvider: provider });
+  const { session } = bobbin;
+  await assert.rejects(runner.run(agent, [user('b')], { session }), /down/);
+  await session.addItems([user('c')]);
+  const said = (await session.getItems()).flatMap((item) =>
+    'content' in item ? [item.content] : [],
+  );
+  assert.deepEqual(said, ['a', 'c']);
 });
 
 test('C26 an agent on OpenAI Agents has read_artifact and recall', async () => {
