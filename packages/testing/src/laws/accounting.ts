@@ -10,6 +10,7 @@ import {
   type Node,
   type PlanRecord,
   type PromptMessage,
+  type ResultPart,
 } from '@bobbin/core';
 import { messageLine, promptLine } from '../prompt-lines.ts';
 import { takesAway, type Breach, type Scene } from './scene.ts';
@@ -121,7 +122,10 @@ function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const missing = (part: ContentPart): boolean =>
     part.kind === 'text' ? !told.includes(part.text) : !shown.message.parts.includes(part);
   const some = resultsOf(node.message).filter(({ callId }) => told.includes(`(call ${callId})`));
-  const cut = some.find(({ content }) => content.some(missing));
+  // A message may answer one call twice: the first answer is seated, the other told.
+  const isCut = ({ callId }: ResultPart): boolean =>
+    some.every((other) => other.callId !== callId || other.content.some(missing));
+  const cut = some.find(isCut);
   if (some.length === 0) yield { law, detail: `late message ${node.index} tells no result` };
   if (cut !== undefined) yield { law, detail: `content of late ${cut.callId} at ${node.index}` };
 }
