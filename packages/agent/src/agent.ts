@@ -508,8 +508,9 @@ export class Agent {
       });
     if (result !== 'done' && result !== 'by-extract') return result;
     this.#compactionBegan();
-    const events = await this.#session.store.events(this.#session.key);
-    const count = events.filter(({ event }) => isCompaction(event)).length;
+    // A plan that could not be kept holds in this process; the store that failed need not answer either.
+    const events = await this.#session.store.events(this.#session.key).catch(() => []);
+    const count = Math.max(1, events.filter(({ event }) => isCompaction(event)).length);
     const { systemTokens, toolTokens } = this.#session;
     this.emit(compactionEnd(fitted, systemTokens + toolTokens, count, this.#compactionUsage));
     this.tellContext();

@@ -42,7 +42,7 @@ function agentPolicy(settings: CompactionSettings, windowTokens: number): Policy
     Math.floor(windowTokens * RECENT_SHARE),
   );
   return {
-    ...pi({ reserveTokens, keepRecentTokens, splitTurns: true }),
+    ...pi({ reserveTokens, keepRecentTokens, splitTurns: false }),
     name: 'agent',
     ladder: [
       externalize(),

@@ -16,27 +16,32 @@ const FIRST_BYTES = 65_536;
 
 /** The sessions of a project, the one that changed last first. Only the beginning of each file is read. */
 export function listSessions(folders: Folders): readonly SessionEntry[] {
+  return sessionFiles(folders).map(({ path, changedAt }) => ({
+    id: basename(path, '.jsonl'),
+    changedAt,
+    title: titleOf(path),
+  }));
+}
+
+export function newestSession(folders: Folders): string | undefined {
+  const [newest] = sessionFiles(folders);
+  return newest === undefined ? undefined : basename(newest.path, '.jsonl');
+}
+
+function sessionFiles(folders: Folders): readonly { path: string; changedAt: number }[] {
   const folder = join(folders.data, 'sessions', projectName(folders.project));
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => ({ name, changedAt: statSync(join(folder, name)).mtimeMs }))
-    .toSorted((a, b) => b.changedAt - a.changedAt || (a.name < b.name ? 1 : -1))
-    .map(({ name, changedAt }) => ({
-      id: basename(name, '.jsonl'),
-      changedAt,
-      title: titleOf(join(folder, name)),
-    }));
-}
-
-export function newestSession(folders: Folders): string | undefined {
-  return listSessions(folders)[0]?.id;
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, changedAt: statSync(path).mtimeMs }))
+    .toSorted((a, b) => b.changedAt - a.changedAt || (a.path < b.path ? 1 : -1));
 }
 
 /** The session that a person means by an id, the beginning of one, or the path of its file. */
 export function findSession(folders: Folders, wanted: string): string | undefined {
   const id = basename(wanted, '.jsonl');
-  const ids = listSessions(folders).map((entry) => entry.id);
+  const ids = sessionFiles(folders).map(({ path }) => basename(path, '.jsonl'));
   const matching = ids.filter((candidate) => candidate.startsWith(id));
   return (
     ids.find((candidate) => candidate === id) ?? (matching.length === 1 ? matching[0] : undefined)

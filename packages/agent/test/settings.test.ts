@@ -98,7 +98,7 @@ test('B5 B24 the trigger is the reserve, also for a window that is smaller than 
   assert.deepEqual(policyOf(settings, 200_000, true).cut, {
     kind: 'keep-tokens',
     tokens: 20_000,
-    splitTurns: true,
+    splitTurns: false,
   });
   assert.deepEqual(policyOf(settings, 16_000, true).trigger, {
     kind: 'reserve',
@@ -107,7 +107,7 @@ test('B5 B24 the trigger is the reserve, also for a window that is smaller than 
   assert.deepEqual(policyOf(settings, 16_000, true).cut, {
     kind: 'keep-tokens',
     tokens: 3_200,
-    splitTurns: true,
+    splitTurns: false,
   });
   assert.deepEqual(budgetOf(settings, 16_000), {
     windowTokens: 16_000,
