@@ -471,9 +471,9 @@ test('A10 a store that cannot commit costs the record of a plan, not the prompt'
     ...memoryStore(),
     commit: () => Promise.reject(new Error('the database is gone')),
   };
-  const thread = await createBobbin({ store, window: 8_000, counter: chars4() }).thread('lonely');
-  await thread.append(user('go'), assistant('x'.repeat(60_000)), user('on'));
-  const { fits, events } = await thread.prompt();
+  const handle = await createBobbin({ store, window: 8_000, counter: chars4() }).thread('lonely');
+  await handle.append(user('go'), assistant('x'.repeat(60_000)), user('on'));
+  const { fits, events } = await handle.prompt();
   assert.equal(fits, true);
   assert.ok(
     events.some(
@@ -483,29 +483,34 @@ test('A10 a store that cannot commit costs the record of a plan, not the prompt'
 });
 
 test('C20 a hook that throws does not stop the thread', async () => {
-  const onEvent = (): never => {
-    throw new Error('a bug of the host');
-  };
-  const thread = await createBobbin({ window: 8_000, counter: chars4(), onEvent }).thread('hooked');
-  await thread.append(user('go'), assistant('x'.repeat(60_000)), user('on'));
-  assert.equal((await thread.prompt()).compacted, true);
+  const handle = await createBobbin({ window: 8_000, counter: chars4(), onEvent: failing }).thread(
+    'hooked',
+  );
+  await handle.append(user('go'), assistant('x'.repeat(60_000)), user('on'));
+  assert.equal((await handle.prompt()).compacted, true);
 });
 
 test('A10 a summarizer that never answers is overtaken by the extract', async () => {
   const summarizer = { id: 'silent', summarize: () => new Promise<never>(() => undefined) };
   const clock = { now: () => 0, deadline: () => AbortSignal.timeout(20) };
-  const thread = await createBobbin({ window: 8_000, counter: chars4(), summarizer, clock }).thread(
+  const handle = await createBobbin({ window: 8_000, counter: chars4(), summarizer, clock }).thread(
     'late',
   );
-  await thread.append(
+  await handle.append(
     user('go'),
     assistant('x'.repeat(60_000)),
     assistant('y'.repeat(2_000)),
     user('on'),
   );
-  const { fits, events } = await thread.prompt();
+  const { fits, events } = await handle.prompt();
   assert.equal(fits, true);
-  const late = (event: CompactionEvent): boolean =>
-    event.kind === 'warning' && event.message.includes('no answer in time');
-  assert.ok(events.some(late));
+  assert.ok(events.some(isLate));
 });
+
+function failing(): never {
+  throw new Error('a bug of the host');
+}
+
+function isLate(event: CompactionEvent): boolean {
+  return event.kind === 'warning' && event.message.includes('no answer in time');
+}

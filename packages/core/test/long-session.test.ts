@@ -6,9 +6,11 @@ import { assistant, call, result, seededRandom, user, WatchedThread } from '@bob
 const RULE = 'Never touch the public API in src/api.ts.';
 const random = seededRandom(7);
 
+function line(i: number): string {
+  return `${i}: ${random.pick(['ok', 'error', 'const'])} ${random.int(0, 1e9)}`;
+}
+
 function lines(count: number): string {
-  const line = (i: number): string =>
-    `${i}: ${random.pick(['ok', 'error', 'const'])} ${random.int(0, 1e9)}`;
   return Array.from({ length: count }, (_, i) => line(i)).join('\n');
 }
 

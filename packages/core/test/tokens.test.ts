@@ -232,8 +232,12 @@ test('C14 a scaled counter rounds up and leaves the unscaled one alone', () => {
 });
 
 test('C14 a thread learns its factor from the usage of the answers it gets', async () => {
-  const budget = { formattingTokens: 1 };
-  const watched = await WatchedThread.open({ counter: chars4(), window: 200_000, budget });
+  const declared = { formattingTokens: 1 };
+  const watched = await WatchedThread.open({
+    counter: chars4(),
+    window: 200_000,
+    budget: declared,
+  });
   await watched.append(user('x'.repeat(40_000)));
   const before = (await watched.prompt()).prompt.tokens;
   assert.equal(before, 10_002);

@@ -402,7 +402,7 @@ export class ThreadHandle<Wire = Message> {
     const { head } = this.#path.thread;
     const beforeTokens = this.#builder.tokens;
     if (head === undefined) return { plan: this.plan, changed: false, fits: true, events: [] };
-    this.#hear(({ onBeforeCompaction }) => onBeforeCompaction?.({ beforeTokens }));
+    this.#hear((hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
     const { task, sent } = this.#gauge;
     const job = {
       key: this.key,
@@ -412,7 +412,7 @@ export class ThreadHandle<Wire = Message> {
       task,
       sent,
       reason,
-      onEvent: (event: CompactionEvent) => this.#hear(({ onEvent }) => onEvent?.(event)),
+      onEvent: (event: CompactionEvent) => this.#hear((hooks) => hooks.onEvent?.(event)),
       ...options,
     };
     const made = await way(options.forced === true ? this.#setting : this.#calm(), job);
@@ -421,8 +421,8 @@ export class ThreadHandle<Wire = Message> {
     this.#gauge.nextExpiry = this.#earliestExpiry();
     const afterTokens = this.#builder.tokens;
     const compactedTokens = beforeTokens - afterTokens;
-    this.#hear(({ onAfterCompaction }) =>
-      onAfterCompaction?.({ beforeTokens, afterTokens, compactedTokens }),
+    this.#hear((hooks) =>
+      hooks.onAfterCompaction?.({ beforeTokens, afterTokens, compactedTokens }),
     );
     return compaction;
   }
@@ -518,7 +518,7 @@ export class ThreadHandle<Wire = Message> {
       limitTokens,
       ...detail,
     };
-    this.#hear(({ onEvent }) => onEvent?.(event));
+    this.#hear((hooks) => hooks.onEvent?.(event));
     return event;
   }
 
