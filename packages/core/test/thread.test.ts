@@ -122,12 +122,13 @@ test('C2 a span names its messages one by one, in order, with first and last tur
 test('a turn starts where a person speaks: not at a result, nor at a summary', () => {
   const answered = { role: 'user', parts: [resultPart(call('read'), 'x')] } as const;
   assert.equal(startsTurn(user('hello')), true);
+  assert.equal(startsTurn(user('## Session Summary, please')), true, 'a person may ask for one');
   for (const message of [
     assistant('hello'),
     system('hello'),
     answered,
     withMeta(user('hello'), { synthetic: true }),
-    user('## Session Summary\nof old'),
+    assistant('## Session Summary\nof old'),
     user('[Context Summary - Turns 1-4]\nof old'),
   ])
     assert.equal(startsTurn(message), false);
@@ -149,6 +150,18 @@ test('units keep a call with its results, and a thought with what it led to', ()
     [0, 1, 4],
   );
   assert.deepEqual(starts(assistant(reasoning('hm', 'sig')), assistant('so'), user('x')), [0, 2]);
+  assert.deepEqual(
+    starts(
+      user('x'),
+      assistant(a),
+      result(a, '1'),
+      assistant(reasoning('hm')),
+      assistant(b),
+      result(b, '2'),
+    ),
+    [0, 1, 3],
+    'also right behind the results of the round before',
+  );
   assert.deepEqual(starts(assistant(a), user('stop'), result(a, 'late')), [0, 1, 2]);
   assert.deepEqual(starts(result(a, 'orphan'), user('x')), [0, 1]);
   assert.deepEqual(starts(assistant(a), result(a, '1'), assistant(a), result(a, '2')), [0, 2]);

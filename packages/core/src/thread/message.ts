@@ -198,15 +198,16 @@ function joinText(parts: readonly Part[]): string {
 }
 
 /** The fixed beginnings by which a summary is known when a host sends it back as a message. */
-const SUMMARY_PREFIXES = ['## Session Summary', '[Context Summary - Turns '];
+const SUMMARY_PREFIX = '[Context Summary - Turns ';
+const SESSION_SUMMARY = '## Session Summary';
 
 /** True for a summary: marked as synthetic, or known by its fixed prefix. */
-export function isSummary(message: Message): boolean {
-  if (message.meta?.synthetic === true) return true;
-  // A person may well begin with such a heading; what they say is never taken for a summary.
-  if (message.role !== 'assistant') return false;
-  const [first] = message.parts;
-  return first?.kind === 'text' && SUMMARY_PREFIXES.some((prefix) => first.text.startsWith(prefix));
+export function isSummary({ meta, role, parts: [first] }: Message): boolean {
+  if (meta?.synthetic === true) return true;
+  if (role === 'system' || role === 'tool' || first?.kind !== 'text') return false;
+  // A person may well begin with a heading: what they say under one is never taken for a summary.
+  const isHeading = role === 'assistant' && first.text.startsWith(SESSION_SUMMARY);
+  return isHeading || first.text.startsWith(SUMMARY_PREFIX);
 }
 
 /** A turn starts at a message that a person sent on the root branch: no tool result, no summary. */

@@ -55,8 +55,8 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
   messages.forEach((message, i) => {
     let joined = i;
     if (message.role !== 'assistant' || seats.ends(message)) thoughtAt = undefined;
-    else if (thoughtAt !== undefined) joined = thoughtAt;
-    else if (isThought(message)) thoughtAt = i;
+    if (message.role === 'assistant' && isThought(message)) thoughtAt ??= i;
+    joined = Math.min(joined, thoughtAt ?? i);
     // What a tool's side says without a result (an approval) means nothing apart from what it answers.
     if (message.role === 'tool' && !hasResults(message))
       joined = Math.min(joined, Math.max(0, i - 1));
