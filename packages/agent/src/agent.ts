@@ -19,6 +19,7 @@ import { compactionEnd, isCompaction, verdictOf } from './compaction-report.ts';
 import type { AgentEvent, EndReason } from './events.ts';
 import { PROTOCOL_VERSION } from './events.ts';
 import type { Folders } from './folders.ts';
+import { withImages } from './images.ts';
 import { askModel } from './loop.ts';
 import {
   startMachine,
@@ -31,7 +32,7 @@ import {
 } from './machine.ts';
 import { chooseModel, type Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';
-import type { Answer, Permissions, Wish } from './permissions.ts';
+import { isAllowed, pathWish, type Answer, type Permissions, type Wish } from './permissions.ts';
 import { Session, type SessionSetting, type Vault } from './session.ts';
 import type { Settings } from './settings.ts';
 import { openCalls, resultMessage, ToolRunner } from './tool-run.ts';
@@ -177,8 +178,18 @@ export class Agent {
 
   /** Appends a message without asking for an answer. */
   async note(text: string, pinned: boolean = false): Promise<MessageId> {
-    const id = await this.#session.say(text, pinned);
-    this.emit({ type: 'user', id, text });
+    const { folders, vault, clock, interactive, permissions } = this.options;
+    const attached = await withImages(text, {
+      root: folders.project,
+      key: this.#session.key,
+      artifacts: vault.artifacts,
+      now: clock.now(),
+      // As for files: who types a path has allowed it.
+      mayRead: (path) =>
+        interactive || isAllowed(pathWish('read', path, folders.project), permissions),
+    });
+    const id = await this.#session.say(attached.text, attached.images, pinned);
+    this.emit({ type: 'user', id, text: attached.text });
     this.tellContext();
     return id;
   }

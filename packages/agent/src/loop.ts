@@ -32,6 +32,8 @@ export type Answer =
   | { readonly kind: 'failure'; readonly reason: string };
 
 export async function askModel(request: Request): Promise<Answer> {
+  // The SDK's warnings would be written over the screen.
+  (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   const { streamText } = await import('ai');
   const { model, signal } = request;
   let text = '';

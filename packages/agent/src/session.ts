@@ -8,13 +8,13 @@ import {
   modelFacts,
   scaled,
   startCalibration,
-  textMessage,
   trustedSummarizer,
   type ArtifactStore,
   type Clock,
   type CompactOptions,
   type Counter,
   type Fitted,
+  type ImagePart,
   type Message,
   type MessageId,
   type Node,
@@ -158,11 +158,11 @@ export class Session {
     return Math.round(handle.pressure * limitTokens) + systemTokens + toolTokens;
   }
 
-  async say(text: string, pinned = false): Promise<MessageId> {
+  async say(text: string, images: readonly ImagePart[], pinned: boolean): Promise<MessageId> {
     const time = this.#setting.clock.now();
-    const [id] = await this.handle.appendDecoded([
-      textMessage('user', text, pinned ? { time, pinned } : { time }),
-    ]);
+    const parts = [{ kind: 'text', text } as const, ...images];
+    const meta = pinned ? { time, pinned } : { time };
+    const [id] = await this.handle.appendDecoded([{ role: 'user', parts, meta }]);
     return id as MessageId;
   }
 

@@ -443,3 +443,35 @@ test('B13 C11 an image that a tool read is named by its path in the summary, and
   );
   assert.ok((await shop.agent.session.path()).some(({ message }) => textOf(message) === 'look'));
 });
+
+test('B13 C11 an attached image is an artifact: behind a compaction the model reads it back by its id', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: 'SUMMARY' };
+      const id = /artifact:([0-9a-f]{32})/.exec(messages.map(({ text }) => text).join('\\n'))?.[1];
+      if (last.role === 'user' && last.text === 'show it again') return { calls: [{ tool: 'read_artifact', args: { id } }] };
+      return { text: Array.from({ length: 300 }, (_, i) => 'word' + i).join(' ') };
+    `,
+    files: { 'shot.png': 'not really a picture' },
+  });
+  await shop.line('what is in @shot.png ?');
+  const [first] = await shop.agent.session.path();
+  assert.deepEqual(
+    first?.message.parts.map(({ kind }) => kind),
+    ['text', 'image'],
+  );
+  await talked(shop, 1, 8);
+  await shop.line('/compact');
+  const shown = (await shop.agent.session.present()).messages;
+  assert.ok(!shown.some(({ message }) => message.parts.some(({ kind }) => kind === 'image')));
+  await shop.line('show it again');
+  const [end] = ofType(shop.events, 'tool-end');
+  assert.match(end?.text ?? '', /^The image artifact:[0-9a-f]{32}$/);
+  const result = (await shop.agent.session.path()).findLast(
+    ({ message }) => message.role === 'tool',
+  );
+  assert.match(
+    JSON.stringify(result?.message.original),
+    new RegExp(Buffer.from('not really a picture').toString('base64')),
+  );
+});

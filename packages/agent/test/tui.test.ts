@@ -48,12 +48,12 @@ test('B14 B16 B17 B18 a session in a terminal: start, long task, compaction in i
   const terminal = open(t, where, '--yes');
   await terminal.until('context');
   assertScreen('start', await terminal.settled());
-  terminal.line('do 22 steps');
+  terminal.line('do 18 steps');
   await terminal.until('Compacting…');
   terminal.line('hurry up');
   await terminal.until('queued: hurry up');
   assertScreen('queued', terminal.screen());
-  await terminal.until(/All 22 steps are done\.[^]*─\n\n─/, 40_000);
+  await terminal.until(/All 18 steps are done\.[^]*─\n\n─/, 40_000);
   assertScreen('done', await terminal.settled());
   const all = terminal.all();
   assert.match(all, /┌ compaction 1: [\d.]+k → [\d.]+k tokens ─/);

@@ -1,4 +1,4 @@
-import { READ_ARTIFACT_TOOL, readArtifact } from '@bobbin/core';
+import { READ_ARTIFACT_TOOL, readArtifact, type ArtifactId } from '@bobbin/core';
 import type { Tool } from './tool.ts';
 
 /** Reads back what was moved out of the prompt (C11). */
@@ -7,7 +7,22 @@ export const readArtifactTool: Tool = {
   policy: { durability: 'ephemeral', replayCost: 'free' },
   async run(args, { artifacts, key }) {
     const id = args.text('id');
-    const text = await readArtifact(artifacts, { tenant: key.tenant }, { ...args.values, id });
+    const bare = id.replace(/^artifact:/, '') as ArtifactId;
+    const requester = { tenant: key.tenant };
+    const { mediaType = '' } = (await artifacts.metadata(bare, requester)) ?? {};
+    const bytes = mediaType.startsWith('image/')
+      ? await artifacts.bytes(bare, requester)
+      : undefined;
+    if (bytes !== undefined) {
+      const image = { mediaType, base64: Buffer.from(bytes).toString('base64') };
+      return {
+        text: `The image artifact:${bare}`,
+        outcome: 'success',
+        keyFields: { artifact: bare },
+        image,
+      };
+    }
+    const text = await readArtifact(artifacts, requester, { ...args.values, id });
     return { text, outcome: 'success', keyFields: { artifact: id } };
   },
 };

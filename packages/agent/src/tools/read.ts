@@ -1,17 +1,11 @@
-import { extname, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { imageType } from '../images.ts';
 import { pathWish } from '../permissions.ts';
 import { fileDeterminism, isText, markOf, readBytes } from './source-file.ts';
 import { failure, integer, objectSchema, text, type Tool } from './tool.ts';
 
 const MOST_LINES = 2_000;
 const LONGEST_LINE = 2_000;
-const IMAGES: ReadonlyMap<string, string> = new Map([
-  ['.png', 'image/png'],
-  ['.jpg', 'image/jpeg'],
-  ['.jpeg', 'image/jpeg'],
-  ['.gif', 'image/gif'],
-  ['.webp', 'image/webp'],
-]);
 
 /** Reads a file with its line numbers. What it gave can be read again as long as the file is the same. */
 export function readTool(root: string): Tool {
@@ -38,7 +32,7 @@ export function readTool(root: string): Tool {
       const path = resolve(root, args.text('path'));
       const bytes = await readBytes(path);
       if (typeof bytes === 'string') return failure(bytes, { path });
-      const mediaType = IMAGES.get(extname(path).toLowerCase());
+      const mediaType = imageType(path);
       if (mediaType !== undefined) {
         const image = { mediaType, base64: bytes.toString('base64') };
         return { text: `The image ${path}`, outcome: 'success', keyFields: { path }, image };
