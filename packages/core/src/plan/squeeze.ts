@@ -16,9 +16,8 @@ export interface SqueezeOptions {
   readonly floorTokens: number;
 }
 
-/** Pins that take more of the limit than this leave too little to anything else; then they are cut to that. */
-const OVERSIZED = 0.8;
-const SHARE_OF_OVERSIZED_PINS = 0.18;
+/** Pins that exceed the limit by themselves have to give way; then they leave most of the room to what the agent did. */
+const SHARE_OF_OVERSIZED_PINS = 0.25;
 
 /**
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
@@ -76,7 +75,7 @@ function roomFor(
 ): number {
   const total = found.reduce((sum, { cost }) => sum + cost, 0);
   if (reach !== 'oversized-pins') return targetTokens - (draft.tokens - total);
-  return total > limitTokens * OVERSIZED ? targetTokens * SHARE_OF_OVERSIZED_PINS : total;
+  return total > limitTokens ? targetTokens * SHARE_OF_OVERSIZED_PINS : total;
 }
 
 /** The greatest size to which the largest must be cut so that all of them cost at most `room` together. */
