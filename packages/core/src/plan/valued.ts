@@ -162,7 +162,7 @@ class StretchChooser {
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.survey.placed[of] as Placed;
-    const group: Group = { headingChars: 0, ids: [], items: [], open: true };
+    const group: Group = { headingChars: 0, ids: [], stand: 0, items: [], open: true };
     for (const [start, end] of always) this.#selection.roomChars -= end - start + GAP_CHARS;
     for (const piece of segment.pieces) {
       const [start, end] = [piece.start - base, piece.end - base];

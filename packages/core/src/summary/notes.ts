@@ -14,6 +14,8 @@ const PIECES_PER_ANCHOR = 4;
 const CHARS_PER_ANCHOR = 12;
 const PROSE_BONUS = 1.3;
 const SHORTEST_QUOTE = 4;
+/** A path alone says little of what is in the file. */
+const PATH_STAND = 0.7;
 
 /** A stretch of a text that could be quoted. */
 interface Quote extends Item {
@@ -226,12 +228,13 @@ export class NoteChooser {
       return this.#group(`source ${carried.source ?? ''} ${index}`, {
         headingChars: (carried.source?.length ?? 0) + NUMBER_CHARS,
         ids: [],
+        stand: 0,
         ...(carried.source === undefined ? {} : { source: carried.source }),
       });
     const trail = segment.callId === undefined ? undefined : this.#survey.calls.get(segment.callId);
     if (segment.voice === VOICE.args || (segment.voice === VOICE.tool && call !== undefined))
       if (trail !== undefined) return this.#callGroup(trail);
-    return this.#group(`message ${of}`, { headingChars: NUMBER_CHARS, ids: [] });
+    return this.#group(`message ${of}`, { headingChars: NUMBER_CHARS, ids: [], stand: 0 });
   }
 
   #group(key: string, own: Omit<NoteGroup, 'items' | 'open' | 'quotes'>): NoteGroup {
@@ -246,31 +249,35 @@ export class NoteChooser {
   #fileGroup(file: FileTrail): NoteGroup {
     const known = this.#groups.get(`file ${file.key}`);
     if (known !== undefined) return known;
-    const id = this.#survey.idOf(file.key);
     const headingChars = Math.min(file.path.length, 60) + 22;
     return this.#group(`file ${file.key}`, {
       headingChars,
-      ids: id === undefined ? [] : [id],
+      ids: this.#idsIn(file.path),
+      stand: PATH_STAND,
       file,
     });
+  }
+
+  /** The anchors that a line shows. */
+  #idsIn(line: string): readonly number[] {
+    const ids = new Set<number>();
+    this.#survey.reader.read(line, 0, line.length, (anchors) => {
+      for (const { key } of anchors) {
+        const id = this.#survey.idOf(key);
+        if (id !== undefined) ids.add(id);
+      }
+    });
+    return [...ids];
   }
 
   #callGroup(call: CallTrail): NoteGroup {
     const known = this.#groups.get(`call ${call.segment}`);
     if (known !== undefined) return known;
     const source = sourceOf(this.#survey, call, HEADING_CHARS);
-    const { segment, ids } = this.#survey.placed[call.segment] as Placed;
-    const shown = new Set<number>();
-    for (const { start, mentions } of segment.pieces) {
-      if (start > HEADING_CHARS * 3) break;
-      for (const at of mentions) {
-        const id = ids[at] as number;
-        if (source.includes(this.#survey.anchors[id]?.key ?? '')) shown.add(id);
-      }
-    }
     return this.#group(`call ${call.segment}`, {
       headingChars: source.length + NUMBER_CHARS + 4,
-      ids: [...shown],
+      ids: this.#idsIn(source),
+      stand: 1,
       call,
       source,
     });

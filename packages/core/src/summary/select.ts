@@ -3,8 +3,9 @@ import { ENOUGH_WORDS } from './quote.ts';
 /** Lines that share a heading: whoever quotes the first of them pays for it. */
 export interface Group {
   readonly headingChars: number;
-  /** The anchors that the heading shows. */
+  /** The anchors that the heading shows, and how well they stand in it. */
   readonly ids: readonly number[];
+  readonly stand: number;
   readonly items: Item[];
   open: boolean;
 }
@@ -102,7 +103,7 @@ export class Selection {
     });
     if (group.open) return;
     group.open = true;
-    for (const id of group.ids) this.show(id);
+    for (const id of group.ids) this.shown[id] = Math.max(this.shown[id] as number, group.stand);
     for (const other of group.items) if (!other.taken) this.offer(other);
   }
 
@@ -120,7 +121,7 @@ export class Selection {
     }
     if (!group.open)
       for (const id of group.ids)
-        value += (this.need[id] as number) * Math.max(0, 1 - (this.shown[id] as number));
+        value += (this.need[id] as number) * Math.max(0, group.stand - (this.shown[id] as number));
     return (bonus * value) / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
   }
 }
