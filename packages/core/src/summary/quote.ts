@@ -87,9 +87,13 @@ export function stretchOf({ text, voice }: Segment, piece: Piece, name: string):
 
 const SHELL = /^\{"(?:command|cmd)"\s{0,3}:\s{0,3}"((?:[^"\\]|\\.){0,2000})"/;
 
+/** What editors call their own commands: without the other arguments they say nothing. */
+const EDITOR = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+
 /** A call in one line: the command of a shell, else the arguments as they were sent. */
 export function callLine(tool: string, args: string, most: number): string {
   const sample = args.slice(0, most * 4);
-  const asked = SHELL.exec(sample)?.[1] ?? sample;
+  const command = SHELL.exec(sample)?.[1];
+  const asked = command === undefined || EDITOR.test(command) ? sample : command;
   return shortened(quoted(`${tool} ${asked}`, VOICE.args).replace(/\n/g, ' '), most);
 }
