@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '..');
-const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => join('docs', name))].filter((page) =>
-  page.endsWith('.md'),
-);
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs')).map((name) => join('docs', name)),
+].filter((page) => page.endsWith('.md'));
 
 /** The TypeScript snippets of a page, as a reader would copy them. */
 function snippets(page: string): readonly string[] {
@@ -29,11 +30,17 @@ for (const page of pages) {
     const folder = mkdtempSync(join(root, 'test', '.snippet-'));
     try {
       for (const [i, code] of found.entries()) writeFileSync(join(folder, `${i}.ts`), code);
-      const options = { extends: '../../tsconfig.base.json', compilerOptions: { noEmit: true, composite: false } };
+      const options = {
+        extends: '../../tsconfig.base.json',
+        compilerOptions: { noEmit: true, composite: false },
+      };
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
       run(join(root, 'node_modules/typescript/bin/tsc'), '-p', folder);
       for (const i of found.keys()) {
-        assert.doesNotMatch(run('--conditions=@bobbin/source', join(folder, `${i}.ts`)), /Assertion failed/);
+        assert.doesNotMatch(
+          run('--conditions=@bobbin/source', join(folder, `${i}.ts`)),
+          /Assertion failed/,
+        );
       }
     } finally {
       rmSync(folder, { recursive: true });

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import {
+  createBobbin,
+  extractSummarizer,
+  memoryStore,
+  type Bobbin,
+  type Fitted,
+  type Message,
+  type Plan,
+  type PromptMessage,
+  type Store,
+  type Summarizer,
+  Thread,
+  type ThreadHandle,
+  type ThreadId,
+} from '@bobbin/core';
+import {
+  expectLawful,
+  playOutcome,
+  randomCase,
+  randomConversation,
+  seededRandom,
+  withoutReminders,
+  type Random,
+  type RandomCase,
+  type SentPrompt,
+  type SummarizerOutcome,
+} from '@bobbin/testing';
+
+/** What a journey went through. */
+export interface Travelled {
+  readonly prompts: number;
+  readonly compactions: number;
+}
+
+/**
+ * Drives the door through a random case: messages come in batches, a prompt is asked for between, hosts compact, pin,
+ * undo, come back in another process, resend everything or turn off onto a fork. Every prompt must be lawful.
+ */
+export async function travel(
+  seed: number,
+  messages: number = Number.POSITIVE_INFINITY,
+): Promise<Travelled> {
+  const whole = randomCase(seed);
+  const given = { ...whole, messages: whole.messages.slice(0, messages) };
+  const random = seededRandom(seed ^ 0x5bd1_e995);
+  const journey = random.chance(0.3)
+    ? new FitJourney(given, random)
+    : new ThreadJourney(given, random);
+  await journey.travel();
+  return journey;
+}
+
+abstract class Journey implements Travelled {
+  readonly case: RandomCase;
+  readonly random: Random;
+  readonly store: Store = memoryStore();
+  readonly steady: boolean;
+  readonly #summarizer: Summarizer;
+  sent: SentPrompt[] = [];
+  prompts = 0;
+  compactions = 0;
+  now = 1_700_000_000_000;
+
+  constructor(given: RandomCase, random: Random) {
+    this.case = given;
+    this.random = random;
+    this.steady = random.chance(0.85);
+    this.#summarizer = this.steady ? extractSummarizer : moody(random);
+  }
+
+  abstract travel(): Promise<void>;
+
+  door(): Bobbin {
+    const { policy, budget, rules, counter, tools, cacheLimits } = this.case;
+    return createBobbin({
+      preset: policy,
+      budget,
+      rules,
+      counter,
+      tools,
+      cacheLimits,
+      store: this.store,
+      summarizer: this.#summarizer,
+      clock: { now: () => this.now },
+    });
+  }
+
+  async check(
+    thread: Thread,
+    fitted: Fitted<Message>,
+    lineage: readonly Plan[],
+    counter: RandomCase['counter'],
+  ): Promise<void> {
+    const { seed, rules, cacheLimits } = this.case;
+    this.prompts++;
+    if (fitted.compacted) this.compactions++;
+    const own = await this.plans(fitted.plan.thread, fitted.version - 1);
+    expectLawful(thread, fitted.plan, fitted.prompt, {
+      rules,
+      counter,
+      cacheLimits,
+      limitTokens: fitted.limitTokens,
+      reserveTokens: this.case.budget.rehydrationTokens,
+      fits: fitted.fits,
+      earlier: [...lineage, ...own],
+      sent: this.sent,
+      seed,
+    });
+    this.sent.push({ length: thread.length, messages: fitted.prompt.messages });
+  }
+
+  /** The plans of a thread up to a version, oldest first. */
+  async plans(thread: ThreadId, upTo: number): Promise<readonly Plan[]> {
+    const found: Plan[] = [];
+    for (let version = 1; version <= upTo; version++) {
+      const stored = await this.store.plan({ tenant: 'default', thread }, version);
+      if (stored !== undefined) found.push(stored.plan);
+    }
+    return found;
+  }
+}
+
+/** A host that appends to a thread and asks for its prompt. */
+class ThreadJourney extends Journey {
+  readonly #mirror = new Thread('journey' as ThreadId);
+  readonly #seen: { version: number; length: number; messages: readonly PromptMessage[] }[] = [];
+  #handle: ThreadHandle | undefined;
+
+  async travel(): Promise<void> {
+    const { messages } = this.case;
+    for (let next = 0; next < messages.length;) {
+      const batch = messages.slice(next, next + this.random.int(1, this.random.pick([9, 30])));
+      next += batch.length;
+      const handle = await this.#onwards();
+      this.now += this.random.int(1, 10) * 60_000;
+      await handle.append(...batch);
+      for (const message of batch) this.#mirror.append(message);
+      await this.#interfere(handle);
+      await this.#ask(handle, await handle.prompt());
+      if (this.steady && this.random.chance(0.1)) await this.#askAgain(handle);
+    }
+    await this.#lookBack();
+  }
+
+  /** Now and then another process goes on with the thread. */
+  async #onwards(): Promise<ThreadHandle> {
+    if (this.#handle === undefined || this.random.chance(0.1))
+      this.#handle = await this.door().thread('journey');
+    return this.#handle;
+  }
+
+  async #interfere(handle: ThreadHandle): Promise<void> {
+    const { random } = this;
+    if (random.chance(0.05)) await this.#ask(handle, await handle.compact());
+    if (random.chance(0.05)) await handle.undo();
+    if (random.chance(0.05)) {
+      const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));
+      if (node !== undefined) await handle.pin(node.id);
+    }
+  }
+
+  async #ask(handle: ThreadHandle, fitted: Fitted<Message>): Promise<void> {
+    await this.check(this.#mirror, fitted, [], handle.counter);
+    const { version } = fitted;
+    const prompt = withoutReminders(fitted.prompt, this.case.rules);
+    const before = this.#seen.at(-1);
+    if (before?.version === version)
+      assert.deepEqual(
+        prompt.messages.slice(0, before.messages.length),
+        before.messages,
+        `seed ${this.case.seed}: with no new plan the last prompt is a prefix of the next`,
+      );
+    this.#seen.push({ version, length: this.#mirror.length, messages: prompt.messages });
+  }
+
+  /** Nothing new was said: nothing new happens. */
+  async #askAgain(handle: ThreadHandle): Promise<void> {
+    const before = this.#seen.at(-1);
+    const fitted = await handle.prompt();
+    await this.#ask(handle, fitted);
+    assert.equal(
+      fitted.version,
+      before?.version,
+      `seed ${this.case.seed}: asked twice, compacted twice`,
+    );
+  }
+
+  /** Any past prompt can be rendered again. */
+  async #lookBack(): Promise<void> {
+    if (this.#handle === undefined || this.#seen.length === 0) return;
+    const past = this.#seen[this.random.int(0, this.#seen.length - 1)];
+    if (past === undefined) return;
+    const again = await this.#handle.promptAt(past.version, past.length);
+    assert.deepEqual(
+      again.messages,
+      past.messages,
+      `seed ${this.case.seed}: the prompt of version ${past.version} at ${past.length} is another now`,
+    );
+  }
+}
+
+/** A host that resends everything, and sometimes turns off onto a fork. */
+class FitJourney extends Journey {
+  readonly #mirrors = new Map<ThreadId, Thread>();
+  #lineage: readonly Plan[] = [];
+
+  async travel(): Promise<void> {
+    const door = this.door();
+    const { messages } = this.case;
+    for (let length = 0; length < messages.length;) {
+      length = Math.min(messages.length, length + this.random.int(1, this.random.pick([9, 30])));
+      await this.#fit(door, messages.slice(0, length));
+    }
+    if (messages.length > 2 && this.random.chance(0.6)) await this.#fork(door);
+  }
+
+  async #fork(door: Bobbin): Promise<void> {
+    const { messages, budget, seed } = this.case;
+    const shared = messages.slice(0, this.random.int(1, messages.length));
+    this.sent = this.sent.filter(({ length }) => length <= shared.length);
+    const turnedOff = randomConversation(seededRandom(seed + 1), {
+      messages: this.random.int(1, 30),
+      hugeChars: Math.min(10_000, budget.windowTokens * 4),
+      startTime: this.now,
+    });
+    for (let length = 1; length <= turnedOff.length; length += this.random.int(1, 15))
+      await this.#fit(door, [...shared, ...turnedOff.slice(0, length)]);
+  }
+
+  async #fit(door: Bobbin, messages: readonly Message[]): Promise<void> {
+    this.now += this.random.int(1, 10) * 60_000;
+    const sent = messages.map(withoutUsage);
+    const fitted = await door.fit(sent);
+    const mirror = this.#follow(fitted.plan.thread, sent);
+    await this.check(mirror, fitted, this.#lineage, this.case.counter);
+    this.#lineage = [...this.#lineage, ...(await this.plans(fitted.plan.thread, fitted.version))];
+  }
+
+  /** The thread as the door should have it. */
+  #follow(id: ThreadId, messages: readonly Message[]): Thread {
+    const known = this.#mirrors.get(id) ?? new Thread(id);
+    this.#mirrors.set(id, known);
+    for (const message of messages.slice(known.length)) known.append(message);
+    return known;
+  }
+}
+
+const withoutUsages = new WeakMap<Message, Message>();
+
+/** What was learnt from usage cannot be asked of a host that resends everything. */
+function withoutUsage(message: Message): Message {
+  if (message.meta?.usage === undefined) return message;
+  const { usage: _, ...meta } = message.meta;
+  const plain = withoutUsages.get(message) ?? { ...message, meta };
+  withoutUsages.set(message, plain);
+  return plain;
+}
+
+/** A summarizer that may do anything. */
+function moody(random: Random): Summarizer {
+  return {
+    id: 'moody',
+    summarize: (request) =>
+      playOutcome(
+        random.pick<SummarizerOutcome>([
+          { kind: 'good' },
+          { kind: 'blank' },
+          { kind: 'throws', message: 'overloaded' },
+          { kind: 'huge', chars: 20_000 },
+          { kind: 'good', summary: { prose: '会話😀'.repeat(50) } },
+        ]),
+        request,
+      ),
+  };
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { travel } from './journey.ts';
+import { failureText, runSeeds } from './law-runner.ts';
+
+const CASES = 20_000;
+const { BOBBIN_SEED: again, BOBBIN_FIRST_SEED: from = '1' } = process.env;
+
+test(`every prompt is lawful: ${CASES} random threads, presets and budgets`, async (t) => {
+  if (again !== undefined) {
+    await travel(Number(again));
+    return;
+  }
+  const first = Number(from);
+  t.diagnostic(`seeds ${first} to ${first + CASES - 1}; others with BOBBIN_FIRST_SEED`);
+  const report = await runSeeds(first, CASES);
+  t.diagnostic(`${report.prompts} prompts, ${report.compactions} compactions`);
+  assert.equal(report.failures.length, 0, failureText(report));
+  assert.ok(report.compactions > CASES / 4, `only ${report.compactions} compactions`);
+});
