@@ -21,6 +21,6 @@ export function withoutReminders(prompt: Prompt, rules: ProviderRules): Prompt {
 }
 
 /** True for a message that this one prompt shows and the thread does not hold. */
-export function isReminder(shown: PromptMessage | undefined): boolean {
+function isReminder(shown: PromptMessage | undefined): boolean {
   return shown?.source.kind === 'rehydrated' || shown?.source.kind === 'recalled';
 }

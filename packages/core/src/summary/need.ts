@@ -13,7 +13,7 @@ export interface Trees {
 }
 
 /** Reads the table that the learning script wrote: a line for each tree, `feature≤limit … | leaf …`. */
-export function readTrees(table: string): Trees {
+function readTrees(table: string): Trees {
   const [head = '', ...lines] = table.trim().split('\n');
   const [depth = 0, base = 0] = head.split(' ').map(Number);
   const trees = lines.map((line) => line.split('|').map((side) => side.trim().split(' ')));
