@@ -16,8 +16,9 @@ function snippets(page: string): readonly string[] {
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code ?? '');
 }
 
-function run(...args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+/** Runs Node in a folder, where snippets may write, and gives what it printed on stderr. */
+function run(cwd: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
   assert.equal(status, 0, stdout + stderr);
   return stderr;
 }
@@ -35,10 +36,10 @@ for (const page of pages) {
         compilerOptions: { noEmit: true, composite: false },
       };
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
-      run(join(root, 'node_modules/typescript/bin/tsc'), '-p', folder);
+      run(folder, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder);
       for (const i of found.keys()) {
         assert.doesNotMatch(
-          run('--conditions=@bobbin/source', join(folder, `${i}.ts`)),
+          run(folder, '--conditions=@bobbin/source', join(folder, `${i}.ts`)),
           /Assertion failed/,
         );
       }
