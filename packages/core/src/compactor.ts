@@ -9,6 +9,7 @@ import { rewritePays } from './plan/economics.ts';
 import { firstSight } from './plan/first-sight.ts';
 import { expired } from './plan/hide.ts';
 import { LAST_RESORT } from './plan/ladder.ts';
+import { SHORTENS_PINS } from './plan/squeeze.ts';
 import type { Plan, PlanRecord } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { Hands, Proposal, Situation, Strategy } from './plan/strategy.ts';
@@ -155,6 +156,8 @@ class Run {
       over = this.#overshoot(plan);
       if (this.#draft.tokens >= before) break;
     }
+    if (this.#rungs.has(SHORTENS_PINS))
+      plan = this.#warned(plan, 'pins were shortened: they exceed the budget');
     if (over > 0 && most > 0)
       this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });
     this.#tell({
@@ -163,6 +166,11 @@ class Run {
       rungs: [...this.#rungs],
     });
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
+  }
+
+  #warned(plan: Plan, message: string): Plan {
+    this.#tell({ kind: 'warning', message });
+    return { ...plan, warnings: [...plan.warnings, message] };
   }
 
   /** What the ladder aims at. Asked for by hand, it halves what is there, however small. */

@@ -332,9 +332,11 @@ test('what does not fit even as pointers is told, and the prompt is as small as 
   const { fits, events, prompt } = await watched.prompt();
   assert.equal(fits, false);
   assert.ok(prompt.tokens < 250, `${prompt.tokens}`);
-  const warning = events.find((event) => event.kind === 'warning');
-  assert.equal(
-    warning?.kind === 'warning' ? warning.message : '',
-    `the pins exceed the budget by ${prompt.tokens - 60} tokens`,
+  assert.deepEqual(
+    events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
+    [
+      'pins were shortened: they exceed the budget',
+      `the pins exceed the budget by ${prompt.tokens - 60} tokens`,
+    ],
   );
 });

@@ -25,12 +25,15 @@ const SHARE_OF_OVERSIZED_PINS = 0.25;
  */
 const MOST_OF_MADE_TO_MEASURE = 0.55;
 
+/** The name of the rung that touches pins: whoever climbs it says so. */
+export const SHORTENS_PINS = 'squeeze-pins';
+
 /**
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
  * goes to an artifact. It makes any one result, any one turn, fit any budget.
  */
 export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
-  const name = reach === 'loose' ? 'squeeze' : 'squeeze-pins';
+  const name = reach === 'loose' ? 'squeeze' : SHORTENS_PINS;
   return {
     name,
     aggressiveness: reach === 'loose' ? 5 : 6,
