@@ -116,6 +116,6 @@ test('files and folders are named by a concept', () => {
     '1: "helpers" says nothing: name it by the concept it holds',
   ]);
   assert.deepEqual(check(`${CORE}/attic.ts`, ''), [
-    '1: core has no room "attic": its rooms are thread, tokens, summary, plan, prompt, recall, compactor, presets',
+    '1: core has no room "attic": its rooms are thread, tokens, summary, plan, prompt, recall, compactor, presets, door',
   ]);
 });
