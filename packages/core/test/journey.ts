@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import {
   createBobbin,
-  extractSummarizer,
   memoryStore,
   type Bobbin,
   type Fitted,
@@ -55,8 +54,8 @@ abstract class Journey implements Travelled {
   readonly case: RandomCase;
   readonly random: Random;
   readonly store: Store = memoryStore();
-  readonly steady: boolean;
-  readonly #summarizer: Summarizer;
+  /** A host's summarizer, or none: then every prompt is the same each time it is asked for. */
+  readonly summarizer: Summarizer | undefined;
   sent: SentPrompt[] = [];
   prompts = 0;
   compactions = 0;
@@ -65,8 +64,7 @@ abstract class Journey implements Travelled {
   constructor(given: RandomCase, random: Random) {
     this.case = given;
     this.random = random;
-    this.steady = random.chance(0.85);
-    this.#summarizer = this.steady ? extractSummarizer : moody(random);
+    this.summarizer = random.chance(0.15) ? moody(random) : undefined;
   }
 
   abstract travel(): Promise<void>;
@@ -81,7 +79,7 @@ abstract class Journey implements Travelled {
       tools,
       cacheLimits,
       store: this.store,
-      summarizer: this.#summarizer,
+      ...(this.summarizer === undefined ? {} : { summarizer: this.summarizer }),
       clock: { now: () => this.now },
     });
   }
@@ -130,7 +128,7 @@ class ThreadJourney extends Journey {
   async travel(): Promise<void> {
     const { messages } = this.case;
     for (let next = 0; next < messages.length;) {
-      const batch = messages.slice(next, next + this.random.int(1, this.random.pick([9, 30])));
+      const batch = messages.slice(next, next + this.random.int(1, this.random.pick([12, 40])));
       next += batch.length;
       const handle = await this.#onwards();
       this.now += this.random.int(1, 10) * 60_000;
@@ -138,7 +136,7 @@ class ThreadJourney extends Journey {
       for (const message of batch) this.#mirror.append(message);
       await this.#interfere(handle);
       await this.#ask(handle, await handle.prompt());
-      if (this.steady && this.random.chance(0.1)) await this.#askAgain(handle);
+      if (this.summarizer === undefined && this.random.chance(0.1)) await this.#askAgain(handle);
     }
     await this.#lookBack();
   }
@@ -209,7 +207,7 @@ class FitJourney extends Journey {
     const door = this.door();
     const { messages } = this.case;
     for (let length = 0; length < messages.length;) {
-      length = Math.min(messages.length, length + this.random.int(1, this.random.pick([9, 30])));
+      length = Math.min(messages.length, length + this.random.int(1, this.random.pick([12, 40])));
       await this.#fit(door, messages.slice(0, length));
     }
     if (messages.length > 2 && this.random.chance(0.6)) await this.#fork(door);

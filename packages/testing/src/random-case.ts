@@ -64,10 +64,10 @@ export function randomCase(seed: number): RandomCase {
     ]),
     messages: randomConversation(random, {
       messages: random.pick([
-        random.int(0, 5),
-        random.int(4, 10),
-        random.int(4, 18),
-        random.int(4, 36),
+        random.int(0, 4),
+        random.int(2, 8),
+        random.int(4, 14),
+        random.int(4, 32),
       ]),
       hugeChars: Math.min(random.chance(0.1) ? 40_000 : 6_000, window * random.int(1, 12)),
       startTime: 1_700_000_000_000,

@@ -55,7 +55,11 @@ export class Draft {
     this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
-    this.entries = toEntries([...window.carried, ...window.tail], counter, pins);
+    const isGone = ({ id }: Node): boolean => {
+      const action = this.#actions.get(id);
+      return action !== undefined && !isSeatAction(action);
+    };
+    this.entries = toEntries(window, counter, pins, isGone);
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
     for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
@@ -240,13 +244,17 @@ export function isSeatAction(action: Action): action is SeatAction {
 }
 
 function toEntries(
-  nodes: readonly Node[],
+  { carried, tail }: Window,
   counter: Counter,
   pins: ReadonlySet<MessageId>,
+  isGone: (node: Node) => boolean,
 ): readonly Entry[] {
+  const nodes = [...carried, ...tail];
   const messages = nodes.map((node) => node.message);
   const starts = unitStarts(messages);
-  const waiting = waitingFrom(messages);
+  // What is carried is past: only a round of the path can still wait.
+  const waiting =
+    carried.length + waitingFrom(messages.slice(carried.length), (i) => isGone(tail[i] as Node));
   const newestUser = nodes.findLast((node) => startsTurn(node.message));
   const entries: Entry[] = [];
   starts.forEach((unit, i) => {

@@ -79,6 +79,8 @@ export class PromptBuilder {
     if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
     const action = this.#actions.get(node.id);
     if (action !== undefined && !isSeatAction(action)) {
+      // What stands behind a record is past: no result can come for a round before it.
+      if (this.#round.length > 0) this.#closeRound();
       this.#standIn(action);
       return;
     }

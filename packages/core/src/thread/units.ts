@@ -68,12 +68,22 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
   return starts;
 }
 
-/** Where the round begins that still waits for results; the length of the path where none does. */
-export function waitingFrom(messages: readonly Message[]): number {
+/**
+ * Where the round begins that still waits for results; the length of the path where none does. What is gone from the
+ * prompt is past: it ends a round.
+ */
+export function waitingFrom(
+  messages: readonly Message[],
+  isGone: (index: number) => boolean = () => false,
+): number {
   const seats = new Seats();
   let from = messages.length;
   messages.forEach((message, i) => {
-    if (seats.ends(message)) from = messages.length;
+    if (isGone(i) || seats.ends(message)) {
+      from = messages.length;
+      seats.endRound();
+    }
+    if (isGone(i)) return;
     seats.next(message);
     if (seats.open.size === 0) from = messages.length;
     else if (from === messages.length) from = i;
