@@ -5,6 +5,7 @@ import {
   startsTurn,
   textOf,
   type ContentPart,
+  type Counter,
   type Message,
   type MessageId,
   type Node,
@@ -232,23 +233,29 @@ function isNew({ context, plan }: Scene, record: PlanRecord): boolean {
 
 /** What the renderer adds to keep roles in order is known only afterwards: pins may be too much a little earlier. */
 const NEARLY_ALL = 0.8;
+/** System messages that fill this much of a prompt may give way, so that there is room for what was said. */
+const MOST_OF_IT = 0.5;
 
 /** Pins were squeezed because nothing else was left, or because they alone, whole, would fill the budget. */
 function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
   const { thread, window, pinnedUnits, positionsOf, plan, prompt, context } = scene;
   if (thread.length > plan.threadVersion) return;
+  const { counter, limitTokens = Number.POSITIVE_INFINITY } = context;
+  const system = window.filter(({ message }) => message.role === 'system');
+  const isCrowded = costOf(system, counter) > limitTokens * MOST_OF_IT;
+  if (squeezed.message.role === 'system' && isCrowded) return;
   const loose = window.find(({ id }) => !pinnedUnits.has(id) && positionsOf.has(id));
   if (loose === undefined) return;
   const made = prompt.messages.filter(
     ({ source }) => source.kind !== 'kept' && source.kind !== 'changed',
   );
   const pinned = window.filter(({ id }) => pinnedUnits.has(id) && positionsOf.has(id));
-  const least = [...made, ...pinned].reduce(
-    (sum, { message }) => sum + context.counter.message(message),
-    0,
-  );
-  if (least > (context.limitTokens ?? Number.POSITIVE_INFINITY) * NEARLY_ALL) return;
+  if (costOf([...made, ...pinned], counter) > limitTokens * NEARLY_ALL) return;
   const law = 'pins whole';
   const why = `message ${loose.index} is no pin and stays`;
   yield { law, detail: `${why}, but squeezed was ${nodeLine(squeezed)}` };
+}
+
+function costOf(shown: readonly { readonly message: Message }[], counter: Counter): number {
+  return shown.reduce((sum, { message }) => sum + counter.message(message), 0);
 }

@@ -17,6 +17,7 @@ export function* roles({ whole, context: { rules } }: Scene): Iterable<Breach> {
     const now = talk[i] as PromptMessage;
     if (isUsersSide(before.message) !== isUsersSide(now.message)) continue;
     if (isAnswer(now.message) && isAnswer(before.message)) continue;
+    if (isAside(now.message)) continue;
     if (isInRun(talk, i)) continue;
     yield { law: 'roles alternate', detail: `${promptLine(now)} behind ${promptLine(before)}` };
   }
@@ -26,11 +27,20 @@ function isAnswer(message: Message): boolean {
   return message.role === 'tool' || (message.role === 'user' && hasResults(message));
 }
 
+/** What a tool says without a result, such as an approval, belongs to the round that it stands in. */
+function isAside(message: Message): boolean {
+  return message.role === 'tool' && !hasResults(message);
+}
+
 /** True within a run of assistant messages between a call and the results behind the run. */
 function isInRun(talk: readonly PromptMessage[], position: number): boolean {
   let start = position;
-  while (start > 0 && talk[start - 1]?.message.role === 'assistant') start--;
+  while (goesOn(talk[start - 1])) start--;
   return talk.slice(start, position).some(({ message }) => hasCalls(message));
+}
+
+function goesOn(shown: PromptMessage | undefined): boolean {
+  return shown !== undefined && (shown.message.role === 'assistant' || isAside(shown.message));
 }
 
 function mayBeFirst(message: Message, first: 'user' | 'any'): boolean {
