@@ -64,7 +64,7 @@ test('B14 B16 B17 B18 a session in a terminal: start, long task, compaction in i
   assert.ok(all.indexOf('┌ compaction 1') < all.indexOf('> hurry up'));
   assert.match(all, /Heard: hurry up\. Step \d+/);
   terminal.type('\u000F');
-  await terminal.until('line 100 of output');
+  await terminal.until('line 110 of output');
   terminal.type('\u0004');
   assert.equal(await terminal.ended(), 0);
 });
