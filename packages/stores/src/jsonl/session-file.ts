@@ -86,7 +86,7 @@ export function decodeLine(text: string): SessionLine | string {
   const { type } = line;
   const fields = typeof type === 'string' ? FIELDS.get(type) : undefined;
   if (fields === undefined) return `there are no lines of type ${JSON.stringify(type)}`;
-  for (const [name, is] of Object.entries(fields))
+  for (const [name, is] of fields)
     if (!is(line[name])) return `${name} is not what a line of its type has`;
   return line as unknown as SessionLine;
 }
@@ -104,14 +104,17 @@ const isPlan: Check = (value) =>
   isNumber(value['start']) &&
   [value['records'], value['carried'], value['hides']].every(isList);
 
-const FIELDS: ReadonlyMap<string, Readonly<Record<string, Check>>> = new Map([
-  ['session', { format: isNumber, tenant: isText, thread: isText }],
-  ['message', { id: isText, parent: isTextOrNull, message: isMessage }],
-  ['head', { id: isText }],
-  ['compaction', { version: isNumber, plan: isPlan, events: isList }],
-  ['events', { events: isList }],
-  ['vectors', { embedder: isText, vectors: isList }],
-]);
+type Fields = readonly (readonly [name: string, is: Check])[];
+const FIELDS: ReadonlyMap<string, Fields> = new Map<string, Fields>(
+  Object.entries({
+    session: { format: isNumber, tenant: isText, thread: isText },
+    message: { id: isText, parent: isTextOrNull, message: isMessage },
+    head: { id: isText },
+    compaction: { version: isNumber, plan: isPlan, events: isList },
+    events: { events: isList },
+    vectors: { embedder: isText, vectors: isList },
+  }).map(([type, fields]) => [type, Object.entries(fields)]),
+);
 
 /** Adds what a line says to a thread; returns in words what does not fit. */
 export function replay(stored: StoredThread, line: SessionLine): string | undefined {

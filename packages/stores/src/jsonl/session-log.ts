@@ -100,7 +100,7 @@ export class SessionLog {
     const { size } = fstatSync(file);
     if (size < this.#bytes) this.#startAnew();
     if (size === this.#bytes) return size;
-    const bytes = Buffer.alloc(size - this.#bytes);
+    const bytes = Buffer.allocUnsafe(size - this.#bytes);
     const got = readSync(file, bytes, 0, bytes.length, this.#bytes);
     for (let start = 0; start < got;) {
       const end = bytes.indexOf(10, start);
