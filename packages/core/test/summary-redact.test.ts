@@ -27,6 +27,15 @@ test('secrets never enter a summary: each pattern, wherever it stands', () => {
     ['mysql --password hunter2! --host db', 'mysql --password [redacted] --host db'],
     ['The password is hunter2, use it.', 'The password is [redacted], use it.'],
     ['DB_PASS=tr0ub4dor&3', 'DB_PASS=[redacted]'],
+    ['curl -u admin:hunter https://x.test/z', 'curl -u admin:[redacted] https://x.test/z'],
+    ['mysql -u root -phunter2 db', 'mysql -u root -p[redacted] db'],
+    ['docker login -u me -p hunter2 reg', 'docker login -u me -p [redacted] reg'],
+    ['PGPASSWORD=correcthorse psql', 'PGPASSWORD=[redacted] psql'],
+    ['export API_TOKEN="abcdefgh"', 'export API_TOKEN="[redacted]"'],
+    ['x-api-key: abcdefghijkl', 'x-api-key: [redacted]'],
+    ['api_key: 0123456789abcdef0123456789abcdef', 'api_key: [redacted]'],
+    ["-H 'Cookie: sid=38afes7a8; theme=dark' -v", "-H 'Cookie: [redacted]' -v"],
+    ['Authorization: token abc123def456ghi7', 'Authorization: token [redacted]'],
     [`https://x.test/cb?token=${RANDOM.slice(0, 24)}&page=2`, 'https://x.test/cb?token=[redacted]'],
     [`session ${RANDOM} ended`, 'session [redacted] ended'],
     [
@@ -62,6 +71,8 @@ test('redaction leaves anchors alone: hashes, ids, paths, versions, code and pro
     'maxTokens: 8000, tokens = 93600, keepRecentTokens: 20000',
     'token: parseToken(input2), apiKey: getSecretValue("prod")',
     'export API_KEY=$OPENAI_API_KEY PASSWORD=<your-password> TOKEN=xxxxxxxx',
+    'mkdir -p src/core; ssh -p 2222 host; docker run -u 1000:1000 -p8080:80 img; chown -R app:staff .',
+    'MAX_TOKENS=4096 PWD=/srv/app HAS_TOKEN=true AUTH_TOKEN=$TOKEN; cookie: string',
     'node v24.21.0, typescript 7.0.2, port 5432, TS2304, HTTP 429',
   ];
   for (const text of anchors) assert.equal(redactSecrets(text), text);
@@ -78,6 +89,12 @@ test('redaction takes time linear in its input, also where every pattern nearly 
     'secret_',
     '"token" ',
     'A1b',
+    'A_',
+    'mysql ',
+    'docker login ',
+    ' -u a:',
+    'cookie: ',
+    'X-',
   ];
   for (const piece of nearly) {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length));

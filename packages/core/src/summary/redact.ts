@@ -32,7 +32,8 @@ const ISSUED = new RegExp(
 );
 const SLACK_HOOK = /(hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,100}/g;
 const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)([^\s/@"']{1,200})(?=@)/g;
-const AUTHORIZATION = /\b(bearer|basic)(\s{1,3})([A-Za-z0-9._~+/=-]{16,2000})/gi;
+const AUTHORIZATION =
+  /\b(bearer|basic|(?<=authorization["']?:\s{0,3}["']?)token)(\s{1,3})([A-Za-z0-9._~+/=-]{16,2000})/gi;
 
 const PASSWORD = String.raw`pass(?:word|wd|phrase|code)|passwort|pwd|(?<=[_-])pass`;
 const CREDENTIAL = String.raw`secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|private|auth|signing|encryption|account)[_-]?key|token|credentials?|(?<=[_-])auth`;
@@ -46,6 +47,16 @@ const SAID = new RegExp(
   'gi',
 );
 
+/** `NAME=value` in an environment, `X-Api-Key: value` in a header: the name alone says that the value is one. */
+const NAMED =
+  /(\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|CREDENTIALS?)=|\b[Xx]-[A-Za-z-]{0,40}(?:[Kk]ey|[Tt]oken|[Ss]ecret)["']?\s?:\s?)(["']?)([^\s"'\\,;<>&]{4,400})/g;
+const COOKIES = /\b((?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?)([^\n"']{1,4000})/gi;
+/** `-u name:password`, as curl has it; `docker run -u 1000:1000` and `-u user:group` are something else. */
+const LOGIN = /(\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[\w.@%+-]{1,80}:)([^\s"'@/]{1,200})/g;
+/** `mysql -pvalue`, `sshpass -p value`. */
+const CLIENT_PASSWORD =
+  /\b((?:(?:mysql|mariadb)[a-z_]{0,10}(?=\s)[^\n|;&]{0,200}?\s-p|(?:sshpass|docker login|podman login)\b[^\n|;&]{0,200}?\s-p\s?)["']?)([^\s"'-][^\s"']{2,200})/g;
+
 /** The built-in redaction: by pattern, by what a value is called, and by entropy. Linear in the text. */
 export const redactSecrets: Redact = (text) =>
   withoutPrivateKeys(text)
@@ -57,6 +68,16 @@ export const redactSecrets: Redact = (text) =>
     .replace(AUTHORIZATION, (whole, scheme: string, gap: string, value: string) =>
       looksRandom(value) ? scheme + gap + MARK : whole,
     )
+    .replace(NAMED, (whole, name: string, quote: string, value: string) =>
+      isPlaceholder(value) || /^(?:[/.~]|\d+$)/.test(value) ? whole : name + quote + MARK,
+    )
+    .replace(COOKIES, (whole, name: string, value: string) =>
+      value.includes('=') ? name + MARK : whole,
+    )
+    .replace(LOGIN, (whole, before: string, value: string, at: number, all: string) =>
+      isLogin(value, all.slice(all.lastIndexOf('\n', at) + 1, at)) ? before + MARK : whole,
+    )
+    .replace(CLIENT_PASSWORD, `$1${MARK}`)
     .replace(ASSIGNED, withoutValue)
     .replace(SAID, withoutValue)
     .replace(LONG_RUN, (run: string, at: number, all: string) =>
@@ -101,8 +122,16 @@ function isPassword(value: string, quoted: boolean): boolean {
   return quoted && !/pass/i.test(value);
 }
 
-/** Eight characters or more, letters and digits mixed, and not a path, a member or a version. */
+function isLogin(value: string, before: string): boolean {
+  if (/^\d+$/.test(value) || isPlaceholder(value)) return false;
+  return /\bcurl\b/.test(before.slice(-1_000)) || isPassword(value, false);
+}
+
+const HEX = /^[0-9a-f]+$/i;
+
+/** A hash, or eight characters or more, letters and digits mixed, and not a path, a member or a version. */
 function looksRandom(value: string): boolean {
+  if (value.length >= 16 && HEX.test(value)) return true;
   if (value.length < 8 || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
   if (/^[.~]?\/|\.[a-z]{1,4}$|^v?\d+\.\d+/.test(value)) return false;
   return entropy(value) >= 2.8 && !isWordy(value);
@@ -121,8 +150,6 @@ function isInUrl(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 100), at);
   return /:\/\/[^\s"'?]*$/.test(before);
 }
-
-const HEX = /^[0-9a-f]+$/i;
 
 /**
  * Words, numbers and hashes joined by separators: paths, identifiers, ids. Their letters change between upper case,
