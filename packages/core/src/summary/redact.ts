@@ -115,8 +115,9 @@ const PLACEHOLDER =
   /^(?:\[redacted|\[|\$|\{|%|<|\*{2}|\.{3}|x{3,}$|process\.|os\.|env\.|import\.|self\.|this\.|config\.|null|none|nil|undefined|true|false|string|str|number|optional|required)/i;
 const isPlaceholder = (value: string): boolean => PLACEHOLDER.test(value) || value.includes('(');
 
-/** A word of prose or code is no password unless it is quoted: `password: string`, `password is required`. */
+/** A path is no password; a word of prose or code neither unless it is quoted: `password is required`. */
 function isPassword(value: string, quoted: boolean): boolean {
+  if (/^[.~]{0,2}\/[\w./-]*$/.test(value)) return false;
   if (value.length < 4 || /^[\w]+(?:\.[A-Za-z_]\w*)+$/.test(value)) return false;
   if (/[0-9]/.test(value) || /[^\w.-]/.test(value)) return true;
   return quoted && !/pass/i.test(value);
