@@ -75,15 +75,23 @@ export type Decision =
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'compact'; readonly reason: string };
 
-/** Whether to compact now: the trigger decides, the economics may postpone, and what no longer fits must be compacted. */
-export function decide(setting: Setting, check: Check, plan: Plan, cold: boolean): Decision {
+/**
+ * Whether to compact now: the trigger decides, the economics may postpone, and what no longer fits must be compacted.
+ * Where nothing was said since the plan was made, the trigger has had its answer.
+ */
+export function decide(
+  setting: Setting,
+  check: Check,
+  plan: Plan,
+  { cold, settled }: { readonly cold: boolean; readonly settled: boolean },
+): Decision {
   if (mustAct(check))
     return {
       kind: 'compact',
       reason: `${check.tokens} tokens > limit ${messageLimit(check.budget)}`,
     };
   const reason = firedBecause(setting.policy.trigger, check);
-  if (reason === undefined || plan.undid !== undefined) return { kind: 'rest' };
+  if (reason === undefined || settled || plan.undid !== undefined) return { kind: 'rest' };
   const { economics, targetShare } = setting.policy;
   if (economics === undefined) return { kind: 'compact', reason };
   const target = messageLimit(check.budget) * targetShare;

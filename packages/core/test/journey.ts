@@ -217,6 +217,7 @@ class FitJourney extends Journey {
     const { messages, budget, seed } = this.case;
     const shared = messages.slice(0, this.random.int(1, messages.length));
     this.sent = this.sent.filter(({ length }) => length <= shared.length);
+    this.#lineage = this.#lineage.filter(({ threadVersion }) => threadVersion <= shared.length);
     const turnedOff = randomConversation(seededRandom(seed + 1), {
       messages: this.random.int(1, 30),
       hugeChars: Math.min(10_000, budget.windowTokens * 4),

@@ -30,6 +30,9 @@ test('secrets never enter a summary: each pattern, wherever it stands', () => {
     ['curl -u admin:hunter https://x.test/z', 'curl -u admin:[redacted] https://x.test/z'],
     ['mysql -u root -phunter2 db', 'mysql -u root -p[redacted] db'],
     ['docker login -u me -p hunter2 reg', 'docker login -u me -p [redacted] reg'],
+    ['redis://:p4ss/word@h', 'redis://:[redacted]@h'],
+    ['password = "correct horse battery staple"', 'password = "[redacted]"'],
+    ['client_secret: 3f2b8c1e-7d4a-4e6f-9b0c-1a2b3c4d5e6f', 'client_secret: [redacted]'],
     ['PGPASSWORD=correcthorse psql', 'PGPASSWORD=[redacted] psql'],
     ['export API_TOKEN="abcdefgh"', 'export API_TOKEN="[redacted]"'],
     ['x-api-key: abcdefghijkl', 'x-api-key: [redacted]'],
@@ -73,6 +76,7 @@ test('redaction leaves anchors alone: hashes, ids, paths, versions, code and pro
     'export API_KEY=$OPENAI_API_KEY PASSWORD=<your-password> TOKEN=xxxxxxxx',
     'mkdir -p src/core; ssh -p 2222 host; docker run -u 1000:1000 -p8080:80 img; chown -R app:staff .',
     'MAX_TOKENS=4096 PWD=/srv/app HAS_TOKEN=true AUTH_TOKEN=$TOKEN; cookie: string',
+    'http://localhost:8080/a@b.test',
     'node v24.21.0, typescript 7.0.2, port 5432, TS2304, HTTP 429',
   ];
   for (const text of anchors) assert.equal(redactSecrets(text), text);

@@ -27,7 +27,7 @@ import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../prompt/builder.ts';
-import { remindedPrompt } from '../recall/reminded-prompt.ts';
+import { insertion, remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
 import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
@@ -211,6 +211,7 @@ export class ThreadHandle<Wire = Message> {
   takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
     return this.#exclusively(async () => {
       if (plan.threadVersion > sharedMessages || this.version > 0) return false;
+      if (plan.records.length > 0) this.#sentReminders = undefined;
       return this.#adopt({ ...plan, thread: this.key.thread }, []);
     });
   }
@@ -307,12 +308,14 @@ export class ThreadHandle<Wire = Message> {
       compacted ||= compaction.changed;
     };
     const now = this.#setting.clock.now();
+    const settled = this.version > 0 && this.plan.threadVersion === this.length;
     if (now > this.#gauge.nextExpiry)
       take(await this.#compact(compactExpired, 'time to live is over', options));
     if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
       take(await this.#compact(compactFirstSight, 'a large new result', options));
     for (let tries = 0; tries < MOST_RACES; tries++) {
-      const decision = decide(this.#setting, this.#check(), this.plan, this.#isCold(now));
+      const since = { cold: this.#isCold(now), settled };
+      const decision = decide(this.#setting, this.#check(), this.plan, since);
       if (decision.kind === 'postpone')
         events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
       if (decision.kind !== 'compact') break;
@@ -348,7 +351,7 @@ export class ThreadHandle<Wire = Message> {
    * What was shown before this process took the thread up is not known, so there all of it is.
    */
   async #releaseBoundReasoning(): Promise<void> {
-    const shown = JSON.stringify(this.#reminded().map(({ source }) => source));
+    const shown = JSON.stringify(this.#insertion().messages.map(({ source }) => source));
     const before = this.#sentReminders;
     this.#sentReminders = shown;
     const { signedFrom } = this.plan;
@@ -367,6 +370,12 @@ export class ThreadHandle<Wire = Message> {
 
   #reminded(): readonly Reminder[] {
     return this.#reminders.shownIn(this.#path.thread.head?.turn ?? 0);
+  }
+
+  #insertion(): Insertion {
+    const { rules, counter, budget: room } = this.#setting;
+    const reminders = this.#reminded();
+    return insertion(this.#builder.messages, reminders, rules, counter, room.rehydrationTokens);
   }
 
   /** Notes that a prompt goes out. */
@@ -492,9 +501,8 @@ export class ThreadHandle<Wire = Message> {
   }
 
   #fitted(events: readonly CompactionEvent[], compacted: boolean): Fitted<Wire> {
-    const { rules, counter, budget: room } = this.#setting;
     const shown = this.#asSentNow(finishPrompt(this.#builder, this.#setting));
-    const prompt = remindedPrompt(shown, this.#reminded(), rules, counter, room.rehydrationTokens);
+    const prompt = remindedPrompt(shown, this.#insertion(), this.#setting.counter);
     const { continueWith } = this.#setting.policy;
     return encodedBy(this.#host.codec, {
       prompt,

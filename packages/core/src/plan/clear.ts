@@ -17,7 +17,7 @@ import {
   type ToolPolicies,
 } from './durability.ts';
 import { NOTHING } from './excerpt.ts';
-import { callFor, moveToArtifact } from './artifact-record.ts';
+import { callFor, excerptRecord, moveToArtifact } from './artifact-record.ts';
 import type { ClearRecord, PlanRecord } from './plan.ts';
 import { seated } from './seat.ts';
 import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
@@ -112,8 +112,10 @@ async function clearOne(
       return verifiedDurability(result, args, situation.tools);
     }),
   );
-  if (found.some(mustNotBeLost)) return moveToArtifact(proposal, situation, hands, NOTHING);
-  return clearRecord(situation.tools, entry, proposal.span);
+  if (!found.some(mustNotBeLost)) return clearRecord(situation.tools, entry, proposal.span);
+  const pointer = excerptRecord(situation.draft, entry, NOTHING);
+  const tokens = situation.counter.message(seated(entry.message, pointer));
+  return tokens < entry.tokens ? moveToArtifact(proposal, situation, hands, NOTHING) : undefined;
 }
 
 function mustNotBeLost(durability: Durability): boolean {

@@ -205,7 +205,7 @@ export class PromptBuilder {
     const answers = role !== 'assistant' && hasResults(message);
     if (role === 'system' || this.#inRound || answers) return;
     if (last === undefined) {
-      if (this.#rules.first === 'user' && role !== 'user')
+      if (role === 'tool' || (role === 'assistant' && this.#rules.first === 'user'))
         this.#add(textMessage('user', OPENER), { kind: 'bridge' });
     } else if (this.#rules.alternate && side(role) === side(last)) {
       const other = side(role) === 'user' ? 'assistant' : 'user';

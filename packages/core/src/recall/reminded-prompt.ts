@@ -6,27 +6,36 @@ import type { Reminder } from './reminder.ts';
 
 const NOTED = '[Noted.]';
 
-/** A prompt with reminders before the present turn (C18). Cache points keep their messages. */
-export function remindedPrompt(
-  prompt: Prompt,
+/** Reminders with what frames them, and the position in a prompt at which they stand. */
+export interface Insertion {
+  readonly at: number;
+  readonly messages: readonly PromptMessage[];
+}
+
+/** Where reminders stand in a prompt: before the present turn (C18), as many as the reserve pays for. */
+export function insertion(
+  messages: readonly PromptMessage[],
   reminders: readonly Reminder[],
   rules: ProviderRules,
   counter: Counter,
   reserveTokens: number,
-): Prompt {
-  if (reminders.length === 0) return prompt;
-  const at = turnStart(prompt.messages);
-  const inserted = within(reserveTokens, prompt.messages[at - 1], reminders, rules, counter);
-  if (inserted.length === 0) return prompt;
-  const tokens = prompt.tokens + costOf(inserted, counter);
+): Insertion {
+  if (reminders.length === 0) return { at: 0, messages: [] };
+  const at = turnStart(messages);
+  return { at, messages: within(reserveTokens, messages[at - 1], reminders, rules, counter) };
+}
+
+/** A prompt with reminders. Cache points keep their messages. */
+export function remindedPrompt(prompt: Prompt, inserted: Insertion, counter: Counter): Prompt {
+  const { at, messages } = inserted;
+  if (messages.length === 0) return prompt;
   return {
-    messages: prompt.messages.toSpliced(at, 0, ...inserted),
-    tokens,
-    cachePoints: prompt.cachePoints.map((point) => (point < at ? point : point + inserted.length)),
+    messages: prompt.messages.toSpliced(at, 0, ...messages),
+    tokens: prompt.tokens + costOf(messages, counter),
+    cachePoints: prompt.cachePoints.map((point) => (point < at ? point : point + messages.length)),
   };
 }
 
-/** As many reminders as the reserve pays for, with what frames them. */
 function within(
   reserveTokens: number,
   before: PromptMessage | undefined,

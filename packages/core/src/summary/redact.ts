@@ -31,7 +31,9 @@ const ISSUED = new RegExp(
   'g',
 );
 const SLACK_HOOK = /(hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,100}/g;
-const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)([^\s/@"']{1,200})(?=@)/g;
+const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)(?!\d{1,5}\/)([^\s@"']{1,200})(?=@)/g;
+/** A quoted phrase under a password's name. */
+const PHRASE = /(pass(?:word|phrase|wd)["']?\s{0,3}[:=]\s{0,3}(["']))([^"'\n]{4,200})(?=\2)/gi;
 const AUTHORIZATION =
   /\b(bearer|basic|(?<=authorization["']?:\s{0,3}["']?)token)(\s{1,3})([A-Za-z0-9._~+/=-]{16,2000})/gi;
 
@@ -49,7 +51,7 @@ const SAID = new RegExp(
 
 /** `NAME=value` in an environment, `X-Api-Key: value` in a header: the name alone says that the value is one. */
 const NAMED =
-  /(\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|CREDENTIALS?)=|\b[Xx]-[A-Za-z-]{0,40}(?:[Kk]ey|[Tt]oken|[Ss]ecret)["']?\s?:\s?)(["']?)([^\s"'\\,;<>&]{4,400})/g;
+  /(\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|CREDENTIALS?)=|\b[Xx]-[A-Za-z-]{0,40}(?:[Kk]ey|[Tt]oken|[Ss]ecret)["']?\s?:\s?)(["']?)([^\s"'\\,;<>]{4,400})/g;
 const COOKIES = /\b((?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?)([^\n"']{1,4000})/gi;
 /** `-u name:password`, as curl has it; `docker run -u 1000:1000` and `-u user:group` are something else. */
 const LOGIN = /(\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[\w.@%+-]{1,80}:)([^\s"'@/]{1,200})/g;
@@ -67,6 +69,9 @@ export const redactSecrets: Redact = (text) =>
     )
     .replace(AUTHORIZATION, (whole, scheme: string, gap: string, value: string) =>
       looksRandom(value) ? scheme + gap + MARK : whole,
+    )
+    .replace(PHRASE, (whole, before: string, _: string, value: string) =>
+      value.includes(' ') && !isPlaceholder(value) ? before + MARK : whole,
     )
     .replace(NAMED, (whole, name: string, quote: string, value: string) =>
       isPlaceholder(value) || /^(?:[/.~]|\d+$)/.test(value) ? whole : name + quote + MARK,
@@ -132,7 +137,7 @@ const HEX = /^[0-9a-f]+$/i;
 
 /** A hash, or eight characters or more, letters and digits mixed, and not a path, a member or a version. */
 function looksRandom(value: string): boolean {
-  if (value.length >= 16 && HEX.test(value)) return true;
+  if (value.length >= 16 && HEX.test(value.replaceAll('-', ''))) return true;
   if (value.length < 8 || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
   if (/^[.~]?\/|\.[a-z]{1,4}$|^v?\d+\.\d+/.test(value)) return false;
   return entropy(value) >= 2.8 && !isWordy(value);
