@@ -90,6 +90,15 @@ export class Conversation<Wire extends object> {
     this.#seen = [...this.#seen.slice(0, from), ...wire.slice(standing)];
   }
 
+  /** Appends messages that a host adds by themselves, with what was reported of the last answer among them. */
+  async add(wire: readonly Wire[]): Promise<void> {
+    const fresh = this.#format.codec.decode(wire, this.handle.messages);
+    const isAnswered = fresh.some(({ role }) => role === 'assistant');
+    const usage = this.#reported;
+    if (isAnswered) this.#reported = undefined;
+    await this.handle.appendDecoded(withUsage(fresh, usage));
+  }
+
   /** Notes what the provider reported of an answer that the host's next list will hold. */
   report(usage: Usage | undefined): void {
     this.#reported = usage;

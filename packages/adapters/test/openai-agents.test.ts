@@ -6,7 +6,9 @@ import {
   Runner,
   setTracingDisabled,
   tool,
+  Usage,
   type AgentInputItem,
+  type AgentOutputItem,
   type Model,
 } from '@openai/agents';
 import {
@@ -86,7 +88,7 @@ for (const dialect of ['openai-responses', 'openai-chat'] as const) {
     const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
     assert.equal(thread.length, 402, 'what was said, once each');
     assert.deepEqual(thread.filter(isSummary), []);
-    assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 200);
+    assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 201);
   });
 }
 
@@ -116,6 +118,12 @@ test('E3 on OpenAI Agents a second refusal is reported with both sizes', async (
 });
 
 const user = (content: string): AgentInputItem => ({ type: 'message', role: 'user', content });
+const answer = (text: string): AgentOutputItem => ({
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text }],
+});
 const call = (callId: string, args: string): AgentInputItem => ({
   type: 'function_call',
   callId,
@@ -151,6 +159,57 @@ test('A14 a session of OpenAI Agents is a thread: read, popped, cleared, resumed
   await resumed.addItems([user('d')]);
   const { session: third } = openaiAgentsBobbin({ thread: KEY.thread, store });
   assert.deepEqual(await third.getItems(), [user('d')]);
+});
+
+test('A14 what was popped or cleared from a session of OpenAI Agents stays so in the next process', async () => {
+  const store = memoryStore();
+  const itemsOf = (): Promise<AgentInputItem[]> =>
+    openaiAgentsBobbin({ thread: KEY.thread, store }).session.getItems();
+  const { session } = openaiAgentsBobbin({ thread: KEY.thread, store });
+  await session.addItems([user('a'), user('b'), user('c')]);
+  assert.deepEqual(await session.popItem(), user('c'));
+  assert.deepEqual(await itemsOf(), [user('a'), user('b')]);
+  await session.clearSession();
+  assert.deepEqual(await itemsOf(), []);
+  const { session: next } = openaiAgentsBobbin({ thread: KEY.thread, store });
+  await next.addItems([user('d')]);
+  assert.deepEqual(await next.popItem(), user('d'));
+  assert.deepEqual(await itemsOf(), []);
+  const kept = await store.threads(KEY.tenant, 9);
+  assert.deepEqual(
+    kept.map(({ thread, length }) => [thread, length]),
+    [
+      ['ledger', 3],
+      ['ledger~1', 2],
+    ],
+    'what was said is all kept, and that it was cleared',
+  );
+});
+
+test('B4 in a chat on OpenAI Agents every answer has the usage that was reported of it', async () => {
+  const store = memoryStore();
+  const bobbin = openaiAgentsBobbin({ thread: KEY.thread, store });
+  let asked = 0;
+  const model = {
+    getResponse: async () => {
+      asked += 1;
+      const usage = new Usage({ inputTokens: 700 + asked, outputTokens: 5, totalTokens: 705 });
+      return { usage, output: [answer(`answer ${asked}`)] };
+    },
+  };
+  const provider = bobbin.provider({ getModel: () => model as unknown as Model });
+  const runner = new Runner({ modelProvider: provider });
+  const agent = new Agent({ name: 'talker' });
+  for (let i = 0; i < 5; i++) await runner.run(agent, `question ${i}`, { session: bobbin.session });
+  const [head] = await store.heads(KEY);
+  const thread = await store.path(KEY, head as MessageId);
+  assert.deepEqual(
+    thread.map(({ message: { role, meta } }) => [role, meta?.usage?.inputTokens]),
+    [1, 2, 3, 4, 5].flatMap((i) => [
+      ['user', undefined],
+      ['assistant', 700 + i],
+    ]),
+  );
 });
 
 test('A14 a session of OpenAI Agents replaces a call, and compacts when it is told to', async () => {

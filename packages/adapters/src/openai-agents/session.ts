@@ -1,5 +1,13 @@
 import type { AgentInputItem, Session } from '@openai/agents';
-import { callsOf, type MessageId, type ThreadId, type ThreadKey } from '@bobbin/core';
+import {
+  callsOf,
+  textMessage,
+  type Message,
+  type MessageId,
+  type Node,
+  type ThreadId,
+  type ThreadKey,
+} from '@bobbin/core';
 import type { Conversation } from '../conversation.ts';
 import type { Conversations } from '../conversations.ts';
 import { agentItems } from './codec.ts';
@@ -16,6 +24,12 @@ export interface SessionCapabilities {
   }): Promise<void>;
   replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void>;
 }
+
+/** Ends the thread of a history that was cleared: the next thread goes on. */
+const CLEARED: Message = {
+  ...textMessage('system', 'The session was cleared.', { synthetic: true }),
+  extra: { cleared: true },
+};
 
 /**
  * A session whose history is a thread. What a run reads of it is fitted; what was said is all kept: taking an item back
@@ -44,8 +58,7 @@ export class ThreadSession implements Session, SessionCapabilities {
   async thread(): Promise<ThreadId> {
     if (this.#beginnings === undefined) {
       let count = 0;
-      while ((await this.#conversations.store.window(this.#key(count + 1))) !== undefined)
-        count += 1;
+      while (await this.#isCleared(count)) count += 1;
       this.#beginnings = count;
     }
     return this.#key(this.#beginnings).thread;
@@ -65,7 +78,7 @@ export class ThreadSession implements Session, SessionCapabilities {
     const known = conversation.sharedFrom(from, items);
     const isBeside = from + known < conversation.handle.length;
     const there = isBeside ? await this.#rewound(conversation, from + known) : conversation;
-    await there.handle.append(...items.slice(known));
+    await there.add(items.slice(known));
     this.#added = from + items.length;
   }
 
@@ -112,6 +125,11 @@ export class ThreadSession implements Session, SessionCapabilities {
     return { tenant: this.#tenant, thread: name as ThreadId };
   }
 
+  async #isCleared(beginnings: number): Promise<boolean> {
+    const window = await this.#conversations.store.window(this.#key(beginnings));
+    return window?.tail.at(-1)?.message.extra?.['cleared'] === true;
+  }
+
   async #current(): Promise<Conversation<AgentInputItem>> {
     return this.#conversations.named(await this.thread());
   }
@@ -125,6 +143,7 @@ export class ThreadSession implements Session, SessionCapabilities {
       : conversation;
   }
 
+  /** The conversation without its last messages, for every process that comes: the store's head moves back. */
   async #rewound(
     conversation: Conversation<AgentInputItem>,
     length: number,
@@ -133,12 +152,16 @@ export class ThreadSession implements Session, SessionCapabilities {
     if (length === conversation.handle.length) return conversation;
     if (length === 0) {
       await this.thread();
+      await conversation.handle.appendDecoded([CLEARED]);
       this.#beginnings = (this.#beginnings ?? 0) + 1;
       return this.#current();
     }
+    const { store } = this.#conversations;
     const { key, head } = conversation.handle;
-    const [node] = await this.#conversations.store.path(key, head as MessageId, length - 1);
-    return this.#conversations.forked(key.thread, node?.id as MessageId);
+    const [last] = await store.path(key, head as MessageId, length - 1);
+    const node = last as Node;
+    await store.append(key, [node]);
+    return this.#conversations.forked(key.thread, node.id);
   }
 
   async #path(conversation: Conversation<AgentInputItem>): ReturnType<typeof pathOf> {
