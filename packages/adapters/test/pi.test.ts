@@ -111,3 +111,33 @@ test('C26 pi has read_artifact and recall', async () => {
   const found = await recall?.execute('1', { query: 't3.ts' }, undefined, undefined, CONTEXT);
   assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22 at \/srv\/app\/t3\.ts:3/);
 });
+
+test('B10 C26 what the user hid from the model or edited is neither in the summary nor found by recall', async () => {
+  const { compact, tools } = installed(bobbinExtension());
+  const secret = 'the phrase is tangerine horizon, error: EACCES at /srv/vault/hidden.txt';
+  const hidden = {
+    role: 'bashExecution',
+    command: 'cat notes',
+    output: secret,
+    exitCode: 0,
+    excludeFromContext: true,
+  };
+  const entries = [...entriesOf(20), message(41, hidden)];
+  const edit = { type: 'context_edit', id: 'e42', parentId: 'e41', targetId: 'e8' };
+  entries.push({ ...edit, replacement: { content: 'run 3: see elsewhere' } } as { id: string });
+  entries.push(message(43, { role: 'user', content: 'Go on.' }));
+  entries.push(message(44, { role: 'assistant', content: [{ type: 'text', text: 'Yes.' }] }));
+  const answer = await compact(event(entries, 'e43'));
+  assert.ok(answer !== undefined);
+  assert.equal(answer.compaction.firstKeptEntryId, 'e43');
+  assert.doesNotMatch(answer.compaction.summary, /tangerine|hidden\.txt|expected 21 but was 22/);
+  const recall = async (query: string): Promise<string> => {
+    const found = await tools
+      .get('recall')
+      ?.execute('1', { query }, undefined, undefined, CONTEXT);
+    return found?.content[0]?.text ?? '';
+  };
+  assert.doesNotMatch(await recall('tangerine horizon'), /phrase is/);
+  assert.doesNotMatch(await recall('t3.ts'), /expected 21/);
+  assert.match(await recall('run 3 elsewhere'), /run 3: see elsewhere/);
+});

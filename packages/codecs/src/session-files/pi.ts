@@ -33,7 +33,7 @@ export const piSession: SessionFormat = {
     const [header] = places;
     if (header?.at('type').value !== 'session')
       throw new DecodeError('line 1', 'must be the header of a pi session');
-    return new PiFile(header, places.slice(1)).session();
+    return sessionOf(header, places.slice(1));
   },
   encode: encodeJsonLines,
 };
@@ -44,66 +44,60 @@ interface Line {
   readonly type: string;
   readonly id: string;
   readonly parent: string | null;
+  /** None where the line holds no message, or one that the user hid from the model. */
   readonly message: Message | undefined;
 }
 
-class PiFile {
-  readonly #header: Place;
-  readonly #lines: readonly Line[];
+function sessionOf(header: Place, places: readonly Place[]): Session {
+  const lines = version(header) < 2 ? places.map(numbered) : places.map(linked);
+  const whole = pathOf(lines);
+  const edits = editsOf(whole);
+  const shown = new Map(whole.map((line) => [line, { ...line, message: edited(line, edits) }]));
+  const path = [...shown.values()];
+  const entries = lines.map((line) => entryOf(shown.get(line) ?? line));
+  return {
+    format: 'pi',
+    header: headerOf(header),
+    entries: [{ original: header.object(), messages: [] }, ...entries],
+    messages: messagesOf(path),
+    compactions: path.flatMap(({ type }, i) =>
+      type === 'compaction' ? [compactionAt(path, i)] : [],
+    ),
+    context: contextOf(path),
+  };
+}
 
-  constructor(header: Place, places: readonly Place[]) {
-    this.#header = header;
-    this.#lines = version(header) < 2 ? places.map(numbered) : places.map(linked);
-  }
+function compactionAt(path: readonly Line[], at: number): SessionCompaction {
+  const { place } = path[at] as Line;
+  const before = messagesOf(path.slice(0, at)).length;
+  const kept = firstKept(path, at);
+  return {
+    summary: place.at('summary').text(),
+    after: before,
+    firstKept: kept === undefined ? before : messagesOf(path.slice(0, kept)).length,
+    ...timeField(place.at('timestamp').value),
+    tokensBefore: tokenCount(place.at('tokensBefore').value),
+  };
+}
 
-  session(): Session {
-    const path = this.#path();
-    const messages = path.flatMap(({ message }) => message ?? []);
-    return {
-      format: 'pi',
-      header: headerOf(this.#header),
-      entries: [{ original: this.#header.object(), messages: [] }, ...this.#lines.map(entryOf)],
-      messages,
-      compactions: path.flatMap((line, i) =>
-        line.type === 'compaction' ? [this.#compaction(path, i)] : [],
-      ),
-      context: this.#context(path),
-    };
+/** From the root to the last entry. */
+function pathOf(lines: readonly Line[]): readonly Line[] {
+  const byId = new Map(lines.map((line) => [line.id, line]));
+  const path: Line[] = [];
+  let line = lines.at(-1);
+  while (line !== undefined && path.length <= lines.length) {
+    path.push(line);
+    line = line.parent === null ? undefined : byId.get(line.parent);
   }
+  return path.toReversed();
+}
 
-  /** From the root to the last entry. */
-  #path(): readonly Line[] {
-    const byId = new Map(this.#lines.map((line) => [line.id, line]));
-    const path: Line[] = [];
-    let line = this.#lines.at(-1);
-    while (line !== undefined && path.length <= this.#lines.length) {
-      path.push(line);
-      line = line.parent === null ? undefined : byId.get(line.parent);
-    }
-    return path.toReversed();
-  }
-
-  #compaction(path: readonly Line[], at: number): SessionCompaction {
-    const { place } = path[at] as Line;
-    const before = messagesIn(path.slice(0, at));
-    const kept = firstKept(path, at);
-    return {
-      summary: place.at('summary').text(),
-      after: before,
-      firstKept: kept === undefined ? before : messagesIn(path.slice(0, kept)),
-      ...timeField(place.at('timestamp').value),
-      tokensBefore: tokenCount(place.at('tokensBefore').value),
-    };
-  }
-
-  /** As pi rebuilds it: the newest summary, what was kept before it, and all that came behind it. */
-  #context(path: readonly Line[]): readonly Message[] {
-    const at = path.findLastIndex(({ type }) => type === 'compaction');
-    const shown = at < 0 ? path : [...keptLines(path, at), ...path.slice(at + 1)];
-    const edits = editsOf(shown);
-    const rest = shown.flatMap((line) => edited(line, edits));
-    return at < 0 ? rest : [...checkpoint(path[at] as Line), ...rest];
-  }
+/** As pi rebuilds it: the newest summary, what was kept before it, and all that came behind it. */
+function contextOf(path: readonly Line[]): readonly Message[] {
+  const at = path.findLastIndex(({ type }) => type === 'compaction');
+  if (at < 0) return messagesOf(path);
+  const kept = [...keptLines(path, at), ...path.slice(at + 1)];
+  return [...checkpoint(path[at] as Line), ...messagesOf(kept)];
 }
 
 function version(header: Place): number {
@@ -131,7 +125,8 @@ function linked(place: Place): Line {
 
 function lineOf(place: Place, id: string, parent: string | null): Line {
   const type = place.at('type').text();
-  return { place, type, id, parent, message: messageOf(type, place) };
+  const message = isHidden(place) ? undefined : messageOf(type, place);
+  return { place, type, id, parent, message };
 }
 
 function messageOf(type: string, place: Place): Message | undefined {
@@ -157,8 +152,8 @@ function entryOf({ place, message }: Line): SessionEntry {
   return { original: place.object(), messages: message === undefined ? [] : [message] };
 }
 
-function messagesIn(lines: readonly Line[]): number {
-  return lines.filter(({ message }) => message !== undefined).length;
+function messagesOf(lines: readonly Line[]): readonly Message[] {
+  return lines.flatMap(({ message }) => message ?? []);
 }
 
 /** Where on the path the first entry stands that a compaction keeps; undefined where it keeps none. */
@@ -187,16 +182,15 @@ function editsOf(lines: readonly Line[]): ReadonlyMap<string, Place> {
   return new Map(edits.map(({ place }) => [place.at('targetId').text(), place.at('replacement')]));
 }
 
-/** The message of a line as the model sees it: left out, with other content, or as it is. */
-function edited(line: Line, edits: ReadonlyMap<string, Place>): readonly Message[] {
+/** The message of a line as the model sees it: none, with other content, or as it is. */
+function edited(line: Line, edits: ReadonlyMap<string, Place>): Message | undefined {
   const { message, place, id } = line;
-  if (message === undefined || isHidden(place)) return [];
   const replacement = edits.get(id);
-  if (replacement === undefined) return [message];
-  if (replacement.value === null) return [];
+  if (message === undefined || replacement === undefined) return message;
+  if (replacement.value === null) return undefined;
   const content = replacement.object()['content'];
   const wire = line.type === 'message' ? place.at('message').object() : place.object();
-  return [redecoded(place, { role: 'custom', ...wire, content: blocks(content) })];
+  return redecoded(place, { role: 'custom', ...wire, content: blocks(content) });
 }
 
 function redecoded(place: Place, wire: JsonObject): Message {

@@ -3,7 +3,7 @@ import type { JsonObject, Message } from '@bobbin/core';
 /** A line of a session file, or a message of an export, with the messages that it became. */
 export interface SessionEntry {
   readonly original: JsonObject;
-  /** None for what is no message: settings, events, snapshots, and what is not known. */
+  /** None for what is no message, settings, events, snapshots, and for what the user hid from the model. */
   readonly messages: readonly Message[];
 }
 
@@ -34,7 +34,10 @@ export interface Session {
   readonly header: SessionHeader;
   /** The file itself, forks and sub-agents included: it is encoded from this. */
   readonly entries: readonly SessionEntry[];
-  /** The conversation that was talked on last, whole, as if nothing had been compacted. */
+  /**
+   * The conversation that was talked on last, whole, as if nothing had been compacted: all that the model was told, as
+   * the user edited it.
+   */
   readonly messages: readonly Message[];
   readonly compactions: readonly SessionCompaction[];
   /** What the harness would send: the last summary, marked as synthetic, what it kept, and all that came later. */
