@@ -47,7 +47,10 @@ test('B8 OpenCode: steps, tools in every state, and compactions', () => {
         { type: 'patch', hash: 'h', files: [] },
       ],
     },
-    { info: info('m3', 'user'), parts: [text('More')] },
+    {
+      info: info('m3', 'user'),
+      parts: [text('More'), { type: 'subtask', prompt: 'Review', agent: 'x' }, { type: 'new' }],
+    },
     { info: info('m4', 'user'), parts: [{ type: 'compaction', auto: true, tail_start_id: 'm3' }] },
     { info: info('m5', 'assistant', { summary: true, tokens }), parts: [text('So far')] },
     {
@@ -68,7 +71,7 @@ test('B8 OpenCode: steps, tools in every state, and compactions', () => {
     'assistant reasoning:hm call:c1 call:c2',
     'tool result:c1 result:c2',
     'assistant text:Next call:c3',
-    'user text:More',
+    'user text:More text:Review opaque',
     'assistant text:Half',
   ]);
   assert.deepEqual(
@@ -85,7 +88,7 @@ test('B8 OpenCode: steps, tools in every state, and compactions', () => {
   assert.deepEqual(session.compactions, [{ summary: 'So far', after: 5, firstKept: 4, time: 5 }]);
   assert.deepEqual(told(session.context), [
     'user text:So far (synthetic)',
-    'user text:More',
+    'user text:More text:Review opaque',
     'assistant text:Half',
   ]);
 });

@@ -9,6 +9,7 @@ import {
   type ResultPart,
 } from '@bobbin/core';
 import { DecodeError } from '../decode-error.ts';
+import { lasting } from '../leftover.ts';
 import { Place } from '../place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
@@ -55,13 +56,16 @@ interface Entry extends SessionEntry {
 function entryOf(place: Place): Entry {
   const info = place.at('info');
   const parts = place.at('parts').list();
-  const meta = metaOf(info);
   const isAnswer = info.at('role').text() === 'assistant';
+  const isSummary = isAnswer && info.at('summary').value === true;
+  const compaction = parts.find((part) => part.at('type').value === 'compaction')?.object();
+  const made = isSummary || compaction !== undefined ? { synthetic: true } : {};
+  const meta = { ...metaOf(info), ...made };
   return {
     original: place.object(),
     id: info.at('id').text(),
-    isSummary: isAnswer && info.at('summary').value === true,
-    compaction: parts.find((part) => part.at('type').value === 'compaction')?.object(),
+    isSummary,
+    compaction,
     messages: isAnswer
       ? steps(parts).flatMap((step) => answer(step, meta))
       : said('user', parts.flatMap(decodePart), meta),
@@ -113,9 +117,16 @@ function said(role: 'user' | 'assistant', parts: readonly Part[], meta: MessageM
   return parts.length === 0 ? [] : [{ role, parts, meta }];
 }
 
-/** The part as it is sent; marks of steps, snapshots and patches are not. */
+/** Parts that are never sent. */
+const UNSENT = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'agent', 'retry']);
+
+/** What OpenCode asks its model in place of the wish for a compaction. */
+const COMPACTION_WISH = 'What did we do so far?';
+
+/** The part as it is sent. */
 function decodePart(place: Place): readonly Part[] {
-  switch (place.at('type').text()) {
+  const type = place.at('type').text();
+  switch (type) {
     case 'text':
       return place.at('ignored').value === true || place.at('text').value === ''
         ? []
@@ -138,8 +149,12 @@ function decodePart(place: Place): readonly Part[] {
           args: JSON.stringify(place.at('state').at('input').json()),
         },
       ];
+    case 'subtask':
+      return [{ kind: 'text', text: place.at('prompt').text() }];
+    case 'compaction':
+      return [{ kind: 'text', text: COMPACTION_WISH }];
     default:
-      return [];
+      return UNSENT.has(type) ? [] : [{ kind: 'opaque', type, value: lasting(place.object()) }];
   }
 }
 
