@@ -17,7 +17,7 @@ export interface Case {
 const CUTS = 8;
 const LEAST_TOKENS = 8_000;
 const LEAST_TOKENS_BEFORE = 5_000;
-const HORIZON = 80;
+const HORIZON = 100;
 const LEAST_NEEDED = 3;
 
 /** The cases of a conversation: at several shares of each stretch between compactions, and where it was compacted. */

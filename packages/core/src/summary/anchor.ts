@@ -18,53 +18,134 @@ export interface Anchor {
   readonly full: string;
 }
 
-const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
-  [/(?:~|\.{1,2})?\/?(?:[\w@.+-]+\/)+[\w@.+-]+/g, KIND.path],
-  [/\b[A-Za-z_$][\w$]*(?:[._][A-Za-z_$][\w$]*)+\b/g, KIND.dotted],
-  [/\b[a-z]+(?:[A-Z][a-z0-9]*)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b/g, KIND.camel],
-  [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b/g, KIND.hash],
-  [/\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,12}\b/g, KIND.code],
-  [/\b\d+(?:\.\d+){2,}\b|\b\d{4,}\b|#\d+\b|\$\d[\d,.]*\d/g, KIND.number],
-];
-/** Years and turns of speech are no anchors. */
-const NEVER = /^(?:19|20)\d\d$|^and\/or$|^\/dev\/null$|^i\.e$|^e\.g$|^node_modules/i;
 const SHORTEST = 4;
 const LONGEST = 160;
 /** Longer runs without a space are data, not names; looking into them would cost time for nothing. */
 const LONGEST_CHUNK = 400;
 
+/** Words that a slash or a dot joins in prose. */
+const PROSE = new Set(
+  'and/or either/or he/she his/her him/her s/he yes/no on/off true/false input/output e.g i.e a.k.a w.r.t'.split(
+    ' ',
+  ),
+);
+
 export function keyOfPath(path: string): string {
   return path.split('/').filter(Boolean).slice(-2).join('/');
 }
 
+/** The anchors of a chunk: a path with the names in it, or a name with the names that its dots join. */
 function anchorsIn(chunk: string): readonly Anchor[] | null {
-  let out: Anchor[] | null = null;
-  for (const [pattern, kind] of PATTERNS) {
-    const found = chunk.match(pattern);
-    if (found === null) continue;
-    for (const raw of found) {
-      const full = /[.,:;]$/.test(raw) ? raw.replace(/[.,:;]+$/, '') : raw;
-      if (full.length < SHORTEST || full.length > LONGEST || NEVER.test(full)) continue;
-      (out ??= []).push(anchorOf(full, kind));
-    }
-  }
-  return out;
+  const whole = trimmed(chunk);
+  if (PROSE.has(whole.toLowerCase())) return null;
+  const found: Anchor[] = [];
+  const names = whole.includes('/') ? whole.split('/').filter(Boolean) : [whole];
+  if (names.length > 1 && whole.length <= LONGEST && /[A-Za-z]/.test(whole))
+    found.push({ key: keyOfPath(whole), kind: KIND.path, full: whole });
+  for (const name of names) addName(name, found);
+  return found.length === 0 ? null : found;
 }
 
-function anchorOf(full: string, kind: Kind): Anchor {
-  if (kind === KIND.path) return { key: keyOfPath(full), kind, full };
-  const exact = kind === KIND.dotted && !full.includes('.') ? KIND.snake : kind;
-  return { key: full, kind: exact, full };
+function addName(raw: string, found: Anchor[]): void {
+  const name = trimmed(raw);
+  if (name.length < SHORTEST || name.length > LONGEST) return;
+  const kind = kindOf(name);
+  if (kind !== undefined) found.push({ key: name, kind, full: name });
+  if (kind !== KIND.dotted) return;
+  for (const piece of name.split('.'))
+    if (piece.length >= SHORTEST && kindOf(piece) !== undefined) addName(piece, found);
 }
+
+/** Without the joints at its ends that belong to the sentence around it. */
+function trimmed(chunk: string): string {
+  let [from, to] = [0, chunk.length];
+  while (to > from && '$@.+~/#-'.includes(chunk.charAt(to - 1))) to--;
+  if (chunk.startsWith('//')) from = 2;
+  if (/^\.{0,2}\//.test(chunk)) return chunk.slice(from, to);
+  while (from < to && '.-+'.includes(chunk.charAt(from))) from++;
+  return chunk.slice(from, to);
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const YEAR = /^(?:19|20)\d\d$/;
+const DATA_HEX = 64;
+
+/** What kind of name this is; undefined where it is a word that anybody could guess. */
+function kindOf(name: string): Kind | undefined {
+  const { letters, digits, humps, dots, lows, dashes, hex, upper } = shapeOf(name);
+  if (hex && digits > 0 && letters > 0 && name.length >= 7)
+    return name.length <= DATA_HEX ? KIND.hash : undefined;
+  if (UUID.test(name)) return KIND.hash;
+  if (letters === 0) return isTelling(name, digits, dots) ? KIND.number : undefined;
+  if (dots > 0) return KIND.dotted;
+  if (lows > 0) return KIND.snake;
+  if (humps > 0) return KIND.camel;
+  if (digits === 0) return undefined;
+  return upper === letters || digits >= 3 || dashes > 0 ? KIND.code : undefined;
+}
+
+/** Versions, references, amounts of money, and long numbers that are no year. */
+function isTelling(name: string, digits: number, dots: number): boolean {
+  if (dots > 1) return true;
+  if (name.startsWith('#') || name.startsWith('$')) return digits > 0;
+  return digits >= 4 && dots === 0 && !YEAR.test(name);
+}
+
+interface Shape {
+  readonly letters: number;
+  readonly upper: number;
+  readonly digits: number;
+  /** Capitals behind a small letter, and capitals of a second word: `fooBar`, `FooBar`, `HTTPServer`. */
+  readonly humps: number;
+  /** Dots and underscores between what they join. */
+  readonly dots: number;
+  readonly lows: number;
+  readonly dashes: number;
+  readonly hex: boolean;
+}
+
+function shapeOf(name: string): Shape {
+  let [letters, upper, digits, humps, dots, lows, dashes] = [0, 0, 0, 0, 0, 0, 0];
+  let [hex, before, run] = [true, 0, 0];
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    const kind = CLASS[code] as number;
+    run = kind === UPPER ? run + 1 : kind === LOWER && run > 1 ? -1 : 0;
+    if (kind === DIGIT) digits++;
+    else if (kind === LOWER || kind === UPPER) {
+      letters++;
+      if (kind === UPPER) upper++;
+      if (kind === UPPER && before === LOWER) humps++;
+      // `HTTPServer`; `URLs` is a plural.
+      if (run === -1 && i + 1 < name.length) humps++;
+      if (code > 102 || kind === UPPER) hex = false;
+    } else {
+      hex = false;
+      if (code === DOT && before !== 0 && before !== JOINT) dots++;
+      if (code === LOW_LINE) lows++;
+      if (code === DASH && letters > 0) dashes++;
+    }
+    before = kind;
+  }
+  return { letters, upper, digits, humps, dots, lows, dashes, hex };
+}
+
+const JOINTS = '_$@.+~/#-';
 
 /** Character classes: 0 outside a chunk, 1 lower case, 2 upper case, 3 digit, 4 a joint. */
 const CLASS = new Uint8Array(128);
 for (let c = 97; c <= 122; c++) CLASS[c] = 1;
 for (let c = 65; c <= 90; c++) CLASS[c] = 2;
 for (let c = 48; c <= 57; c++) CLASS[c] = 3;
-for (const c of '_$@.+~/#-') CLASS[c.charCodeAt(0)] = 4;
+for (const c of JOINTS) CLASS[c.charCodeAt(0)] = 4;
+const LOWER = 1;
 const UPPER = 2;
+const DIGIT = 3;
+const JOINT = 4;
 const DOLLAR = 36;
+const DASH = 45;
+const DOT = 46;
+const LOW_LINE = 95;
 const COMMA = 44;
 
 function isInChunk(code: number): boolean {

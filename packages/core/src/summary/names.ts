@@ -28,7 +28,8 @@ export function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence !== '');
 }
 
-const STOP = new Set(
+/** Words that hold a sentence together and tell nothing. */
+export const STOP: ReadonlySet<string> = new Set(
   `a an and are as at be been by can could did do does for from had has have i in into is it its may might of on or our
   shall should so that the their them then there these they this to was we were will with would you your please not no`.split(
     /\s+/,

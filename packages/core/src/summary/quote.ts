@@ -1,4 +1,5 @@
 import { headOf } from '../thread/text.ts';
+import { STOP } from './names.ts';
 import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
@@ -29,17 +30,12 @@ export function shortened(line: string, most: number): string {
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
 }
 
-const COMMON = new Set(
-  `the and for that this with from have are was not you but all can has had will its into then than they our your out use
-  used using via file line lines code test tests run now let new one two see also only more some any when what which
-  where there here just like need make`.split(/\s+/),
-);
 const WORD = /[a-z][a-z0-9]{2,}/g;
 
 /** The words of a text that tell something. */
 export function tellingWords(text: string): Set<string> {
   const words = new Set(text.toLowerCase().match(WORD) ?? []);
-  for (const word of COMMON) words.delete(word);
+  for (const word of STOP) words.delete(word);
   return words;
 }
 
