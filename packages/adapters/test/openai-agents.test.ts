@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import {
   Agent,
@@ -117,13 +119,78 @@ test('E3 on OpenAI Agents a second refusal is reported with both sizes', async (
   assert.equal(provider.faults.length, 2);
 });
 
+function answer(text: string): AgentOutputItem {
+  const content = [{ type: 'output_text' as const, text }];
+  return { type: 'message', role: 'assistant', status: 'completed', content };
+}
+
+/** The events of an answer of the Responses API: both kinds begin alike, as OpenAI's do. */
+function eventsOf(...ends: readonly object[]): string {
+  const response = { id: 'r', object: 'response', model: 'scripted', output: [] };
+  const begun = { ...response, status: 'in_progress' };
+  const created = { type: 'response.created', response: begun };
+  const events = [created, { type: 'response.in_progress', response: begun }, ...ends];
+  return events
+    .map((event, i) => ({ sequence_number: i, ...event }) as { type?: string })
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('');
+}
+
+const TOO_LONG = {
+  code: 'context_length_exceeded',
+  message: 'Your input exceeds the context window of this model.',
+};
+const REFUSALS = {
+  'an error': [{ type: 'error', error: { type: 'invalid_request_error', ...TOO_LONG } }],
+  'a failed response': [
+    { type: 'response.failed', response: { id: 'r', status: 'failed', error: TOO_LONG } },
+  ],
+};
+
+for (const [kind, refusal] of Object.entries(REFUSALS)) {
+  test(`E3 on OpenAI Agents a stream that begins and is refused by ${kind} is compacted and sent once more`, async (t) => {
+    const said = {
+      type: 'response.output_text.delta',
+      item_id: 'm',
+      output_index: 0,
+      delta: 'Yes.',
+    };
+    const output = [{ ...answer('Yes.'), id: 'm' }];
+    const usage = { input_tokens: 9, output_tokens: 1, total_tokens: 10 };
+    const done = { id: 'r', object: 'response', status: 'completed', output, usage };
+    const replies = [
+      eventsOf(...refusal),
+      eventsOf(said, { type: 'response.completed', response: done }),
+    ];
+    let asked = 0;
+    const server = createServer((incoming, outgoing) => {
+      incoming.resume();
+      outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(replies[asked]);
+      asked += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const bobbin = openaiAgentsBobbin({ thread: KEY.thread });
+    const inner = new OpenAIProvider({ apiKey: 'scripted', baseURL, useResponses: true });
+    const runner = new Runner({ modelProvider: bobbin.provider(inner) });
+    const stream = await runner.run(new Agent({ name: 'talker', model: 'scripted' }), 'Well?', {
+      session: bobbin.session,
+      stream: true,
+    });
+    const deltas: string[] = [];
+    let begun = 0;
+    for await (const event of stream) {
+      if (event.type !== 'raw_model_stream_event') continue;
+      if (event.data.type === 'response_started') begun += 1;
+      if (event.data.type === 'output_text_delta') deltas.push(event.data.delta);
+    }
+    await stream.completed;
+    assert.deepEqual([asked, begun, deltas, stream.finalOutput], [2, 1, ['Yes.'], 'Yes.']);
+  });
+}
+
 const user = (content: string): AgentInputItem => ({ type: 'message', role: 'user', content });
-const answer = (text: string): AgentOutputItem => ({
-  type: 'message',
-  role: 'assistant',
-  status: 'completed',
-  content: [{ type: 'output_text', text }],
-});
 const call = (callId: string, args: string): AgentInputItem => ({
   type: 'function_call',
   callId,

@@ -132,9 +132,7 @@ test('B10 C26 what the user hid from the model or edited is neither in the summa
   assert.equal(answer.compaction.firstKeptEntryId, 'e43');
   assert.doesNotMatch(answer.compaction.summary, /tangerine|hidden\.txt|expected 21 but was 22/);
   const recall = async (query: string): Promise<string> => {
-    const found = await tools
-      .get('recall')
-      ?.execute('1', { query }, undefined, undefined, CONTEXT);
+    const found = await tools.get('recall')?.execute('1', { query }, undefined, undefined, CONTEXT);
     return found?.content[0]?.text ?? '';
   };
   assert.doesNotMatch(await recall('tangerine horizon'), /phrase is/);

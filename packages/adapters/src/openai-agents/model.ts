@@ -1,16 +1,12 @@
 import type { AgentInputItem, Model, ModelProvider } from '@openai/agents';
 import type { Fitted, Json, Usage } from '@bobbin/core';
-import type { Conversation } from '../conversation.ts';
+import type { Taken } from '../taken.ts';
 import type { Conversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
 import { RequestSize } from '../request-size.ts';
+import { begun } from './begun-stream.ts';
 
 type ModelRequest = Parameters<Model['getResponse']>[0];
-type StreamEvent = Model['getStreamedResponse'] extends (
-  request: never,
-) => AsyncIterable<infer Event>
-  ? Event
-  : never;
 
 /** The name of the thread that requests belong to, where a session has one. */
 export type ThreadName = () => Promise<string | undefined>;
@@ -35,7 +31,7 @@ function fittingModel(
 
   async function fit(
     request: ModelRequest,
-  ): Promise<[Conversation<AgentInputItem>, Fitted<AgentInputItem>]> {
+  ): Promise<[Taken<AgentInputItem>, Fitted<AgentInputItem>]> {
     const conversation = await conversations.take(itemsOf(request), undefined, await thread());
     const { counter } = conversation.handle;
     const tools = [...request.tools, ...request.handoffs] as unknown as Json;
@@ -83,15 +79,6 @@ function isKeptByProvider({ previousResponseId, conversationId }: ModelRequest):
 
 function itemsOf({ input }: ModelRequest): readonly AgentInputItem[] {
   return typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-}
-
-/** A stream whose first event has come: until then a refusal can still be mended. */
-async function begun(stream: AsyncIterable<StreamEvent>): Promise<AsyncIterable<StreamEvent>> {
-  const iterator = stream[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  return (async function* () {
-    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
-  })();
 }
 
 interface ReportedUsage {
