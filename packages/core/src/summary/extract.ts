@@ -172,7 +172,7 @@ class Extract {
       firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
       lastTurn: nodes.at(-1)?.turn ?? before.lastTurn,
       task: before.task ?? task,
-      facts: mergedByText(before.facts, constraints(nodes)),
+      facts: mergedByText(before.facts, constraints(this.#notWhole())),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,
       outcomes: outcomes(nodes, this.#survey, before.outcomes.map(unchosen)),
@@ -181,6 +181,13 @@ class Extract {
       currentTask: current ?? lastSaid,
       splitTurn: this.#splitTurn(),
     };
+  }
+
+  /** The messages that the summary stands for, and those that stay in part only. */
+  #notWhole(): readonly Node[] {
+    const { nodes, kept = [] } = this.#request;
+    const cut = kept.filter(({ node, shown }) => shown !== node.message).map(({ node }) => node);
+    return cut.length === 0 ? nodes : [...nodes, ...cut].toSorted((a, b) => a.index - b.index);
   }
 
   /** What the user asked between the task and now, and the agent's last steps: told in short, newest first. */

@@ -1,23 +1,24 @@
 import { startsTurn, textOf } from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
+import { DEMAND_HINT, demandOf } from './demand.ts';
+import { proseLines } from './prose.ts';
 import { shortened } from './quote.ts';
 import type { Decision, Fact } from './summary.ts';
 
-const STANDING =
-  /\b(?:never|always|must(?:n't)?(?: not)?|only|do not|don't|don’t|make sure|ensure that|prefer|avoid|at most|at least|no more than|should(?:n't)? (?:not|only|always|never)|shouldn't)\b/i;
 const DECISION =
   /\b(?:decided?|decision|going with|go with|chose|root cause|the (?:real |actual |main )?(?:issue|problem|bug|fix|cause) (?:is|was)|turns out|because|so we (?:need|should)|I'll (?:use|keep)|approach|confirmed|conclusion|verdict|trade-?off)\b/i;
 /** Code and markup are quoted where they are needed; nobody says them. */
 const CODE = /^\s*(?:\/\/|#|\*|<|\||```|[-+]\s*\/\/)|[{};]\s*$|^\s*\w+\(|:=|=>/;
 /** What a list puts before its lines. */
 const BULLET = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
+const SENTENCE_END = /(?<=[.!?]["')*]{0,2})(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)\s+/;
 const LONGEST_LINE = 4_000;
 const LONGEST_SENTENCE = 400;
 const SHORTEST_SENTENCE = 8;
 /** A text pasted into a message is no list of rules: only so much of it is looked at. */
 const LOOKED_AT = 40_000;
-const MOST_FACTS = 60;
+const MOST_PER_MESSAGE = 16;
 const MOST_DECISIONS = 30;
 
 /** The sentences of a text that match, in order. */
@@ -35,16 +36,41 @@ function sentences(text: string, pattern: RegExp): readonly string[] {
   return found;
 }
 
-/** What the user wants to hold from now on, in the user's words. */
+/**
+ * What the user, and a system message that is not carried whole, want to hold from now on, in their words. Of a message
+ * with very many demands the first and the last count: a text full of them was pasted.
+ */
 export function constraints(nodes: readonly Node[]): readonly Fact[] {
-  const facts = nodes
-    .filter(({ message }) => startsTurn(message))
-    .flatMap(({ message, turn }) =>
-      sentences(textOf(message), STANDING)
-        .filter((text) => !text.endsWith('?'))
-        .map((text): Fact => ({ kind: 'constraint', text, by: 'user', turn })),
-    );
-  return facts.slice(-MOST_FACTS);
+  return nodes.flatMap(({ message, turn }) => {
+    if (message.role !== 'system' && !startsTurn(message)) return [];
+    const by = message.role === 'system' ? 'system' : 'user';
+    return atBothEnds(demands(textOf(message))).map(({ kind, text }): Fact => ({
+      kind,
+      text,
+      by,
+      turn,
+    }));
+  });
+}
+
+type Demand = Pick<Fact, 'kind' | 'text'>;
+
+function demands(text: string): readonly Demand[] {
+  const found = new Map<string, Demand>();
+  for (const line of proseLines(text, DEMAND_HINT)) {
+    for (const sentence of line.split(SENTENCE_END)) {
+      const kind = sentence.length < SHORTEST_SENTENCE ? undefined : demandOf(sentence);
+      if (kind === undefined) continue;
+      const said = oneLine(sentence, LONGEST_SENTENCE);
+      found.set(said, { kind, text: said });
+    }
+  }
+  return [...found.values()];
+}
+
+function atBothEnds<T>(all: readonly T[]): readonly T[] {
+  const half = MOST_PER_MESSAGE / 2;
+  return all.length <= MOST_PER_MESSAGE ? all : [...all.slice(0, half), ...all.slice(-half)];
 }
 
 /** What the assistant settled and found out, in its own words. */
