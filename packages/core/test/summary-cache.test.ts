@@ -129,6 +129,51 @@ test('one of two who wait may give up: the other gets the summary; when both do,
   );
 });
 
+test("C16 an abandoned call is nobody else's: who asks next gets a call of its own, also right behind the abort", async () => {
+  const deaf = Promise.withResolvers<Summary>();
+  const signals: (AbortSignal | undefined)[] = [];
+  const inner: Summarizer = {
+    id: 'deaf-v1',
+    summarize(request) {
+      signals.push(request.signal);
+      const made = { ...extract(request), prose: `Account ${signals.length}.` };
+      return signals.length === 1 ? deaf.promise : setImmediate(made);
+    },
+  };
+  const summarizer = cachedSummarizer(inner, memorySummaryCache(), '');
+  const first = new AbortController();
+  const left = assert.rejects(
+    summarizer.summarize({ ...REQUEST, signal: first.signal }),
+    /aborted by the first/,
+  );
+  await setImmediate();
+  first.abort(new Error('aborted by the first'));
+  const reports: SummaryReport[] = [];
+  const own = new AbortController();
+  const next = summarizer.summarize({
+    ...REQUEST,
+    signal: own.signal,
+    report: (report) => reports.push(report),
+  });
+  await left;
+  await setImmediate();
+  deaf.reject(new Error('too late'));
+  const joined = summarizer.summarize(REQUEST);
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(() => reject(new Error('it waits for the dead call')), 1_000).unref();
+  });
+  const summaries = await Promise.race([Promise.all([next, joined]), late]);
+  assert.deepEqual(
+    summaries.map(({ prose }) => prose),
+    ['Account 2.', 'Account 2.'],
+  );
+  assert.deepEqual(reports, []);
+  assert.deepEqual(
+    signals.map((signal) => signal?.aborted),
+    [true, false],
+  );
+});
+
 test('a broken cache costs a call, not the summary', async () => {
   const broken = {
     get: () => Promise.reject(new Error('disk')),

@@ -56,7 +56,8 @@ function content(nodes: readonly Node[]): readonly unknown[] {
 /** A call under way, and how many wait for it. */
 interface Flight {
   readonly summary: Promise<Summary>;
-  readonly controller: AbortController;
+  /** Aborts it, and lets nobody board any more: a summarizer may not listen to the abort. */
+  readonly abandon: (reason: unknown) => void;
   waiting: number;
 }
 
@@ -69,14 +70,21 @@ export function cachedSummarizer(
   const flights = new Map<string, Flight>();
   const start = (key: string, request: SummaryRequest): Flight => {
     const controller = new AbortController();
+    const end = (): void => {
+      if (flights.get(key) === flight) flights.delete(key);
+    };
     const summary = inner
       .summarize({ ...request, signal: controller.signal })
       .then(async (made) => {
         await cache.set(key, made).catch(() => undefined);
         return made;
       })
-      .finally(() => flights.delete(key));
-    const flight = { summary, controller, waiting: 0 };
+      .finally(end);
+    const abandon = (reason: unknown): void => {
+      end();
+      controller.abort(reason);
+    };
+    const flight: Flight = { summary, abandon, waiting: 0 };
     flights.set(key, flight);
     return flight;
   };
@@ -94,14 +102,14 @@ export function cachedSummarizer(
   };
 }
 
-/** Waits for a call. Who gives up leaves the others waiting; when all have, the call is aborted. */
+/** Waits for a call. Who gives up leaves the others waiting; when all have, the call is abandoned. */
 async function board(flight: Flight, signal: AbortSignal | undefined): Promise<Summary> {
   flight.waiting += 1;
   if (signal === undefined) return flight.summary;
   const gaveUp = Promise.withResolvers<never>();
   const leave = (): void => {
     flight.waiting -= 1;
-    if (flight.waiting === 0) flight.controller.abort(signal.reason);
+    if (flight.waiting === 0) flight.abandon(signal.reason);
     gaveUp.reject(signal.reason as Error);
   };
   signal.addEventListener('abort', leave, { once: true });
