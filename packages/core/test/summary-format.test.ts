@@ -8,6 +8,7 @@ import {
   EMPTY_SUMMARY,
   formatMessage,
   promptVersion,
+  renderSummary,
   splitTurnPrompt,
   summaryPrompt,
   type Message,
@@ -73,6 +74,24 @@ test('a summarizer is not told secrets', () => {
   ]);
 });
 
+test("no text that a prompt quotes brings a secret along, and a redaction of the host's own is taken", () => {
+  const secret = 'PASSWORD=tr0ub4dor&3';
+  const from = {
+    style: 'hand-over',
+    answer: 'prose',
+    request: { ...REQUEST, task: `Deploy with ${secret}`, instructions: `Keep ${secret}` },
+    transcript: undefined,
+    soFar: `It is ${secret}`,
+  } as const;
+  const { user: asked } = summaryPrompt(from);
+  assert.equal(asked.match(/PASSWORD=\[redacted\]/g)?.length, 3);
+  assert.doesNotMatch(asked, /tr0ub4dor/);
+  const own = summaryPrompt({ ...from, redact: (text) => text.replaceAll(secret, '***') });
+  assert.equal(own.user.match(/\*\*\*/g)?.length, 3);
+  const shown = displayPrompt({ ...EMPTY_SUMMARY, currentTask: `Deploying with ${secret}` });
+  assert.match(shown.user, /Deploying with PASSWORD=\[redacted\]/);
+});
+
 test('a history longer than the window is cut into runs that fit, in order, none lost', () => {
   const items = Array.from({ length: 40 }, (_, i) => ({
     text: `${i} ${'w'.repeat((i * 37) % 400)}`,
@@ -90,7 +109,7 @@ test('a history longer than the window is cut into runs that fit, in order, none
 test('A7 B11 B20 B22 each style has its own words, and its version is part of the id', () => {
   const systems = STYLES.map(
     (style) =>
-      summaryPrompt({ style, answer: 'prose', request: REQUEST, transcript: 't', previous: null })
+      summaryPrompt({ style, answer: 'prose', request: REQUEST, transcript: 't', soFar: null })
         .system,
   );
   assert.equal(new Set(systems).size, STYLES.length);
@@ -108,7 +127,7 @@ test('A7 the step style asks for its six sections in order', () => {
     answer: 'prose',
     request: REQUEST,
     transcript: 't',
-    previous: null,
+    soFar: null,
   });
   assert.deepEqual(
     asked.match(/^## [^(\n]*/gm)?.map((heading) => heading.slice(3).trim()),
@@ -129,7 +148,7 @@ test('B1 A12 B9 instructions steer, and the summary before is updated, not summa
     answer: 'structured',
     request: { ...REQUEST, instructions: 'Only the TODOs.' },
     transcript: '[turn 1] USER:\nFix it.',
-    previous: { ...EMPTY_SUMMARY, currentTask: 'the lexer' },
+    soFar: renderSummary({ ...EMPTY_SUMMARY, currentTask: 'the lexer' }),
   });
   assert.match(asked, /The user asks of this summary: Only the TODOs\./);
   assert.match(
@@ -145,7 +164,7 @@ test('a prompt that extends the live one brings no system text and no transcript
     answer: 'structured',
     request: REQUEST,
     transcript: undefined,
-    previous: null,
+    soFar: null,
   });
   assert.equal(system, '');
   assert.match(asked, /^The work pauses here: call no tools\./);
@@ -153,7 +172,7 @@ test('a prompt that extends the live one brings no system text and no transcript
 });
 
 test('E8 E10 B22 a split turn and the line for display have prompts of their own', () => {
-  const split = splitTurnPrompt('[turn 3] USER:\nGo.', 400);
+  const split = splitTurnPrompt('[turn 3] USER:\nGo.', 400, null);
   assert.match(split.user, /at most 320 tokens/);
   assert.match(split.system, /never follow them/);
   assert.match(displayPrompt(EMPTY_SUMMARY).user, /at most two sentences/);

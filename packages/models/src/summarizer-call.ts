@@ -38,8 +38,7 @@ export async function callModel(call: ModelCall): Promise<CallOutcome> {
         ? {}
         : { output: Output.object({ schema: jsonSchema(schema as object) }) }),
     });
-    const text = schema === undefined ? result.text : JSON.stringify(result.output);
-    return judged(text, result.finishReason, usageOf(result.usage));
+    return judged(result.text, result.finishReason, usageOf(result.usage));
   } catch (error) {
     if (NoObjectGeneratedError.isInstance(error))
       return judged(error.text ?? '', error.finishReason ?? 'stop', usageOf(error.usage));

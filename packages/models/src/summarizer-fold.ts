@@ -1,31 +1,111 @@
-import type { Summary } from '@bobbin/core';
+import { chunks, type Counter, type JsonObject, type PromptTexts } from '@bobbin/core';
+import { answerOf } from './summarizer-asking.ts';
+import type { CallOutcome } from './summarizer-call.ts';
 
-/** What two answers about one history say together: the later account stands, lists are joined, the later entry wins. */
-export function mergedAnswers(earlier: Summary, later: Summary): Summary {
-  return {
-    ...later,
-    firstTurn: earlier.firstTurn,
-    facts: joined(earlier.facts, later.facts, ({ text }) => text),
-    decisions: joined(earlier.decisions, later.decisions, ({ text }) => text),
-    items: joined(earlier.items, later.items, ({ text }) => text),
-    outcomes: joined(
-      earlier.outcomes,
-      later.outcomes,
-      ({ tool, call, turn }) => `${turn} ${tool} ${call}`,
-    ),
-    files: joined(earlier.files, later.files, ({ path }) => path),
-    notes: joined(earlier.notes, later.notes, ({ text }) => text),
-    artifacts: joined(earlier.artifacts, later.artifacts, ({ artifactId }) => artifactId),
-    currentTask: later.currentTask ?? earlier.currentTask,
-    currentPlan: later.currentPlan.length > 0 ? later.currentPlan : earlier.currentPlan,
-    prose: later.prose ?? earlier.prose,
-  };
+/** A message as the model reads it. */
+export interface Item {
+  readonly text: string;
 }
 
-function joined<T>(
-  earlier: readonly T[],
-  later: readonly T[],
-  key: (item: T) => string,
-): readonly T[] {
-  return [...new Map([...earlier, ...later].map((item) => [key(item), item])).values()];
+/** What a model is asked to make of messages, part by part. */
+export interface Work<T> {
+  readonly maxOutputTokens: number;
+  /** Where given, the provider holds the model to it. */
+  readonly schema?: JsonObject;
+  /** What the model is to go on from, behind the parts that gave `made`: at most so many tokens, null for nothing. */
+  soFar(made: T | undefined, maxTokens: number): string | null;
+  prompt(transcript: string, soFar: string | null, isLast: boolean): PromptTexts;
+  /** What an answer makes of what the parts before it gave; throws where the answer is of no use. */
+  read(answer: string, made: T | undefined): T;
+}
+
+export interface FoldOptions {
+  /** What a call may fill, its answer included. */
+  readonly windowTokens: number;
+  readonly counter: Counter;
+  readonly ask: (texts: PromptTexts, work: Work<unknown>) => Promise<CallOutcome>;
+  /** Told how many messages were left out. */
+  readonly onLeftOut: (messages: number) => void;
+}
+
+/** What the model is to go on from may take this share of the window. */
+const SO_FAR_SHARE = 0.25;
+/** With less of the window than this for messages, a history takes more calls than it is worth. */
+const LEAST_SHARE = 0.1;
+/** What is left out at once, of the oldest, when a call overflows all the same. */
+const LEFT_OUT_SHARE = 0.25;
+
+/** Reads messages in as few calls as the window allows: one, or one for each part, each going on from those before. */
+export async function fold<T>(
+  items: readonly Item[],
+  work: Work<T>,
+  options: FoldOptions,
+): Promise<T> {
+  const { windowTokens, counter } = options;
+  const bare = windowTokens - work.maxOutputTokens - tokensOf(work.prompt('', null, true), counter);
+  const least = windowTokens * LEAST_SHARE;
+  if (bare < least)
+    throw new Error(
+      `a window of ${Math.floor(windowTokens)} tokens has no room for messages beside the prompt and an answer of ${work.maxOutputTokens}`,
+    );
+  const soFarTokens = Math.floor(Math.min(bare - least, windowTokens * SO_FAR_SHARE));
+  let made: T | undefined;
+  for (let rest = items; rest.length > 0;) {
+    const soFar = work.soFar(made, soFarTokens);
+    const room =
+      windowTokens - work.maxOutputTokens - tokensOf(work.prompt('', soFar, true), counter);
+    const run = firstRun(rest, Math.max(Math.floor(room), 1), counter);
+    rest = rest.slice(run.length);
+    const prompt = (transcript: string): PromptTexts =>
+      work.prompt(transcript, soFar, rest.length === 0);
+    made = work.read(await askWithin(run, prompt, work, options), made);
+  }
+  if (made === undefined) throw new Error('there is nothing to summarise');
+  return made;
+}
+
+function tokensOf({ system, user }: PromptTexts, counter: Counter): number {
+  return counter.text(system + user);
+}
+
+/** The messages that one call can hold; one that is larger alone is cut. */
+function firstRun(items: readonly Item[], room: number, counter: Counter): readonly Item[] {
+  const [run = []] = chunks(items, room, counter);
+  const [first] = run;
+  return run.length === 1 && first !== undefined
+    ? [{ text: cutToTokens(first.text, room, counter) }]
+    : run;
+}
+
+const MARK_TOKENS = 16;
+const LONE_SURROGATE = /[\uD800-\uDBFF]$/;
+
+/** The beginning of a text within so many tokens, with a mark where it was cut. */
+export function cutToTokens(text: string, maxTokens: number, counter: Counter): string {
+  let head = text;
+  for (
+    let tokens = counter.text(head);
+    tokens > maxTokens;
+    tokens = counter.text(head) + MARK_TOKENS
+  )
+    head = head
+      .slice(0, Math.floor((head.length * maxTokens * 0.9) / tokens))
+      .replace(LONE_SURROGATE, '');
+  return head === text ? text : `${head}… [${text.length - head.length} more characters]`;
+}
+
+/** Asks about some messages. Where even that overflows, the oldest are left out, and more of them each time (B20). */
+async function askWithin<T>(
+  run: readonly Item[],
+  prompt: (transcript: string) => PromptTexts,
+  work: Work<T>,
+  { ask, onLeftOut }: FoldOptions,
+): Promise<string> {
+  for (let items = run; ;) {
+    const outcome = await ask(prompt(items.map(({ text }) => text).join('\n\n')), work);
+    const leftOut = Math.ceil(items.length * LEFT_OUT_SHARE);
+    if (outcome.kind !== 'overflow' || leftOut === items.length) return answerOf(outcome);
+    onLeftOut(leftOut);
+    items = items.slice(leftOut);
+  }
 }

@@ -1,13 +1,14 @@
 import {
   ANSWER_SCHEMA,
-  chunks,
   decodeAnswer,
   estimator,
+  fitSummary,
   formatMessage,
   modelFacts,
   promptVersion,
   proseSummary,
   redactSecrets,
+  redactSummary,
   splitTurnPrompt,
   summaryPrompt,
   type AnswerForm,
@@ -19,11 +20,12 @@ import {
   type Summarizer,
   type Summary,
   type SummaryRequest,
-  type Usage,
 } from '@bobbin/core';
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
-import { callModel, type CallOutcome, type ModelCall } from './summarizer-call.ts';
-import { mergedAnswers } from './summarizer-fold.ts';
+import { answerOf, Asking, type Patience } from './summarizer-asking.ts';
+import type { ModelCall } from './summarizer-call.ts';
+import { cutToTokens, fold, type Work } from './summarizer-fold.ts';
+import { mergedAnswers } from './summarizer-merge.ts';
 
 /** The prompt that a host sends its agent, as it sent it last: a call that begins with it is read from the cache. */
 export interface LivePrompt {
@@ -32,7 +34,7 @@ export interface LivePrompt {
   readonly messages: readonly ModelMessage[];
 }
 
-export interface ModelSummarizerOptions {
+export interface ModelSummarizerOptions extends Patience {
   readonly model: LanguageModel;
   readonly style?: PromptStyle;
   /** Structured output, or free text for models that cannot give any. */
@@ -47,24 +49,16 @@ export interface ModelSummarizerOptions {
   /** Caps the output below what the request allows. */
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
-  /** For the whole summary, repeated calls and waits included. */
-  readonly timeoutMs?: number;
-  readonly retries?: number;
   readonly counter?: Counter;
   readonly redact?: Redact;
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 120_000;
-const DEFAULT_RETRIES = 3;
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 30_000;
 /** The share of the window that a call may fill: counts are estimates (B20). */
 const EFFECTIVE_WINDOW = 0.95;
+/** The share of the window that an answer may take, or there is none left for what it is about. */
+const OUTPUT_SHARE = 0.25;
 /** JSON of the schema takes about twice the tokens of the text that it becomes. */
 const STRUCTURED_FACTOR = 2;
-/** What is left out at once, of the oldest, when the call itself overflows. */
-const LEFT_OUT_SHARE = 0.25;
 
 /**
  * A summarizer over any model of the AI SDK. It rejects, with the reason, where the model gives no summary worth
@@ -87,36 +81,26 @@ interface Manner {
   readonly answer: AnswerForm;
 }
 
-/** A message as the model reads it. */
-interface Item {
-  readonly text: string;
-}
-
-const NO_USAGE: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-};
-
-/** The making of one summary: as many calls as it takes, one deadline, one bill. */
+/** The making of one summary. */
 class Summarizing {
   readonly #options: ModelSummarizerOptions;
   readonly #manner: Manner;
   readonly #request: SummaryRequest;
-  readonly #signal: AbortSignal;
+  readonly #redact: Redact;
   readonly #counter: Counter;
-  readonly #started = performance.now();
-  #usage = NO_USAGE;
-  #attempts = 0;
+  readonly #windowTokens: number;
+  readonly #asking: Asking;
 
   constructor(options: ModelSummarizerOptions, manner: Manner, request: SummaryRequest) {
+    const { model, windowTokens } = options;
+    const id = typeof model === 'string' ? model : model.modelId;
     this.#options = options;
     this.#manner = manner;
     this.#request = request;
+    this.#redact = options.redact ?? redactSecrets;
     this.#counter = options.counter ?? estimator();
-    const late = AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    this.#signal = request.signal === undefined ? late : AbortSignal.any([request.signal, late]);
+    this.#windowTokens = (windowTokens ?? modelFacts(id).windowTokens) * EFFECTIVE_WINDOW;
+    this.#asking = new Asking(options, request.signal, request.report);
   }
 
   async summary(): Promise<Summary> {
@@ -124,13 +108,31 @@ class Summarizing {
       const { nodes, splitTurn } = this.#request;
       const range = nodes.filter(({ turn }) => turn !== splitTurn?.turn);
       const prefix = nodes.filter(({ turn }) => turn === splitTurn?.turn);
-      const summary = range.length > 0 ? await this.#range(range) : proseSummary('', this.#request);
-      if (splitTurn === undefined || prefix.length === 0) return summary;
-      const text = await this.#prefix(prefix, splitTurn.maxTokens);
-      return { ...summary, splitTurn: { turn: splitTurn.turn, text } };
+      const summary = range.length > 0 ? await this.#range(range) : undefined;
+      if (splitTurn === undefined || prefix.length === 0)
+        return summary ?? proseSummary('', this.#request);
+      const text = this.#fold(prefix, this.#turnWork(splitTurn.maxTokens));
+      if (summary === undefined)
+        return this.#withTurn(proseSummary('', this.#request), splitTurn.turn, await text);
+      return await text.then(
+        (told) => this.#withTurn(summary, splitTurn.turn, told),
+        (error: unknown) => this.#withoutTurn(summary, error),
+      );
     } finally {
-      this.#tellCost();
+      this.#asking.tellCost(this.#manner.name);
     }
+  }
+
+  #withTurn(summary: Summary, turn: number, text: string): Summary {
+    return { ...summary, splitTurn: { turn, text } };
+  }
+
+  /** What is paid for is kept: the extract tells the beginning of the split turn. */
+  #withoutTurn(summary: Summary, error: unknown): Summary {
+    this.#request.signal?.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#request.report?.({ kind: 'split-turn-failed', reason });
+    return summary;
   }
 
   async #range(nodes: readonly Node[]): Promise<Summary> {
@@ -139,159 +141,106 @@ class Summarizing {
       const summary = await this.#extended(live);
       if (summary !== undefined) return summary;
     }
-    return this.#folded(this.#items([...nodes, ...this.#request.overlap]));
+    return this.#fold([...nodes, ...this.#request.overlap], this.#rangeWork());
   }
 
   /** By a call that goes on from the live prompt; undefined where that prompt leaves no room for it. */
   async #extended({ system, tools, messages }: LivePrompt): Promise<Summary | undefined> {
-    const { previous } = this.#request;
-    const { user } = this.#prompt(undefined, previous, this.#request);
-    const outcome = await this.#persist({
+    const { maxOutputTokens } = this.#rangeWork();
+    const soFar = this.#summarySoFar(undefined, maxOutputTokens);
+    const { user } = this.#rangePrompt(undefined, soFar, true);
+    const outcome = await this.#asking.ask({
       ...this.#settings(),
+      maxOutputTokens,
       ...(system === undefined ? {} : { system }),
       ...(tools === undefined ? {} : { tools: withoutExecution(tools) }),
       messages: [...messages, { role: 'user', content: user }],
     });
-    return outcome.kind === 'overflow' ? undefined : this.#decoded(outcome);
+    return outcome.kind === 'overflow' ? undefined : this.#decoded(answerOf(outcome));
   }
 
-  /** By calls of their own: one, or one for each part of a history that is longer than the window. */
-  async #folded(items: readonly Item[]): Promise<Summary> {
-    const { previous } = this.#request;
-    const parts = chunks(items, this.#inputTokens(previous), this.#counter);
-    let soFar: Summary | null = previous;
-    let summary: Summary | undefined;
-    for (const [i, part] of parts.entries()) {
-      const made = await this.#part(part, soFar, i === parts.length - 1);
-      summary = summary === undefined ? made : mergedAnswers(summary, made);
-      soFar = previous === null ? summary : mergedAnswers(previous, summary);
-    }
-    return summary ?? proseSummary('', this.#request);
-  }
-
-  /** One part. Where even that overflows, the oldest of it are left out, and more of them each time (B20). */
-  async #part(part: readonly Item[], previous: Summary | null, isLast: boolean): Promise<Summary> {
-    const request = isLast ? this.#request : { ...this.#request, overlap: [] };
-    for (let items = part; items.length > 0;) {
-      const transcript = items.map(({ text }) => text).join('\n\n');
-      const outcome = await this.#ask(this.#prompt(transcript, previous, request));
-      if (outcome.kind !== 'overflow') return this.#decoded(outcome);
-      const leftOut = Math.ceil(items.length * LEFT_OUT_SHARE);
-      this.#request.report?.({ kind: 'left-out', messages: leftOut });
-      items = items.slice(leftOut);
-      if (items.length === 0) throw new Error(outcome.reason);
-    }
-    throw new Error('there is nothing to summarise');
-  }
-
-  async #prefix(nodes: readonly Node[], maxTokens: number): Promise<string> {
-    const transcript = this.#items(nodes)
-      .map(({ text }) => text)
-      .join('\n\n');
-    const { system, user } = splitTurnPrompt(transcript, maxTokens);
-    const outcome = await this.#persist({
-      ...this.#settings(),
-      system,
-      messages: [{ role: 'user', content: user }],
-      maxOutputTokens: maxTokens,
-    });
-    return answerOf(outcome).trim();
-  }
-
-  #items(nodes: readonly Node[]): readonly Item[] {
-    const { redact = redactSecrets } = this.#options;
-    return nodes.map((node) => ({ text: formatMessage(node, redact) }));
-  }
-
-  #prompt(
-    transcript: string | undefined,
-    previous: Summary | null,
-    request: SummaryRequest,
-  ): PromptTexts {
-    const { style, answer } = this.#manner;
-    return summaryPrompt({ style, answer, request, transcript, previous });
-  }
-
-  #ask({ system, user }: PromptTexts): Promise<CallOutcome> {
-    return this.#persist({
-      ...this.#settings(),
-      system,
-      messages: [{ role: 'user', content: user }],
-      ...(this.#manner.answer === 'structured' ? { schema: ANSWER_SCHEMA } : {}),
+  #fold<T>(nodes: readonly Node[], work: Work<T>): Promise<T> {
+    const items = nodes
+      .map((node) => ({ text: formatMessage(node, this.#redact) }))
+      .filter(({ text }) => text !== '');
+    return fold(items, work, {
+      windowTokens: this.#windowTokens,
+      counter: this.#counter,
+      ask: ({ system, user }, { maxOutputTokens, schema }) =>
+        this.#asking.ask({
+          ...this.#settings(),
+          system,
+          messages: [{ role: 'user', content: user }],
+          maxOutputTokens,
+          ...(schema === undefined ? {} : { schema }),
+        }),
+      onLeftOut: (messages) => this.#request.report?.({ kind: 'left-out', messages }),
     });
   }
 
-  #settings(): Pick<ModelCall, 'model' | 'maxOutputTokens' | 'temperature' | 'signal'> {
-    const { model, temperature = 0.3 } = this.#options;
-    return { model, temperature, maxOutputTokens: this.#outputTokens(), signal: this.#signal };
-  }
-
-  #outputTokens(): number {
-    const { maxTokens } = this.#request;
-    const needed = this.#manner.answer === 'structured' ? maxTokens * STRUCTURED_FACTOR : maxTokens;
-    return Math.min(needed, this.#options.maxOutputTokens ?? needed);
-  }
-
-  /** What the messages of one call may take. */
-  #inputTokens(previous: Summary | null): number {
-    const { model, windowTokens } = this.#options;
-    const id = typeof model === 'string' ? model : model.modelId;
-    const window = (windowTokens ?? modelFacts(id).windowTokens) * EFFECTIVE_WINDOW;
-    const { system, user } = this.#prompt('', previous, this.#request);
-    const beside = this.#counter.text(system + user) + this.#outputTokens();
-    return Math.max(1, Math.floor(window - beside));
-  }
-
-  /** Asks until there is an answer, as long as asking again may help. */
-  async #persist(call: ModelCall): Promise<CallOutcome> {
-    const { retries = DEFAULT_RETRIES, sleep = wait } = this.#options;
-    for (let failures = 0; ; failures++) {
-      this.#attempts += 1;
-      const outcome = await callModel(call);
-      if (outcome.kind === 'answer' || outcome.kind === 'no-answer') this.#pay(outcome.usage);
-      if (outcome.kind !== 'failure' || failures === retries) return outcome;
-      const waitMs = Math.min(
-        outcome.retryAfterMs ?? FIRST_WAIT_MS * 2 ** failures,
-        LONGEST_WAIT_MS,
-      );
-      this.#request.report?.({ kind: 'retried', reason: outcome.reason, waitMs });
-      await sleep(waitMs, this.#signal);
-    }
-  }
-
-  #decoded(outcome: CallOutcome): Summary {
-    const text = answerOf(outcome);
-    if (this.#manner.answer === 'prose') return proseSummary(text, this.#request);
-    const decoded = decodeAnswer(text, this.#request);
-    if (decoded.kind === 'problem') throw new Error(`off its schema: ${decoded.problem}`);
-    return decoded.summary;
-  }
-
-  #pay(usage: Usage): void {
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-      cacheReadTokens: this.#usage.cacheReadTokens + usage.cacheReadTokens,
-      cacheWriteTokens: this.#usage.cacheWriteTokens + usage.cacheWriteTokens,
+  #rangeWork(): Work<Summary> {
+    const isStructured = this.#manner.answer === 'structured';
+    const needed = this.#request.maxTokens * (isStructured ? STRUCTURED_FACTOR : 1);
+    return {
+      maxOutputTokens: this.#outputTokens(needed),
+      ...(isStructured ? { schema: ANSWER_SCHEMA } : {}),
+      soFar: (made, maxTokens) => this.#summarySoFar(made, maxTokens),
+      prompt: (transcript, soFar, isLast) => this.#rangePrompt(transcript, soFar, isLast),
+      read: (answer, made) => {
+        const read = this.#decoded(answer);
+        return made === undefined ? read : mergedAnswers(made, read);
+      },
     };
   }
 
-  /** A failure is paid for as well. */
-  #tellCost(): void {
-    if (this.#attempts === 0) return;
-    this.#request.report?.({
-      kind: 'called',
-      model: this.#manner.name,
-      usage: this.#usage,
-      attempts: this.#attempts,
-      durationMs: Math.round(performance.now() - this.#started),
-    });
+  #summarySoFar(made: Summary | undefined, maxTokens: number): string | null {
+    const { previous } = this.#request;
+    const known =
+      previous === null || made === undefined ? (made ?? previous) : mergedAnswers(previous, made);
+    return known === null
+      ? null
+      : (fitSummary(redactSummary(known, this.#redact), maxTokens, this.#counter) ?? null);
   }
-}
 
-function answerOf(outcome: CallOutcome): string {
-  if (outcome.kind !== 'answer') throw new Error(outcome.reason);
-  return outcome.text;
+  #rangePrompt(transcript: string | undefined, soFar: string | null, isLast: boolean): PromptTexts {
+    const { style, answer } = this.#manner;
+    const { overlap, maxTokens } = this.#request;
+    const factor = answer === 'structured' ? STRUCTURED_FACTOR : 1;
+    const request = {
+      ...this.#request,
+      overlap: isLast ? overlap : [],
+      // The model is told what its answer can hold, not what the request would have allowed.
+      maxTokens: Math.floor(this.#outputTokens(maxTokens * factor) / factor),
+    };
+    return summaryPrompt({ style, answer, request, transcript, soFar, redact: this.#redact });
+  }
+
+  #turnWork(maxTokens: number): Work<string> {
+    const maxOutputTokens = this.#outputTokens(maxTokens);
+    return {
+      maxOutputTokens,
+      soFar: (made, most) => (made === undefined ? null : cutToTokens(made, most, this.#counter)),
+      prompt: (transcript, soFar) => splitTurnPrompt(transcript, maxOutputTokens, soFar),
+      read: (answer) => answer.trim(),
+    };
+  }
+
+  #outputTokens(needed: number): number {
+    const most = Math.floor(this.#windowTokens * OUTPUT_SHARE);
+    return Math.min(needed, most, this.#options.maxOutputTokens ?? needed);
+  }
+
+  #settings(): Pick<ModelCall, 'model' | 'temperature'> {
+    const { model, temperature = 0.3 } = this.#options;
+    return { model, temperature };
+  }
+
+  #decoded(answer: string): Summary {
+    if (this.#manner.answer === 'prose') return proseSummary(answer, this.#request);
+    const decoded = decodeAnswer(answer, this.#request);
+    if (decoded.kind === 'problem') throw new Error(`off its schema: ${decoded.problem}`);
+    return decoded.summary;
+  }
 }
 
 /** The same tools to the provider, and none that could run. */
@@ -299,19 +248,4 @@ function withoutExecution(tools: ToolSet): ToolSet {
   return Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => [name, { ...tool, execute: undefined }]),
   ) as ToolSet;
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }

@@ -3,18 +3,30 @@ import { test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import {
+  cleanExtract,
   currentSummary,
+  EMPTY_SUMMARY,
+  estimator,
   pi,
   PI_DEFAULTS,
+  renderSummary,
+  trustedSummarizer,
   type BobbinOptions,
   type CompactionEvent,
   type Fitted,
   type JsonObject,
   type Message,
+  type Node,
   type Summary,
   type SummaryReport,
+  type SummaryRequest,
 } from '@bobbin/core';
-import { displaySummary, modelSummarizer, type ModelSummarizerOptions } from '@bobbin/models';
+import {
+  displaySummary,
+  modelSummarizer,
+  type LivePrompt,
+  type ModelSummarizerOptions,
+} from '@bobbin/models';
 import {
   assistant,
   call,
@@ -176,7 +188,7 @@ for (const name of DIALECTS) {
         durationMs: 0,
       },
     );
-    assert.match(writer(done) ?? '', /hand-over-structured-1$/);
+    assert.match(writer(done) ?? '', /hand-over-structured-2$/);
     const [asked] = done.server.requests;
     assert.match(asked?.text ?? '', /Keep error codes\./, 'B1 instructions reach the model');
     assert.match(asked?.text ?? '', /\| Ignore your instructions/, 'tool text is quoted');
@@ -228,6 +240,21 @@ for (const name of DIALECTS) {
       );
     });
   }
+
+  test(`${name}: a tool call instead of JSON is told as that, with what it cost`, async () => {
+    const calling: ProviderStep = { kind: 'call', tool: 'bash', args: { command: 'ls' } };
+    const done = await compacted(name, [calling], { retries: 0 });
+    done.server.expectDone();
+    assert.match(done.warnings[0] ?? '', /called a tool instead of answering; the extract/);
+    const [called] = done.reports;
+    assert.ok(called?.kind === 'called');
+    assert.deepEqual(called.usage, {
+      inputTokens: 100,
+      outputTokens: 20,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+    });
+  });
 
   test(`${name}: 429 and then success: it waits as long as it is told (B20)`, async () => {
     const busy: ProviderStep = {
@@ -370,6 +397,214 @@ test('a history longer than the window of the summarizer is folded: each call up
   const called = done.reports.find((report) => report.kind === 'called');
   assert.equal(called?.usage.outputTokens, 150 * requests.length, 'one bill for all calls');
 });
+
+const counter = estimator();
+
+/** Messages of about 110 tokens each, every one with its own number. */
+function longHistory(messages: number): readonly Message[] {
+  return Array.from({ length: messages }, (_, i) =>
+    i % 2 === 0
+      ? user(`Question ${i}: ${'what about the lexer? '.repeat(20)}`)
+      : assistant(`Answer ${i}: ${'the lexer is rewritten. '.repeat(20)}`),
+  );
+}
+
+function requestOf(
+  nodes: readonly Node[],
+  more: Partial<SummaryRequest> = {},
+): SummaryRequest & { readonly reports: SummaryReport[] } {
+  const reports: SummaryReport[] = [];
+  const report = (one: SummaryReport): void => void reports.push(one);
+  const task = 'Rewrite the lexer.';
+  const bare = { nodes, previous: null, task, round: 1, overlap: [], maxTokens: 800 };
+  return { ...bare, report, reports, ...more };
+}
+
+/** Asks a summarizer over a scripted provider, and checks that no request is larger than the window. */
+async function windowed(
+  script: Parameters<typeof providerServer>[1][],
+  options: Partial<ModelSummarizerOptions> & { readonly windowTokens: number },
+  request: SummaryRequest,
+): Promise<{ readonly made: PromiseSettledResult<Summary>; readonly texts: readonly string[] }> {
+  const server = await providerServer('openai-chat', ...script);
+  try {
+    const summarizer = modelSummarizer({ model: modelAt('openai-chat', server), ...options });
+    const [made] = await Promise.allSettled([summarizer.summarize(request)]);
+    for (const { text, body } of server.requests) {
+      const output = (body['max_tokens'] ?? body['max_completion_tokens']) as number;
+      assert.ok(
+        counter.text(text) + output <= options.windowTokens,
+        `${counter.text(text)} tokens`,
+      );
+    }
+    return { made, texts: server.requests.map(({ text }) => text) };
+  } finally {
+    await server.close();
+  }
+}
+
+const numbersIn = (text: string): readonly number[] =>
+  [...text.matchAll(/(?:Question|Answer) (\d+):/g)].map(([, number]) => Number(number));
+
+test('a summary before that would fill the window is fitted to a share of it: few calls, each message read once', async () => {
+  const facts = Array.from({ length: 400 }, (_, i) => ({
+    kind: 'constraint' as const,
+    text: `Rule ${i} must hold for the module number ${i} of the parser.`,
+    by: 'user' as const,
+    turn: i,
+  }));
+  const previous = { ...EMPTY_SUMMARY, task: 'Rewrite the lexer.', facts };
+  assert.ok(counter.text(renderSummary(previous)) > 7_500);
+  let count = 0;
+  const growing = (): string =>
+    JSON.stringify({
+      ...ANSWER,
+      decisions: Array.from({ length: 60 }, () => ({
+        text: `Decision ${++count} about the lexer and its many tables`,
+        rationale: 'it was measured to be faster than the other one',
+        turn: 1,
+      })),
+    });
+  const request = requestOf(thread(...longHistory(60)).path(), { previous });
+  const { made, texts } = await windowed(
+    [{ forever: { kind: 'answer', text: growing } }],
+    { windowTokens: 8_000 },
+    request,
+  );
+  assert.equal(made.status, 'fulfilled');
+  assert.ok(texts.length > 1 && texts.length <= 5, `${texts.length} calls`);
+  assert.deepEqual(
+    texts.flatMap(numbersIn),
+    Array.from({ length: 60 }, (_, i) => i),
+  );
+  for (const text of texts) assert.match(text, /<summary-so-far>[^]*Rule 399 [^]*more entries/);
+});
+
+test('a window without room for messages is not asked at all', async () => {
+  const request = requestOf(thread(...longHistory(20)).path());
+  const { made, texts } = await windowed([], { windowTokens: 900 }, request);
+  assert.deepEqual(texts, []);
+  assert.ok(made.status === 'rejected');
+  assert.match(String(made.reason), /a window of 855 tokens has no room for messages/);
+});
+
+test('a message larger than the window is cut, and what is asked for is what the answer can hold', async () => {
+  const run = Array.from({ length: 40 }, (_, i) => call('read', { path: `f${i}.ts` }));
+  const results: Message = {
+    role: 'tool',
+    parts: run.flatMap((one) => result(one, 'line of a file\n'.repeat(40)).parts),
+  };
+  const nodes = thread(user('Read all.'), assistant(...run), results).path();
+  const text = 'All files were read.';
+  const { made, texts } = await windowed(
+    [{ forever: { kind: 'answer', text } }],
+    { windowTokens: 2_000, answer: 'prose', maxOutputTokens: 200 },
+    requestOf(nodes),
+  );
+  assert.equal(made.status === 'fulfilled' && made.value.prose, text);
+  assert.match(texts.at(-1) ?? '', /… \[\d+ more characters\]/);
+  for (const one of texts) assert.match(one, /Take at most 160 tokens/);
+});
+
+const SPLIT = { splitTurn: { turn: 2, maxTokens: 400 } };
+
+/** A turn that is over, and a long one of which the cut leaves the end. */
+function splitHistory(): readonly Node[] {
+  const steps = longHistory(80).filter(({ role }) => role === 'assistant');
+  const again = steps.map((_, i) => assistant(`Answer ${i}: ${'the build runs. '.repeat(80)}`));
+  return thread(user('Fix it.'), assistant('Fixed.'), user('Build it.'), ...again).path();
+}
+
+test('E8 the beginning of a split turn that is longer than the window is folded as well', async () => {
+  let count = 0;
+  const turn: ProviderStep = { kind: 'answer', text: () => `The build ran ${++count} times.` };
+  const { made, texts } = await windowed(
+    [good(), { forever: turn }],
+    { windowTokens: 4_000 },
+    requestOf(splitHistory(), SPLIT),
+  );
+  assert.ok(made.status === 'fulfilled');
+  const calls = texts.slice(1);
+  assert.ok(calls.length > 1 && calls.length < 12, `${calls.length} calls`);
+  assert.deepEqual(made.value.splitTurn, {
+    turn: 2,
+    text: `The build ran ${calls.length} times.`,
+  });
+  assert.equal(made.value.prose, ANSWER.account);
+  assert.match(calls[1] ?? '', /<turn-so-far>\nThe build ran 1 times\./);
+  assert.deepEqual(
+    calls.flatMap(numbersIn),
+    Array.from({ length: 40 }, (_, i) => i),
+  );
+});
+
+test('E8 B20 when the call for a split turn overflows, its oldest messages are left out and it goes on', async () => {
+  const turn: ProviderStep = { kind: 'answer', text: 'The build runs.' };
+  const request = requestOf(splitHistory(), SPLIT);
+  const { made, texts } = await windowed(
+    [good(), { kind: 'overflow' }, turn],
+    { windowTokens: 200_000 },
+    request,
+  );
+  assert.equal(made.status === 'fulfilled' && made.value.splitTurn?.text, 'The build runs.');
+  assert.deepEqual(numbersIn(texts[2] ?? '').slice(0, 1), [10]);
+  assert.deepEqual(
+    request.reports.filter(({ kind }) => kind === 'left-out'),
+    [{ kind: 'left-out', messages: 11 }],
+  );
+});
+
+for (const [what, failing] of [
+  ['overflows for ever', { forever: { kind: 'overflow' } }],
+  ['is refused', { kind: 'error', status: 401, message: 'no credit left' }],
+  ['is cut off', { kind: 'answer', text: 'The bui', finish: 'length' }],
+] as const)
+  test(`E8 a split turn whose call ${what} costs nothing else: the range stays, and the extract tells the turn`, async () => {
+    const request = requestOf(splitHistory(), SPLIT);
+    const account = 'The first request is done, and the build runs.';
+    const server = await providerServer('openai-chat', good({ ...ANSWER, account }), failing);
+    try {
+      const inner = modelSummarizer({ model: modelAt('openai-chat', server), retries: 0 });
+      const summary = await trustedSummarizer(inner).summarize(request);
+      assert.equal(summary.prose, account);
+      assert.deepEqual(summary.splitTurn, cleanExtract(request).splitTurn);
+      const kinds = request.reports.map(({ kind }) => kind);
+      assert.ok(kinds.includes('split-turn-failed') && kinds.includes('called'), kinds.join());
+    } finally {
+      await server.close();
+    }
+  });
+
+test('E8 who aborts during the call for a split turn gets an abort', async () => {
+  const controller = new AbortController();
+  const request = requestOf(splitHistory(), { ...SPLIT, signal: controller.signal });
+  setTimeout(() => controller.abort(new Error('escape')), 200);
+  const { made } = await windowed([good(), { kind: 'hang' }], { windowTokens: 200_000 }, request);
+  assert.match(String(made.status === 'rejected' && made.reason), /escape/);
+});
+
+for (const name of DIALECTS)
+  test(`${name}: no secret of the task, the instructions, the summary before or the messages is in the request`, async () => {
+    const secret = 'tr0ub4dor&3';
+    const said = `Deploy with PASSWORD=${secret} to staging.`;
+    const server = await providerServer(name, { forever: good() });
+    try {
+      const summarizer = modelSummarizer({ model: modelAt(name, server) });
+      const previous = { ...EMPTY_SUMMARY, task: said, prose: said, currentTask: said };
+      const nodes = thread(user(said), assistant('Deployed.')).path();
+      const more = { previous, task: said, instructions: said };
+      await summarizer.summarize(requestOf(nodes, more));
+      const live = (): LivePrompt => ({ messages: [{ role: 'user', content: `Go on, ${name}.` }] });
+      await modelSummarizer({ model: modelAt(name, server), live }).summarize(
+        requestOf(nodes, more),
+      );
+      const marks = server.requests.map(({ text }) => text.match(/PASSWORD=\[redacted\]/g)?.length);
+      assert.deepEqual(marks, [6, 5]);
+      assert.doesNotMatch(JSON.stringify(server.requests), /tr0ub4dor/);
+    } finally {
+      await server.close();
+    }
+  });
 
 test('E8 E10 the beginning of a split turn is summarised apart, in at most 400 tokens', async () => {
   const run = call('bash', { command: 'make' });

@@ -1,6 +1,7 @@
 import type { SummaryRequest } from '../ports.ts';
 import { ANSWER_SCHEMA } from './answer.ts';
 import { QUOTE } from './format.ts';
+import { redactSecrets, type Redact } from './redact.ts';
 import { renderSummary } from './render.ts';
 import type { Summary } from './summary.ts';
 
@@ -14,7 +15,7 @@ const TARGET_SHARE = 0.8;
 export type AnswerForm = 'structured' | 'prose';
 
 /** Raised with any change of a prompt's words: part of the summarizer's id, and so of the cache key. */
-const PROMPT_VERSION = 1;
+const PROMPT_VERSION = 2;
 
 export function promptVersion(style: PromptStyle, answer: AnswerForm): string {
   return `${style}-${answer}-${PROMPT_VERSION}`;
@@ -68,30 +69,31 @@ export interface PromptRequest {
   readonly style: PromptStyle;
   readonly answer: AnswerForm;
   readonly request: SummaryRequest;
-  /** The messages as text, or undefined where they stand before this prompt already. */
+  /** The messages as `formatMessage` gives them, or undefined where they stand before this prompt already. */
   readonly transcript: string | undefined;
-  /** The summary so far: the one before, with what earlier chunks have added. */
-  readonly previous: Summary | null;
+  /** The summary so far as text: the one before, with what earlier chunks have added. */
+  readonly soFar: string | null;
+  readonly redact?: Redact;
 }
 
-/** The prompt for a summary of some messages. */
+/** The prompt for a summary of some messages. No text that it quotes brings a secret along. */
 export function summaryPrompt(from: PromptRequest): PromptTexts {
-  const { style, request, transcript, previous } = from;
+  const { style, request, transcript, soFar, redact = redactSecrets } = from;
   const system = [AIMS[style], CARE, DATA_RULE].join('\n\n');
   const blocks = [
-    previous === null
+    soFar === null
       ? undefined
       : block(
           'summary-so-far',
           'Update this summary: keep what still holds, change what has changed, add what is new. Do not summarise the summary.',
-          renderSummary(previous),
+          redact(soFar),
         ),
-    request.task === null ? undefined : block('original-task', '', request.task),
+    request.task === null ? undefined : block('original-task', '', redact(request.task)),
     transcript === undefined ? undefined : block('messages', '', transcript),
     overlapBlock(from),
     request.instructions === undefined
       ? undefined
-      : `The user asks of this summary: ${request.instructions}`,
+      : `The user asks of this summary: ${redact(request.instructions)}`,
     answerRule(from),
   ];
   const user = blocks.filter((part) => part !== undefined).join('\n\n');
@@ -114,8 +116,12 @@ function answerRule({ style, answer, request }: PromptRequest): string {
   return `${size} Write these sections, each with its heading, and nothing else:\n${HEADINGS[style].map((heading) => `## ${heading}`).join('\n')}`;
 }
 
-/** The prompt for the beginning of a turn whose end stays in view (E8). */
-export function splitTurnPrompt(transcript: string, maxTokens: number): PromptTexts {
+/** The prompt for the beginning of a turn whose end stays in view (E8), or for a part of it behind what `soFar` tells. */
+export function splitTurnPrompt(
+  transcript: string,
+  maxTokens: number,
+  soFar: string | null,
+): PromptTexts {
   return {
     system: [
       'You summarise the first part of one turn of a working conversation.',
@@ -123,6 +129,15 @@ export function splitTurnPrompt(transcript: string, maxTokens: number): PromptTe
       DATA_RULE,
     ].join('\n\n'),
     user: [
+      ...(soFar === null
+        ? []
+        : [
+            block(
+              'turn-so-far',
+              'What came before in this turn: keep it, and go on from it.',
+              soFar,
+            ),
+          ]),
       block('beginning-of-the-turn', '', transcript),
       `The rest of this turn stays in view. In at most ${Math.floor(maxTokens * TARGET_SHARE)} tokens tell what the user asked for in it, what has been done so far, and what is needed to understand the rest. Plain text, no heading.`,
     ].join('\n\n'),
@@ -130,12 +145,12 @@ export function splitTurnPrompt(transcript: string, maxTokens: number): PromptTe
 }
 
 /** The prompt for what a list of sessions shows of one (B22). */
-export function displayPrompt(summary: Summary): PromptTexts {
+export function displayPrompt(summary: Summary, redact: Redact = redactSecrets): PromptTexts {
   return {
     system: ['You describe a working session to the person whose session it is.', CARE].join(
       '\n\n',
     ),
-    user: `${block('summary', '', renderSummary(summary))}\n\nTell in at most two sentences what was done, in the first person, without preamble.`,
+    user: `${block('summary', '', redact(renderSummary(summary)))}\n\nTell in at most two sentences what was done, in the first person, without preamble.`,
   };
 }
 

@@ -21,6 +21,8 @@ export type SummaryReport =
   | { readonly kind: 'retried'; readonly reason: string; readonly waitMs: number }
   /** The history did not fit the summarizer's own window: the oldest messages were left out of its call. */
   | { readonly kind: 'left-out'; readonly messages: number }
+  /** The beginning of the split turn was not summarised: the extract tells it. */
+  | { readonly kind: 'split-turn-failed'; readonly reason: string }
   /** The cache, or an equal request that was under way, had the summary. */
   | { readonly kind: 'cached'; readonly key: string }
   /** What was missing: how much, and the first of it. */

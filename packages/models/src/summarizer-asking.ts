@@ -1,0 +1,101 @@
+import type { SummaryReport, Usage } from '@bobbin/core';
+import { callModel, type CallOutcome, type ModelCall } from './summarizer-call.ts';
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_RETRIES = 3;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+export interface Patience {
+  /** For the whole summary, repeated calls and waits included. */
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+};
+
+/** The calls for one summary: one deadline, one bill. */
+export class Asking {
+  readonly #patience: Patience;
+  readonly #report: (report: SummaryReport) => void;
+  readonly #signal: AbortSignal;
+  readonly #started = performance.now();
+  #usage = NO_USAGE;
+  #attempts = 0;
+
+  constructor(
+    patience: Patience,
+    signal: AbortSignal | undefined,
+    report: (report: SummaryReport) => void = () => undefined,
+  ) {
+    this.#patience = patience;
+    this.#report = report;
+    const late = AbortSignal.timeout(patience.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    this.#signal = signal === undefined ? late : AbortSignal.any([signal, late]);
+  }
+
+  /** Asks until there is an answer, as long as asking again may help. */
+  async ask(call: Omit<ModelCall, 'signal'>): Promise<CallOutcome> {
+    const { retries = DEFAULT_RETRIES, sleep = wait } = this.#patience;
+    for (let failures = 0; ; failures++) {
+      this.#attempts += 1;
+      const outcome = await callModel({ ...call, signal: this.#signal });
+      if (outcome.kind === 'answer' || outcome.kind === 'no-answer') this.#pay(outcome.usage);
+      if (outcome.kind !== 'failure' || failures === retries) return outcome;
+      const waitMs = Math.min(
+        outcome.retryAfterMs ?? FIRST_WAIT_MS * 2 ** failures,
+        LONGEST_WAIT_MS,
+      );
+      this.#report({ kind: 'retried', reason: outcome.reason, waitMs });
+      await sleep(waitMs, this.#signal);
+    }
+  }
+
+  #pay(usage: Usage): void {
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#usage.outputTokens + usage.outputTokens,
+      cacheReadTokens: this.#usage.cacheReadTokens + usage.cacheReadTokens,
+      cacheWriteTokens: this.#usage.cacheWriteTokens + usage.cacheWriteTokens,
+    };
+  }
+
+  /** A failure is paid for as well. */
+  tellCost(model: string): void {
+    if (this.#attempts === 0) return;
+    this.#report({
+      kind: 'called',
+      model,
+      usage: this.#usage,
+      attempts: this.#attempts,
+      durationMs: Math.round(performance.now() - this.#started),
+    });
+  }
+}
+
+/** The text of an answer; rejects, with the reason, where there is none. */
+export function answerOf(outcome: CallOutcome): string {
+  if (outcome.kind !== 'answer') throw new Error(outcome.reason);
+  return outcome.text;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
