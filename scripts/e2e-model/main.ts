@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { installModel } from './install.ts';
+import { loadModel } from './llama.ts';
 import { serveModel } from './serve.ts';
 
 const CONTEXT_TOKENS = 2_048;
@@ -13,7 +14,9 @@ const transcripts = join(root, '..', 'shared', 'transcripts');
 
 if (existsSync(transcripts)) {
   const folder = join(root, '.e2e');
-  const server = await serveModel(folder, await installModel(folder), CONTEXT_TOKENS);
+  const server = await serveModel(
+    await loadModel(folder, await installModel(folder), CONTEXT_TOKENS),
+  );
   const measure = spawn(
     process.execPath,
     ['--conditions=@bobbin/source', join(root, 'packages', 'models', 'test', 'recall.e2e.ts')],
