@@ -23,7 +23,7 @@ const REFUSALS: readonly (readonly [name: string, error: unknown, ContextLimit])
     new Error(
       'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again',
     ),
-    { provider: 'anthropic', requestTokens: 209_573, limitTokens: 200_000 },
+    { provider: 'anthropic', requestTokens: 188_240, limitTokens: 200_000 },
   ],
   [
     'Anthropic, by bytes',
@@ -128,7 +128,7 @@ const REFUSALS: readonly (readonly [name: string, error: unknown, ContextLimit])
   [
     'Text Generation Inference',
     'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 4000 `inputs` tokens and 200 `max_new_tokens`',
-    { provider: 'text-generation-inference', requestTokens: 4_200, limitTokens: 4_097 },
+    { provider: 'text-generation-inference', requestTokens: 4_000, limitTokens: 4_097 },
   ],
   [
     'vLLM',

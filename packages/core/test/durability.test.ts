@@ -132,7 +132,21 @@ test('C9 a replayable result is cleared while its source is unchanged', async ()
   assert.equal((await fateOf(given, reading({ contentHash: 'abc', mtime: 6 }))).kind, 'clear');
   assert.equal((await fateOf(given, reading({ mtime: 6 }))).kind, 'externalize', 'drifted');
   assert.equal((await fateOf(given, reading(undefined))).kind, 'externalize', 'cannot be verified');
-  assert.equal((await fateOf({}, reading({ mtime: 5 }))).kind, 'externalize', 'was never captured');
+});
+
+test('C9 C10 a source is looked at when its result comes in, and again before the result is cleared', async () => {
+  let mtime = 5;
+  const look = (replayCost: 'cheap' | 'expensive', step: number): ToolPolicies => ({
+    look: {
+      durability: 'replayable',
+      replayCost,
+      captureDeterminism: () => Promise.resolve({ mtime: (mtime += step) }),
+    },
+  });
+  assert.equal((await fateOf({}, look('cheap', 0))).kind, 'clear', 'unchanged');
+  assert.equal((await fateOf({}, look('cheap', 1))).kind, 'externalize', 'drifted');
+  assert.equal((await fateOf({}, look('expensive', 0))).kind, 'externalize', 'dear to ask again');
+  assert.equal((await fateOf({}, reading(undefined))).kind, 'externalize', 'never captured');
 });
 
 test('C9 the first mark that both sides have decides; none in common counts as changed', () => {
@@ -181,7 +195,10 @@ test('C10 a tool declares the fields that survive, and a capture is asked with t
       },
     },
   );
-  assert.deepEqual(asked, [{ tool: 'look', args: '{"n":1}' }]);
+  assert.deepEqual(asked, [
+    { tool: 'look', args: '{"n":2}' },
+    { tool: 'look', args: '{"n":1}' },
+  ]);
 });
 
 async function movedOver(externalizeOverTokens: number): Promise<number> {

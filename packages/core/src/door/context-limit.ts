@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from '../thread/json.ts';
 export interface ContextLimit {
   /** The provider or server whose wording it is; several share some. */
   readonly provider: string;
-  /** What the request was, room for the answer included where the provider counts that. */
+  /** What the request was, without the room for the answer that was asked for beside it. */
   readonly requestTokens?: number;
   readonly limitTokens?: number;
 }
@@ -146,7 +146,7 @@ function sizes(
   const tokens = (name: string): number => Number((groups[name] ?? '').replaceAll(',', ''));
   const [request, limit] = [tokens('request'), tokens('limit')];
   return {
-    ...(request > 0 ? { requestTokens: request + tokens('answer') } : {}),
+    ...(request > 0 ? { requestTokens: request } : {}),
     ...(limit > 0 ? { limitTokens: limit } : {}),
   };
 }

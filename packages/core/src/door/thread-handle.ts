@@ -20,6 +20,7 @@ import {
   type Setting,
 } from '../compactor.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
+import { captureSources } from '../plan/durability.ts';
 import { expiryOf } from '../plan/hide.ts';
 import { currentSummary, type Plan } from '../plan/plan.ts';
 import { pinned } from '../plan/pin.ts';
@@ -31,13 +32,22 @@ import { insertion, remindedPrompt, type Insertion } from '../recall/reminded-pr
 import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
-import { isSigned, type Message, type MessageId } from '../thread/message.ts';
+import {
+  callsOf,
+  isSigned,
+  resultsOf,
+  type CallPart,
+  type Message,
+  type MessageId,
+} from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, budget, messageLimit } from '../tokens/budget.ts';
 import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
 
 const RECALIBRATE_SHARE = 0.03;
+/** How far before a result its call is looked for, in messages. */
+const CALL_REACH = 64;
 /** How often a lost race is run again before it is left to the winners. */
 const MOST_RACES = 8;
 
@@ -254,12 +264,26 @@ export class ThreadHandle<Wire = Message> {
 
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
     const nodes = await this.#path.append(messages);
-    for (const node of nodes) this.#builder.push(node);
+    for (const node of nodes) {
+      this.#builder.push(node);
+      const callOf = (callId: string): CallPart | undefined => this.#callOf(node, callId);
+      await captureSources(resultsOf(node.message), callOf, this.#setting.tools);
+    }
     const reported = nodes
       .map((node) => this.#note(node))
       .findLast((tokens) => tokens !== undefined);
     if (reported !== undefined) this.#learn(reported);
     return nodes.map(({ id }) => id);
+  }
+
+  /** The call that a result answers: it stands close before it. */
+  #callOf({ index }: Node, callId: string): CallPart | undefined {
+    for (let i = index - 1; i >= index - CALL_REACH; i--) {
+      const message = this.at(i)?.message;
+      const call = message && callsOf(message).find((each) => each.callId === callId);
+      if (call !== undefined) return call;
+    }
+    return undefined;
   }
 
   #note(node: Node): number | undefined {

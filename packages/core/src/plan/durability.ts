@@ -1,6 +1,7 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../thread/json.ts';
 import {
   resultText,
+  type CallPart,
   type Determinism,
   type Durability,
   type ResultPart,
@@ -13,7 +14,9 @@ export interface ToolPolicy {
   /** Fields of a JSON result that survive clearing. */
   readonly preserveFields?: readonly string[];
   readonly externalizeOverTokens?: number;
+  /** What asking again costs: a replayable result that is expensive is kept as an artifact all the same. */
   readonly replayCost?: 'free' | 'cheap' | 'expensive';
+  /** Says how the source looks: asked when a result comes in, and again before it is cleared. */
   readonly captureDeterminism?: CaptureDeterminism;
   readonly ttlMs?: number;
   readonly replacement?: string;
@@ -29,6 +32,28 @@ export function durabilityOf(result: ResultPart, tools: ToolPolicies): Durabilit
   return policy?.durability ?? result.durability ?? DEFAULT_DURABILITY;
 }
 
+const sources = new WeakMap<ResultPart, Determinism>();
+
+/**
+ * Notes how the sources of replayable results look now, while they come in: only so can be told later whether one has
+ * changed (C10). A result with marks of its own keeps those. The notes last as long as the process; behind it a result
+ * without marks cannot be verified.
+ */
+export async function captureSources(
+  results: readonly ResultPart[],
+  callOf: (callId: string) => CallPart | undefined,
+  tools: ToolPolicies,
+): Promise<void> {
+  for (const result of results) {
+    const capture = result.tool === undefined ? undefined : tools[result.tool]?.captureDeterminism;
+    if (capture === undefined || result.determinism !== undefined) continue;
+    const call = durabilityOf(result, tools) === 'replayable' ? callOf(result.callId) : undefined;
+    if (call === undefined) continue;
+    const mark = await capture({ tool: call.tool, args: call.args }).catch(() => undefined);
+    if (mark !== undefined) sources.set(result, mark);
+  }
+}
+
 /** True unless both sides show the same mark: what cannot be verified counts as changed. */
 export function hasDrifted(then: Determinism, now: Determinism): boolean {
   for (const mark of ['contentHash', 'etag', 'mtime', 'version'] as const) {
@@ -37,18 +62,21 @@ export function hasDrifted(then: Determinism, now: Determinism): boolean {
   return true;
 }
 
-/** A replayable result whose source has drifted, or cannot be checked, is non-replayable. */
+/** A replayable result whose source has drifted, cannot be checked, or is dear to ask again, is non-replayable. */
 export async function verifiedDurability(
   result: ResultPart,
   args: string,
   tools: ToolPolicies,
 ): Promise<Durability> {
   const declared = durabilityOf(result, tools);
+  const then = result.determinism ?? sources.get(result);
   if (declared !== 'replayable') return declared;
-  const capture = result.tool === undefined ? undefined : tools[result.tool]?.captureDeterminism;
-  if (capture === undefined || result.determinism === undefined) return 'non-replayable';
+  const policy = result.tool === undefined ? undefined : tools[result.tool];
+  const capture = policy?.captureDeterminism;
+  if (capture === undefined || then === undefined || policy?.replayCost === 'expensive')
+    return 'non-replayable';
   const now = await capture({ tool: result.tool ?? '', args }).catch(() => undefined);
-  return now === undefined || hasDrifted(result.determinism, now) ? 'non-replayable' : 'replayable';
+  return now === undefined || hasDrifted(then, now) ? 'non-replayable' : 'replayable';
 }
 
 /** The fields that stay when a result is cleared: those of the envelope, and those its tool asks to preserve. */
