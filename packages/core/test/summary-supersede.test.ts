@@ -21,6 +21,12 @@ test('a later value for the same thing takes the place of the earlier one', () =
   assert.deepEqual(standing([1, 'Use Node version 20'], [4, 'Now use Node version 22.']), [
     'Now use Node version 22.',
   ]);
+  assert.deepEqual(standing([1, 'Use Node 20.'], [4, 'Please use Node 22.']), [
+    'Please use Node 22.',
+  ]);
+  assert.deepEqual(standing([1, 'Use at most 500 MB.'], [4, 'Use at most 800 MB.']), [
+    'Use at most 800 MB.',
+  ]);
   assert.deepEqual(
     standing([1, 'The limit is 500'], [2, 'The limit is 800'], [3, 'The limit is 500']),
     ['The limit is 500'],
@@ -73,6 +79,22 @@ test('what only looks alike stands: lists, other things, one turn, lesser speake
       [2, 'The linter must run'],
     ],
     [
+      [1, 'You must use `pnpm`.'],
+      [2, 'You must use `zod`.'],
+    ],
+    [
+      [1, 'Only use "uv".'],
+      [2, 'Only use "ruff".'],
+    ],
+    [
+      [1, 'Use Node 20.'],
+      [2, 'Use Python 3.9.'],
+    ],
+    [
+      [1, 'Use at most 500 MB.'],
+      [2, 'Use at most 10 s.'],
+    ],
+    [
       [1, 'The read timeout is 5 s'],
       [2, 'The write timeout is 9 s'],
     ],
@@ -91,4 +113,36 @@ test('what takes the place of what is told', () => {
     facts: [now],
     superseded: [{ fact: old, by: now }],
   });
+});
+
+function many(count: number, by: Fact['by'] = 'user'): readonly Fact[] {
+  return Array.from({ length: count }, (_, i): Fact => ({
+    kind: 'constraint',
+    text: [
+      `Never touch the folder part_${i} of the repository.`,
+      `The limit of queue_${i} is ${i} entries.`,
+      `Use tool_${i} instead of script_${i}.`,
+    ][i % 3] as string,
+    by,
+    turn: i,
+  }));
+}
+
+test('C23 the work grows with the facts, not with their square', () => {
+  const time = (count: number): number => {
+    const facts = many(count);
+    const begin = performance.now();
+    assert.deepEqual(standingFacts(facts).superseded, []);
+    return performance.now() - begin;
+  };
+  time(500);
+  const [small, large] = [time(500), time(5_000)];
+  assert.ok(large < 40 * Math.max(1, small), `500: ${small} ms, 5 000: ${large} ms`);
+});
+
+test('C23 what is carried has an end: hearsay, then preferences, then the oldest constraints go first', () => {
+  const tool: Fact = { kind: 'value', text: 'The page says 7', by: 'tool', turn: 900 };
+  const wish: Fact = { kind: 'preference', text: 'Prefer tabs', by: 'user', turn: 900 };
+  const { facts } = standingFacts([tool, wish, ...many(600)]);
+  assert.deepEqual(facts, many(600).slice(100));
 });

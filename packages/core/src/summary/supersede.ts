@@ -10,9 +10,9 @@ export interface Superseded {
 }
 
 /**
- * The facts that still hold, each once with the turn in which it was last said, in the order in which they came up. A later fact takes the place of an
- * earlier one, said in an earlier turn by somebody of no higher standing, in three cases only, because a stale
- * constraint does less harm than a lost one:
+ * The facts that still hold, each once with the turn in which it was last said, in the order in which they came up. A
+ * later fact takes the place of an earlier one, said in an earlier turn by somebody of no higher standing, in three
+ * cases only, because a stale constraint does less harm than a lost one:
  *
  * 1. both give a value to the same thing, in the same words but for the value: "the limit is 500" → "the limit is 800";
  * 2. both speak of the same things in the same words, and one forbids what the other allows or asks for;
@@ -30,20 +30,89 @@ export function standingFacts(facts: readonly Fact[]): {
     if (known === undefined || isLater(fact, known) || STANDING[fact.by] > STANDING[known.by])
       kept.set(key, fact);
   }
-  const unique = [...kept.values()].map((fact) => ({ fact, ...termsOf(fact.text) }));
+  const unique = [...kept.values()].map((fact): Told => ({ fact, ...termsOf(fact.text) }));
+  const takers = new Takers(unique);
   const superseded: Superseded[] = [];
-  const standing = unique.filter((earlier, i) => {
-    const later = unique.find(
-      (other, j) => j !== i && isLater(other.fact, earlier.fact) && replaces(other, earlier),
-    );
-    if (later !== undefined) superseded.push({ fact: earlier.fact, by: later.fact });
-    return later === undefined;
+  const standing = unique.filter((earlier) => {
+    const by = takers.of(earlier);
+    if (by !== undefined) superseded.push({ fact: earlier.fact, by });
+    return by === undefined;
   });
-  return { facts: standing.map(({ fact }) => fact), superseded };
+  return { facts: bounded(standing.map(({ fact }) => fact)), superseded };
+}
+
+const MOST_FACTS = 500;
+const WEIGHT: Readonly<Record<Fact['kind'], number>> = { constraint: 2, value: 1, preference: 0 };
+
+/** What a summary carries has an end: constraints of those who give orders go last, and of these the oldest first. */
+function bounded(facts: readonly Fact[]): readonly Fact[] {
+  if (facts.length <= MOST_FACTS) return facts;
+  const kept = facts
+    .toSorted(
+      (a, b) =>
+        STANDING[b.by] - STANDING[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
+    )
+    .slice(0, MOST_FACTS);
+  const stays = new Set(kept);
+  return facts.filter((fact) => stays.has(fact));
 }
 
 function isLater(a: Fact, b: Fact): boolean {
   return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
+}
+
+interface Told extends Terms {
+  readonly fact: Fact;
+}
+
+/** Who may have taken back what: facts by their frame, by what they are about, and by a word of it. */
+class Takers {
+  readonly #byFrame = new Map<string, Told[]>();
+  readonly #byThings = new Map<string, Told[]>();
+  /** Facts that take back in words, under every word. */
+  readonly #byWord = new Map<string, Told[]>();
+
+  constructor(all: readonly Told[]) {
+    for (const told of all.toSorted((a, b) => b.fact.turn - a.fact.turn)) {
+      if (told.frame !== undefined) push(this.#byFrame, told.frame, told);
+      push(this.#byThings, aboutOf(told.things, told.forbids), told);
+      if (told.takesBack) for (const word of told.things) push(this.#byWord, word, told);
+    }
+  }
+
+  /** The last one that took a fact back. */
+  of(earlier: Told): Fact | undefined {
+    const { frame, things, forbids, takesBack, fact } = earlier;
+    const later = ({ fact: other }: Told): boolean => other !== fact && isLater(other, fact);
+    const value = frame === undefined ? undefined : this.#byFrame.get(frame)?.find(later);
+    if (value !== undefined || things.size === 0) return value?.fact;
+    const opposite = this.#byThings.get(aboutOf(things, !forbids))?.find(later);
+    if (opposite !== undefined || takesBack) return opposite?.fact;
+    const words = [...things];
+    return this.#rarest(words).find(
+      (other) => later(other) && words.every((word) => other.things.has(word)),
+    )?.fact;
+  }
+
+  /** The fewest facts among which one must be that names all of some words and takes back. */
+  #rarest(words: readonly string[]): readonly Told[] {
+    let fewest: readonly Told[] | undefined;
+    for (const word of words) {
+      const own = this.#byWord.get(word) ?? [];
+      if (fewest === undefined || own.length < fewest.length) fewest = own;
+    }
+    return fewest ?? [];
+  }
+}
+
+function aboutOf(things: ReadonlySet<string>, forbids: boolean): string {
+  return `${forbids ? 'not' : ''}\n${[...things].toSorted().join('\n')}`;
+}
+
+function push(lists: Map<string, Told[]>, key: string, told: Told): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [told]);
+  else list.push(told);
 }
 
 interface Terms {
@@ -56,29 +125,38 @@ interface Terms {
 
 const VALUE =
   /\b(is|are|was|=|be|use|using|to|at most|at least|no more than|up to|within|below|under|over|version|v|port|budget|limit|timeout)\s*:?\s*(?:[$€£]\s?)?(\d[\d.,_]*\s?(?:[kKmM%]\b|[a-zA-Z]{0,3}\b)?|"[^"]{1,60}"|`[^`]{1,60}`|'[^']{1,60}')/gi;
+/** "Node 20", "Python v3.9": a name with its version. */
+const VERSION =
+  /\b((?:[Uu]se|[Uu]sing|[Tt]arget|[Oo]n|to|with|[Rr]equires?|[Ss]upport)\s+(?:\w+\s+)?(?:[A-Z][\w.+#]*|node|python|java|go|ruby|php|rust))\s+v?\d+(?:\.\d+)*\b/g;
 const FORBIDS = /\b(?:never|not|n't|don't|no|avoid|without|stop|forbid(?:den)?)\b|n't\b/i;
 const TAKES_BACK = /\b(?:no longer|instead of|rather than|any ?more|forget|scrap|drop the)\b/i;
 /** Words that say how strongly, not what. */
 const MODAL =
   /\b(?:never|always|must|only|please|now|from now on|may|can|should|ok(?:ay)?|allowed|again|do|don't|not|n't|no|avoid|without|stop|you|we|i|actually|instead|fine)\b/gi;
 
+/** Words that say nothing of what a value is for: "use #" is true of many things at once. */
+const BARE =
+  /\b(?:use|using|used|set|take|run|go with|to|make|have|need|at most|at least|no more than|up to|within|below|under|over)\b/gi;
+
 function termsOf(text: string): Terms {
-  const values = [...text.matchAll(VALUE)];
-  const things = new Set(contentWords(text.replace(MODAL, ' ')));
+  const bare = text.replace(MODAL, ' ');
   return {
-    frame: values.length === 1 ? plain(text.replace(VALUE, '$1 #').replace(MODAL, ' ')) : undefined,
-    things,
+    frame: frameOf(text),
+    things: new Set(contentWords(bare)),
     forbids: FORBIDS.test(text),
     takesBack: TAKES_BACK.test(text),
   };
 }
 
-function replaces(later: Terms, earlier: Terms): boolean {
-  if (later.frame !== undefined && later.frame === earlier.frame) return true;
-  if (earlier.things.size === 0) return false;
-  const namesAll = [...earlier.things].every((thing) => later.things.has(thing));
-  if (later.takesBack) return namesAll && !earlier.takesBack;
-  return namesAll && later.things.size === earlier.things.size && later.forbids !== earlier.forbids;
+/** The words around the only value of a text, where they or its unit tell what it is the value of. */
+function frameOf(text: string): string | undefined {
+  if (!/[\d"`']/.test(text)) return undefined;
+  const pattern = [VERSION, VALUE].find((one) => text.match(one)?.length === 1);
+  if (pattern === undefined) return undefined;
+  const frame = text.replace(pattern, '$1 #').replace(MODAL, ' ');
+  if (contentWords(frame.replace(BARE, ' ')).length > 0) return plain(frame);
+  const unit = /\d\s?([a-z%]{1,3})\b/i.exec(text)?.[1];
+  return unit === undefined ? undefined : `${plain(frame)} ${unit.toLowerCase()}`;
 }
 
 /** The words of a text without case, punctuation and spacing. */
