@@ -119,11 +119,15 @@ export function deniedFiles(
   });
 }
 
+/** True where a sentence names a file by its path or by the end of it. */
 function mentions(sentence: string, path: string): boolean {
   if (sentence.includes(path)) return true;
   const base = path.slice(path.lastIndexOf('/') + 1);
   if (!base.includes('.') || !sentence.includes(base)) return false;
-  return new RegExp(`(?:^|[^\\w.-])${escaped(base)}(?:$|[^\\w])`).test(sentence);
+  const named = new RegExp(`(?:^|[^\\w./~-])((?:[\\w.~-]*/)*)${escaped(base)}(?:$|[^\\w])`).exec(
+    sentence,
+  );
+  return named !== null && `/${path}`.endsWith(`/${named[1] ?? ''}${base}`);
 }
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);

@@ -2,7 +2,7 @@ import { hasCalls, startsTurn, textOf, type Message } from '../thread/message.ts
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
-import { keyOfPath } from './anchor.ts';
+import type { FileTrail } from './file-trail.ts';
 import { needs } from './need.ts';
 import { FAILED, NoteChooser, type ChosenNotes } from './notes.ts';
 import { outcomes } from './outcome.ts';
@@ -19,7 +19,7 @@ import {
   type Summary,
   type ToolOutcome,
 } from './summary.ts';
-import { Survey, type FileTrail, type Placed } from './survey.ts';
+import { Survey, type Placed } from './survey.ts';
 import { todoItems } from './todo.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -120,15 +120,10 @@ class Extract {
   /** Reads everything, oldest first: what an earlier summary quotes, what is to be summarised, what stays. */
   #look(): void {
     const { nodes, kept = [] } = this.#request;
-    for (const file of this.#previous.files) this.#survey.addFile(trailOf(file));
+    for (const file of this.#previous.files) this.#survey.files.add(trailOf(file));
     for (const note of this.#previous.notes) {
-      const file =
-        note.source === undefined ? undefined : this.#survey.files.get(keyOfPath(note.source));
-      const of = this.#survey.addNote(
-        note,
-        voiceOf(note),
-        file?.path === note.source ? file : undefined,
-      );
+      const file = note.source === undefined ? undefined : this.#survey.files.at(note.source);
+      const of = this.#survey.addNote(note, voiceOf(note), file);
       this.#carried.set(of, note);
       this.#quotable.add(of);
     }
@@ -328,7 +323,7 @@ function unchosen(outcome: ToolOutcome): ToolOutcome {
 }
 
 function filesOf(survey: Survey, worths: ReadonlyMap<FileTrail, number>): readonly FileRecord[] {
-  const files = [...survey.files.values()].toSorted((a, b) => a.touchedAt - b.touchedAt);
+  const files = survey.files.all().toSorted((a, b) => a.touchedAt - b.touchedAt);
   const named = files.slice(-MOST_FILES);
   return [...files.slice(0, -MOST_FILES).filter((file) => worths.has(file)), ...named].map(
     (file) => {
@@ -350,7 +345,6 @@ function filesOf(survey: Survey, worths: ReadonlyMap<FileTrail, number>): readon
 function trailOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileTrail {
   const edits = (written ? 1 : 0) + (edited ? 1 : 0) + (deleted ? 1 : 0);
   return {
-    key: keyOfPath(path),
     path,
     reads: read ? 1 : 0,
     edits,

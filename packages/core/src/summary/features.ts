@@ -1,6 +1,7 @@
 import { KIND } from './anchor.ts';
 import { VOICE } from './scan.ts';
-import { FADES, type FileTrail, type Placed, type Row, type Survey } from './survey.ts';
+import type { FileTrail } from './file-trail.ts';
+import { FADES, type Placed, type Row, type Survey } from './survey.ts';
 
 /** What is known of an anchor when its need is judged, in the order of a row. Ages are powers of two, in messages. */
 export const FEATURES = [
@@ -138,7 +139,7 @@ export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) =
 }
 
 function fileOf(survey: Survey, row: Row, path: string | undefined): FileTrail | undefined {
-  return (path === undefined ? undefined : survey.files.get(path)) ?? row.file;
+  return (path === undefined ? undefined : survey.files.endingIn(path)) ?? row.file;
 }
 
 function faded({ fadedAt }: Row, now: number, k: number): number {

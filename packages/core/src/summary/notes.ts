@@ -3,7 +3,8 @@ import { callLine, quoted, stretchOf, wordsBeside } from './quote.ts';
 import { VOICE, type Piece, type Voice } from './scan.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from './summary.ts';
-import type { CallTrail, FileTrail, Placed, Survey } from './survey.ts';
+import type { FileTrail } from './file-trail.ts';
+import type { CallTrail, Placed, Survey } from './survey.ts';
 
 const HEADING_CHARS = 140;
 /** The marks of a line in the summary, `· ` or ` … `, and of a heading, `[m123] `. */
@@ -77,7 +78,7 @@ export class NoteChooser {
   offer(): void {
     for (const [of, piece] of this.#candidates()) this.#offerQuote(of, piece);
     for (const of of this.#carried.keys()) this.#offerQuote(of, undefined);
-    for (const file of this.#survey.files.values()) this.#offerHeading(this.#fileGroup(file));
+    for (const file of this.#survey.files.all()) this.#offerHeading(this.#fileGroup(file));
     for (const group of this.#groups.values())
       if (group.call !== undefined && group.ids.length > 0) this.#offerHeading(group);
     for (const group of this.#groups.values())
@@ -87,7 +88,7 @@ export class NoteChooser {
   /** Names the files that were changed last, whatever they are worth. */
   takeChangedFiles(roomChars: number): void {
     let left = roomChars;
-    const changed = [...this.#survey.files.values()].filter(({ edits }) => edits > 0);
+    const changed = this.#survey.files.all().filter(({ edits }) => edits > 0);
     for (const file of changed.toSorted((a, b) => b.editedAt - a.editedAt)) {
       const group = this.#fileGroup(file);
       left -= group.headingChars;
@@ -231,9 +232,8 @@ export class NoteChooser {
         stand: 0,
         ...(carried.source === undefined ? {} : { source: carried.source }),
       });
-    const trail = segment.callId === undefined ? undefined : this.#survey.calls.get(segment.callId);
-    if (segment.voice === VOICE.args || (segment.voice === VOICE.tool && call !== undefined))
-      if (trail !== undefined) return this.#callGroup(trail);
+    const trail = this.#survey.calls.get(segment.voice === VOICE.args ? of : (call ?? -1));
+    if (trail !== undefined) return this.#callGroup(trail);
     return this.#group(`message ${of}`, { headingChars: NUMBER_CHARS, ids: [], stand: 0 });
   }
 
@@ -247,10 +247,10 @@ export class NoteChooser {
   }
 
   #fileGroup(file: FileTrail): NoteGroup {
-    const known = this.#groups.get(`file ${file.key}`);
+    const known = this.#groups.get(`file ${file.path}`);
     if (known !== undefined) return known;
     const headingChars = Math.min(file.path.length, 60) + 22;
-    return this.#group(`file ${file.key}`, {
+    return this.#group(`file ${file.path}`, {
       headingChars,
       ids: this.#idsIn(file.path),
       stand: PATH_STAND,

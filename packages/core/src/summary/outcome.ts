@@ -2,9 +2,10 @@ import { resultsOf, resultText, type ResultPart } from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { callLine, quoted, shortened } from './quote.ts';
-import { searches, VOICE } from './scan.ts';
+import { VOICE } from './scan.ts';
 import type { ToolOutcome } from './summary.ts';
 import type { CallTrail, Placed, Survey } from './survey.ts';
+import { searches } from './touch.ts';
 
 const FAILED =
   /^\[error\]|\b(?:exit(?:ed)?(?: with)?(?: code| status)?:? [1-9]\d*|FAIL(?:ED|URE)?\b|Traceback|panic:|fatal:|[Ee]rror:|ERROR|command not found|[Nn]o such file|not found in|SyntaxError|TypeError|undefined:|[Pp]ermission denied)/m;
@@ -34,8 +35,9 @@ export function outcomes(
     if (error !== undefined && resolution === undefined) failing.set(what, i);
   });
   for (const { message, turn, index } of nodes) {
-    for (const result of resultsOf(message)) {
-      const now = endOf(result, survey.calls.get(result.callId), survey, turn);
+    const answered = survey.answeredAt(index);
+    for (const [i, result] of resultsOf(message).entries()) {
+      const now = endOf(result, answered[i], survey, turn);
       const known = failing.get(now.what);
       const earlier = known === undefined ? undefined : ended[known];
       if (known !== undefined && earlier !== undefined) {
@@ -84,7 +86,7 @@ function endOf(
     call: line,
     turn,
     ...(call === undefined ? {} : { at: call.index }),
-    what: trail?.file === undefined ? line : `${tool} ${trail.file.key}`,
+    what: trail?.file === undefined ? line : `${tool} ${trail.file.path}`,
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === undefined ? {} : { error }),
   };

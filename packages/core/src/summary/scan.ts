@@ -3,11 +3,12 @@ import {
   resultsOf,
   resultText,
   textOf,
-  type CallPart,
   type Message,
+  type Outcome,
 } from '../thread/message.ts';
 import type { AnchorReader } from './anchor.ts';
 import { chunkEnd, type Anchor } from './anchor.ts';
+import { touchedBy, type Touched } from './touch.ts';
 
 /** Whose words a text is. */
 export const VOICE = { user: 0, text: 1, args: 2, tool: 3, system: 4 } as const;
@@ -34,19 +35,16 @@ export interface Piece {
   readonly hash: number;
 }
 
-/** A file that a call names, and whether the call changes it. */
-export interface Touch {
-  readonly path: string;
-  readonly does: 'reads' | 'writes' | 'edits' | 'deletes';
-}
-
 /** One text of a message: what was said, what was called, what came back. */
 export interface Segment {
   readonly voice: Voice;
   readonly text: string;
   readonly tool: string;
   readonly callId: string | undefined;
-  readonly touch: Touch | undefined;
+  /** For a call: what it does to files. */
+  readonly touched: Touched | undefined;
+  /** For a result: how the call ended, where the host said so. */
+  readonly outcome: Outcome | undefined;
   readonly mentions: readonly Mention[];
   readonly pieces: readonly Piece[];
 }
@@ -67,12 +65,17 @@ function* segmentsOf(message: Message, reader: AnchorReader): Iterable<Segment> 
   const said = textOf(message);
   if (said !== '') yield segment(said, { voice: voiceOf(message) }, reader);
   for (const call of callsOf(message)) {
-    const own = { voice: VOICE.args, tool: call.tool, callId: call.callId, touch: touchOf(call) };
+    const own = {
+      voice: VOICE.args,
+      tool: call.tool,
+      callId: call.callId,
+      touched: touchedBy(call),
+    };
     yield segment(`${call.tool} ${call.args}`, own, reader);
   }
   for (const result of resultsOf(message)) {
-    const { callId, tool = '' } = result;
-    yield segment(resultText(result), { voice: VOICE.tool, tool, callId }, reader);
+    const { callId, tool = '', outcome } = result;
+    yield segment(resultText(result), { voice: VOICE.tool, tool, callId, outcome }, reader);
   }
 }
 
@@ -95,10 +98,11 @@ export function segment(
   own: Pick<Segment, 'voice'> & Partial<Segment>,
   reader: AnchorReader,
 ): Segment {
-  const { voice, tool = '', callId, touch } = own;
+  const { voice, tool = '', callId, touched, outcome } = own;
   const lines = new Lines(text, voice, reader);
   lines.read();
-  return { voice, text, tool, callId, touch, mentions: lines.mentions, pieces: lines.pieces };
+  const { mentions, pieces } = lines;
+  return { voice, text, tool, callId, touched, outcome, mentions, pieces };
 }
 
 /** The longest stretch that is quoted as one; a line may be a little longer. */
@@ -181,45 +185,4 @@ class Lines {
     for (let k = from + PIECE; k > from + 60; k--) if (text.charCodeAt(k) === SPACE) return k;
     return chunkEnd(text, from + PIECE);
   }
-}
-
-const EDITS = /edit|write|replace|patch|create|insert/i;
-const WRITES = /write|create/i;
-const SEARCHES = /grep|glob|search|find|list|^ls$/i;
-const EDIT_ARGS = /old_str|new_str|file_text|\*\*\* Begin Patch/;
-const VIEW = /"command"\s{0,3}:\s{0,3}"view"/;
-const CREATE = /"command"\s{0,3}:\s{0,3}"create"|\*\*\* Add File/;
-const PATH =
-  /"(?:file_?path|path|file|filename|notebook_path|target_file|abs_path|filePath)"\s{0,3}:\s{0,3}"((?:[^"\\]|\\.){1,300})"/;
-const SHELL_READ =
-  /"(?:cmd|command)"\s{0,3}:\s{0,3}(?:\[[^\]]{0,40}"-l?c"\s{0,3},\s{0,3})?"(?:cd [^\s"&;]{1,200} && )?(?:cat|sed -n|head|tail|nl|less|bat)\b[^|;&"\\]{0,200}?\s([\w@.+~/-]{0,200}[\w-]\.\w{1,8})(?=["\s|;\\])/;
-const SHELL_REMOVE =
-  /"(?:cmd|command)"\s{0,3}:\s{0,3}"(?:cd [^\s"&;]{1,200} && )?(?:git )?rm (?:-\w{1,3} )?([\w@.+~/-]{1,200})(?="|\s&&|\s;)/;
-const PATCHED = /\*\*\* (?:Update|Add|Delete) File: ([\w@.+~/ -]{1,300}?)(?=\\n|\n|"|$)/;
-const SHELL_CHARS = 600;
-
-/** True for a call that looks for things: what it finds is no outcome, where it looks is no file of its own. */
-export function searches(tool: string): boolean {
-  return SEARCHES.test(tool);
-}
-
-/** The file that a call is about, as its arguments tell. */
-function touchOf({ tool, args }: CallPart): Touch | undefined {
-  if (SEARCHES.test(tool)) return undefined;
-  const edits = EDITS.test(tool) ? !VIEW.test(args.slice(0, SHELL_CHARS)) : EDIT_ARGS.test(args);
-  const patched = edits ? PATCHED.exec(args) : null;
-  if (patched?.[1] !== undefined) {
-    const does = patched[0].startsWith('*** Delete') ? 'deletes' : 'edits';
-    return { path: patched[1], does };
-  }
-  const shell = args.slice(0, SHELL_CHARS);
-  const removed = SHELL_REMOVE.exec(shell)?.[1];
-  if (removed !== undefined) return { path: removed, does: 'deletes' };
-  const path = PATH.exec(args)?.[1] ?? SHELL_READ.exec(shell)?.[1];
-  if (path === undefined) return undefined;
-  const writes = WRITES.test(tool) || CREATE.test(shell);
-  return {
-    path,
-    does: edits ? (writes ? 'writes' : 'edits') : /delete|remove/i.test(tool) ? 'deletes' : 'reads',
-  };
 }

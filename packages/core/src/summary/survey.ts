@@ -1,36 +1,18 @@
 import type { Node } from '../thread/thread.ts';
 import { startsTurn } from '../thread/message.ts';
-import { AnchorReader, keyOfPath, type Anchor } from './anchor.ts';
-import {
-  scan,
-  segment,
-  VOICE,
-  type Mention,
-  type Segment,
-  type Touch,
-  type Voice,
-} from './scan.ts';
+import { AnchorReader, type Anchor } from './anchor.ts';
+import { FileTrails, tread, type FileTrail } from './file-trail.ts';
+import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './scan.ts';
 import type { Note } from './summary.ts';
+import { isDone } from './touch.ts';
 
 /** How fast a mention fades, in messages. */
 export const FADES: readonly [number, number, number] = [3, 12, 48];
 
-/** What happened to a file. */
-export interface FileTrail {
-  readonly key: string;
-  path: string;
-  reads: number;
-  edits: number;
-  written: boolean;
-  deleted: boolean;
-  /** The messages that touched and that changed it last. */
-  touchedAt: number;
-  editedAt: number;
-}
-
 /** A call and where its result is. */
 export interface CallTrail {
   readonly segment: number;
+  /** The one file that it is about. */
   readonly file: FileTrail | undefined;
   readonly changes: boolean;
   result: number;
@@ -42,7 +24,8 @@ export interface Placed {
   /** The number of the message on its path. */
   readonly index: number;
   readonly turn: number;
-  readonly file: FileTrail | undefined;
+  /** The one file that it is about; none where a call failed. */
+  file: FileTrail | undefined;
   readonly changes: boolean;
   /** For a result: the text of its call. */
   readonly call: number | undefined;
@@ -84,8 +67,12 @@ export class Survey {
   /** The longest spelling of each anchor. */
   readonly fulls: string[] = [];
   readonly placed: Placed[] = [];
-  readonly files: Map<string, FileTrail> = new Map();
-  readonly calls: Map<string, CallTrail> = new Map();
+  readonly files: FileTrails = new FileTrails();
+  /** By where the call is in `placed`. */
+  readonly calls: Map<number, CallTrail> = new Map();
+  /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
+  readonly #open = new Map<string, CallTrail[]>();
+  readonly #answers = new Map<number, (CallTrail | undefined)[]>();
   readonly #ids = new Map<string, number>();
   /** The number of the first message, and of the one behind the last. */
   begin: number = Number.POSITIVE_INFINITY;
@@ -93,6 +80,11 @@ export class Survey {
   chars: number = 0;
   turns: number = 0;
   lastUser: number = -1;
+
+  /** The calls that the results of a message answer, in the order of the results. */
+  answeredAt(index: number): readonly (CallTrail | undefined)[] {
+    return this.#answers.get(index) ?? [];
+  }
 
   idOf(key: string): number | undefined {
     return this.#ids.get(key);
@@ -123,58 +115,70 @@ export class Survey {
     });
   }
 
-  /** Takes what an earlier summary knows of a file. */
-  addFile(trail: FileTrail): FileTrail {
-    this.files.set(trail.key, trail);
-    return trail;
-  }
-
   #reach(index: number): void {
     this.begin = Math.min(this.begin, index);
     this.end = Math.max(this.end, index + 1);
   }
 
   #place(own: Segment, index: number, turn: number): number {
-    const { voice, callId, touch } = own;
-    if (voice === VOICE.args && callId !== undefined) {
-      const file = touch === undefined ? undefined : this.#touch(touch, index);
-      const changes = touch !== undefined && touch.does !== 'reads';
-      this.calls.set(callId, { segment: this.placed.length, file, changes, result: -1 });
-      return this.#put({ segment: own, index, turn, file, changes, call: undefined });
+    const { voice, callId } = own;
+    if (callId !== undefined && voice === VOICE.args)
+      return this.#placeCall(own, index, turn, callId);
+    if (callId === undefined || voice !== VOICE.tool)
+      return this.#put({
+        segment: own,
+        index,
+        turn,
+        file: undefined,
+        changes: false,
+        call: undefined,
+      });
+    const trail = this.#answered(callId);
+    const answers = this.#answers.get(index);
+    if (answers === undefined) this.#answers.set(index, [trail]);
+    else answers.push(trail);
+    if (trail !== undefined) {
+      trail.result = this.placed.length;
+      this.#settle(trail, own);
     }
-    const trail = voice === VOICE.tool && callId !== undefined ? this.calls.get(callId) : undefined;
-    if (trail !== undefined) trail.result = this.placed.length;
-    const file = trail?.file;
-    const changes = trail?.changes ?? false;
-    return this.#put({ segment: own, index, turn, file, changes, call: trail?.segment });
+    const { changes = false, segment: call } = trail ?? {};
+    const file = call === undefined ? undefined : this.placed[call]?.file;
+    return this.#put({ segment: own, index, turn, file, changes, call });
   }
 
-  #touch({ path, does }: Touch, index: number): FileTrail {
-    const key = keyOfPath(path);
-    let file = this.files.get(key);
-    if (file === undefined) {
-      file = {
-        key,
-        path,
-        reads: 0,
-        edits: 0,
-        written: false,
-        deleted: false,
-        touchedAt: index,
-        editedAt: -1,
-      };
-      this.files.set(key, file);
-    }
-    file.touchedAt = index;
-    if (path.length > file.path.length) file.path = path;
-    if (does === 'reads') file.reads++;
-    else {
-      file.edits++;
-      file.editedAt = index;
-      file.written ||= does === 'writes';
-      file.deleted = does === 'deletes';
-    }
-    return file;
+  #placeCall(own: Segment, index: number, turn: number, callId: string): number {
+    const { touches = [], only = false } = own.touched ?? {};
+    const files = new Set(touches.map(({ path }) => this.files.named(path, index)));
+    const file = only && files.size === 1 ? [...files][0] : undefined;
+    const changes = touches.some(({ does }) => does !== 'reads');
+    const trail = { segment: this.placed.length, file, changes, result: -1 };
+    this.calls.set(trail.segment, trail);
+    const open = this.#open.get(callId);
+    if (open === undefined) this.#open.set(callId, [trail]);
+    else open.push(trail);
+    return this.#put({ segment: own, index, turn, file, changes, call: undefined });
+  }
+
+  /** The call that a result answers: of those of the last message with an open call of its id, the first. */
+  #answered(callId: string): CallTrail | undefined {
+    const open = this.#open.get(callId) ?? [];
+    const indexOf = ({ segment: of }: CallTrail): number => (this.placed[of] as Placed).index;
+    const last = open.at(-1);
+    if (last === undefined) return undefined;
+    const [trail] = open.splice(
+      open.findIndex((call) => indexOf(call) === indexOf(last)),
+      1,
+    );
+    return trail;
+  }
+
+  /** What a call did to files is known when its result is there. */
+  #settle(trail: CallTrail, result: Segment): void {
+    const call = this.placed[trail.segment] as Placed;
+    const { touches = [], only = false } = call.segment.touched ?? {};
+    const done = touches.filter((touch) => isDone(touch, only, result));
+    if (done.length === 0) call.file = undefined;
+    for (const { path, does } of done) tread(this.files.named(path, call.index), does, call.index);
   }
 
   #put(own: Omit<Placed, 'ids'>): number {
