@@ -1,9 +1,12 @@
+/** Options before any command that are not the agent's. */
+const ABOUT_ALL: ReadonlySet<string> = new Set(['--help', '-h', '--version', '-v']);
+
 /** The words and options that belong to the coding agent, which is what `bobbin` alone starts on a terminal. */
 export function isAgentCall(args: readonly string[]): boolean {
   const [first] = args;
   if (first === undefined) return process.stdin.isTTY && process.stdout.isTTY;
-  if (first === '--help' || first === '-h' || first === '--version') return false;
-  return first === 'import' || first === 'agent' || first.startsWith('-');
+  if (ABOUT_ALL.has(first)) return false;
+  return first === 'agent' || first.startsWith('-');
 }
 
 export async function runAgentCommand(args: readonly string[]): Promise<number> {

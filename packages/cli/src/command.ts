@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from './failure.ts';
+import { didYouMean } from './nearest.ts';
 
 /** One option of a command: what is typed, and what the help says of it. */
 export type OptionSpec =
@@ -26,6 +27,8 @@ export interface Command {
   readonly about: string;
   readonly options: OptionTable;
   readonly examples: readonly string[];
+  /** Exit codes that no other command has. */
+  readonly exits?: readonly (readonly [code: string, meaning: string])[];
   /** Gets what is behind the command's name and gives the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
@@ -49,8 +52,17 @@ export function parseOptions<Table extends OptionTable>(
     return { values: values as OptionValues<Table>, operands: positionals };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(decapitalized(error.message.split(/\. |\.?\n/)[0] ?? error.message));
+    throw new UsageError(problemOf(error, options));
   }
+}
+
+/** What the parser says in several sentences, in one; with the option that was probably meant. */
+function problemOf({ message }: TypeError, options: OptionTable): string {
+  const problem = decapitalized(message.split(/\. |\.?\n/)[0] ?? message);
+  const unknown = /^unknown option '--(.+)'$/.exec(problem)?.[1];
+  if (unknown === undefined) return problem;
+  const meant = didYouMean(unknown, Object.keys(options));
+  return problem + meant.replace('mean ', 'mean --');
 }
 
 function decapitalized(sentence: string): string {
@@ -73,12 +85,23 @@ export function oneOf<Name extends string>(
 ): Name | undefined {
   if (given === undefined) return undefined;
   if (Object.hasOwn(names, given)) return given as Name;
+  const all = Object.keys(names);
   throw new UsageError(
-    `--${option} must be one of ${Object.keys(names).join(', ')}, not ${JSON.stringify(given)}`,
+    `--${option} must be one of ${all.join(', ')}, not ${JSON.stringify(given)}${didYouMean(given, all)}`,
   );
 }
 
 const WIDTH = 80;
+
+/** What every command's exit code means. */
+export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'Done.'],
+  [
+    '1',
+    'The work failed: a file is missing, unreadable or damaged, or a store cannot be reached. No output file was touched.',
+  ],
+  ['2', 'The command was called wrongly: an unknown command, option or name, or no FILE.'],
+];
 
 export function commandHelp(command: Command): string {
   const rows = Object.entries(command.options).map(([name, option]): readonly [string, string] => [
@@ -91,18 +114,13 @@ export function commandHelp(command: Command): string {
     ...wrap(command.about, WIDTH),
     '',
     'Options:',
-    ...table([...rows, ['--help', 'This text.']]),
+    ...table([...rows, ['-h, --help', 'This text.']]),
     '',
     'Examples:',
     ...command.examples.map((example) => `  ${example}`),
     '',
     'Exit codes:',
-    ...table([
-      ['0', 'Done.'],
-      ['1', 'A file could not be read or written.'],
-      ['2', 'The arguments or the input are wrong; no output file was touched.'],
-      ['3', 'Written, but over the budget: what may not be compacted exceeds it.'],
-    ]),
+    ...table([...EXIT_CODES, ...(command.exits ?? [])]),
     '',
   ].join('\n');
 }

@@ -1,34 +1,58 @@
 import packageJson from '../package.json' with { type: 'json' };
-import { commandHelp, table, wrap, type Command } from './command.ts';
+import { runAgentCommand } from './agent-command.ts';
+import { artifactCommand } from './artifact.ts';
+import { commandHelp, EXIT_CODES, table, wrap, type Command } from './command.ts';
 import { compactCommand } from './compact.ts';
 import { demoCommand } from './demo.ts';
 import { inspectCommand } from './inspect.ts';
-import { EXIT, InputError, UsageError } from './failure.ts';
+import { EXIT, InputError, tell, UsageError } from './failure.ts';
+import { importCommand } from './import.ts';
+import { didYouMean } from './nearest.ts';
 import { storeCommand } from './store.ts';
 
-const COMMANDS: readonly Command[] = [compactCommand, inspectCommand, storeCommand, demoCommand];
+const COMMANDS: readonly Command[] = [
+  compactCommand,
+  inspectCommand,
+  artifactCommand,
+  storeCommand,
+  demoCommand,
+  importCommand,
+];
+
+/** What is listed beside the commands of this package. */
+const OTHERS: readonly (readonly [name: string, summary: string])[] = [
+  ['agent', 'the coding agent, which bobbin without a command starts in a terminal'],
+  ['help', 'this text, or that of a command: bobbin help compact'],
+];
 
 const HELP = `Usage: bobbin COMMAND [OPTIONS]
-       bobbin [AGENT OPTIONS]     The coding agent, in a terminal; see bobbin agent --help.
+       bobbin [AGENT OPTIONS]     The coding agent, in a terminal.
 
 ${wrap(packageJson.description, 80).join('\n')}
 
 Commands:
-${table(COMMANDS.map(({ name, summary }) => [name, summary])).join('\n')}
+${table([...COMMANDS.map(({ name, summary }) => [name, summary] as const), ...OTHERS]).join('\n')}
 
 Options:
-  --help     This text; with a command, its own.
-  --version  The version.
+  -h, --help     This text; with a command, its own.
+  -v, --version  The version.
+
+Example:
+  bobbin compact session.json --budget 20000 --out small.json
+
+Exit codes:
+${table(EXIT_CODES).join('\n')}
 `;
 
 /** Carries out a command by its name and gives the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (name === '--version') return print(`${packageJson.version}\n`);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endWhereNobodyReads);
+  if (name === '--version' || name === '-v') return print(`${packageJson.version}\n`);
   if (name === undefined || name === '--help' || name === '-h') return print(HELP);
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command === undefined)
-    return complain(EXIT.badInput, `unknown command ${JSON.stringify(name)}; see bobbin --help`);
+  if (name === 'help') return help(rest);
+  const command = commandOf(name);
+  if (command === undefined) return EXIT.misused;
   if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command));
   try {
     return await command.run(rest);
@@ -37,23 +61,48 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Whoever read the output has seen enough; nothing else is left to be done. */
+function endWhereNobodyReads(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.done);
+}
+
+async function help([name]: readonly string[]): Promise<number> {
+  if (name === undefined || name === 'help') return print(HELP);
+  if (name === 'agent') return runAgentCommand(['--help']);
+  const command = commandOf(name);
+  return command === undefined ? EXIT.misused : print(commandHelp(command));
+}
+
+/** The command of a name; where there is none, that is told. */
+function commandOf(name: string): Command | undefined {
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  if (command !== undefined) return command;
+  const names = [...COMMANDS.map((candidate) => candidate.name), ...OTHERS.map(([other]) => other)];
+  tell(`unknown command ${JSON.stringify(name)}${didYouMean(name, names)}; see bobbin --help`);
+  return undefined;
+}
+
 /** One line for what can be expected to fail; anything else is a bug and shows where it is. */
 function explain(command: Command, error: unknown): number {
-  if (error instanceof UsageError)
-    return complain(EXIT.badInput, `${error.message}; see bobbin ${command.name} --help`);
-  if (error instanceof InputError) return complain(EXIT.badInput, error.message);
-  // By its name: loading the class would load every store.
-  if (error instanceof Error && error.name === 'StoreError')
-    return complain(EXIT.failed, error.message);
-  if (isSystemError(error)) {
-    // Whoever read the output has seen enough.
-    if (error.code === 'EPIPE') return EXIT.done;
-    return complain(
-      error.code === 'ENOENT' ? EXIT.badInput : EXIT.failed,
-      `${error.path ?? error.syscall}: ${error.message.replace(/^\w+: |, .*$/g, '')}`,
-    );
+  if (error instanceof UsageError) {
+    tell(`${error.message}; see bobbin ${command.name} --help`);
+    return EXIT.misused;
   }
-  throw error;
+  // A store's error by its name: loading the class would load every store.
+  if (error instanceof InputError || (error instanceof Error && error.name === 'StoreError')) {
+    tell(error.message);
+    return EXIT.failed;
+  }
+  if (!isSystemError(error)) throw error;
+  const problem = error.code === 'EISDIR' ? 'is a folder' : withoutCode(error.message);
+  tell(`${error.path ?? error.syscall}: ${problem}`);
+  return EXIT.failed;
+}
+
+/** `ENOENT: no such file or directory, open 'a.json'` without its code and its call. */
+function withoutCode(message: string): string {
+  return message.replace(/^\w+: |, .*$/g, '');
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
@@ -63,9 +112,4 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 function print(text: string): number {
   process.stdout.write(text);
   return EXIT.done;
-}
-
-function complain(code: number, line: string): number {
-  process.stderr.write(`bobbin: ${line}\n`);
-  return code;
 }

@@ -1,18 +1,13 @@
 import type { Writable } from 'node:stream';
+import { planArtifacts } from '@bobbin/core';
+import { newArtifactsIn, readingCommand } from './artifact.ts';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
 import { readConversation, transcriptConversation } from './conversation.ts';
-import { EXIT, UsageError } from './failure.ts';
+import { EXIT, tell, UsageError } from './failure.ts';
 import { counted, duration, grouped, short } from './figures.ts';
 import { freedByRung } from './freed.ts';
 import { OutFile } from './out-file.ts';
-import {
-  fileSource,
-  readLines,
-  readText,
-  standardInput,
-  write,
-  type TextSource,
-} from './text-stream.ts';
+import { readLines, readText, sourcesOf, write, type TextSource } from './text-stream.ts';
 import { Transcript } from './transcript.ts';
 import {
   bounded,
@@ -26,7 +21,16 @@ import {
 
 const OPTIONS = {
   ...WINDING_OPTIONS,
-  out: { type: 'string', value: 'FILE', help: 'Where the output goes. Default: stdout.' },
+  artifacts: {
+    type: 'string',
+    value: 'FOLDER',
+    help: 'Keeps the whole of what is shortened to an excerpt there: bobbin artifact FOLDER ID prints it. Without it, "[Externalized Content - artifact:ID]" stands for what only the transcript that was read holds.',
+  },
+  out: {
+    type: 'string',
+    value: 'FILE',
+    help: 'Where the output goes, when all of it is done. Default: stdout, as - is.',
+  },
   json: { type: 'boolean', help: 'Prints the prompt, the plan and the figures instead.' },
   jsonl: {
     type: 'boolean',
@@ -39,26 +43,32 @@ export const compactCommand: Command = {
   summary: 'winds transcripts so that they fit',
   operands: '[FILE…]',
   about:
-    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files of harnesses (pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. A report goes to stderr.',
+    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files of harnesses (pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
   options: OPTIONS,
   examples: [
     'bobbin compact session.json --budget 20000 --out small.json',
-    'bobbin compact session.json --model claude-opus-5 --json',
+    'bobbin compact session.json --budget 20000 --artifacts moved-out > small.json',
+    'bobbin compact - --model claude-opus-5 --json < session.json',
     'bobbin compact --jsonl --budget 8000 < conversations.jsonl > wound.jsonl',
   ],
+  exits: [['3', 'Written, but over the budget: what may not be compacted exceeds it.']],
   async run(args) {
     const { values, operands } = parseOptions(args, OPTIONS);
     if (values.json === true && values.jsonl === true)
       throw new UsageError('--json and --jsonl exclude each other');
-    const sources = operands.map(fileSource);
-    if (sources.length === 0 && process.stdin.isTTY)
-      throw new UsageError('give a FILE, or a transcript on stdin');
+    const sources = sourcesOf(operands);
     const winding = await windingFrom(values);
+    if (values.instructions !== undefined)
+      tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
+    const folder = values.artifacts;
+    const keeping =
+      folder === undefined ? winding : { ...winding, artifacts: await newArtifactsIn(folder) };
     const compactAll = values.jsonl === true ? compactLines : compactTranscripts;
     return into(values.out, (output) =>
-      compactAll(sources.length === 0 ? [standardInput] : sources, winding, {
+      compactAll(sources, keeping, {
         output,
         withPlan: values.json === true,
+        ...(folder === undefined ? {} : { folder }),
       }),
     );
   },
@@ -68,6 +78,8 @@ interface Sink {
   readonly output: Writable;
   /** Writes the prompt, the plan and the figures instead of the transcript. */
   readonly withPlan: boolean;
+  /** Where artifacts are kept. */
+  readonly folder?: string;
 }
 
 /** Gives the output to a task; a file only gets it when the whole task was done. */
@@ -75,7 +87,7 @@ async function into(
   path: string | undefined,
   task: (output: Writable) => Promise<number>,
 ): Promise<number> {
-  if (path === undefined) return task(process.stdout);
+  if (path === undefined || path === '-') return task(process.stdout);
   const file = await OutFile.open(path);
   try {
     const code = await task(file.stream);
@@ -90,7 +102,7 @@ async function into(
 async function compactTranscripts(
   sources: readonly TextSource[],
   winding: Winding,
-  { output, withPlan }: Sink,
+  { output, withPlan, folder }: Sink,
 ): Promise<number> {
   let fits = true;
   for (const source of sources) {
@@ -110,7 +122,7 @@ async function compactTranscripts(
         )
       : conversation.text(messages);
     await write(output, text.endsWith('\n') || output !== process.stdout ? text : `${text}\n`);
-    await write(process.stderr, report(source.name, winding, wound));
+    await write(process.stderr, report(source.name, winding, wound, folder));
     fits &&= wound.fitted.fits;
   }
   return fits ? EXIT.done : EXIT.overBudget;
@@ -119,7 +131,7 @@ async function compactTranscripts(
 async function compactLines(
   sources: readonly TextSource[],
   winding: Winding,
-  { output }: Sink,
+  { output, folder }: Sink,
 ): Promise<number> {
   const started = performance.now();
   const progress = new Progress();
@@ -145,7 +157,10 @@ async function compactLines(
   progress.clear();
   await write(
     process.stderr,
-    `${counted(count, 'conversation')} wound in ${duration(performance.now() - started)}\n`,
+    `${counted(count, 'conversation')} wound in ${duration(performance.now() - started)}\n` +
+      (folder === undefined
+        ? ''
+        : `  artifacts are in ${folder}: ${readingCommand(folder, 'ID')}\n`),
   );
   return fits ? EXIT.done : EXIT.overBudget;
 }
@@ -155,8 +170,8 @@ function budgetOf(transcript: Transcript, budget: unknown): number {
   return transcript.failAt('budget', 'must be a whole number above 0');
 }
 
-/** `session.json: 150,312 → 59,870 tokens of 64,000 …`, in one line. */
-function report(name: string, winding: Winding, wound: Wound): string {
+/** `session.json: 150,312 → 59,870 tokens …`, in one line, and one for each thing to know beside. */
+function report(name: string, winding: Winding, wound: Wound, folder: string | undefined): string {
   const figures = figuresOf(winding, wound);
   const rungs = freedByRung(wound.fitted.events).map(
     ({ strategy, records, freed }) => `${strategy} ${records}× −${short(freed)}`,
@@ -170,8 +185,31 @@ function report(name: string, winding: Winding, wound: Wound): string {
     ...rungs,
     duration(wound.millis),
   ];
-  const over = figures.fits ? '' : `bobbin: ${name}: what may not be compacted exceeds the limit\n`;
-  return `${name}: ${parts.join(' · ')}\n${over}`;
+  const warnings = wound.fitted.events.flatMap((event) =>
+    event.kind === 'warning' ? [event.message] : [],
+  );
+  if (!figures.fits) warnings.push('what may not be compacted exceeds the limit');
+  return [
+    `${name}: ${parts.join(' · ')}`,
+    ...artifactLines(name, wound, folder),
+    ...warnings.map((warning) => `bobbin: ${name}: ${warning}`),
+    '',
+  ].join('\n');
+}
+
+/** Where the content is that excerpts point to. */
+function artifactLines(
+  name: string,
+  { fitted }: Wound,
+  folder: string | undefined,
+): readonly string[] {
+  const [first, ...more] = planArtifacts(fitted.plan);
+  if (first === undefined) return [];
+  const count = more.length + 1;
+  if (folder !== undefined)
+    return [`  ${counted(count, 'artifact')} in ${folder}: ${readingCommand(folder, first)}`];
+  const excerpts = count === 1 ? '1 message is an excerpt' : `${count} messages are excerpts`;
+  return [`  ${excerpts}, whole only in ${name}; --artifacts FOLDER keeps the whole`];
 }
 
 /** A line on the terminal that is written over; nothing where nobody looks. */

@@ -1,7 +1,15 @@
 import { DecodeError, type SessionCompaction, type SessionFormat } from '@bobbin/codecs';
 import type { Codec, Message } from '@bobbin/core';
 import { InputError } from './failure.ts';
-import { MESSAGE_FORMATS, messageFormat, sessionCodec, sessionFormat } from './formats.ts';
+import {
+  MESSAGE_FORMATS,
+  messageFormat,
+  roleOf,
+  ROLES,
+  sessionCodec,
+  sessionFormat,
+} from './formats.ts';
+import { didYouMean } from './nearest.ts';
 import { Transcript } from './transcript.ts';
 
 /** A conversation from outside, decoded, with the way back. */
@@ -34,7 +42,10 @@ export function transcriptConversation(
 ): Conversation {
   const name = messageFormat(format, transcript.messages);
   const codec = MESSAGE_FORMATS[name];
-  const messages = transcript.located(() => codec.decode(transcript.messages));
+  const messages = transcript.located(() => {
+    checkRoles(transcript.messages);
+    return codec.decode(transcript.messages);
+  });
   return {
     format: name,
     codec: decoded(codec),
@@ -43,6 +54,16 @@ export function transcriptConversation(
     compactions: [],
     text,
   };
+}
+
+/** A codec would carry such a message untouched, and its provider would refuse it. */
+function checkRoles(messages: readonly unknown[]): void {
+  for (const [i, message] of messages.entries()) {
+    const role = roleOf(message);
+    if (role === undefined || ROLES.includes(role)) continue;
+    const problem = `must be one of ${ROLES.join(', ')}, is ${JSON.stringify(role)}`;
+    throw new DecodeError(`messages[${i}].role`, problem + didYouMean(role, ROLES));
+  }
 }
 
 function readSession(format: SessionFormat, text: string, source: string): Conversation {

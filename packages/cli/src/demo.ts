@@ -74,7 +74,7 @@ function draw(
   return [
     '',
     heading(screen, 'A long session, wound to fit'),
-    `  ${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(wound.tokensBefore)} tokens; the model's window holds ${grouped(winding.budget.windowTokens)}.`,
+    `  ${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}; the window holds ${grouped(winding.budget.windowTokens)}.`,
     '',
     ...windowBars(screen, winding.budget, [
       ['before', sharesOf(messages, winding.counter)],
@@ -98,8 +98,8 @@ function draw(
     `  all ${counted(messages.length, 'message')}, and ${grouped(messageLimit(winding.budget) - fitted.prompt.tokens)} tokens are free for what comes next.`,
     '',
     heading(screen, 'Try next'),
-    '  npx bobbin demo --save session.json      the session as a file, then',
-    '  npx bobbin inspect session.json          see what is in it',
+    '  npx bobbin demo --save session.json',
+    `  npx bobbin inspect session.json --counter ${winding.counter.name}`,
     '  npx bobbin compact session.json --budget 20000 --out wound.json',
     '',
   ];
@@ -144,7 +144,7 @@ function became(record: PlanRecord): string {
     case 'summarize':
       return `one summary of ${grouped(record.summaryTokens)} tokens`;
     case 'externalize':
-      return 'their two ends each; the whole is in artifacts';
+      return 'an excerpt each; the whole is in artifacts';
     case 'clear':
       return 'their key fields';
     case 'drop':

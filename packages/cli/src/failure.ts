@@ -1,13 +1,18 @@
 /** What the command ends with. */
 export const EXIT = {
   done: 0,
-  /** Something outside failed: a file cannot be read or written. */
+  /** The work failed: a file is missing, unreadable or damaged, a store cannot be reached. */
   failed: 1,
-  /** The arguments or the input are wrong; nothing was written. */
-  badInput: 2,
+  /** The command was called in a way that it does not understand. */
+  misused: 2,
   /** Written, but over the budget: what may not be compacted alone exceeds it. */
   overBudget: 3,
 } as const;
+
+/** One line on stderr: what went wrong, or what was taken for granted. */
+export function tell(line: string): void {
+  process.stderr.write(`bobbin: ${line}\n`);
+}
 
 /** The command was called in a way that it does not understand. */
 export class UsageError extends Error {
@@ -18,8 +23,8 @@ export class UsageError extends Error {
 export class InputError extends Error {
   override readonly name = 'InputError';
 
-  constructor(source: string, at: Position, problem: string) {
-    super(`${source}:${at.line}:${at.column}: ${problem}`);
+  constructor(source: string, at: Position | undefined, problem: string) {
+    super(`${source}${at === undefined ? '' : `:${at.line}:${at.column}`}: ${problem}`);
   }
 }
 

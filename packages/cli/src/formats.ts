@@ -55,6 +55,22 @@ export function messageFormat(format: string, messages: readonly unknown[]): Mes
   return sign?.[0] ?? 'openai';
 }
 
+/** Every role that one of the formats knows. */
+export const ROLES: readonly string[] = [
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+  'function',
+];
+
+/** The role of a message, where it has one: not every item of every format does. */
+export function roleOf(message: unknown): string | undefined {
+  const { role } = fields(message);
+  return typeof role === 'string' ? role : undefined;
+}
+
 /** Types of parts or items that only one format has. */
 const SIGNS: readonly (readonly [MessageFormat, readonly string[]])[] = [
   ['anthropic', ['tool_use', 'tool_result', 'thinking', 'redacted_thinking', 'document']],

@@ -10,7 +10,7 @@ import { gist } from './gist.ts';
 import { heading, windowBars } from './picture.ts';
 import { oneLine, stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
-import { fileSource, readText, write } from './text-stream.ts';
+import { readText, sourcesOf, write } from './text-stream.ts';
 import { wind, windingFrom, WINDING_OPTIONS, type Winding, type Wound } from './winding.ts';
 
 const { instructions: _, ...OPTIONS } = WINDING_OPTIONS;
@@ -18,32 +18,34 @@ const { instructions: _, ...OPTIONS } = WINDING_OPTIONS;
 export const inspectCommand: Command = {
   name: 'inspect',
   summary: 'shows what is in a transcript and what a policy would do with it',
-  operands: 'FILE',
+  operands: '[FILE]',
   about:
-    "Shows a transcript's turns, the tokens of each message, which result answers which call, and what a policy would do with it and why. Changes nothing.",
+    "Shows a transcript's turns, the tokens of each message, which result answers which call, and what a policy would do with it and why. Changes nothing. Without a FILE, or with -, it reads stdin.",
   options: OPTIONS,
   examples: [
     'bobbin inspect session.json',
     'bobbin inspect session.json --preset pi --model claude-opus-5',
-    'bobbin inspect session.json --budget 20000 --counter o200k | less -R',
+    'bobbin inspect --budget 20000 --counter o200k < session.json | less',
   ],
   async run(args) {
     const { values, operands } = parseOptions(args, OPTIONS);
-    const [path, ...more] = operands;
-    if (path === undefined || more.length > 0) throw new UsageError('give one FILE');
+    const [source, ...more] = sourcesOf(operands);
+    if (source === undefined || more.length > 0) throw new UsageError('give one FILE');
     const winding = await windingFrom(values);
-    const source = fileSource(path);
     const conversation = readConversation(await readText(source), source.name, winding.format);
     const wound = await wind(winding, conversation);
-    const lines = draw(stdoutScreen(), path, winding, conversation, wound);
+    const lines = draw(stdoutScreen(), source.name, winding, conversation, wound);
     await write(process.stdout, `${lines.join('\n')}\n`);
     return EXIT.done;
   },
 };
 
+const ESTIMATED =
+  '  Estimated, on the safe side: the tokenizer is not known. --counter names another.';
+
 function draw(
   screen: Screen,
-  path: string,
+  name: string,
   winding: Winding,
   { format, messages, compactions }: Conversation,
   wound: Wound,
@@ -58,8 +60,9 @@ function draw(
     `${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}`,
   ];
   return [
-    heading(screen, path),
+    heading(screen, name),
     `  ${facts.join(' · ')}`,
+    ...(winding.counter.name.startsWith('estimate×') ? [screen.paint('dim', ESTIMATED)] : []),
     ...compactions.map((compaction) => compactionRow(screen, compaction, winding.counter)),
     ...messageRows(screen, anatomy, winding.counter),
     '',

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, type Stats, type WriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,30 +11,33 @@ import { basename, dirname, join } from 'node:path';
 export class OutFile {
   readonly stream: WriteStream;
   readonly #path: string;
-  readonly #beside: string;
+  /** Where it is written; undefined for what is no file but a device or a pipe, which is written to at once. */
+  readonly #beside: string | undefined;
   readonly #done: Promise<void>;
 
-  /** Begins it; fails at once where there is no such folder, or where it must not be written. */
+  /** Begins it; fails at once where it is a folder, where there is no such folder, or where it must not be written. */
   static async open(path: string): Promise<OutFile> {
     const target = await realpath(path).catch(() => path);
-    const mode = await stat(target).then(
-      (found) => found.mode,
-      () => undefined,
-    );
-    const file = new OutFile(target, mode);
-    await once(file.stream, 'open').catch((error: unknown) => {
-      throw Object.assign(error as NodeJS.ErrnoException, { path });
-    });
+    const found = await stat(target).catch(() => undefined);
+    if (found?.isDirectory() === true)
+      throw Object.assign(new Error('is a folder'), { code: 'EISDIR', syscall: 'open', path });
+    const file = new OutFile(path, target, found);
+    await once(file.stream, 'open');
     return file;
   }
 
-  private constructor(path: string, mode: number | undefined) {
+  private constructor(name: string, path: string, found: Stats | undefined) {
     this.#path = path;
-    this.#beside = join(dirname(path), `.${basename(path)}.${process.pid}.partial`);
-    this.stream = createWriteStream(this.#beside, {
-      flags: 'wx',
-      ...(mode === undefined ? {} : { mode }),
+    this.#beside =
+      found?.isFile() === false
+        ? undefined
+        : join(dirname(path), `.${basename(path)}.${process.pid}.partial`);
+    this.stream = createWriteStream(this.#beside ?? path, {
+      flags: this.#beside === undefined ? 'w' : 'wx',
+      ...(found === undefined ? {} : { mode: found.mode }),
     });
+    // Whatever fails is told with the name that the user knows.
+    this.stream.on('error', (error) => Object.assign(error, { path: name }));
     this.#done = finished(this.stream);
     this.#done.catch(() => undefined);
   }
@@ -43,12 +46,12 @@ export class OutFile {
   async keep(): Promise<void> {
     this.stream.end();
     await this.#done;
-    await rename(this.#beside, this.#path);
+    if (this.#beside !== undefined) await rename(this.#beside, this.#path);
   }
 
   async discard(): Promise<void> {
     this.stream.destroy();
     await this.#done.catch(() => undefined);
-    await rm(this.#beside, { force: true });
+    if (this.#beside !== undefined) await rm(this.#beside, { force: true });
   }
 }

@@ -69,7 +69,7 @@ function total(shares: Shares): number {
 /** What became of the messages that each kind of rung touched. */
 const BECAME: Readonly<Record<string, (rung: RungTotal) => string>> = {
   externalize: ({ records }) => `${counted(records, 'large result')} moved to artifacts`,
-  excerpts: ({ records }) => `${counted(records, 'result')} shortened to both ends`,
+  excerpts: ({ records }) => `${counted(records, 'result')} shortened to excerpts`,
   summarize: ({ messages }) => `${counted(messages, 'message')} became one summary`,
   clear: ({ messages }) => `${counted(messages, 'old result')} cleared to key fields`,
   drop: ({ messages }) => `${counted(messages, 'message')} left out, an index entry stays`,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Store } from '@bobbin/core';
 import type { StoreVerdict } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
-import { EXIT, UsageError } from './failure.ts';
+import { EXIT, InputError, UsageError } from './failure.ts';
 import { counted } from './figures.ts';
 import { write } from './text-stream.ts';
 
@@ -68,7 +68,7 @@ async function open(place: string): Promise<Store> {
 /** A store that is only read must be there: it is not made. */
 async function openExisting(place: string): Promise<Store> {
   if (!POSTGRES.test(place) && !existsSync(place))
-    throw new UsageError(`there is no store ${JSON.stringify(place)}`);
+    throw new InputError(place, undefined, 'there is no such store');
   return open(place);
 }
 

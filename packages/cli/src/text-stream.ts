@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { InputError, positionOf } from './failure.ts';
+import { InputError, positionOf, UsageError } from './failure.ts';
 
 /** A text from outside and the name by which messages speak of it. */
 export interface TextSource {
@@ -9,9 +9,20 @@ export interface TextSource {
   open(): Readable;
 }
 
-export const standardInput: TextSource = { name: 'stdin', open: () => process.stdin };
+const standardInput: TextSource = { name: 'stdin', open: () => process.stdin };
 
-export function fileSource(path: string): TextSource {
+/**
+ * What a command is to read: its operands, or what is piped to it where it has none; `-` is stdin.
+ * @throws UsageError where there is nothing to read.
+ */
+export function sourcesOf(operands: readonly string[]): readonly TextSource[] {
+  if (operands.length > 0)
+    return operands.map((path) => (path === '-' ? standardInput : fileSource(path)));
+  if (process.stdin.isTTY) throw new UsageError('give a FILE, or a transcript on stdin');
+  return [standardInput];
+}
+
+function fileSource(path: string): TextSource {
   return { name: path, open: () => createReadStream(path) };
 }
 

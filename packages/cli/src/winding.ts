@@ -5,6 +5,7 @@ import {
   budget,
   modelFacts,
   PRESETS,
+  type ArtifactStore,
   type Budget,
   type Counter,
   type Fitted,
@@ -13,7 +14,10 @@ import {
 import { counterFor } from '@bobbin/models';
 import type { Conversation } from './conversation.ts';
 import { COUNTERS } from './counters.ts';
+import { tell } from './failure.ts';
+import { grouped } from './figures.ts';
 import { FORMATS } from './formats.ts';
+import { isKnownModel, modelMeant } from './model-name.ts';
 import { oneOf, wholeNumber, type OptionTable, type OptionValues } from './command.ts';
 
 /** The options that say how a conversation is wound, the same for every command that winds. */
@@ -31,7 +35,7 @@ export const WINDING_OPTIONS = {
   model: {
     type: 'string',
     value: 'ID',
-    help: 'The model that will read it: its window and, where public, its tokenizer are known.',
+    help: 'The model that will read it: its window and, where public, its tokenizer are known. Of an unknown one, such as a local model, stderr says what is assumed.',
   },
   window: {
     type: 'string',
@@ -51,7 +55,7 @@ export const WINDING_OPTIONS = {
   instructions: {
     type: 'string',
     value: 'TEXT',
-    help: 'What a summary should pay attention to.',
+    help: 'What a summary written by a model should pay attention to. No effect here: the built-in extract summarises, and takes none.',
   },
 } as const satisfies OptionTable;
 
@@ -68,6 +72,8 @@ export interface Winding {
   /** What bounds the prompt, unless a conversation brings a bound of its own. */
   readonly budget: Budget;
   readonly instructions?: string;
+  /** Where artifacts are kept; nowhere where absent. */
+  readonly artifacts?: ArtifactStore;
 }
 
 /** A conversation and what became of it. */
@@ -85,6 +91,8 @@ export async function windingFrom(values: OptionValues<typeof WINDING_OPTIONS>):
   const budgetTokens = wholeNumber('budget', values.budget);
   const windowTokens =
     wholeNumber('window', values.window) ?? modelFacts(values.model).windowTokens;
+  const assumed = assumptionsFor(values);
+  if (assumed !== undefined) tell(assumed);
   const winding: Winding = {
     format: oneOf('format', values.format, FORMATS) ?? 'auto',
     policy: PRESETS[preset],
@@ -93,6 +101,27 @@ export async function windingFrom(values: OptionValues<typeof WINDING_OPTIONS>):
     ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
   };
   return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
+}
+
+/** What is taken for granted of a model that is not known; undefined where it is known, or all was said. */
+function assumptionsFor({
+  model,
+  window,
+  budget: bound,
+  counter,
+}: OptionValues<typeof WINDING_OPTIONS>): string | undefined {
+  if (model === undefined || isKnownModel(model)) return undefined;
+  const tokens = grouped(modelFacts(model).windowTokens);
+  const assumed = [
+    ...(window === undefined && bound === undefined
+      ? [`a window of ${tokens} tokens (--window)`]
+      : []),
+    ...(counter === undefined ? ['an estimate of its tokens (--counter)'] : []),
+  ];
+  if (assumed.length === 0) return undefined;
+  const meant = modelMeant(model);
+  const guess = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return `nothing is known of the model ${JSON.stringify(model)}${guess}: assuming ${assumed.join(' and ')}`;
 }
 
 /** A window for a transcript: nothing is recalled into it, since that would be for one request alone. */
@@ -111,10 +140,16 @@ export function bounded(winding: Winding, tokens: number): Winding {
 
 /** Winds one conversation, which knows of no other. */
 export async function wind(winding: Winding, conversation: Conversation): Promise<Wound> {
-  const { policy, counter, instructions } = winding;
+  const { policy, counter, instructions, artifacts } = winding;
   const { codec, messages, wireMessages } = conversation;
   const started = performance.now();
-  const bobbin = createBobbin({ codec, preset: policy, counter, budget: winding.budget });
+  const bobbin = createBobbin({
+    codec,
+    preset: policy,
+    counter,
+    budget: winding.budget,
+    ...(artifacts === undefined ? {} : { artifacts }),
+  });
   const fitted = await bobbin.fit(messages, instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
   const tokensBefore = messages.reduce((sum, message) => sum + counter.message(message), 0);

@@ -1,46 +1,72 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
-import { bobbin } from './run.ts';
+import { bobbin, bobbinOnTerminal, folder, SHIM } from './run.ts';
 
-test('--version prints the version of the package', async () => {
-  assert.deepEqual(await bobbin(['--version']), {
-    status: 0,
-    stdout: `${packageJson.version}\n`,
-    stderr: '',
-  });
+test('--version and -v print the version of the package', async () => {
+  for (const option of ['--version', '-v'])
+    assert.deepEqual(await bobbin([option]), {
+      status: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: '',
+    });
 });
 
-test('an unknown command is bad input: one line, exit code 2', async () => {
-  assert.deepEqual(await bobbin(['unwind']), {
-    status: 2,
-    stdout: '',
-    stderr: 'bobbin: unknown command "unwind"; see bobbin --help\n',
-  });
+test('an unknown command is told in one line with the one that is near, exit code 2', async () => {
+  for (const [name, meant] of [
+    ['unwind', ''],
+    ['compat', ' (did you mean compact?)'],
+    ['inspcet', ' (did you mean inspect?)'],
+  ] as const)
+    for (const args of [[name], ['help', name]])
+      assert.deepEqual(await bobbin(args), {
+        status: 2,
+        stdout: '',
+        stderr: `bobbin: unknown command "${name}"${meant}; see bobbin --help\n`,
+      });
 });
 
-test('without a command, and with --help, the commands are listed', async () => {
+test('without a command, and with --help, -h or help, every command is listed, the agent too', async () => {
   const bare = await bobbin([]);
-  assert.deepEqual(bare, await bobbin(['--help']));
+  for (const option of ['--help', '-h', 'help']) assert.deepEqual(await bobbin([option]), bare);
   assert.equal(bare.status, 0);
-  for (const name of ['compact', 'inspect', 'demo'])
-    assert.match(bare.stdout, new RegExp(`\n  ${name} +\\w`));
+  const listed = /\nCommands:\n([\s\S]*?)\n\n/.exec(bare.stdout)?.[1] ?? '';
+  assert.deepEqual(
+    [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name),
+    ['compact', 'inspect', 'artifact', 'store', 'demo', 'import', 'agent', 'help'],
+  );
+  assert.match(bare.stdout, /bobbin \[AGENT OPTIONS\] {5}The coding agent, in a terminal\./);
+  assert.match(bare.stdout, EXIT_CODES);
 });
+
+test('help with the name of a command is what its --help prints', async () => {
+  for (const name of ['compact', 'import', 'agent'])
+    assert.deepEqual(await bobbin(['help', name]), await bobbin([name, '--help']));
+});
+
+const EXIT_CODES =
+  /\nExit codes:\n {2}0 {2}Done\.\n {2}1 {2}The work failed: a file is missing, unreadable or damaged, or a store\n {5}cannot be reached\. .*\n {2}2 {2}The command was called wrongly: /;
 
 const HELP: Readonly<Record<string, string>> = {
-  compact: 'format preset model window budget counter instructions out json jsonl help',
+  compact: 'format preset model window budget counter instructions artifacts out json jsonl help',
   inspect: 'format preset model window budget counter help',
+  artifact: 'help',
+  store: 'tenant help',
   demo: 'save help',
+  import: 'model yes help',
 };
 
 for (const [command, options] of Object.entries(HELP)) {
   test(`${command} --help tells every option, examples and exit codes, 80 columns wide`, async () => {
     const { status, stdout, stderr } = await bobbin([command, '--help']);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-    const told = [...stdout.matchAll(/^ {2}--(\w+)/gm)].map(([, name]) => name);
+    const told = [...stdout.matchAll(/^ {2}(?:-h, )?--(\w+)/gm)].map(([, name]) => name);
     assert.equal(told.join(' '), options);
     assert.match(stdout, new RegExp(`\nExamples:\n  bobbin ${command}`));
-    assert.match(stdout, /\nExit codes:\n {2}0 {2}Done\./);
+    assert.match(stdout, EXIT_CODES);
     assert.deepEqual(
       stdout.split('\n').filter((line) => line.length > 80),
       [],
@@ -49,7 +75,11 @@ for (const [command, options] of Object.entries(HELP)) {
 }
 
 const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = [
-  [['compact', '--bugdet', '5'], "unknown option '--bugdet'; see bobbin compact --help"],
+  [
+    ['compact', '--bugdet', '5'],
+    "unknown option '--bugdet' (did you mean --budget?); see bobbin compact --help",
+  ],
+  [['inspect', '--colour'], "unknown option '--colour'; see bobbin inspect --help"],
   [
     ['compact', '--budget'],
     "option '--budget <value>' argument missing; see bobbin compact --help",
@@ -71,10 +101,21 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
     '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, pi, claude-code, codex, opencode, not "xml"; see bobbin compact --help',
   ],
   [
+    ['inspect', '--format', 'Antrophic'],
+    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, pi, claude-code, codex, opencode, not "Antrophic" (did you mean anthropic?); see bobbin inspect --help',
+  ],
+  [
+    ['compact', '--preset', 'claudecode'],
+    '--preset must be one of ladder, step, pi, codex, claude-code, opencode, sliding-window, turn-window, token-window, recursive-summary, timeline, not "claudecode" (did you mean claude-code?); see bobbin compact --help',
+  ],
+  [
     ['compact', '--json', '--jsonl'],
     '--json and --jsonl exclude each other; see bobbin compact --help',
   ],
-  [['inspect'], 'give one FILE; see bobbin inspect --help'],
+  [['inspect', 'a.json', 'b.json'], 'give one FILE; see bobbin inspect --help'],
+  [['import', 'a', 'b'], 'give one FILE, or a session file on stdin; see bobbin import --help'],
+  [['artifact', 'moved-out'], 'give a FOLDER and an ID; see bobbin artifact --help'],
+  [['store', 'copy'], 'give copy FROM TO, or verify STORE; see bobbin store --help'],
   [['demo', 'now'], 'demo takes no FILE; see bobbin demo --help'],
 ];
 
@@ -83,3 +124,32 @@ for (const [args, line] of MISTAKES) {
     assert.deepEqual(await bobbin(args), { status: 2, stdout: '', stderr: `bobbin: ${line}\n` });
   });
 }
+
+for (const name of ['compact', 'inspect', 'import']) {
+  test(`${name} without a FILE on a terminal says what to give`, async (t) => {
+    const { status, written } = await bobbinOnTerminal([name], { cwd: folder(t) });
+    assert.equal(status, 2);
+    assert.match(
+      written,
+      new RegExp(`^bobbin: give .*FILE, or a .* on stdin; see bobbin ${name} --help\r\n$`),
+    );
+  });
+}
+
+test('colours appear on a terminal, and not where NO_COLOR is set', async (t) => {
+  const cwd = folder(t);
+  writeFileSync(join(cwd, 's.json'), '[{"role":"user","content":"hi"}]');
+  const coloured = await bobbinOnTerminal(['inspect', 's.json'], { cwd });
+  assert.ok(coloured.written.startsWith('\u001B[1ms.json\u001B[22m\r\n'));
+  const plain = await bobbinOnTerminal(['inspect', 's.json'], { cwd, env: { NO_COLOR: '1' } });
+  assert.match(plain.written, /^s\.json\r\n/);
+  assert.ok(!plain.written.includes('\u001B'));
+});
+
+test('whoever has seen enough ends any command quietly', () => {
+  for (const args of ['--help', 'demo', 'help compact']) {
+    const command = `"${process.execPath}" "${SHIM}" ${args} | true`;
+    const { stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    assert.deepEqual([args, stderr], [args, '']);
+  }
+});

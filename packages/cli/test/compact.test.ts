@@ -10,12 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { openaiChat, openaiChatProblems, type ChatMessage } from '@bobbin/codecs';
 import { PRESETS } from '@bobbin/core';
 import { bpe } from '@bobbin/models';
 import { chars4Tokens, conversation } from './conversation.ts';
-import { bobbin, folder } from './run.ts';
+import { bobbin, folder, SHIM } from './run.ts';
 
 const long = conversation(40);
 const BUDGET = ['--budget', '3000', '--counter', 'chars4'];
@@ -50,7 +49,7 @@ test('a long transcript is wound within the budget, in the format it came in', a
     stderr,
     /^stdin: [\d,]+ → [\d,]+ tokens \(limit 3,000, by chars4\) · \d+ → \d+ messages · /,
   );
-  assert.equal(stderr.trim().split('\n').length, 1);
+  assert.ok(stderr.trim().split('\n').length <= 2);
 });
 
 /** A message on one line, with spaces that nobody else would write. */
@@ -106,7 +105,7 @@ test('several files come out one after the other; a bad one leaves the output fi
   const both = await bobbin(['compact', 'a.json', 'b.json'], { cwd: home });
   assert.equal(both.stdout, '[{"role":"user","content":"a"}]\n[{"role":"user","content":"b"}]\n');
   const bad = await bobbin(['compact', 'a.json', 'bad.json', '--out', 'out.json'], { cwd: home });
-  assert.equal(bad.status, 2);
+  assert.equal(bad.status, 1);
   assert.match(
     bad.stderr,
     /\nbobbin: bad\.json:2:27: messages\[1\]\.content: must be a string or a list of parts, is 3\n$/,
@@ -147,7 +146,7 @@ for (const [input, place, problem] of BAD) {
   const name = typeof input === 'string' ? JSON.stringify(input.slice(0, 40)) : 'bytes';
   test(`bad input is told in one line with its place: ${name}`, async () => {
     assert.deepEqual(await bobbin(['compact'], { stdin: input }), {
-      status: 2,
+      status: 1,
       stdout: '',
       stderr: `bobbin: stdin:${place}: ${problem}\n`,
     });
@@ -157,20 +156,127 @@ for (const [input, place, problem] of BAD) {
 test('a file that cannot be read or written is told in one line', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 'a.json'), '[]');
-  assert.deepEqual(await bobbin(['compact', 'none.json'], { cwd: home }), {
-    status: 2,
-    stdout: '',
-    stderr: 'bobbin: none.json: no such file or directory\n',
-  });
-  assert.deepEqual(await bobbin(['compact', '.'], { cwd: home }), {
+  for (const [args, line] of [
+    [['none.json'], 'none.json: no such file or directory'],
+    [['.'], '.: is a folder'],
+    [['a.json', '--out', 'no/out.json'], 'no/out.json: no such file or directory'],
+    [['a.json', '--out', '.'], '.: is a folder'],
+    [['a.json', '--artifacts', 'a.json'], 'a.json: file already exists'],
+  ] as const)
+    assert.deepEqual(await bobbin(['compact', ...args], { cwd: home }), {
+      status: 1,
+      stdout: '',
+      stderr: `bobbin: ${line}\n`,
+    });
+  assert.deepEqual(readdirSync(home), ['a.json']);
+});
+
+test('- is stdin among files, and stdout for --out', async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, 'a.json'), '[{"role":"user","content":"a"}]\n');
+  const stdin = '[{"role":"user","content":"b"}]\n';
+  const args = ['compact', '-', 'a.json', '--out', '-'];
+  const { status, stdout, stderr } = await bobbin(args, { cwd: home, stdin });
+  assert.deepEqual(
+    { status, stdout },
+    { status: 0, stdout: `${stdin}[{"role":"user","content":"a"}]\n` },
+  );
+  assert.match(stderr, /^stdin: .*\na\.json: .*\n$/);
+  assert.deepEqual(readdirSync(home), ['a.json']);
+});
+
+test('--out writes to what is no file without putting a file in its place', (t) => {
+  const home = folder(t);
+  const pipe = join(home, 'pipe');
+  const command = `mkfifo pipe && cat pipe & sleep 0.2; "${process.execPath}" "${SHIM}" compact --out pipe < a.json; wait`;
+  writeFileSync(join(home, 'a.json'), '[]');
+  const options = { cwd: home, encoding: 'utf8', timeout: 20_000 } as const;
+  const { stdout } = spawnSync('sh', ['-c', command], options);
+  assert.deepEqual([stdout, statSync(pipe).isFIFO()], ['[]', true]);
+});
+
+test('a role that no format knows is told with its place and the one that is near', async () => {
+  const stdin = '[{"role":"user","content":"a"},\n {"role":"assistent","content":"b"}]';
+  assert.deepEqual(await bobbin(['compact'], { stdin }), {
     status: 1,
     stdout: '',
-    stderr: 'bobbin: .: illegal operation on a directory\n',
+    stderr:
+      'bobbin: stdin:2:10: messages[1].role: must be one of system, developer, user, assistant, tool, function, is "assistent" (did you mean assistant?)\n',
   });
-  assert.deepEqual(await bobbin(['compact', 'a.json', '--out', 'no/out.json'], { cwd: home }), {
-    status: 2,
+});
+
+const UNKNOWN: readonly (readonly [args: readonly string[], line: string])[] = [
+  [
+    ['--model', 'openai/gtp-5'],
+    'nothing is known of the model "openai/gtp-5" (did you mean openai/gpt-5?): assuming a window of 128,000 tokens (--window) and an estimate of its tokens (--counter)',
+  ],
+  [
+    ['--model', 'my-own', '--window', '9000'],
+    'nothing is known of the model "my-own": assuming an estimate of its tokens (--counter)',
+  ],
+  [
+    ['--model', 'gpt-99', '--counter', 'o200k'],
+    'nothing is known of the model "gpt-99": assuming a window of 128,000 tokens (--window)',
+  ],
+];
+
+for (const [args, line] of UNKNOWN) {
+  test(`what is assumed of a model that nobody knows is told, and the work done: ${args.join(' ')}`, async () => {
+    const stdin = '[{"role":"user","content":"hi"}]\n';
+    const { status, stdout, stderr } = await bobbin(['compact', ...args], { stdin });
+    assert.deepEqual([status, stdout, stderr.split('\n')[0]], [0, stdin, `bobbin: ${line}`]);
+  });
+}
+
+test('nothing is assumed of a model that is known, or of which all is said', async () => {
+  const stdin = '[{"role":"user","content":"hi"}]\n';
+  for (const args of [
+    ['--model', 'gpt-5-mini'],
+    ['--model', 'anthropic/claude-opus-5'],
+    ['--model', 'my-own', '--window', '9000', '--counter', 'o200k'],
+  ]) {
+    const { stderr } = await bobbin(['compact', ...args], { stdin });
+    assert.match(stderr, /^stdin: \d+ tokens, nothing to do .*\n$/);
+  }
+});
+
+test('--instructions are not taken silently by what cannot heed them', async () => {
+  const stdin = '[{"role":"user","content":"hi"}]\n';
+  const { status, stderr } = await bobbin(['compact', '--instructions', 'keep paths'], { stdin });
+  assert.equal(status, 0);
+  assert.match(
+    stderr,
+    /^bobbin: --instructions has no effect: the built-in extract, which takes none, summarises here\n/,
+  );
+});
+
+test('--artifacts keeps the whole of what became an excerpt, and prints the command that shows it', async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, 's.json'), JSON.stringify(long));
+  const compact = ['compact', 's.json', ...BUDGET];
+  const without = await bobbin(compact, { cwd: home });
+  const kept = await bobbin([...compact, '--artifacts', 'moved out'], { cwd: home });
+  assert.equal(kept.stdout, without.stdout);
+  assert.match(
+    without.stderr,
+    /\n {2}\d+ messages are excerpts, whole only in s\.json; --artifacts FOLDER keeps the whole\n$/,
+  );
+  const told = /\n {2}\d+ artifacts in moved out: bobbin artifact 'moved out' ([0-9a-f]+)\n$/.exec(
+    kept.stderr,
+  );
+  const pointers = [...kept.stdout.matchAll(/Content - artifact:([0-9a-f]+)\]/g)].map(
+    ([, id]) => id,
+  );
+  assert.ok(pointers.includes(told?.[1]));
+  for (const id of new Set(pointers)) {
+    const shown = await bobbin(['artifact', 'moved out', `artifact:${id}`], { cwd: home });
+    assert.deepEqual([shown.status, shown.stderr], [0, '']);
+    assert.ok(long.some(({ role, content }) => role === 'tool' && content === shown.stdout));
+  }
+  assert.deepEqual(await bobbin(['artifact', 'moved out', 'abc'], { cwd: home }), {
+    status: 1,
     stdout: '',
-    stderr: 'bobbin: no/out.json: no such file or directory\n',
+    stderr: 'bobbin: moved out: holds no artifact abc\n',
   });
 });
 
@@ -238,8 +344,7 @@ test('a reader that has seen enough ends it quietly', (t) => {
     join(home, 'many.jsonl'),
     `${JSON.stringify({ id: 1, messages: long })}\n`.repeat(200),
   );
-  const shim = fileURLToPath(new URL('../bin/bobbin.mjs', import.meta.url));
-  const command = `"${process.execPath}" "${shim}" compact many.jsonl --jsonl ${BUDGET.join(' ')} | head -c 100`;
+  const command = `"${process.execPath}" "${SHIM}" compact many.jsonl --jsonl ${BUDGET.join(' ')} | head -c 100`;
   const { stderr, stdout } = spawnSync('sh', ['-c', command], { cwd: home, encoding: 'utf8' });
   assert.deepEqual({ stderr, length: stdout.length }, { stderr: '', length: 100 });
 });

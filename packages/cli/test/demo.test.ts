@@ -9,7 +9,7 @@ test('demo draws the window before and after, rungs, spans, what is read, the ti
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   assert.match(
     stdout,
-    /\d+ turns, \d+ messages, 1[45]\d,\d{3} tokens; the model's window holds 64,000\./,
+    /\d+ turns, \d+ messages, 1[45]\d,\d{3} tokens by o200k; the window holds 64,000\./,
   );
   assert.match(stdout, /\n {2}before .*│▒+ +1[45]\d\.\dk\n {2}after .*│ +\d+\.\dk\n/);
   assert.match(stdout, /\nWhat each rung freed\n(?: .*\n)* {2}\S+ +−\d+\.\dk {2}█+ +\d+ \w+/);
@@ -30,6 +30,14 @@ test('demo --save gives the session to the other commands', async (t) => {
   const home = folder(t);
   const saved = await bobbin(['demo', '--save', 'session.json'], { cwd: home });
   assert.deepEqual(saved, { status: 0, stdout: '', stderr: '' });
+  const tokens = await Promise.all(
+    [['demo'], ['inspect', 'session.json', '--counter', 'o200k']].map(async (command) => {
+      const { stdout } = await bobbin(command, { cwd: home });
+      return /[\d,]+ tokens by o200k/.exec(stdout)?.[0];
+    }),
+  );
+  assert.deepEqual(tokens, [tokens[0], tokens[0]]);
+  assert.ok(tokens[0] !== undefined);
   const args = ['compact', 'session.json', '--budget', '20000', '--out', 'wound.json'];
   const { status } = await bobbin(args, { cwd: home });
   assert.equal(status, 0);

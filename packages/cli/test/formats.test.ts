@@ -101,7 +101,7 @@ test('a session file that breaks off is told with its line', async (t) => {
   const [header] = SESSIONS['pi'] ?? [];
   writeFileSync(join(home, 's.jsonl'), `${JSON.stringify(header)}\n{"type":"mess\n{}\n`);
   assert.deepEqual(await bobbin(['inspect', 's.jsonl'], { cwd: home }), {
-    status: 2,
+    status: 1,
     stdout: '',
     stderr: 'bobbin: s.jsonl:2:1: line 2: must be a JSON object\n',
   });

@@ -65,3 +65,14 @@ test('inspect shows text of others without what could steer a terminal', async (
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   assert.doesNotMatch(stdout, /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
 });
+
+test('inspect reads what is piped to it, with - or without a FILE, and says where it estimates', async () => {
+  const stdin = '[{"role":"user","content":"hi"}]';
+  const bare = await bobbin(['inspect'], { stdin });
+  assert.deepEqual(await bobbin(['inspect', '-'], { stdin }), bare);
+  assert.equal(bare.status, 0);
+  assert.match(
+    bare.stdout,
+    /^stdin\n {2}openai · 1 turn · .* tokens by estimate×1\.300\n {2}Estimated, on the safe side: /,
+  );
+});

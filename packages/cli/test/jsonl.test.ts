@@ -111,7 +111,7 @@ for (const [line, place] of BAD) {
     });
     assert.deepEqual(
       { status, stdout, stderr },
-      { status: 2, stdout: '', stderr: `bobbin: in.jsonl:${place}\n` },
+      { status: 1, stdout: '', stderr: `bobbin: in.jsonl:${place}\n` },
     );
     assert.equal(readFileSync(join(home, 'out.jsonl'), 'utf8'), 'precious');
     assert.deepEqual(readdirSync(home).toSorted(), ['in.jsonl', 'out.jsonl']);

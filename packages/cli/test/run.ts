@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { spawn as spawnOnTerminal } from '@lydell/node-pty';
 import { fileURLToPath } from 'node:url';
 
-const SHIM = fileURLToPath(new URL('../bin/bobbin.mjs', import.meta.url));
+export const SHIM: string = fileURLToPath(new URL('../bin/bobbin.mjs', import.meta.url));
 
 export interface Outcome {
   readonly status: number | null;
@@ -32,6 +33,27 @@ export async function bobbin(
     child.on('close', resolve);
   });
   return { status, stdout: await stdout, stderr: await stderr };
+}
+
+/** Runs the real command to its end on a terminal of its own, and gives all that it wrote there. */
+export async function bobbinOnTerminal(
+  args: readonly string[],
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: Record<string, string> },
+): Promise<{ readonly status: number; readonly written: string }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const terminal = spawnOnTerminal(process.execPath, [SHIM, ...args], {
+    cols: 100,
+    cwd,
+    env: { PATH, HOME, TERM: 'xterm-256color', ...env },
+  });
+  let written = '';
+  terminal.onData((data) => {
+    written += data;
+  });
+  const status = await new Promise<number>((resolve) => {
+    terminal.onExit(({ exitCode }) => resolve(exitCode));
+  });
+  return { status, written };
 }
 
 async function gathered(stream: AsyncIterable<unknown>): Promise<string> {

@@ -51,9 +51,9 @@ test('store copy takes all threads along and verifies the copy; store verify fin
 test('a store that is to be read must be there', async (t) => {
   const home = folder(t);
   assert.deepEqual(await bobbin(['store', 'verify', 'none.db'], { cwd: home }), {
-    status: 2,
+    status: 1,
     stdout: '',
-    stderr: 'bobbin: there is no store "none.db"; see bobbin store --help\n',
+    stderr: 'bobbin: none.db: there is no such store\n',
   });
 });
 

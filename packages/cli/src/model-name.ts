@@ -1,0 +1,29 @@
+import { modelFacts } from '@bobbin/core';
+
+/** False where nothing is known of a model, as of most that run locally: the facts of no model stand in. */
+export function isKnownModel(model: string): boolean {
+  return modelFacts(model) !== modelFacts(undefined);
+}
+
+/** The known model that was probably meant: one slip away. Digits are versions, where another one is no slip. */
+export function modelMeant(model: string): string | undefined {
+  const folder = model.slice(0, model.lastIndexOf('/') + 1);
+  for (const id of oneSlipAway(model.slice(folder.length)))
+    if (isKnownModel(id)) return folder + id;
+  return undefined;
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz.-';
+
+/** Two letters exchanged, one too many, one too few, a wrong one. */
+function* oneSlipAway(id: string): Generator<string> {
+  for (let i = 1; i < id.length; i++)
+    yield id.slice(0, i - 1) + id.charAt(i) + id.charAt(i - 1) + id.slice(i + 1);
+  for (let i = 0; i < id.length; i++)
+    if (!/\d/.test(id.charAt(i))) yield id.slice(0, i) + id.slice(i + 1);
+  for (let i = 0; i < id.length; i++)
+    for (const letter of LETTERS) yield id.slice(0, i) + letter + id.slice(i);
+  for (let i = 0; i < id.length; i++)
+    if (!/\d/.test(id.charAt(i)))
+      for (const letter of LETTERS) yield id.slice(0, i) + letter + id.slice(i + 1);
+}

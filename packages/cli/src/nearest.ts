@@ -1,0 +1,32 @@
+/** ` (did you mean "openai"?)`, where one of some names is near to what was given; else nothing. */
+export function didYouMean(given: string, names: readonly string[]): string {
+  const meant = nearest(given, names);
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`;
+}
+
+/** The name that was probably meant: it differs by few slips. */
+function nearest(given: string, names: readonly string[]): string | undefined {
+  const [best] = names
+    .map((name) => ({ name, slips: slipsBetween(given.toLowerCase(), name.toLowerCase()) }))
+    .toSorted((a, b) => a.slips - b.slips);
+  return best !== undefined && best.slips <= Math.max(1, best.name.length / 3)
+    ? best.name
+    : undefined;
+}
+
+/** How many slips lead from one word to another: a letter too many, too few, a wrong one, or two exchanged. */
+function slipsBetween(a: string, b: string): number {
+  let before: readonly number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const wrong = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const slips = Math.min(wrong, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(exchanged ? Math.min(slips, (before[j - 2] ?? 0) + 1) : slips);
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length] ?? 0;
+}
