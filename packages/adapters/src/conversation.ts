@@ -1,6 +1,9 @@
 import {
+  callsOf,
   contentHash,
   messageId,
+  resultsOf,
+  unitStarts,
   type Codec,
   type CompactOptions,
   type ContextLimit,
@@ -8,18 +11,34 @@ import {
   type Message,
   type MessageId,
   type Prompt,
+  type PromptMessage,
   type ThreadHandle,
   type Usage,
 } from '@bobbin/core';
+import { contentOf, type HostList } from './host-list.ts';
 
 /** How a host writes messages, and how the cache points of a prompt are marked in them where it can. */
 export interface HostFormat<Wire> {
   readonly codec: Codec<Wire>;
-  readonly mark?: (messages: readonly Wire[], prompt: Prompt) => readonly Wire[];
+  /** `beside` is what else the request holds, which may have markers of its own. */
+  readonly mark?: (
+    messages: readonly Wire[],
+    prompt: Prompt,
+    beside: readonly object[],
+  ) => readonly Wire[];
+}
+
+/** What a conversation knows of a list of messages without looking into them. */
+export interface Glance {
+  /** The index of the path where the list's own messages begin, and how many before them stand for all until there. */
+  readonly from: number;
+  readonly standing: number;
+  /** How many of its own messages are copies of what the host sent before. */
+  readonly same: number;
 }
 
 /** What a conversation makes of a list of messages that a host sends. */
-export interface Match<Wire> {
+export interface Match<Wire> extends Glance {
   readonly wire: readonly Wire[];
   /** How many messages of the list are known. */
   readonly known: number;
@@ -27,16 +46,19 @@ export interface Match<Wire> {
   readonly goesOn: boolean;
   /** The last message that both share. */
   readonly last: MessageId | null;
-  /** The index of the path where the list's own messages begin, and how many before them stand for all until there. */
-  readonly from: number;
-  readonly standing: number;
   readonly fresh: readonly Message[];
 }
 
-/** A prompt that a host was given, and how long the path was then. */
+/** A prompt that a host was given. */
 interface Given<Wire> {
   readonly messages: readonly Wire[];
-  readonly at: number;
+  /** What its first message says. */
+  readonly beginning: string | undefined;
+  /** How long the path was then; undefined where the conversation turned off before. */
+  readonly at: number | undefined;
+  /** By message the one of the path that it shows, from `start` of the path on; empty where that cannot be told. */
+  readonly sources: readonly (MessageId | undefined)[];
+  readonly start: number;
 }
 
 const MOST_GIVEN = 4;
@@ -55,29 +77,53 @@ export class Conversation<Wire extends object> {
   #given: readonly Given<Wire>[] = [];
   #held: Given<Wire> | undefined;
   #reported: Usage | undefined;
+  #beside: readonly object[] = [];
 
   constructor(handle: ThreadHandle<Wire>, format: HostFormat<Wire>) {
     this.handle = handle;
     this.#format = format;
   }
 
-  match(wire: readonly Wire[]): Match<Wire> {
-    const held = this.#held === undefined ? [] : [this.#held];
-    const given = [...this.#given, ...held].find(({ messages }) =>
-      this.#isCarriedIn(wire, messages),
+  /** The conversation on a handle whose path is the beginning of this one's: the host goes on from the same prompts. */
+  turned(handle: ThreadHandle<Wire>): Conversation<Wire> {
+    const turned = new Conversation(handle, this.#format);
+    const shared = (given: Given<Wire>): Given<Wire> =>
+      given.at !== undefined && given.at > handle.length ? { ...given, at: undefined } : given;
+    turned.#seen = this.#seen.slice(0, handle.length);
+    turned.#given = this.#given.map(shared);
+    turned.#held = this.#held === undefined ? undefined : shared(this.#held);
+    return turned;
+  }
+
+  /** False where a list that begins so cannot be of this conversation. */
+  mayBegin(beginning: string | undefined): boolean {
+    const first = this.handle.at(0);
+    return (
+      first === undefined ||
+      contentHash(first.message) === beginning ||
+      this.#prompts.some((given) => given.beginning === beginning)
     );
-    const from = given?.at ?? 0;
-    const standing = given?.messages.length ?? 0;
-    const same = this.#sameCopies(wire, from, standing);
-    const decoded = this.#format.codec.decode(wire.slice(standing + same), this.handle.messages);
+  }
+
+  glance(wire: readonly Wire[]): Glance {
+    let [from, standing] = [0, 0];
+    for (const given of this.#prompts) {
+      const carried = this.#carriedIn(wire, given);
+      if (carried !== undefined && carried.standing > standing) ({ from, standing } = carried);
+    }
+    return { from, standing, same: this.#sameCopies(wire, from, standing) };
+  }
+
+  match(list: HostList<Wire>, glance: Glance = this.glance(list.wire)): Match<Wire> {
+    const { from, standing, same } = glance;
+    const decoded = list.behind(standing + same, this.handle.messages);
     const shared = same + this.#sharedFrom(from + same, decoded);
     return {
-      wire,
+      ...glance,
+      wire: list.wire,
       known: standing + shared,
       goesOn: from + shared === this.handle.length,
       last: this.handle.at(from + shared - 1)?.id ?? null,
-      from,
-      standing,
       fresh: decoded.slice(shared - same),
     };
   }
@@ -104,12 +150,6 @@ export class Conversation<Wire extends object> {
     this.#reported = usage;
   }
 
-  /** True where the prompt that was given last begins with a message. */
-  beginsWith(message: Wire): boolean {
-    const first = this.#given[0]?.messages[0];
-    return first !== undefined && this.#isSame(first, message);
-  }
-
   /** Remembers the prompt that was given last until another is held: the host goes on from it for long. */
   hold(): void {
     [this.#held] = this.#given;
@@ -120,36 +160,91 @@ export class Conversation<Wire extends object> {
     return this.#sharedFrom(from, this.#format.codec.decode(wire, this.handle.messages));
   }
 
-  /** The prompt for what was taken. */
-  async prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
-    return this.#give(await this.handle.prompt(options));
+  /** The prompt for what was taken. `beside` is what else the request holds. */
+  async prompt(options?: CompactOptions, beside: readonly object[] = []): Promise<Fitted<Wire>> {
+    this.#beside = beside;
+    const at = this.handle.length;
+    return this.#give(await this.handle.prompt(options), at);
   }
 
   /** The prompt to try again with, after a provider refused the last one as too long (E3). */
   async refused(refusal: ContextLimit): Promise<Fitted<Wire>> {
     const { provider: _, ...sizes } = refusal;
-    return this.#give(await this.handle.refused(sizes));
+    const at = this.handle.length;
+    return this.#give(await this.handle.refused(sizes), at);
   }
 
-  #give(fitted: Fitted<Wire>): Fitted<Wire> {
-    const { mark } = this.#format;
-    const messages = mark === undefined ? fitted.messages : mark(fitted.messages, fitted.prompt);
-    this.#given = [{ messages, at: this.handle.length }, ...this.#given].slice(0, MOST_GIVEN);
+  /**
+   * The messages that a host goes on with for long: the prompt, and behind it the round that waits for results or an
+   * approval, which no model could be asked with.
+   */
+  async active(): Promise<readonly Wire[]> {
+    const at = this.handle.length;
+    const waiting = this.#waiting();
+    const { messages } = this.#give(await this.handle.prompt(), at, waiting);
+    this.hold();
+    return messages;
+  }
+
+  get #prompts(): readonly Given<Wire>[] {
+    return this.#held === undefined ? this.#given : [...this.#given, this.#held];
+  }
+
+  /** Remembers a prompt that was made when the path had a length. */
+  #give(fitted: Fitted<Wire>, at: number, waiting: readonly Message[] = []): Fitted<Wire> {
+    const { codec, mark } = this.#format;
+    const marked = mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages;
+    const messages = [...marked, ...codec.encode(waiting)];
+    const ids = waiting.map((_, i) => this.handle.at(at - waiting.length + i)?.id);
+    const sources = [...fitted.prompt.messages.map(sourceId), ...ids];
+    const given = {
+      messages,
+      beginning: contentOf(messages[0], codec),
+      at,
+      sources: sources.length === messages.length ? sources : [],
+      start: fitted.plan.start,
+    };
+    this.#given = [given, ...this.#given].slice(0, MOST_GIVEN);
     return { ...fitted, messages };
   }
 
-  #isCarriedIn(wire: readonly Wire[], given: readonly Wire[]): boolean {
-    return (
-      given.length > 0 &&
-      given.length <= wire.length &&
-      given.every((message, i) => this.#isSame(message, wire[i] as Wire))
-    );
+  /** The last round, where it waits. */
+  #waiting(): readonly Message[] {
+    const { messages } = this.handle;
+    const last = messages.slice(unitStarts(messages).at(-1));
+    const answered = new Set(last.flatMap(resultsOf).map(({ callId }) => callId));
+    return last.flatMap(callsOf).every(({ callId }) => answered.has(callId)) ? [] : last;
+  }
+
+  /** How much of a given prompt a list begins with, and of how much of the path that tells. */
+  #carriedIn(
+    wire: readonly Wire[],
+    { messages, at, sources, start }: Given<Wire>,
+  ): Omit<Glance, 'same'> | undefined {
+    const most = Math.min(wire.length, messages.length);
+    let same = 0;
+    while (same < most && this.#isSame(messages[same] as Wire, wire[same] as Wire)) same += 1;
+    if (at !== undefined && same > 0 && same === messages.length)
+      return { standing: same, from: at };
+    for (let standing = same; standing > 0; standing--) {
+      const index = this.#indexOf(sources[standing - 1], start);
+      if (index !== undefined) return { standing, from: index + 1 };
+    }
+    return undefined;
+  }
+
+  #indexOf(id: MessageId | undefined, start: number): number | undefined {
+    if (id === undefined) return undefined;
+    for (let i = this.handle.length - 1; i >= start; i--)
+      if (this.handle.at(i)?.id === id) return i;
+    return undefined;
   }
 
   #isSame(given: Wire, sent: Wire): boolean {
+    const { codec } = this.#format;
     if (isCopy(given, sent)) return true;
-    const [a, b] = [this.#format.codec.decode([given])[0], this.#format.codec.decode([sent])[0]];
-    return a !== undefined && b !== undefined && contentHash(a) === contentHash(b);
+    const content = contentOf(given, codec);
+    return content !== undefined && content === contentOf(sent, codec);
   }
 
   #sameCopies(wire: readonly Wire[], from: number, standing: number): number {
@@ -173,6 +268,11 @@ export class Conversation<Wire extends object> {
     }
     return shared;
   }
+}
+
+/** The message of the path that one of a prompt shows. */
+function sourceId({ source }: PromptMessage): MessageId | undefined {
+  return source.kind === 'kept' || source.kind === 'changed' ? source.id : undefined;
 }
 
 const texts = new WeakMap<object, string>();

@@ -1,5 +1,5 @@
 import { contextLimitOf, type ContextLimit, type Fitted } from '@bobbin/core';
-import type { Conversation } from './conversation.ts';
+import type { Taken } from './taken.ts';
 
 /** A provider refused a prompt as too long, and the compacted one too: what it said of both, and what both measured. */
 export class RefusedTwice extends Error {
@@ -32,7 +32,7 @@ function told({ requestTokens, limitTokens }: ContextLimit, promptTokens: number
  * and sent once more (E3); the event `refused` tells of it.
  */
 export async function sendFitting<Wire extends object, Answer>(
-  conversation: Conversation<Wire>,
+  conversation: Taken<Wire>,
   fitted: Fitted<Wire>,
   send: (fitted: Fitted<Wire>) => PromiseLike<Answer>,
 ): Promise<Answer> {

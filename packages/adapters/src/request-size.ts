@@ -1,4 +1,4 @@
-import { isJsonObject, type Budget, type Counter, type Json } from '@bobbin/core';
+import type { Budget, Counter, Json, JsonObject } from '@bobbin/core';
 
 /**
  * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count
@@ -23,31 +23,11 @@ export class RequestSize {
   }
 }
 
-/** A tool as a provider reads it: name, description, JSON schema where it can be had. */
-export function toolAsSent(name: string, description: unknown, schema: unknown): Json {
+/** A tool as a provider reads it: name, description, JSON schema. */
+export function toolAsSent(name: string, description: unknown, schema: object): Json {
   return {
     name,
     description: typeof description === 'string' ? description : '',
-    parameters: jsonSchemaOf(schema),
+    parameters: schema as JsonObject,
   };
-}
-
-interface SchemaForms {
-  readonly jsonSchema?: unknown;
-  readonly '~standard'?: { readonly jsonSchema?: { readonly input?: (of: object) => unknown } };
-}
-
-/**
- * The AI SDK's own schemas, lazy ones, those that follow the JSON part of Standard Schema (Zod, Valibot, ArkType), and
- * JSON schemas as they are.
- */
-function jsonSchemaOf(schema: unknown): Json {
-  const form = (typeof schema === 'function' ? (schema as () => unknown)() : schema) as
-    | SchemaForms
-    | undefined;
-  if (isJsonObject(form?.jsonSchema)) return form.jsonSchema;
-  const standard = form?.['~standard'];
-  if (standard === undefined) return isJsonObject(form) ? form : {};
-  const found = standard.jsonSchema?.input?.({ target: 'draft-07' });
-  return isJsonObject(found) ? found : {};
 }

@@ -57,14 +57,19 @@ export function openaiCacheMarkers<Request extends object>(
   };
 }
 
-/** `ModelMessage`s with Anthropic's marker in their provider options, which other providers do not read. */
+/**
+ * `ModelMessage`s with Anthropic's marker in their provider options, which other providers do not read. `beside` are the
+ * tools and system messages of the request, which may hold markers too.
+ */
 export function aiSdkCacheMarkers<Wire extends object>(
   messages: readonly Wire[],
   prompt: Prompt,
+  beside: readonly object[] = [],
 ): readonly Wire[] {
-  const own = messages.filter((message) => hasOption(message as unknown as JsonObject));
-  return marked(messages, aiSdk, prompt, MOST_MARKERS - own.length, (message) => {
-    if (hasOption(message)) return message;
+  const own = [...beside, ...messages].map((each) => optionsIn(each as JsonObject));
+  const room = MOST_MARKERS - own.reduce((sum, count) => sum + count, 0);
+  return marked(messages, aiSdk, prompt, room, (message) => {
+    if (optionsIn(message) > 0) return message;
     const options = isJsonObject(message['providerOptions']) ? message['providerOptions'] : {};
     const provider = isJsonObject(options['anthropic']) ? options['anthropic'] : {};
     const now = { ...provider, cacheControl: { type: 'ephemeral' } };
@@ -178,13 +183,15 @@ function breakpointsIn({ content, output }: JsonObject): readonly unknown[] {
   });
 }
 
-function hasOption({ providerOptions, content }: JsonObject): boolean {
-  if (isJsonObject(providerOptions))
-    for (const own of Object.values(providerOptions))
-      if (isJsonObject(own) && (own['cacheControl'] ?? own['cachePoint']) !== undefined)
-        return true;
-  return (
-    Array.isArray(content) &&
-    (content as readonly unknown[]).some((part) => isJsonObject(part) && hasOption(part))
+/** How many markers of the host a message, a tool or a part holds, its own parts included. */
+function optionsIn({ providerOptions, content }: JsonObject): number {
+  const options = isJsonObject(providerOptions) ? Object.values(providerOptions) : [];
+  const own = options.some(
+    (each) => isJsonObject(each) && (each['cacheControl'] ?? each['cachePoint']) !== undefined,
+  );
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  return parts.reduce<number>(
+    (sum, part) => sum + (isJsonObject(part) ? optionsIn(part) : 0),
+    own ? 1 : 0,
   );
 }

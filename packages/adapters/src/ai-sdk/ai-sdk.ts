@@ -1,7 +1,9 @@
+import { asSchema } from 'ai';
+import type { Json } from '@bobbin/core';
 import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
-import { middlewareFor, type AiSdkMiddleware } from './middleware.ts';
-import { OpenSteps } from './open-steps.ts';
+import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';
+import { contextOf, OpenSteps, type RunContext } from './open-steps.ts';
 import { RequestSize, toolAsSent } from '../request-size.ts';
 import { policiesOf } from './tool-policy.ts';
 import { memoryTools, type AiSdkMemoryTools } from './tools.ts';
@@ -17,19 +19,29 @@ export type { AiSdkMemoryTools } from './tools.ts';
 export interface AiSdkOptions extends Omit<AdapterOptions<AiSdkMessage>, 'tools'> {
   /** The tools of the agent: their schemas are counted, and what `withPolicy` declares beside them counts. */
   readonly tools?: Readonly<Record<string, object>>;
-  /** The agent's instructions, to be counted; AI SDK 7 tells them itself. */
-  readonly instructions?: string;
+  /** The agent's instructions, to be counted with their cache markers; AI SDK 7 tells them itself. */
+  readonly instructions?: string | AiSdkMessage | readonly AiSdkMessage[];
 }
 
 /** What the AI SDK calls before a step, as far as it matters here. */
-export interface StepToPrepare<Wire> {
+export interface StepToPrepare<Wire> extends RunContext {
   readonly messages: Wire[];
   readonly steps: readonly { readonly usage: StepUsage }[];
   readonly instructions?: unknown;
 }
 
-export interface FinishedStep {
+/** What a step goes on with: all of it is to be given back to the SDK. */
+export interface PreparedStep<Wire> {
+  messages: Wire[];
+  /** Tells the middleware which step it sees. */
+  providerOptions: StepMark;
+  /** Major 6 gives it to the finished step, which is known by it; major 7 does not read it. */
+  experimental_context: unknown;
+}
+
+export interface FinishedStep extends RunContext {
   readonly usage: StepUsage;
+  readonly stepNumber?: number;
   readonly response: { readonly messages: readonly AiSdkMessage[] };
 }
 
@@ -38,7 +50,7 @@ export interface AiSdkBobbin {
   /** Fits the messages of a step. */
   readonly prepareStep: <Wire extends AiSdkMessage>(
     step: StepToPrepare<Wire>,
-  ) => Promise<{ messages: Wire[] }>;
+  ) => Promise<PreparedStep<Wire>>;
   /** Keeps what the step said, with what the provider reported of it, also where no other step follows. */
   readonly onStepFinish: (step: FinishedStep) => Promise<void>;
   readonly middleware: AiSdkMiddleware;
@@ -53,10 +65,7 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
   const format = { codec: aiSdk, mark: aiSdkCacheMarkers<AiSdkMessage> };
   const conversations = new Conversations(format, { ...rest, tools: policiesOf(toolSet) });
   const memory = memoryTools(conversations);
-  const sentTools = Object.entries({ ...toolSet, ...memory }).map(([name, tool]) => {
-    const { description, inputSchema } = tool as { description?: unknown; inputSchema?: unknown };
-    return toolAsSent(name, description, inputSchema);
-  });
+  const sentTools = toolsAsSent({ ...toolSet, ...memory });
   const size = new RequestSize();
   const open = new OpenSteps();
   return {
@@ -66,26 +75,44 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
         usageOfStep(step.steps.at(-1)?.usage),
       );
       const { counter } = conversation.handle;
-      const budget = size.measure(counter, textOf(step.instructions) ?? instructions, sentTools);
-      const fitted = await conversation.prompt({ budget });
-      open.add(conversation, fitted);
-      return { messages: [...fitted.messages] as Wire[] };
+      const system = step.instructions ?? instructions;
+      const budget = size.measure(counter, textOf(system), await sentTools);
+      const beside = [system, ...Object.values(toolSet)].flat().filter(isObject);
+      const fitted = await conversation.prompt({ budget }, beside);
+      const context = contextOf(step) ?? {};
+      open.add(step.steps, context, { conversation, fitted });
+      const messages = [...fitted.messages] as Wire[];
+      const providerOptions = markOf(conversation);
+      return { messages, providerOptions, experimental_context: context };
     },
-    async onStepFinish({ usage, response }) {
-      const prompt = open.finish();
-      if (prompt === undefined) return;
-      const own = ownMessages(response.messages);
-      await conversations.take([...prompt, ...own], usageOfStep(usage));
+    async onStepFinish(step) {
+      const prepared = open.finish(step);
+      if (prepared === undefined) return;
+      const { conversation, fitted } = prepared;
+      const list = [...fitted.messages, ...ownMessages(step.response.messages)];
+      await conversation.goOn(list, usageOfStep(step.usage));
     },
     middleware: middlewareFor(conversations, open),
     tools: memory,
     async loadActiveMessages<Wire extends AiSdkMessage>() {
       const { thread } = options;
       if (thread === undefined) throw new TypeError('thread: a session is resumed by its name');
-      const conversation = await conversations.named(thread);
-      return [...(await conversation.prompt()).messages] as Wire[];
+      return [...(await (await conversations.named(thread)).active())] as Wire[];
     },
   };
+}
+
+/** The tools as a provider reads them, their schemas as the SDK converts them. */
+function toolsAsSent(tools: Readonly<Record<string, object>>): Promise<readonly Json[]> {
+  return Promise.all(
+    Object.entries(tools).map(async ([name, tool]) => {
+      const { description, inputSchema } = tool as {
+        description?: unknown;
+        inputSchema?: Parameters<typeof asSchema>[0];
+      };
+      return toolAsSent(name, description, await asSchema(inputSchema).jsonSchema);
+    }),
+  );
 }
 
 /** The messages of the step itself: AI SDK 6 gives those of all steps before it too. */
@@ -95,7 +122,10 @@ function ownMessages(messages: readonly AiSdkMessage[]): readonly AiSdkMessage[]
 }
 
 /** Instructions are a text, or system messages. */
-function textOf(instructions: unknown): string | undefined {
-  if (instructions === undefined) return undefined;
+function textOf(instructions: unknown): string {
   return typeof instructions === 'string' ? instructions : JSON.stringify(instructions);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

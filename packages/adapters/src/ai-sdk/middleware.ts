@@ -1,16 +1,30 @@
-import type { Json } from '@bobbin/core';
+import type { Json, MessageId } from '@bobbin/core';
 import type { AiSdkMessage } from '@bobbin/codecs';
-import type { Conversation } from '../conversation.ts';
 import type { Conversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
 import { RequestSize } from '../request-size.ts';
+import type { Taken } from '../taken.ts';
 import { usageOfModel, type ModelUsage } from './usage.ts';
 
 /** What a language model is called with, as far as it matters here; the same in both majors. */
 interface CallParams {
   prompt: AiSdkMessage[];
   tools?: object[] | undefined;
+  providerOptions?: (Record<string, unknown> & Partial<StepMark>) | undefined;
+}
+
+/**
+ * The mark of a prepared step, which the SDK hands on to the model: the message that its list ends with. As ids are
+ * chained, the same mark is the same history.
+ */
+export interface StepMark {
+  [provider: string]: { head: string };
+  bobbin: { head: string };
+}
+
+export function markOf({ head = '' as MessageId }: Taken<AiSdkMessage>): StepMark {
+  return { bobbin: { head } };
 }
 
 interface Generated {
@@ -45,23 +59,28 @@ export function middlewareFor(
   const size = new RequestSize();
 
   /** The conversation of a request, and its prompt: made in `prepareStep` already, or now. */
-  async function fit({ prompt, tools = [] }: CallParams): Promise<PreparedPrompt> {
+  async function fit({
+    prompt,
+    tools = [],
+    providerOptions,
+  }: CallParams): Promise<PreparedPrompt> {
     const [system, said] = split(prompt);
-    const prepared = open.preparedAs(said);
+    const head = providerOptions?.bobbin?.head as MessageId | undefined;
+    const prepared = head === undefined ? undefined : open.endingWith(head);
     if (prepared !== undefined) return prepared;
     const conversation = await conversations.take(said);
     const { counter } = conversation.handle;
     const budget = size.measure(counter, system.map(textOf).join('\n'), tools as Json);
-    return { conversation, fitted: await conversation.prompt({ budget }) };
+    return { conversation, fitted: await conversation.prompt({ budget }, [...system, ...tools]) };
   }
 
   async function send<Params extends object, Result>(
     params: Params,
     call: (params: Params) => PromiseLike<Result>,
-  ): Promise<[Result, Conversation<AiSdkMessage>]> {
-    const { prompt, tools } = params as unknown as CallParams;
-    const { conversation, fitted, isPrepared } = await fit({ prompt, tools });
-    const [system] = split(prompt);
+  ): Promise<[Result, Taken<AiSdkMessage>]> {
+    const asked = params as unknown as CallParams;
+    const { conversation, fitted, isPrepared } = await fit(asked);
+    const [system] = split(asked.prompt);
     const result = await sendFitting(conversation, fitted, (now) =>
       call(
         now === fitted && isPrepared === true

@@ -1,37 +1,65 @@
-import type { Fitted } from '@bobbin/core';
+import type { Fitted, MessageId } from '@bobbin/core';
 import type { AiSdkMessage } from '@bobbin/codecs';
-import type { Conversation } from '../conversation.ts';
+import type { Taken } from '../taken.ts';
 
 /** A prompt and the conversation that it is of. */
 export interface PreparedPrompt {
-  readonly conversation: Conversation<AiSdkMessage>;
+  readonly conversation: Taken<AiSdkMessage>;
   readonly fitted: Fitted<AiSdkMessage>;
   /** True where `prepareStep` made it. */
   readonly isPrepared?: boolean;
 }
 
-/** The steps that were prepared and have not finished. */
-export class OpenSteps {
-  readonly #steps = new Map<Conversation<AiSdkMessage>, PreparedPrompt>();
+/** What the SDK hands through a run unchanged, in major 7 and in major 6. */
+export interface RunContext {
+  readonly runtimeContext?: unknown;
+  readonly experimental_context?: unknown;
+}
 
-  add(conversation: Conversation<AiSdkMessage>, fitted: Fitted<AiSdkMessage>): void {
-    this.#steps.set(conversation, { conversation, fitted, isPrepared: true });
+export function contextOf({ runtimeContext, experimental_context }: RunContext): unknown {
+  return runtimeContext ?? experimental_context;
+}
+
+interface OpenStep extends PreparedPrompt {
+  readonly context: unknown;
+}
+
+const MOST_OPEN = 64;
+
+/** The steps that were prepared and have not finished. One that was aborted never does: the oldest is forgotten first. */
+export class OpenSteps {
+  /** By the list in which a run of the SDK keeps its steps. */
+  readonly #steps = new Map<readonly object[], OpenStep>();
+
+  add(run: readonly object[], context: unknown, prepared: PreparedPrompt): void {
+    this.#steps.delete(run);
+    this.#steps.set(run, { ...prepared, context, isPrepared: true });
+    const [oldest] = this.#steps.keys();
+    if (this.#steps.size > MOST_OPEN && oldest !== undefined) this.#steps.delete(oldest);
   }
 
   /**
-   * The prompt of the only step that is open, which is thereby finished. The SDK does not say of which conversation a
-   * finished step is: where several are open, what it said comes with the next list of its conversation.
+   * The prepared step that a finished one is, which is thereby closed. A run lists a step before it tells of it or
+   * after; in the second case the step is known by its context. Where several could be meant none is, and what the step
+   * said comes with the next list of its conversation.
    */
-  finish(): readonly AiSdkMessage[] | undefined {
-    const [only, other] = this.#steps.values();
+  finish(step: RunContext & { readonly stepNumber?: number }): PreparedPrompt | undefined {
+    const context = contextOf(step);
+    const steps = [...this.#steps];
+    const listed = steps.filter(([run]) => run.includes(step));
+    const alike = steps.filter(
+      ([run, each]) =>
+        run.length === (step.stepNumber ?? run.length) &&
+        (context === undefined || context === each.context),
+    );
+    const [only, other] = listed.length > 0 ? listed : alike;
     if (only === undefined || other !== undefined) return undefined;
-    this.#steps.delete(only.conversation);
-    return only.fitted.messages;
+    this.#steps.delete(only[0]);
+    return only[1];
   }
 
-  /** The prepared step whose prompt a model is asked with, known by how it begins: the SDK joins messages further on. */
-  preparedAs([first]: readonly AiSdkMessage[]): PreparedPrompt | undefined {
-    if (first === undefined) return undefined;
-    return [...this.#steps.values()].find(({ conversation }) => conversation.beginsWith(first));
+  /** The newest step whose list ends with a message. */
+  endingWith(head: MessageId): PreparedPrompt | undefined {
+    return [...this.#steps.values()].findLast(({ conversation }) => conversation.head === head);
   }
 }

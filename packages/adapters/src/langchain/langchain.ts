@@ -1,4 +1,5 @@
 import type { BaseMessage } from '@langchain/core/messages';
+import { toJsonSchema, type JSONSchema } from '@langchain/core/utils/json_schema';
 import { createMiddleware, tool, type StructuredTool, type AgentMiddleware } from 'langchain';
 import type { ThreadHandle } from '@bobbin/core';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
@@ -43,7 +44,7 @@ export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddlewar
 
 function asSent(each: object): ReturnType<typeof toolAsSent> {
   const { name, description, schema } = each as Record<string, unknown>;
-  return toolAsSent(String(name), description, schema);
+  return toolAsSent(String(name), description, toJsonSchema((schema ?? {}) as JSONSchema));
 }
 
 /** The state of an agent, as far as its tools need it. */

@@ -6,7 +6,7 @@ import {
   type Message,
   type ThreadHandle,
 } from '@bobbin/core';
-import type { Conversation } from '../conversation.ts';
+import type { Taken } from '../taken.ts';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { plainMessages } from '../plain-messages.ts';
 import type { OpenCodeMessage } from './message.ts';
@@ -41,7 +41,7 @@ export function bobbinPlugin(
 ): (input?: unknown) => Promise<OpenCodeHooks> {
   const conversations = new Conversations({ codec: plainMessages }, options);
   /** By session, the conversation that it goes on with: behind a compaction of OpenCode it is another. */
-  const current = new Map<string, Conversation<Message>>();
+  const current = new Map<string, Taken<Message>>();
   return () =>
     Promise.resolve({
       async 'experimental.chat.messages.transform'(_input, output) {
