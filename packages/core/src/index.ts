@@ -4,6 +4,7 @@ export { mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
 export { artifactId } from './thread/artifact.ts';
 export { memoryStore } from './door/memory-store.ts';
 export { noParent, outsideParents, StoredThread } from './door/stored-thread.ts';
+export { assertKey, assertName } from './door/thread-name.ts';
 export { ThreadHandle } from './door/thread-handle.ts';
 export type { CompactionHooks, CompactOptions, Refusal, Tuning } from './door/handle-options.ts';
 export type { Fitted } from './door/fitted.ts';

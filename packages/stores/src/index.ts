@@ -3,7 +3,10 @@ export {
   keepArtifacts,
   s3Artifacts,
   type ArtifactOptions,
+  type ArtifactProblem,
+  type CopiedArtifacts,
   type KeptArtifacts,
+  type Rotated,
   type Swept,
   type SweepOptions,
 } from './artifacts/artifacts.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import {
   createBobbin,
@@ -123,8 +123,8 @@ function keeperTests(blobs: () => Blobs): void {
     const plain = await keepArtifacts(blobs()).put('was clear', about({ tenant }));
     const old = await keepArtifacts(blobs(), { keys: ring('k1') }).put('was k1', about({ tenant }));
     const both = keepArtifacts(blobs(), { keys: ring('k2', 'k1') });
-    assert.equal(await both.rotate(tenant), 2);
-    assert.equal(await both.rotate(tenant), 0);
+    assert.deepEqual(await both.rotate(tenant), { rotated: 2, problems: [] });
+    assert.deepEqual(await both.rotate(tenant), { rotated: 0, problems: [] });
     const fresh = keepArtifacts(blobs(), { keys: ring('k2') });
     assert.equal(await fresh.get(plain, { tenant }), 'was clear');
     assert.equal(await fresh.get(old, { tenant }), 'was k1');
@@ -148,12 +148,12 @@ function keeperTests(blobs: () => Blobs): void {
     await put('shared', 10_000, 'other');
     const sweep = (now: number, graceMs: number) =>
       artifacts.sweep(tenant, (id) => id === live, now, { graceMs });
-    assert.deepEqual(await sweep(150, 1_000), { kept: 5, removed: 0 }, 'the grace');
-    assert.deepEqual(await sweep(150, 0), { kept: 4, removed: 1 });
+    assert.deepEqual(await sweep(150, 1_000), { kept: 5, removed: 0, problems: [] }, 'the grace');
+    assert.deepEqual(await sweep(150, 0), { kept: 4, removed: 1, problems: [] });
     assert.equal(await artifacts.get(gone, { tenant }), undefined);
     for (const id of [live, later, ever, shared])
       assert.ok((await artifacts.get(id, { tenant })) !== undefined);
-    assert.deepEqual(await sweep(20_000, 0), { kept: 2, removed: 2 });
+    assert.deepEqual(await sweep(20_000, 0), { kept: 2, removed: 2, problems: [] });
   });
 
   test('C22 content that is put while it is swept is there after', async () => {
@@ -173,17 +173,26 @@ function keeperTests(blobs: () => Blobs): void {
   });
 }
 
+function claimFile(folder: string, tenant: string, id: ArtifactId): string {
+  const place = join(folder, tenant, id);
+  return join(place, readdirSync(place).find((name) => name.startsWith('claim')) ?? '');
+}
+
 test('C22 damaged content is an error, never other content', async () => {
   const folder = newFolder();
   const artifacts = keepArtifacts(folderBlobs(folder));
   const id = await artifacts.put('what was put', about());
   const claim = await artifacts.put('with a claim', about());
   writeFileSync(join(folder, 'acme', id, 'content'), 'what was not');
-  writeFileSync(join(folder, 'acme', claim, 'claim.t.0.json'), '{"ten');
+  writeFileSync(claimFile(folder, 'acme', claim), '{"ten');
   await assert.rejects(artifacts.get(id, me), damaged);
   await assert.rejects(artifacts.get(claim, me), damaged);
   assert.deepEqual(await artifacts.verify('acme'), [
     { id, problem: `acme/${id}/content: the content is not what was put` },
+    {
+      id: claim,
+      problem: `acme/${claim}/${basename(claimFile(folder, 'acme', claim))}: the metadata is no JSON`,
+    },
   ]);
 });
 
@@ -192,7 +201,7 @@ test('C22 encrypted content cannot be moved to another tenant or artifact', asyn
   const artifacts = keepArtifacts(folderBlobs(folder), { keys: ring('k1') });
   const id = await artifacts.put('bound', about());
   cpSync(join(folder, 'acme'), join(folder, 'zen'), { recursive: true });
-  const claim = join(folder, 'zen', id, 'claim.t.0.json');
+  const claim = claimFile(folder, 'zen', id);
   writeFileSync(claim, readFileSync(claim, 'utf8').replace('acme', 'zen'));
   await assert.rejects(
     artifacts.get(id, { tenant: 'zen' }),
@@ -232,11 +241,16 @@ test('C11 what the engine externalizes can be read back, and a live plan keeps i
   assert.deepEqual(await kept.sweep('acme', (each) => live.has(each), late), {
     kept: 1,
     removed: 0,
+    problems: [],
   });
-  assert.deepEqual(await kept.sweep('acme', () => false, late), { kept: 0, removed: 1 });
+  assert.deepEqual(await kept.sweep('acme', () => false, late), {
+    kept: 0,
+    removed: 1,
+    problems: [],
+  });
   assert.deepEqual(
     readdirSync(folder).filter((name) => !name.startsWith('.')),
-    ['acme'],
+    [],
   );
 });
 

@@ -115,7 +115,11 @@ test('artifacts: a full disk leaves no half of a file', async () => {
     'small',
   );
   assert.deepEqual(await artifacts.verify('full'), []);
-  assert.deepEqual(await artifacts.sweep('full', () => true, 0), { kept: 1, removed: 0 });
+  assert.deepEqual(await artifacts.sweep('full', () => true, 0), {
+    kept: 1,
+    removed: 0,
+    problems: [],
+  });
 });
 
 for (const kind of ['sqlite', 'jsonl'] as const) {

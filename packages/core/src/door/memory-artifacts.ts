@@ -1,12 +1,13 @@
 import type { ArtifactMetadata, ArtifactStore, Requester, Sensitivity } from '../ports.ts';
 import { artifactId } from '../thread/artifact.ts';
 import type { ArtifactId } from '../thread/message.ts';
+import { assertName } from './thread-name.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
 export function memoryArtifacts(): ArtifactStore {
   const artifacts = new Map<string, { bytes: Uint8Array; claims: readonly ArtifactMetadata[] }>();
   const find = (id: ArtifactId, requester: Requester) => {
-    const found = artifacts.get(`${requester.tenant}\n${id}`);
+    const found = artifacts.get(nameOf(requester.tenant, id));
     const metadata = found?.claims.find((claim) => mayRead(claim, requester));
     return found === undefined || metadata === undefined
       ? undefined
@@ -15,7 +16,7 @@ export function memoryArtifacts(): ArtifactStore {
   return {
     async put(content, metadata) {
       const id = artifactId(content);
-      const name = `${metadata.tenant}\n${id}`;
+      const name = nameOf(metadata.tenant, id);
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
       const others = artifacts.get(name)?.claims.filter(({ thread }) => thread !== metadata.thread);
       artifacts.set(name, { bytes, claims: [metadata, ...(others ?? [])] });
@@ -28,6 +29,11 @@ export function memoryArtifacts(): ArtifactStore {
     },
     bytes: async (id, requester) => find(id, requester)?.bytes,
   };
+}
+
+function nameOf(tenant: string, id: ArtifactId): string {
+  assertName(tenant);
+  return `${tenant}\n${id}`;
 }
 
 const LEVELS: readonly Sensitivity[] = ['public', 'internal', 'confidential', 'restricted'];

@@ -1,6 +1,7 @@
 import type { Store, ThreadKey } from '../ports.ts';
 import type { ThreadId } from '../thread/message.ts';
 import { StoredThread } from './stored-thread.ts';
+import { assertKey } from './thread-name.ts';
 
 /** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */
 export function memoryStore(): Store {
@@ -42,6 +43,7 @@ export function memoryStore(): Store {
   };
 }
 
-function nameOf({ tenant, thread }: ThreadKey): string {
-  return JSON.stringify([tenant, thread]);
+function nameOf(key: ThreadKey): string {
+  assertKey(key);
+  return JSON.stringify([key.tenant, key.thread]);
 }

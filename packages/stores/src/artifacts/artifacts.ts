@@ -6,11 +6,23 @@ import {
   type ArtifactStore,
   type Requester,
 } from '@bobbin/core';
-import { fileName } from '../file-name.ts';
 import { StoreError } from '../store-error.ts';
+import {
+  claimName,
+  contentName,
+  currentClaims,
+  freshContentName,
+  keptAt,
+  keptOf,
+  olderClaims,
+  placeOf,
+  type ContentBlob,
+  type Kept,
+} from './artifact-place.ts';
+import { sweepPlace } from './artifact-sweep.ts';
 import type { Blobs } from './blobs.ts';
 import { folderBlobs } from './folder-blobs.ts';
-import { decrypt, encrypt, type KeyRing } from './key-ring.ts';
+import { decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from './key-ring.ts';
 import { s3Blobs, type S3Options } from './s3-blobs.ts';
 
 export interface ArtifactOptions {
@@ -18,13 +30,32 @@ export interface ArtifactOptions {
   readonly keys?: KeyRing;
 }
 
-/** What a sweep did. */
+/** An artifact that something is wrong with. */
+export interface ArtifactProblem {
+  readonly id: ArtifactId;
+  readonly problem: string;
+}
+
+/** What a sweep did. What could not be judged was kept, and is among the problems. */
 export interface Swept {
   readonly kept: number;
   readonly removed: number;
+  readonly problems: readonly ArtifactProblem[];
 }
 
-/** An artifact store over named bytes, with what its keeper needs. */
+/** What a rotation did. What could not be brought under the current key is among the problems. */
+export interface Rotated {
+  readonly rotated: number;
+  readonly problems: readonly ArtifactProblem[];
+}
+
+/** What was copied, and what could not be. */
+export interface CopiedArtifacts {
+  readonly copied: number;
+  readonly problems: readonly ArtifactProblem[];
+}
+
+/** An artifact store over named bytes, with what its keeper needs. Each artifact is taken alone: one problem stops none. */
 export interface KeptArtifacts extends ArtifactStore {
   /** Removes what has expired and what `isLive` does not name; a claim that is still good keeps the content. */
   sweep(
@@ -33,10 +64,12 @@ export interface KeptArtifacts extends ArtifactStore {
     now: number,
     options?: SweepOptions,
   ): Promise<Swept>;
-  /** Encrypts with the current key what is in the clear or under another key, and returns how many those were. */
-  rotate(tenant: string): Promise<number>;
-  /** The ids of a tenant's artifacts whose content is not what its id says, or cannot be read. */
-  verify(tenant: string): Promise<readonly { readonly id: ArtifactId; readonly problem: string }[]>;
+  /** Encrypts with the current key what is in the clear or under another key, and counts those. */
+  rotate(tenant: string): Promise<Rotated>;
+  /** Which of a tenant's artifacts cannot be read as they were put, and which of the expected ones are not there. */
+  verify(tenant: string, expected?: Iterable<ArtifactId>): Promise<readonly ArtifactProblem[]>;
+  /** Puts all that a tenant has into another artifact store, with every claim. */
+  copyTo(to: ArtifactStore, tenant: string): Promise<CopiedArtifacts>;
 }
 
 export interface SweepOptions {
@@ -47,9 +80,8 @@ export interface SweepOptions {
 const HOUR_MS = 3_600_000;
 
 /**
- * Artifacts as blobs: `TENANT/ID/content` (or `content.KEY`, encrypted) once, and beside it a claim for each thread and
- * time that put it, which holds the metadata. The content stands before the claim, and the claim before a plan that
- * points to it.
+ * Artifacts as blobs: the content once, and beside it a claim of each thread that put it, which holds the metadata.
+ * The content stands before the claim, and the claim before a plan that points to it.
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {
   return new BlobArtifacts(blobs, options.keys);
@@ -61,12 +93,6 @@ export function folderArtifacts(folder: string, options?: ArtifactOptions): Kept
 
 export function s3Artifacts(bucket: S3Options, options?: ArtifactOptions): KeptArtifacts {
   return keepArtifacts(s3Blobs(bucket), options);
-}
-
-/** What lies under an artifact's name. */
-interface Kept {
-  readonly contents: readonly string[];
-  readonly claims: readonly string[];
 }
 
 class BlobArtifacts implements KeptArtifacts {
@@ -83,18 +109,26 @@ class BlobArtifacts implements KeptArtifacts {
     const id = idOf(bytes);
     const place = placeOf(metadata.tenant, id);
     const { keyId: _, ...claim } = metadata;
-    if ((await this.#kept(place)).contents.length === 0) await this.#write(place, bytes);
-    await this.#blobs.write(
-      `${place}claim.${fileName(metadata.thread)}.${metadata.createdAt}.json`,
-      Buffer.from(JSON.stringify(claim)),
-    );
-    // A sweep may have removed the content before it could see the claim.
-    if ((await this.#kept(place)).contents.length === 0) await this.#write(place, bytes);
+    const before = await keptAt(this.#blobs, place);
+    const usual = contentName(place, this.#keys?.current);
+    const there = await this.#goodCopy(before.contents);
+    if (there === undefined) await this.#write(usual, bytes);
+    const name = claimName(place, metadata.thread, before);
+    await this.#blobs.write(name, Buffer.from(JSON.stringify(claim)));
+    // A sweep that began before the claim was there has left its mark, or has removed the content already.
+    const now = await keptAt(this.#blobs, place);
+    if (now.marks.length > 0)
+      await this.#write(freshContentName(place, this.#keys?.current), bytes);
+    else if (!now.contents.some((each) => each.name === (there ?? usual)))
+      await this.#write(usual, bytes);
+    for (const older of olderClaims(now, name)) await this.#blobs.remove(older.name);
     return id;
   }
 
   async metadata(id: ArtifactId, requester: Requester): Promise<ArtifactMetadata | undefined> {
-    return (await this.#find(id, requester))?.metadata;
+    return this.#look(id, requester, async ([content], claim) =>
+      content?.key === undefined ? claim : { ...claim, keyId: keyIdOf(this.#keys, content.key) },
+    );
   }
 
   async get(id: ArtifactId, requester: Requester): Promise<string | undefined> {
@@ -103,8 +137,7 @@ class BlobArtifacts implements KeptArtifacts {
   }
 
   async bytes(id: ArtifactId, requester: Requester): Promise<Uint8Array | undefined> {
-    const found = await this.#find(id, requester);
-    return found === undefined ? undefined : this.#read(found.content);
+    return this.#look(id, requester, (contents) => this.#readAny(contents));
   }
 
   async sweep(
@@ -113,56 +146,125 @@ class BlobArtifacts implements KeptArtifacts {
     now: number,
     { graceMs = HOUR_MS }: SweepOptions = {},
   ): Promise<Swept> {
-    let removed = 0;
-    const places = await this.#all(tenant);
-    for (const [id, place] of places)
-      if (!isLive(id) && (await this.#sweepOne(place, now - graceMs))) removed += 1;
-    return { kept: places.size - removed, removed };
+    const all = await keptOf(this.#blobs, tenant);
+    const expired = ({ ttlMs, createdAt }: ArtifactMetadata): boolean =>
+      ttlMs !== undefined && createdAt + ttlMs <= now - graceMs;
+    const { done, problems } = await this.#each(all, (id, kept) =>
+      sweepPlace(this.#blobs, placeOf(tenant, id), kept, now, async () => {
+        if (isLive(id)) return false;
+        const claims = await Promise.all(currentClaims(kept).map(({ name }) => this.#claim(name)));
+        return claims.every((claim) => claim !== undefined && expired(claim));
+      }),
+    );
+    return { kept: all.size - done, removed: done, problems };
   }
 
-  async rotate(tenant: string): Promise<number> {
-    let rotated = 0;
-    for (const [, place] of await this.#all(tenant)) {
-      const { contents } = await this.#kept(place);
-      const old = contents.filter((name) => name !== this.#contentName(place));
-      const [first] = old;
-      if (first === undefined) continue;
-      await this.#write(place, await this.#read(first));
-      for (const name of old) await this.#blobs.remove(name);
-      rotated += 1;
-    }
-    return rotated;
+  async rotate(tenant: string): Promise<Rotated> {
+    const all = await keptOf(this.#blobs, tenant);
+    const { done, problems } = await this.#each(all, (id, kept) =>
+      this.#rotateOne(placeOf(tenant, id), kept),
+    );
+    return { rotated: done, problems };
   }
 
-  async verify(tenant: string): Promise<readonly { id: ArtifactId; problem: string }[]> {
-    const problems: { id: ArtifactId; problem: string }[] = [];
-    for (const [id, place] of await this.#all(tenant)) {
-      const { contents } = await this.#kept(place);
+  async verify(
+    tenant: string,
+    expected: Iterable<ArtifactId> = [],
+  ): Promise<readonly ArtifactProblem[]> {
+    const all = await keptOf(this.#blobs, tenant);
+    const problems: ArtifactProblem[] = [];
+    for (const id of expected) if (!all.has(id)) problems.push({ id, problem: 'it is missing' });
+    for (const [id, { contents, claims }] of all) {
       if (contents.length === 0) problems.push({ id, problem: 'its content is missing' });
-      for (const name of contents) {
-        await this.#read(name).catch((error: unknown) => {
-          if (!(error instanceof StoreError)) throw error;
-          problems.push({ id, problem: error.message });
-        });
-      }
+      const checks = [
+        ...contents.map((content) => () => this.#read(content)),
+        ...claims.map(
+          ({ name }) =>
+            () =>
+              this.#claim(name),
+        ),
+      ];
+      for (const check of checks) problems.push(...(await problemOf(id, check)));
     }
     return problems;
   }
 
-  async #find(
+  async copyTo(to: ArtifactStore, tenant: string): Promise<CopiedArtifacts> {
+    const all = await keptOf(this.#blobs, tenant);
+    const { done, problems } = await this.#each(all, async (_, kept) => {
+      const bytes = await this.#readAny(this.#preferred(kept.contents));
+      if (bytes === undefined) throw new StoreError('damaged', 'its content is missing');
+      for (const { name } of currentClaims(kept)) {
+        const claim = await this.#claim(name);
+        if (claim !== undefined) await to.put(bytes, claim);
+      }
+      return true;
+    });
+    return { copied: done, problems };
+  }
+
+  /** Does something for each artifact alone, and counts where it was done. */
+  async #each(
+    all: ReadonlyMap<ArtifactId, Kept>,
+    work: (id: ArtifactId, kept: Kept) => Promise<boolean>,
+  ): Promise<{ done: number; problems: readonly ArtifactProblem[] }> {
+    const problems: ArtifactProblem[] = [];
+    let done = 0;
+    for (const [id, kept] of all)
+      problems.push(
+        ...(await problemOf(id, async () => {
+          if (await work(id, kept)) done += 1;
+        })),
+      );
+    return { done, problems };
+  }
+
+  async #rotateOne(place: string, { contents, marks }: Kept): Promise<boolean> {
+    const current = contentName(place, this.#keys?.current);
+    const old = contents.filter(({ name }) => name !== current);
+    if (old.length === 0) return false;
+    // Of two copies the one that stays may be the one that the sweep is about to remove.
+    if (marks.length > 0)
+      throw new StoreError('unavailable', `${place}: a sweep is under way; rotate again after it`);
+    const there = contents.filter(({ name }) => name === current);
+    if ((await this.#goodCopy(there)) === undefined) {
+      const bytes = await this.#readAny(this.#preferred(contents));
+      if (bytes === undefined) return false;
+      await this.#write(current, bytes);
+    }
+    for (const { name } of old) await this.#blobs.remove(name);
+    return true;
+  }
+
+  /** Looks again where something was replaced between the listing and the look. */
+  async #look<T>(
     id: ArtifactId,
     requester: Requester,
-  ): Promise<{ metadata: ArtifactMetadata; content: string } | undefined> {
+    look: (contents: readonly ContentBlob[], claim: ArtifactMetadata) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     if (!/^[0-9a-f]{32}$/.test(id)) return undefined;
-    const { contents, claims } = await this.#kept(placeOf(requester.tenant, id));
-    const [content] = contents;
-    if (content === undefined) return undefined;
-    const keyId = keyIdOf(content);
-    for (const name of claims) {
-      const claim = await this.#claim(name);
-      if (claim === undefined || !mayRead(claim, requester)) continue;
-      return { metadata: keyId === undefined ? claim : { ...claim, keyId }, content };
+    const place = placeOf(requester.tenant, id);
+    for (let kept = await keptAt(this.#blobs, place); kept.contents.length > 0;) {
+      const claim = await this.#claimFor(kept, requester);
+      const seen = claim && (await look(this.#preferred(kept.contents), claim));
+      if (seen !== undefined) return seen;
+      const again = await keptAt(this.#blobs, place);
+      if (JSON.stringify(again) === JSON.stringify(kept)) return undefined;
+      kept = again;
     }
+    return undefined;
+  }
+
+  /** A claim that lets someone read. A damaged one matters only where no other does. */
+  async #claimFor(kept: Kept, requester: Requester): Promise<ArtifactMetadata | undefined> {
+    let problem: unknown;
+    for (const { name } of currentClaims(kept)) {
+      const claim = await this.#claim(name).catch((error: unknown) => {
+        problem = error;
+      });
+      if (claim !== undefined && mayRead(claim, requester)) return claim;
+    }
+    if (problem !== undefined) throw problem;
     return undefined;
   }
 
@@ -176,77 +278,77 @@ class BlobArtifacts implements KeptArtifacts {
     }
   }
 
-  /**
-   * Removes the claims that have expired, and the content when none is left. Should a thread put the same content
-   * meanwhile, its claim has another name, is seen at last, and the content comes back.
-   */
-  async #sweepOne(place: string, now: number): Promise<boolean> {
-    const { claims, contents } = await this.#kept(place);
-    for (const name of claims) {
-      const claim = await this.#claim(name);
-      if (claim === undefined) continue;
-      if (claim.ttlMs === undefined || claim.createdAt + claim.ttlMs > now) return false;
+  /** The copies in the order in which they are read: the current key's, those of other keys, those without a key. */
+  #preferred(contents: readonly ContentBlob[]): readonly ContentBlob[] {
+    const rank = ({ key }: ContentBlob): number => {
+      const keyId = key === undefined ? undefined : keyIdOf(this.#keys, key);
+      if (keyId === this.#keys?.current) return 0;
+      return keyId === undefined || holdsKey(this.#keys, keyId) ? 1 : 2;
+    };
+    return contents.toSorted((a, b) => rank(a) - rank(b));
+  }
+
+  /** The name of a copy that can be read. */
+  async #goodCopy(contents: readonly ContentBlob[]): Promise<string | undefined> {
+    for (const content of this.#preferred(contents))
+      if ((await this.#read(content).catch(undefinedWhereBad)) !== undefined) return content.name;
+    return undefined;
+  }
+
+  /** The content of the first copy that can be read; undefined where one has vanished meanwhile. */
+  async #readAny(contents: readonly ContentBlob[]): Promise<Uint8Array | undefined> {
+    const problems: unknown[] = [];
+    for (const content of contents) {
+      const bytes = await this.#read(content).catch((error: unknown) => {
+        undefinedWhereBad(error);
+        problems.push(error);
+      });
+      if (bytes !== undefined) return bytes;
     }
-    for (const name of claims) await this.#blobs.remove(name);
-    if ((await this.#kept(place)).claims.length > 0) return false;
-    const sealed: [string, Uint8Array | undefined][] = [];
-    for (const name of contents) sealed.push([name, await this.#blobs.read(name)]);
-    for (const name of contents) await this.#blobs.remove(name);
-    if ((await this.#kept(place)).claims.length === 0) return true;
-    for (const [name, bytes] of sealed)
-      if (bytes !== undefined) await this.#blobs.write(name, bytes);
-    return false;
+    if (problems.length < contents.length || problems.length === 0) return undefined;
+    throw problems[0];
   }
 
-  async #write(place: string, plain: Uint8Array): Promise<void> {
-    const bytes = this.#keys === undefined ? plain : encrypt(this.#keys, plain, place);
-    await this.#blobs.write(this.#contentName(place), bytes);
+  async #write(name: string, plain: Uint8Array): Promise<void> {
+    const bytes =
+      this.#keys === undefined ? plain : encrypt(this.#keys, plain, partsOf(name).place);
+    await this.#blobs.write(name, bytes);
   }
 
-  async #read(name: string): Promise<Uint8Array> {
-    const [, place = '', id = ''] = /^(.*\/([^/]+)\/)[^/]+$/.exec(name) ?? [];
+  /** The content of a copy, checked; undefined where it is gone. */
+  async #read({ name, key }: ContentBlob): Promise<Uint8Array | undefined> {
+    const { place, id } = partsOf(name);
     const bytes = await this.#blobs.read(name);
-    if (bytes === undefined) throw new StoreError('damaged', `${name}: the content is missing`);
-    const keyId = keyIdOf(name);
-    const plain = keyId === undefined ? bytes : decrypt(this.#keys, keyId, bytes, place);
+    if (bytes === undefined) return undefined;
+    const plain =
+      key === undefined ? bytes : decrypt(this.#keys, keyIdOf(this.#keys, key), bytes, place);
     if (idOf(plain) !== id)
       throw new StoreError('damaged', `${name}: the content is not what was put`);
     return plain;
   }
+}
 
-  #contentName(place: string): string {
-    return this.#keys === undefined
-      ? `${place}content`
-      : `${place}content.${fileName(this.#keys.current)}`;
-  }
-
-  async #kept(place: string): Promise<Kept> {
-    const contents: string[] = [];
-    const claims: string[] = [];
-    for await (const name of this.#blobs.list(place))
-      (name.startsWith(`${place}content`) ? contents : claims).push(name);
-    return { contents: contents.toSorted(), claims: claims.toSorted() };
-  }
-
-  /** The places of a tenant's artifacts by id. */
-  async #all(tenant: string): Promise<ReadonlyMap<ArtifactId, string>> {
-    const places = new Map<ArtifactId, string>();
-    for await (const name of this.#blobs.list(`${fileName(tenant)}/`)) {
-      const [, id] = name.split('/') as [string, ArtifactId];
-      places.set(id, placeOf(tenant, id));
-    }
-    return places;
+async function problemOf(
+  id: ArtifactId,
+  work: () => Promise<unknown>,
+): Promise<readonly ArtifactProblem[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return [{ id, problem: error.message }];
   }
 }
 
-function placeOf(tenant: string, id: ArtifactId): string {
-  return `${fileName(tenant)}/${id}/`;
+/** What cannot be read can be put right; what cannot be reached cannot. */
+function undefinedWhereBad(error: unknown): undefined {
+  if (!(error instanceof StoreError) || error.problem === 'unavailable') throw error;
 }
 
-/** The key id in a content's name; undefined where it is in the clear. */
-function keyIdOf(name: string): string | undefined {
-  const file = /\/content\.([^/]+)$/.exec(name)?.[1];
-  return file === undefined ? undefined : decodeURIComponent(file);
+function partsOf(name: string): { place: string; id: string } {
+  const [, place = '', id = ''] = /^(.*\/([^/]+)\/)[^/]+$/.exec(name) ?? [];
+  return { place, id };
 }
 
 function idOf(bytes: Uint8Array): ArtifactId {

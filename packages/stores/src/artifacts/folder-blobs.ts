@@ -1,27 +1,39 @@
-import { mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { causeText, StoreError } from '../store-error.ts';
 import type { Blobs } from './blobs.ts';
 
-/** Keeps blobs as files. A file is written beside and then moved into place, so that it is whole or not there. */
+const UNFINISHED = '.unfinished';
+const UNFINISHED_FOR_MS = 86_400_000;
+const ATTEMPTS = 20;
+
+/**
+ * Keeps blobs as files. A file is written beside and then moved into place, so that it is whole or not there; what was
+ * written survives a power failure, its name too.
+ */
 export function folderBlobs(folder: string): Blobs {
   const pathOf = (name: string): string => join(folder, ...name.split('/'));
+  let tidied: Promise<void> | undefined;
   return {
     read: (name) => located(pathOf(name), () => readFile(pathOf(name)).catch(undefinedWhereAbsent)),
-    write: (name, bytes) => located(pathOf(name), () => writeWhole(folder, pathOf(name), bytes)),
+    write: (name, bytes) =>
+      located(pathOf(name), async () => {
+        tidied ??= removeUnfinished(folder);
+        await tidied;
+        await writeWhole(folder, pathOf(name), bytes);
+      }),
     remove: (name) =>
       located(pathOf(name), async () => {
         await unlink(pathOf(name)).catch(undefinedWhereAbsent);
-        // Only an empty folder goes; one that got a new file meanwhile stays.
-        await rm(dirname(pathOf(name)), { recursive: false }).catch(() => undefined);
+        await removeEmpty(dirname(pathOf(name)), folder);
       }),
     list: (prefix) => walk(folder, prefix),
   };
 }
 
 async function writeWhole(folder: string, path: string, bytes: Uint8Array): Promise<void> {
-  const beside = join(folder, '.unfinished', crypto.randomUUID());
-  await mkdir(dirname(beside), { recursive: true });
+  const beside = join(folder, UNFINISHED, crypto.randomUUID());
+  const made = await mkdir(dirname(beside), { recursive: true });
   try {
     const file = await open(beside, 'wx');
     try {
@@ -30,11 +42,62 @@ async function writeWhole(folder: string, path: string, bytes: Uint8Array): Prom
     } finally {
       await file.close();
     }
-    await mkdir(dirname(path), { recursive: true });
-    await rename(beside, path);
+    await moveIn(beside, path, made);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
+  }
+}
+
+/** Moves a file into its folder, and makes both names durable. `made` is the first folder that was made for it before. */
+async function moveIn(beside: string, path: string, made: string | undefined): Promise<void> {
+  let first = made;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      first = (await mkdir(dirname(path), { recursive: true })) ?? first;
+      await rename(beside, path);
+      break;
+    } catch (error) {
+      // Whoever removed the last file of the folder removes the folder as well.
+      if (attempt === ATTEMPTS || (error as { code?: string }).code !== 'ENOENT') throw error;
+    }
+  }
+  const top = first === undefined ? dirname(path) : dirname(first);
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    await syncFolder(folder);
+    if (folder === top || folder === dirname(folder)) return;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folders; its file system keeps a journal of names.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r').catch(undefinedWhereAbsent);
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Removes folders that are empty, from one up to another that stays. One that got a new file meanwhile stays too. */
+async function removeEmpty(folder: string, top: string): Promise<void> {
+  for (let path = folder; path !== join(top); path = dirname(path)) {
+    const removed = await rmdir(path).then(
+      () => true,
+      () => false,
+    );
+    if (!removed) return;
+  }
+}
+
+/** Removes what dead writers left; one that lives has a younger file. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const unfinished = join(folder, UNFINISHED);
+  for (const name of (await readdir(unfinished).catch(undefinedWhereAbsent)) ?? []) {
+    const path = join(unfinished, name);
+    const { mtimeMs = Infinity } = (await stat(path).catch(undefinedWhereAbsent)) ?? {};
+    if (Date.now() - mtimeMs > UNFINISHED_FOR_MS) await rm(path, { force: true });
   }
 }
 

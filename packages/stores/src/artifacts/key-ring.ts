@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { fileName, nameInFile } from '../file-name.ts';
 import { StoreError } from '../store-error.ts';
 
 /** Keys of 32 bytes by id. New content is encrypted with the current one; the others still read what they wrote. */
@@ -7,13 +8,16 @@ export interface KeyRing {
   readonly keys: Readonly<Record<string, Uint8Array>>;
 }
 
+const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** AES-256-GCM: a fresh nonce, the tag, the text. `about` is bound to it, so that it cannot be moved elsewhere. */
 export function encrypt(ring: KeyRing, plain: Uint8Array, about: string): Uint8Array {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyOf(ring, ring.current, about), iv);
+  const cipher = createCipheriv(CIPHER, keyOf(ring, ring.current, about), iv, {
+    authTagLength: TAG_BYTES,
+  });
   cipher.setAAD(Buffer.from(about));
   const text = Buffer.concat([cipher.update(plain), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), text]);
@@ -26,7 +30,11 @@ export function decrypt(
   about: string,
 ): Uint8Array {
   const key = keyOf(ring, keyId, about);
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES));
+  if (sealed.length < IV_BYTES + TAG_BYTES)
+    throw new StoreError('damaged', `${about} is cut off: ${sealed.length} bytes are left of it`);
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAAD(Buffer.from(about));
   decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   try {
@@ -41,8 +49,18 @@ export function decrypt(
   }
 }
 
+/** The key id that a file name stands for: a long one cannot be read from its name, but the ring knows it. */
+export function keyIdOf(ring: KeyRing | undefined, name: string): string {
+  const known = Object.keys(ring?.keys ?? {}).find((id) => fileName(id) === name);
+  return known ?? nameInFile(name) ?? name;
+}
+
+export function holdsKey(ring: KeyRing | undefined, keyId: string): boolean {
+  return ring !== undefined && Object.hasOwn(ring.keys, keyId);
+}
+
 function keyOf(ring: KeyRing | undefined, keyId: string, about: string): Uint8Array {
-  const key = ring !== undefined && Object.hasOwn(ring.keys, keyId) ? ring.keys[keyId] : undefined;
+  const key = holdsKey(ring, keyId) ? ring?.keys[keyId] : undefined;
   if (key === undefined)
     throw new StoreError('wrong-key', `${about} needs key ${keyId}, which is not in the key ring`);
   if (key.length !== 32)

@@ -130,11 +130,29 @@ function accessTests(artifacts: () => ArtifactStore): void {
     });
   });
 
+  test('C22 a newer claim of a thread takes the place of its older one', async () => {
+    const id = await artifacts().put('tightened', about({ createdAt: 9, ttlMs: 5 }));
+    const newer = about({ createdAt: 10, ttlMs: 500, sensitivity: 'restricted' });
+    await artifacts().put('tightened', newer);
+    await absent(id, { tenant: 'acme', clearance: 'internal' });
+    const { keyId: _, ...metadata } = (await artifacts().metadata(id, { tenant: 'acme' })) ?? {};
+    assert.deepEqual(metadata, newer);
+    const earlier = about({ createdAt: 3, permissions: ['admin'] });
+    await artifacts().put('tightened', earlier);
+    await absent(id, { tenant: 'acme' });
+    await artifacts().put('tightened', about({ createdAt: 3 }));
+    assert.equal(await artifacts().get(id, { tenant: 'acme' }), 'tightened', 'put last counts');
+  });
+
   test('C22 any name of a tenant is a name', async () => {
     const tenants = ['', '..', '../acme', 'a/b', 'Acme', 'ACME', '%', 'x'.repeat(300), 'ä'];
     const id = await artifacts().put('tenants', about({ tenant: tenants[0] as string }));
     for (const tenant of tenants.slice(1)) await absent(id, { tenant });
     for (const tenant of tenants) await artifacts().put('tenants', about({ tenant }));
     for (const tenant of tenants) assert.equal(await artifacts().get(id, { tenant }), 'tenants');
+    for (const tenant of ['\ud800', 'nul \0']) {
+      await assert.rejects(artifacts().put('tenants', about({ tenant })), RangeError);
+      await assert.rejects(artifacts().get(id, { tenant }), RangeError);
+    }
   });
 }

@@ -46,3 +46,25 @@ export async function allNodes(store: Store, key: ThreadKey): Promise<readonly N
   for await (const some of store.nodes(key)) nodes.push(...some);
   return nodes.toSorted((a, b) => a.index - b.index || (a.id < b.id ? -1 : 1));
 }
+
+/** What every call gives for a thread that is not there. */
+export const ABSENT: Absent = {
+  entry: undefined,
+  latest: undefined,
+  otherHeads: [],
+  window: undefined,
+  nodes: [],
+  plans: [undefined, undefined],
+  paths: [{ window: undefined, path: [], end: [], turns: [] }],
+  events: [],
+  laterEvents: [],
+  found: [],
+  unembedded: [],
+  nearest: [],
+};
+
+interface Absent {
+  readonly plans: readonly undefined[];
+  readonly paths: readonly Readonly<Record<string, unknown>>[];
+  readonly [answer: string]: unknown;
+}

@@ -1,5 +1,6 @@
 import postgres, { type Sql } from 'postgres';
 import {
+  assertKey,
   nearestVectors,
   noParent,
   outsideParents,
@@ -377,7 +378,9 @@ function isLostConnection(error: unknown): boolean {
 
 type Value = string | number | null | readonly (string | number | null)[];
 
-function idsOf({ tenant, thread }: ThreadKey): [string, string] {
+function idsOf(key: ThreadKey): [tenant: string, thread: string] {
+  assertKey(key);
+  const { tenant, thread } = key;
   return [tenant, thread];
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
+  assertKey,
   nearestVectors,
   noParent,
   outsideParents,
@@ -429,7 +430,9 @@ const WINDOW = `
   SELECT 'path', m.id, m.parent, m.position, m.turn, m.message
   FROM steps s CROSS JOIN messages m ON m.number = s.number`;
 
-function idsOf({ tenant, thread }: ThreadKey): [string, string] {
+function idsOf(key: ThreadKey): [tenant: string, thread: string] {
+  assertKey(key);
+  const { tenant, thread } = key;
   return [tenant, thread];
 }
 

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { queryWords, textMessage, type Store } from '@bobbin/core';
+import { dropPlan, freshKey, nodesOf, talk } from './sample.ts';
+
+/** The recall index (C26). */
+export function recallTests(store: () => Store): void {
+  test('C26 what was compacted is found, and nothing else', async () => {
+    const key = freshKey('recall');
+    const path = nodesOf([
+      textMessage('user', 'The staging password rotates on Fridays.'),
+      textMessage('assistant', 'Noted: rotation on Fridays, in vault/kv_rotation.yaml.'),
+      textMessage('user', '数据库的连接池大小是四十二。'),
+      textMessage('assistant', "it's 100% done; see src/vault/Rotation.ts"),
+      textMessage('user', 'What about the vault now?'),
+    ]);
+    await store().append(key, path);
+    const ask = async (question: string): Promise<readonly number[]> =>
+      (await store().search(key, queryWords(question), 10))
+        .map(({ node }) => node.index)
+        .toSorted((a, b) => a - b);
+    assert.deepEqual(await ask('vault'), []);
+    await store().commit(key, dropPlan(key, path, 4), 0, []);
+    assert.deepEqual(await ask('where is the vault?'), [1, 3]);
+    assert.deepEqual(await ask('kv_rotation.yaml'), [1, 3]);
+    assert.deepEqual(await ask('when does the staging password rotate'), [0]);
+    assert.deepEqual(await ask('连接池'), [2]);
+    assert.deepEqual(await ask('" OR * NEAR( ) : { } ^ AND NOT scope'), []);
+    assert.deepEqual(await ask(''), []);
+    const [best] = await store().search(key, ['fridays', 'password'], 1);
+    assert.deepEqual(best?.node, path[0]);
+  });
+
+  test('C26 a message is found once, however many plans name it', async () => {
+    const key = freshKey('once');
+    const path = talk(4, 'bobbin');
+    await store().append(key, path);
+    for (const [i, start] of [2, 4, 6].entries())
+      await store().commit(key, dropPlan(key, path, start), i, []);
+    const found = await store().search(key, ['bobbin'], 100);
+    assert.deepEqual(
+      found.map(({ node }) => node.index).toSorted((a, b) => a - b),
+      [0, 1, 2, 3, 4, 5],
+    );
+  });
+
+  test('C26 vectors of compacted messages find the nearest', async () => {
+    const key = freshKey('vectors');
+    const path = talk(3);
+    await store().append(key, path);
+    await store().commit(key, dropPlan(key, path, 4), 0, []);
+    const fresh = await store().unembedded(key, 'tiny', 3);
+    assert.equal(fresh.length, 3);
+    await store().keepVectors(
+      key,
+      'tiny',
+      path.map(({ id }, i) => ({ id, vector: [Math.cos(i), Math.sin(i)] })),
+    );
+    assert.deepEqual(await store().unembedded(key, 'tiny', 10), []);
+    assert.equal((await store().unembedded(key, 'other', 10)).length, 4);
+    const near = await store().nearest(key, 'tiny', [Math.cos(2.1), Math.sin(2.1)], 2);
+    assert.deepEqual(
+      near.map(({ node }) => node),
+      [path[2], path[3]],
+    );
+    assert.deepEqual(await store().nearest(key, 'other', [1, 2], 5), []);
+  });
+}

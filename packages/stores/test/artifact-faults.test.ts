@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { ArtifactId, ArtifactMetadata, ThreadId } from '@bobbin/core';
+import {
+  folderBlobs,
+  keepArtifacts,
+  StoreError,
+  type Blobs,
+  type KeptArtifacts,
+  type KeyRing,
+} from '@bobbin/stores';
+
+const root = mkdtempSync(join(tmpdir(), 'bobbin-artifact-faults-'));
+after(() => rmSync(root, { recursive: true }));
+let folders = 0;
+const newFolder = (): string => join(root, String(folders++));
+const me = { tenant: 'acme' };
+const LATE = 1e12;
+
+function about(more: Partial<ArtifactMetadata> = {}): ArtifactMetadata {
+  return {
+    thread: 't' as ThreadId,
+    tenant: 'acme',
+    createdAt: 0,
+    mediaType: 'text/plain',
+    sensitivity: 'internal',
+    ...more,
+  };
+}
+
+function ring(current: string, ...ids: readonly string[]): KeyRing {
+  const keys = [current, ...ids].map((id) => [id, new Uint8Array(32).fill(id.length)] as const);
+  return { current, keys: Object.fromEntries(keys) };
+}
+
+/** The one file of an artifact whose name begins so. */
+function fileOf(folder: string, id: ArtifactId, start: string): string {
+  const place = join(folder, 'acme', id);
+  const [name, ...more] = readdirSync(place).filter((each) => each.startsWith(start));
+  assert.ok(name !== undefined && more.length === 0, readdirSync(place).join(' '));
+  return join(place, name);
+}
+
+function isProblem(problem: string): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof StoreError, String(error));
+    assert.equal(error.problem, problem);
+    return true;
+  };
+}
+
+test('C22 any id of a key is an id, however long it is', async () => {
+  const long = `projects/My-Company/locations/europe-west1/keyRings/${'ring/'.repeat(30)}versions/3`;
+  const blobs = folderBlobs(newFolder());
+  const artifacts = keepArtifacts(blobs, { keys: ring(long) });
+  const id = await artifacts.put('hello', about());
+  assert.equal(await artifacts.get(id, me), 'hello');
+  assert.equal((await artifacts.metadata(id, me))?.keyId, long);
+  assert.deepEqual(await artifacts.verify('acme'), []);
+  await assert.rejects(keepArtifacts(blobs).get(id, me), isProblem('wrong-key'));
+  const next = keepArtifacts(blobs, { keys: ring('next', long) });
+  assert.deepEqual(await next.rotate('acme'), { rotated: 1, problems: [] });
+  assert.equal(await keepArtifacts(blobs, { keys: ring('next') }).get(id, me), 'hello');
+});
+
+test('C22 content that went bad is put right when it is put again', async () => {
+  for (const keys of [undefined, ring('k1')]) {
+    const folder = newFolder();
+    const artifacts = keepArtifacts(folderBlobs(folder), keys === undefined ? {} : { keys });
+    const id = await artifacts.put('precious', about());
+    writeFileSync(fileOf(folder, id, 'content'), 'rotten');
+    await artifacts.put('precious', about());
+    assert.equal(await artifacts.get(id, me), 'precious');
+    assert.deepEqual(await artifacts.verify('acme'), []);
+  }
+});
+
+test('C22 of several copies the one that can be read is read', async () => {
+  const folder = newFolder();
+  const blobs = folderBlobs(folder);
+  const id = await keepArtifacts(blobs, { keys: ring('k1') }).put('rotated', about());
+  const file = fileOf(folder, id, 'content');
+  const old = readFileSync(file);
+  await keepArtifacts(blobs, { keys: ring('key2', 'k1') }).rotate('acme');
+  writeFileSync(file, old);
+  const newest = keepArtifacts(blobs, { keys: ring('key2') });
+  assert.equal(await newest.get(id, me), 'rotated');
+  assert.equal((await newest.metadata(id, me))?.keyId, 'key2');
+  assert.equal(await keepArtifacts(blobs, { keys: ring('k1') }).get(id, me), 'rotated');
+  for (const [damage, problem] of [
+    ['', 'damaged'],
+    ['short', 'damaged'],
+    ['x'.repeat(100), 'wrong-key'],
+  ] as const) {
+    writeFileSync(file, damage);
+    const both = keepArtifacts(blobs, { keys: ring('k1', 'key2') });
+    assert.equal(await both.get(id, me), 'rotated');
+    await assert.rejects(
+      keepArtifacts(blobs, { keys: ring('k1') }).get(id, me),
+      isProblem(problem),
+    );
+    assert.deepEqual(
+      (await both.verify('acme')).map((each) => each.id),
+      [id],
+    );
+  }
+});
+
+test('C22 readers see every artifact while the key is changed', async () => {
+  const blobs = folderBlobs(newFolder());
+  const old = keepArtifacts(blobs, { keys: ring('k1') });
+  const ids: ArtifactId[] = [];
+  for (let i = 0; i < 60; i++) ids.push(await old.put(`content ${i}`, about()));
+  const both = keepArtifacts(blobs, { keys: ring('key2', 'k1') });
+  const rotation = new AbortController();
+  const reader = async (order: readonly ArtifactId[]): Promise<void> => {
+    while (!rotation.signal.aborted)
+      for (const id of order) assert.match(String(await both.get(id, me)), /^content \d+$/);
+  };
+  const readers = [reader(ids), reader(ids.toReversed())];
+  assert.deepEqual(await both.rotate('acme'), { rotated: 60, problems: [] });
+  rotation.abort();
+  await Promise.all(readers);
+});
+
+test('C22 a thread has one claim, however often it puts', async () => {
+  const folder = newFolder();
+  const artifacts = keepArtifacts(folderBlobs(folder));
+  let id = '' as ArtifactId;
+  for (let i = 0; i < 20; i++) id = await artifacts.put('same', about({ createdAt: i % 7 }));
+  assert.equal(readdirSync(join(folder, 'acme', id)).length, 2);
+});
+
+test('C22 claims of the first layout count, and give way to a newer one', async () => {
+  const folder = newFolder();
+  const artifacts = keepArtifacts(folderBlobs(folder));
+  const id = await artifacts.put('older', about());
+  const place = join(folder, 'acme', id);
+  rmSync(fileOf(folder, id, 'claim'));
+  for (const [createdAt, sensitivity] of [
+    [1_763_000_000_000, 'public'],
+    [1_763_000_000_001, 'restricted'],
+  ] as const)
+    writeFileSync(
+      join(place, `claim.t.${createdAt}.json`),
+      JSON.stringify(about({ createdAt, sensitivity })),
+    );
+  assert.equal((await artifacts.metadata(id, me))?.sensitivity, 'restricted');
+  await artifacts.put('older', about());
+  assert.equal((await artifacts.metadata(id, me))?.sensitivity, 'internal');
+  assert.equal(readdirSync(place).length, 2);
+});
+
+test('C22 one damaged artifact does not keep the others from sweep, rotation and verification', async () => {
+  const folder = newFolder();
+  const blobs = folderBlobs(folder);
+  const artifacts = keepArtifacts(blobs, { keys: ring('k1') });
+  const [badClaim, badContent, good] = (await Promise.all(
+    ['1', '2', '3'].map((text) => artifacts.put(text, about({ ttlMs: 1 }))),
+  )) as [ArtifactId, ArtifactId, ArtifactId];
+  writeFileSync(fileOf(folder, badClaim, 'claim'), '');
+  writeFileSync(fileOf(folder, badContent, 'content'), 'cut');
+  const next = keepArtifacts(blobs, { keys: ring('key2', 'k1') });
+  const rotation = await next.rotate('acme');
+  assert.deepEqual([rotation.rotated, rotation.problems.map(({ id }) => id)], [2, [badContent]]);
+  assert.equal(await next.get(good, me), '3');
+  assert.deepEqual(
+    new Set((await next.verify('acme')).map(({ id }) => id)),
+    new Set([badContent, badClaim]),
+  );
+  const swept = await next.sweep('acme', () => false, LATE);
+  assert.deepEqual(
+    [swept.kept, swept.removed, swept.problems.map(({ id }) => id)],
+    [1, 2, [badClaim]],
+  );
+  assert.equal(await next.get(good, me), undefined);
+});
+
+/** Blobs that call back before each removal, and fail from a chosen one on: a sweeper that is killed there. */
+function dying(
+  blobs: Blobs,
+  from: number,
+  before: (name: string) => Promise<void>,
+): { blobs: Blobs; removals: () => number } {
+  let removals = 0;
+  const remove = async (name: string): Promise<void> => {
+    await before(name);
+    if (removals++ >= from) throw new Error('killed');
+    await blobs.remove(name);
+  };
+  const write = async (name: string, bytes: Uint8Array): Promise<void> => {
+    if (removals > from) throw new Error('killed');
+    await blobs.write(name, bytes);
+  };
+  return { blobs: { ...blobs, remove, write }, removals: () => removals };
+}
+
+async function putDuringSweep(from: number, at: number): Promise<number> {
+  const blobs = folderBlobs(newFolder());
+  const good = keepArtifacts(blobs);
+  const id = await good.put('kept', about({ ttlMs: 1 }));
+  let seen = 0;
+  const evil = dying(blobs, from, async () => {
+    if (seen++ === at)
+      await good.put('kept', about({ createdAt: LATE, thread: 'new' as ThreadId }));
+  });
+  const sweeper = keepArtifacts(evil.blobs);
+  await sweeper.sweep('acme', () => false, LATE).catch(() => undefined);
+  if (seen > at) {
+    const where = `put before removal ${at}, killed at ${from}`;
+    assert.equal(await good.get(id, me), 'kept', where);
+    await good.sweep('acme', () => false, LATE);
+    assert.equal(await good.get(id, me), 'kept', `${where}, swept again`);
+  }
+  return seen;
+}
+
+test('C22 what was put while a sweeper works stays, wherever the sweeper dies', async () => {
+  const steps = await putDuringSweep(Infinity, Infinity);
+  assert.ok(steps >= 2, `${steps} removals`);
+  for (let at = 0; at < steps; at++)
+    for (let from = 0; from <= steps; from++) await putDuringSweep(from, at);
+});
+
+test('C22 what a dead sweeper left behind goes with a later sweep', async () => {
+  const folder = newFolder();
+  const blobs = folderBlobs(folder);
+  const artifacts: KeptArtifacts = keepArtifacts(blobs);
+  await artifacts.put('kept', about({ ttlMs: 1 }));
+  for (let from = 0; from < 3; from++) {
+    const evil = dying(blobs, from, async () => undefined);
+    await keepArtifacts(evil.blobs)
+      .sweep('acme', () => false, LATE)
+      .catch(() => undefined);
+  }
+  await artifacts.sweep('acme', () => false, LATE + 1e8);
+  assert.equal(existsSync(join(folder, 'acme')), false, 'and no empty folder stays');
+});
+
+test('files that a dead writer left unfinished are removed when they are old', async () => {
+  const folder = newFolder();
+  const unfinished = join(folder, '.unfinished');
+  mkdirSync(unfinished, { recursive: true });
+  for (const name of ['old', 'new']) writeFileSync(join(unfinished, name), 'half');
+  utimesSync(join(unfinished, 'old'), 1, 1);
+  await keepArtifacts(folderBlobs(folder)).put('whole', about());
+  assert.deepEqual(readdirSync(unfinished), ['new']);
+});
+
+test('puts and removals of one artifact at once never fail for want of its folder', async () => {
+  const blobs = folderBlobs(newFolder());
+  await Promise.all(
+    Array.from({ length: 200 }, (_, i) => {
+      const name = `acme/x/${i % 3}`;
+      return i % 2 === 0 ? blobs.write(name, Buffer.from('x')) : blobs.remove(name);
+    }),
+  );
+});
