@@ -137,3 +137,51 @@ test('C11 C26 an agent on LangChain has read_artifact and recall', async () => {
   assert.ok(JSON.stringify(asked).length < long.length, 'the model reads an excerpt');
   assert.match(second?.text ?? '', /the vault code is 4471/);
 });
+
+/** What a model was sent of a conversation. */
+async function sent(messages: BaseMessage[], options: LangchainOptions): Promise<BaseMessage[]> {
+  let asked: BaseMessage[] = [];
+  const model = fakeModel().respond((given: BaseMessage[]) => {
+    asked = given;
+    return new AIMessage('Done.');
+  });
+  await createAgent({ model, tools: [], middleware: [bobbinMiddleware(options)] }).invoke({
+    messages,
+  });
+  return asked;
+}
+
+/** Searches that a provider ran itself, as Anthropic's blocks and in LangChain's own form. */
+const SEARCHES = {
+  Anthropic: (id: string, text: string) => [
+    { type: 'server_tool_use', id, name: 'web_search', input: { query: 'x' } },
+    {
+      type: 'web_search_tool_result',
+      tool_use_id: id,
+      content: [{ type: 'web_search_result', title: text, url: 'u', encrypted_content: 'e' }],
+    },
+  ],
+  LangChain: (id: string, text: string) => [
+    { type: 'server_tool_call', id, name: 'web_search', args: { query: 'x' } },
+    { type: 'server_tool_call_result', toolCallId: id, status: 'success', output: text },
+  ],
+};
+
+for (const [form, search] of Object.entries(SEARCHES)) {
+  test(`C4 on LangChain many tools that the provider ran fit, and one that was cut is told, as ${form} has them`, async () => {
+    const messages: BaseMessage[] = [new HumanMessage('Search it all.')];
+    for (let i = 0; i < 400; i++) {
+      const blocks = search(`s${i}`, `result ${i} of the search `.repeat(100));
+      const content = [...blocks, { type: 'text', text: `Found ${i}.` }];
+      messages.push(new AIMessage({ content }), new HumanMessage(`Next ${i}.`));
+    }
+    const shown = await sent(messages, { window: 16_000 });
+    const size = JSON.stringify(shown.map(({ content }) => content)).length;
+    assert.ok(size < 16_000 * 4, `${size} characters`);
+    const content = [...search('s', 'word '.repeat(9_000)), { type: 'text', text: 'Found.' }];
+    const one = [new HumanMessage('Go.'), new AIMessage({ content }), new HumanMessage('Next.')];
+    const told = (await sent(one, { window: 8_000 })).find((each) => each.type === 'ai');
+    assert.match(told?.text ?? '', /The provider ran web_search with \{"query":"x"\}[^]*artifact:/);
+    assert.match(told?.text ?? '', /Found\./);
+  });
+}

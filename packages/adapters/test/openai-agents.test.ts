@@ -296,6 +296,49 @@ test('A14 a session of OpenAI Agents replaces a call, and compacts when it is to
   assert.deepEqual(await session.getItems(), [compaction, user('e')]);
 });
 
+/** Searches that OpenAI ran itself, in the SDK's items: what came of them is in the provider's data. */
+function searches(count: number, found: string): AgentInputItem[] {
+  const items: AgentInputItem[] = [user('Search it all.')];
+  for (let i = 0; i < count; i++) {
+    const results = [{ text: `${found} ${i}` }];
+    const providerData = { type: 'file_search_call', id: `fs_${i}`, queries: [`q${i}`], results };
+    const item = {
+      type: 'hosted_tool_call',
+      name: 'file_search_call',
+      status: 'completed',
+    } as const;
+    items.push({ type: 'reasoning', id: `rs_${i}`, content: [] });
+    items.push({ ...item, id: `fs_${i}`, providerData }, answer(`Found ${i}.`), user(`Next ${i}.`));
+  }
+  return items;
+}
+
+test('C4 on OpenAI Agents many tools that the provider ran fit, and one that was cut is told', async () => {
+  const { session } = openaiAgentsBobbin({ thread: KEY.thread, window: 16_000 });
+  await session.addItems(searches(400, 'result of the search '.repeat(100)));
+  const items = await session.getItems();
+  const text = JSON.stringify(items);
+  assert.ok(text.length < 16_000 * 4, `${text.length} characters`);
+  assert.ok(items.length < 1_600);
+  const { session: small } = openaiAgentsBobbin({ thread: KEY.thread, window: 8_000 });
+  await small.addItems(searches(1, 'word '.repeat(9_000)));
+  const told = (await small.getItems()).find((item) =>
+    JSON.stringify(item).includes('The provider ran file_search'),
+  );
+  assert.equal(told?.type, 'message');
+  assert.match(JSON.stringify(told), /artifact:/);
+  assert.deepEqual(
+    (await small.getItems()).map(({ type, id }) => [type, id]),
+    [
+      ['message', undefined],
+      ['message', undefined],
+      ['message', undefined],
+      ['message', undefined],
+    ],
+    'the thought that led to it is refused without it',
+  );
+});
+
 test('A14 what a failed turn showed to a model is no part of the session', async () => {
   const store = memoryStore();
   const bobbin = openaiAgentsBobbin({ thread: KEY.thread, store });

@@ -25,8 +25,10 @@ export type { AnthropicRequest } from './validity/anthropic-turn.ts';
 export { openaiChatProblems } from './validity/openai-chat.ts';
 export { openaiResponsesProblems } from './validity/openai-responses.ts';
 export { signThinking } from './validity/thinking.ts';
+export { encodeItems } from './parted-reasoning.ts';
 export { portable } from './portable.ts';
 export { recogniseMessages } from './recognise.ts';
+export { readableJson, withToldServerTools } from './server-tool.ts';
 export { recogniseSession, SESSION_FORMATS } from './session-files/formats.ts';
 export type {
   Session,

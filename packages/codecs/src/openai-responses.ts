@@ -12,6 +12,7 @@ import {
 } from '@bobbin/core';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
+import { encodeItems } from './parted-reasoning.ts';
 import { Place } from './place.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
@@ -29,35 +30,8 @@ export const openaiResponses: Codec<ResponsesItem> = {
     const calls = new KnownCalls(before);
     return new Place('input', wire).list().map((place) => decodeResponsesItem(place, calls));
   },
-  encode(messages) {
-    const items: ResponsesItem[] = [];
-    let isThoughtless = false;
-    messages.forEach((message, i) => {
-      const isDropped = isParted(message, messages[i + 1]);
-      isThoughtless = isDropped || (isThoughtless && message.role === 'assistant');
-      if (isDropped) return;
-      const encoded = encodeMessage(message);
-      items.push(...(isThoughtless ? encoded.map(withoutId) : encoded));
-    });
-    return items;
-  },
+  encode: (messages) => encodeItems(messages, encodeMessage),
 };
-
-/** An item of an answer is asked for the reasoning before it by its id. */
-function withoutId(item: ResponsesItem): ResponsesItem {
-  const { id: _, ...rest } = item as { readonly id?: unknown };
-  return rest;
-}
-
-/** Reasoning is refused without the item that it led to: where that one was changed, it is left out. */
-function isParted(message: Message, next: Message | undefined): boolean {
-  return (
-    message.parts.length > 0 &&
-    message.parts.every((part) => part.kind === 'reasoning') &&
-    next?.role === 'assistant' &&
-    next.original === undefined
-  );
-}
 
 /** One item of the wire, wherever it is kept. */
 export function decodeResponsesItem(place: Place, calls: KnownCalls): Message {

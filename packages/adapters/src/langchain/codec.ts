@@ -17,6 +17,7 @@ import {
   STRICT_RULES,
   textOf,
   type Codec,
+  type Json,
   type JsonObject,
   type Message,
   type Part,
@@ -24,6 +25,7 @@ import {
   type Role,
   type Usage,
 } from '@bobbin/core';
+import { readableJson, withToldServerTools } from '@bobbin/codecs';
 
 /**
  * LangChain's messages. Which provider will read them is not known, so the rules are the strictest. A message is kept in
@@ -108,7 +110,39 @@ function resultOf(wire: ToolMessage, content: readonly Part[]): ResultPart {
 
 function contentOf(content: BaseMessage['content']): readonly Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  return (content as readonly JsonObject[]).flatMap(blockParts);
+  const blocks = content as readonly JsonObject[];
+  const called = new Set(blocks.map(serverCallId));
+  const answered = new Set(blocks.map(serverResultId));
+  return blocks.flatMap((block) => serverPart(block, called, answered) ?? blockParts(block));
+}
+
+const SERVER_CALL = /^(?:(?:server|mcp)_tool_use|server_tool_call)$/;
+const SERVER_RESULT = /._tool_(?:call_)?result$/;
+
+function serverCallId({ type, id }: JsonObject): Json | undefined {
+  return typeof type === 'string' && SERVER_CALL.test(type) ? id : undefined;
+}
+
+function serverResultId({ type, tool_use_id: id, toolCallId = id }: JsonObject): Json | undefined {
+  return typeof type === 'string' && SERVER_RESULT.test(type) ? toolCallId : undefined;
+}
+
+/** A tool that the provider ran, where both the call and the result stand in this message; elsewhere they are opaque. */
+function serverPart(
+  block: JsonObject,
+  called: ReadonlySet<Json | undefined>,
+  answered: ReadonlySet<Json | undefined>,
+): readonly Part[] | undefined {
+  const { name, input, args = input ?? {}, content, output = content ?? null } = block;
+  const callId = serverCallId(block);
+  if (typeof callId === 'string' && typeof name === 'string' && answered.has(callId))
+    return [{ kind: 'call', callId, tool: name, args: JSON.stringify(args) }];
+  const resultId = serverResultId(block);
+  if (typeof resultId !== 'string' || !called.has(resultId)) return undefined;
+  const failed = block['is_error'] === true || block['status'] === 'error';
+  const outcome = failed ? { outcome: 'failure' as const } : {};
+  const text = readableJson(output);
+  return [{ kind: 'result', callId: resultId, ...outcome, content: [{ kind: 'text', text }] }];
 }
 
 /** Calls stand among the blocks too, where the provider puts them there: `tool_calls` has them all. */
@@ -175,16 +209,17 @@ function encodeMessage(message: Message): BaseMessage {
 
 /** A message that Bobbin wrote or changed. */
 function written(message: Message): BaseMessage {
-  const [result] = resultsOf(message);
+  const now = { ...message, parts: withToldServerTools(message) };
+  const [result] = resultsOf(now);
   if (result !== undefined) return writtenResult(result);
-  const content = message.parts.flatMap(writtenBlock);
+  const content = now.parts.flatMap(writtenBlock);
   const only = content.length === 1 ? content[0] : undefined;
-  const plain = only?.type === 'text' || content.length === 0 ? textOf(message) : content;
+  const plain = only?.type === 'text' || content.length === 0 ? textOf(now) : content;
   switch (message.role) {
     case 'system':
       return new SystemMessage(textOf(message));
     case 'assistant':
-      return new AIMessage({ content: plain, tool_calls: callsOf(message).map(writtenCall) });
+      return new AIMessage({ content: plain, tool_calls: callsOf(now).map(writtenCall) });
     case 'user':
     case 'tool':
       return new HumanMessage({ content: plain });

@@ -12,13 +12,14 @@ import {
   type Part,
   type Role,
 } from '@bobbin/core';
+import { encodeItems, openaiResponses, readableJson, withToldServerTools } from '@bobbin/codecs';
 
 /** The items of the OpenAI Agents SDK, one message each. Ids and provider data stay in the original alone. */
 export const agentItems: Codec<AgentInputItem> = {
   name: 'openai-agents',
   rules: OPENAI_RULES,
   decode: (wire) => wire.map((item) => decodeItem(item as unknown as JsonObject)),
-  encode: (messages) => messages.flatMap(encodeMessage),
+  encode: (messages) => encodeItems(messages, encodeMessage),
 };
 
 function decodeItem(item: JsonObject): Message {
@@ -28,6 +29,10 @@ function decodeItem(item: JsonObject): Message {
   if (type === 'message' && isRole(item['role']))
     return { role: item['role'], parts: contentOf(item['content']), original: item };
   if (type === 'reasoning') return { role: 'assistant', parts: [thoughtOf(item)], original: item };
+  if (type === 'hosted_tool_call') {
+    const parts = hostedPair(item);
+    if (parts !== undefined) return { role: 'assistant', parts, original: item };
+  }
   if (typeof callId !== 'string') return opaqueItem(item);
   if (type === 'function_call') {
     const args = typeof item['arguments'] === 'string' ? item['arguments'] : '';
@@ -62,6 +67,38 @@ function otherPair(item: JsonObject, callId: string, type: string): Message {
   }
   const content: readonly ContentPart[] = [{ kind: 'opaque', type, value }];
   return { role: 'tool', parts: [{ kind: 'result', callId, content }], original: item };
+}
+
+const HOSTED = /^(?:web_search|file_search|code_interpreter|image_generation|mcp)(?=_call$|$)/;
+
+/**
+ * The call and the result of a tool that the provider ran. The SDK keeps the provider's item in its data and moves what
+ * came of it into `output` for some tools. Undefined for what is no such pair: lists of tools and approvals.
+ */
+function hostedPair(item: JsonObject): readonly Part[] | undefined {
+  const { id, name, status, output } = item;
+  const data = isJsonObject(item['providerData']) ? item['providerData'] : {};
+  const said = data['type'] ?? name;
+  const [kind] = typeof said === 'string' ? (HOSTED.exec(said) ?? []) : [];
+  if (kind !== undefined) {
+    const moved =
+      output === undefined ? {} : { output, outputs: output, result: output, results: output };
+    const own = {
+      ...moved,
+      ...data,
+      type: `${kind}_call`,
+      ...(typeof id === 'string' ? { id } : {}),
+      status,
+    };
+    return openaiResponses.decode([own])[0]?.parts;
+  }
+  if (output === undefined || typeof id !== 'string' || typeof name !== 'string') return undefined;
+  const args = typeof item['arguments'] === 'string' ? item['arguments'] : '';
+  const content: readonly ContentPart[] = [{ kind: 'text', text: readableJson(output) }];
+  return [
+    { kind: 'call', callId: id, tool: name, args },
+    { kind: 'result', callId: id, tool: name, content },
+  ];
 }
 
 function opaqueItem(item: JsonObject): Message {
@@ -124,9 +161,10 @@ function thoughtOf(item: JsonObject): Part {
 function encodeMessage(message: Message): AgentInputItem[] {
   if (message.original !== undefined) return [message.original as AgentInputItem];
   const items: object[] = [];
-  const said = textOf(message);
+  const parts = withToldServerTools(message);
+  const said = textOf({ ...message, parts });
   if (said !== '') items.push(saidItem(message.role, said));
-  for (const part of message.parts) {
+  for (const part of parts) {
     if (part.kind === 'call') {
       const { callId, tool: name, args } = part;
       items.push({ type: 'function_call', callId, name, arguments: args, status: 'completed' });

@@ -1,0 +1,35 @@
+import type { Message } from '@bobbin/core';
+
+/**
+ * The items of messages, for OpenAI: reasoning is refused without the item that it led to, and that item's id is asked
+ * for its reasoning. Where the item was changed, both are left out.
+ */
+export function encodeItems<Item extends object>(
+  messages: readonly Message[],
+  encode: (message: Message) => readonly Item[],
+): readonly Item[] {
+  const items: Item[] = [];
+  let isThoughtless = false;
+  messages.forEach((message, i) => {
+    const isDropped = isParted(message, messages[i + 1]);
+    isThoughtless = isDropped || (isThoughtless && message.role === 'assistant');
+    if (isDropped) return;
+    const encoded = encode(message);
+    items.push(...(isThoughtless ? encoded.map(withoutId) : encoded));
+  });
+  return items;
+}
+
+function withoutId<Item extends object>(item: Item): Item {
+  const { id: _, ...rest } = item as Item & { readonly id?: unknown };
+  return rest as Item;
+}
+
+function isParted(message: Message, next: Message | undefined): boolean {
+  return (
+    message.parts.length > 0 &&
+    message.parts.every((part) => part.kind === 'reasoning') &&
+    next?.role === 'assistant' &&
+    next.original === undefined
+  );
+}
