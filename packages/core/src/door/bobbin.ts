@@ -3,6 +3,7 @@ import type { Fitted } from './fitted.ts';
 import { FittedThreads } from './fitted-threads.ts';
 import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
+import { PLAIN } from './plain-codec.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import type { Policy } from '../plan/policy.ts';
 import type {
@@ -113,13 +114,8 @@ async function resumed(
 
 function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
   const facts = modelFacts(options.model, options.models);
-  const { preset = 'ladder', counter } = options;
-  const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
-  if (policy === undefined) {
-    throw new RangeError(
-      `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
-    );
-  }
+  const { counter } = options;
+  const policy = policyOf(options.preset);
   const { cache } = facts;
   const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
   return {
@@ -142,6 +138,28 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
 }
+
+/** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
+function policyOf(preset: PresetName | Policy = 'ladder'): Policy {
+  const given: unknown = preset;
+  if (typeof given === 'function')
+    throw new TypeError(
+      `preset: ${given.name} is a function that makes a policy: call it, as in preset: ${given.name}()`,
+    );
+  const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
+  if (policy === undefined) {
+    throw new RangeError(
+      `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
+    );
+  }
+  if (NEEDED.some((name) => policy[name] === undefined))
+    throw new TypeError(
+      'preset must be a policy with trigger, cut, ladder and style, or the name of a preset',
+    );
+  return policy;
+}
+
+const NEEDED: readonly (keyof Policy)[] = ['trigger', 'cut', 'ladder', 'style'];
 
 function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {
   const { summarizer, summaryCache, redact } = options;
@@ -166,10 +184,3 @@ function priced(policy: Policy, { writePrice, readPrice, ttlMs }: CacheFacts): P
     economics: { ...policy.economics, prices: { write: writePrice, read: readPrice, ttlMs } },
   };
 }
-
-/** Bobbin's own messages, as they are. */
-const PLAIN: Codec<Message> = {
-  name: 'bobbin',
-  decode: (messages) => messages,
-  encode: (messages) => messages,
-};
