@@ -40,7 +40,12 @@ export type EventDetail =
   | { readonly kind: 'summary-report'; readonly report: SummaryReport }
   | { readonly kind: 'hidden'; readonly messages: number; readonly freed: number }
   | { readonly kind: 'retrieved'; readonly query: string; readonly found: number }
-  | { readonly kind: 'rehydrated'; readonly artifactId: ArtifactId; readonly tokens: number }
+  | {
+      readonly kind: 'rehydrated';
+      readonly artifactId: ArtifactId;
+      readonly tokens: number;
+      readonly turn: number;
+    }
   | {
       readonly kind: 'rehydration-blocked';
       readonly artifactId: ArtifactId;

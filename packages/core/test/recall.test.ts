@@ -115,6 +115,57 @@ test('C26 with an embedder, meaning finds what no word does', async () => {
   assert.equal(best?.node.turn, 1);
 });
 
+/** The length of a text, as a vector; refuses what is too long, and may be gone altogether. */
+function lengths(state: { gone: boolean; calls: number }): Embedder {
+  return {
+    id: 'lengths',
+    dimensions: 2,
+    async embed(texts) {
+      state.calls++;
+      if (state.gone) throw new Error('503');
+      if (texts.some((text) => text.includes('bastion'))) throw new Error('input too long');
+      return texts.map((text) => [1, text.length]);
+    },
+  };
+}
+
+test('C26 what is compacted gets its vector behind the prompt, with no call by the host', async () => {
+  const store = memoryStore();
+  const embedder = lengths({ gone: false, calls: 0 });
+  const bobbin = createBobbin({ store, preset: 'sliding-window', window: 3_000, embedder });
+  const thread = await bobbin.thread('t');
+  for (let i = 0; i < 30; i++) {
+    await thread.append(textMessage('user', `Step ${i}. ${'cotton '.repeat(80)}`));
+    await thread.prompt();
+  }
+  for (let tries = 0; (await store.unembedded(thread.key, 'lengths', 1)).length > 0; tries++) {
+    assert.ok(tries < 500, 'never embedded');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  assert.ok((await store.nearest(thread.key, 'lengths', [1, 0], 5)).length > 0);
+});
+
+test('C26 an embedder that fails, refuses one text or answers nonsense costs meaning, never recall', async () => {
+  const store = memoryStore();
+  const { key } = await compacted(store);
+  const state = { gone: true, calls: 0 };
+  const embedder = lengths(state);
+  const query = 'bastion port';
+  const byWords = await recall(store, key, query);
+  assert.ok(byWords.length > 0);
+  await assert.rejects(embedCompacted(store, key, embedder), /503/);
+  assert.deepEqual(await recall(store, key, query, { embedder }), byWords);
+  state.gone = false;
+  assert.ok((await embedCompacted(store, key, embedder)) > 10, 'all but the refused');
+  assert.equal(await embedCompacted(store, key, embedder), 0, 'the refused are not tried for ever');
+  const short: Embedder = { ...embedder, id: 'short', embed: async () => [[1]] };
+  await assert.rejects(
+    embedCompacted(store, key, short),
+    /short answered \d+ texts with 1 vectors/,
+  );
+  assert.deepEqual(await recall(store, key, query, { embedder: short }), byWords);
+});
+
 test('C26 what the prompt shows as it is, is not recalled', async () => {
   const store = memoryStore();
   const thread = await compacted(store);

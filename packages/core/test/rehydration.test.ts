@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   ALTERNATING_RULES,
+  chars4,
   createBobbin,
+  externalize,
   ladder,
   memoryArtifacts,
   memoryStore,
@@ -19,11 +21,11 @@ import {
   type CompactionEvent,
   type Message,
   type Plan,
+  type Policy,
   type PromptMessage,
   type ThreadHandle,
 } from '@bobbin/core';
 import { names, speechOf, wantedArtifacts, type TurnSpeech } from '../src/recall/rehydrate.ts';
-import { unaggressive } from '../src/recall/reminder.ts';
 
 const LISTING = Array.from({ length: 900 }, (_, i) => `row ${i}: spool ${i * 7}`).join('\n');
 
@@ -197,13 +199,70 @@ test('C12 an agent that names the same artifact for 100 turns does not oscillate
   assert.ok(naming.artifacts <= silent.artifacts, 'nothing is moved out again');
 });
 
-test('C12 while something is brought back, externalize and drop wait', () => {
-  const left = unaggressive(ladder).ladder.map(({ name }) => name);
-  assert.ok(ladder.ladder.some(({ name }) => name === 'externalize'));
-  assert.deepEqual(
-    left.filter((name) => name === 'externalize' || name === 'drop'),
-    [],
-  );
+test('C12 an artifact cools down also where every turn is another process', async () => {
+  const [store, artifacts] = [memoryStore(), memoryArtifacts()];
+  const { id } = await withArtifact({ store, artifacts });
+  const shown: number[] = [];
+  for (let turn = 2; turn < 8; turn++) {
+    const thread = await createBobbin({ window: 8_000, store, artifacts }).thread('t');
+    await thread.append(textMessage('user', `Look at artifact:${id}.`));
+    const { prompt } = await thread.prompt();
+    if (sources(prompt.messages).includes('rehydrated')) shown.push(turn);
+    await thread.append(textMessage('assistant', 'Done.'));
+  }
+  assert.deepEqual(shown, [2, 4, 6]);
+});
+
+test('C12 while something is brought back, externalize waits for the next turn', async () => {
+  const preset: Policy = {
+    ...ladder,
+    ladder: [externalize()],
+    cut: { kind: 'everything' },
+    firstSightShare: 1,
+  };
+  const thread = await createBobbin({ preset, window: 30_000, counter: chars4() }).thread('t');
+  const moved = (events: readonly CompactionEvent[]): number =>
+    events.filter(({ kind }) => kind === 'externalized').length;
+  await thread.append(textMessage('user', 'List.'), ...round('c1', '{}', LISTING));
+  await thread.append(textMessage('assistant', 'Done.'));
+  const [id] = planArtifacts((await thread.compact()).plan);
+  await thread.append(textMessage('user', `Compare all with artifact:${id}.`));
+  assert.ok(sources((await thread.prompt()).prompt.messages).includes('rehydrated'));
+  for (let n = 2; thread.pressure < 0.9; n++)
+    await thread.append(...round(`c${n}`, '{}', LISTING.slice(0, 9_000 + n)));
+  assert.equal(moved((await thread.prompt()).events), 0, 'in this turn');
+  await thread.append(textMessage('assistant', 'Alike.'), textMessage('user', 'Go on.'));
+  assert.ok(moved((await thread.prompt()).events) > 0, 'in the next');
+});
+
+test('C22 a tool says how its results are kept: sensitivity, time to live and permissions', async () => {
+  const artifacts = memoryArtifacts();
+  const artifact = { sensitivity: 'restricted', ttlMs: 60_000, permissions: ['audit'] } as const;
+  const { thread, id } = await withArtifact({ artifacts, tools: { list: { artifact } } });
+  const auditor = { tenant: 'default', permissions: ['audit'] };
+  const { createdAt: _, ...metadata } = (await artifacts.metadata(id, auditor)) ?? {};
+  assert.deepEqual(metadata, {
+    tenant: 'default',
+    thread: thread.key.thread,
+    mediaType: 'text/plain',
+    ...artifact,
+  });
+  assert.equal(await artifacts.metadata(id, { tenant: 'default' }), undefined);
+});
+
+test('C22 what could not be stored is not pointed to: recall finds it in the thread', async () => {
+  const artifacts: ArtifactStore = {
+    ...memoryArtifacts(),
+    put: () => Promise.reject(new Error('the disk is full')),
+  };
+  const thread = await createBobbin({ window: 8_000, artifacts }).thread('t');
+  await thread.append(textMessage('user', 'List.'), ...round('c1', '{}', LISTING));
+  const { prompt, plan, events, fits } = await thread.prompt();
+  assert.ok(fits);
+  assert.deepEqual([...planArtifacts(plan)], []);
+  assert.doesNotMatch(JSON.stringify(prompt.messages), /artifact/);
+  assert.match(JSON.stringify(prompt.messages), /\[Content Left Out - recall finds it\]/);
+  assert.ok(events.some((event) => event.kind === 'warning' && /disk is full/.test(event.message)));
 });
 
 test('C11 C22 confidential content comes only by an explicit call, and this is told', async () => {
@@ -319,6 +378,16 @@ test('C11 read_artifact pages and greps', () => {
     pageOf(text, { search: 'needle' }),
     '[2 of 30 lines hold "needle", 2 shown]\n3: hay 2\n4: hay 3\n5: Needle 4\n6: hay 5\n7: hay 6\n…\n' +
       '19: hay 18\n20: hay 19\n21: Needle 20\n22: hay 21\n23: hay 22',
+  );
+  const rows = Array.from({ length: 200 }, (_, i) =>
+    i % 20 === 0 ? `hit ${i} ${'x'.repeat(350)}` : '-',
+  );
+  const page = pageOf(rows.join('\n'), { search: 'hit', limit: 900 });
+  assert.match(page, /^\[10 of 200 lines hold "hit", 2 shown\]/);
+  assert.match(page, /\[read on with \{"lines": \[24, 200\]\}\]$/, 'the third is at line 41');
+  assert.equal(
+    pageOf(`ab\n${'y'.repeat(100)}`, { lines: [2, 2], limit: 10 }),
+    `[lines 2–2 of 2]\n${'y'.repeat(10)}\n[read on with {"offset": 13}]`,
   );
   assert.equal(pageOf('abc', { search: 'zzz' }), '[0 of 1 lines hold "zzz", 0 shown]\n');
   const huge = `${'x'.repeat(500_000)}needle${'y'.repeat(500_000)}`;

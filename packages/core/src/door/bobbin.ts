@@ -15,6 +15,7 @@ import type {
   Summarizer,
   ThreadKey,
   Embedder,
+  Requester,
 } from '../ports.ts';
 import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import { PRESETS, type PresetName } from '../presets/presets.ts';
@@ -61,6 +62,8 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   /** Where given, recall goes by meaning too. */
   readonly embedder?: Embedder;
   readonly tenant?: string;
+  /** What whoever reads the prompts may see of artifacts; all of the tenant's where absent. */
+  readonly access?: Omit<Requester, 'tenant'>;
   readonly clock?: Clock;
 }
 
@@ -133,6 +136,9 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     clock: options.clock ?? systemClock,
     rehydration: options.rehydration ?? {},
     ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
+    ...(options.access === undefined
+      ? {}
+      : { requester: { ...options.access, tenant: options.tenant ?? 'default' } }),
     codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
     hooks: options,
     ...(cacheLimits === undefined ? {} : { cacheLimits }),

@@ -1,6 +1,6 @@
 import type { Setting } from '../compactor.ts';
 import type { CompactionEvent } from '../events.ts';
-import type { Codec, Store, Embedder } from '../ports.ts';
+import type { Codec, Embedder, Requester, Store } from '../ports.ts';
 import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Calibration } from '../tokens/calibration.ts';
@@ -22,6 +22,7 @@ export interface HandleSetting<Wire> extends Setting {
   readonly calibration: Calibration;
   readonly rehydration: Partial<RehydrationLimits>;
   readonly embedder?: Embedder;
+  readonly requester?: Requester;
   readonly hooks: CompactionHooks;
 }
 

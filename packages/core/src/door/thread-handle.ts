@@ -28,6 +28,7 @@ import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../prompt/builder.ts';
+import { embedCompacted } from '../recall/recall.ts';
 import { insertion, remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
 import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
 import type { Prompt } from '../prompt/prompt.ts';
@@ -36,6 +37,7 @@ import {
   callsOf,
   isSigned,
   resultsOf,
+  type ArtifactId,
   type CallPart,
   type Message,
   type MessageId,
@@ -67,6 +69,7 @@ export class ThreadHandle<Wire = Message> {
   readonly #plans: PlanKeeper;
   #builder: PromptBuilder;
   #queue: Promise<unknown> = Promise.resolve();
+  #embedding: Promise<unknown> = Promise.resolve();
   readonly #gauge = new Gauge();
   readonly #reminders: Reminders;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
@@ -79,7 +82,13 @@ export class ThreadHandle<Wire = Message> {
     this.#calibration = host.calibration;
     this.#setting = { ...host, counter: scaled(host.counter, host.calibration) };
     this.#path = new PathKeeper(host.store, key, stored);
-    this.#reminders = new Reminders({ ...host, key, index: host.store, limits: host.rehydration });
+    this.#reminders = new Reminders({
+      ...host,
+      key,
+      index: host.store,
+      limits: host.rehydration,
+      shownBefore: () => this.#shownBefore(),
+    });
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
     this.#sentReminders = this.plan.records.length === 0 ? '[]' : undefined;
     this.#gauge.task = currentSummary(this.plan)?.summary.task ?? null;
@@ -370,6 +379,26 @@ export class ThreadHandle<Wire = Message> {
     );
   }
 
+  async #shownBefore(): Promise<ReadonlyMap<ArtifactId, number>> {
+    const events = await this.#host.store.events(this.key);
+    return new Map(
+      events.flatMap(({ event }) =>
+        event.kind === 'rehydrated' ? [[event.artifactId, event.turn] as const] : [],
+      ),
+    );
+  }
+
+  /** Vectors for what was compacted, behind the prompt's back: recall finds it by its words meanwhile (C26). */
+  #embed(): void {
+    const { embedder, store } = this.#host;
+    if (embedder === undefined) return;
+    const work = this.#embedding.then(() => embedCompacted(store, this.key, embedder));
+    this.#embedding = work.catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#tell({ kind: 'warning', message: `recall goes by words alone: ${why}` });
+    });
+  }
+
   /**
    * Reasoning that was signed behind other reminders than the present ones would be refused: it is left out from now on.
    * What was shown before this process took the thread up is not known, so there all of it is.
@@ -465,6 +494,7 @@ export class ThreadHandle<Wire = Message> {
     const { undid: _, ...plan } = compaction.plan;
     try {
       const won = await this.#adopt(plan, compaction.events);
+      this.#embed();
       return won ? compaction : { ...compaction, changed: false, lost: true };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import { artifactContent } from '../thread/artifact.ts';
-import { callsOf, type CallPart } from '../thread/message.ts';
+import type { ArtifactMetadata } from '../ports.ts';
+import { callsOf, resultsOf, type CallPart } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
 import { redactSecrets } from '../summary/redact.ts';
 import { describeMessage } from './describe.ts';
@@ -36,14 +37,26 @@ export async function moveToArtifact(
   if (entry === undefined) return undefined;
   const { content, mediaType } = artifactContent(entry.message);
   const { tenant, thread } = situation.key;
-  const createdAt = situation.now;
-  const metadata = { tenant, thread, createdAt, mediaType, sensitivity: 'internal' } as const;
-  await hands.artifacts.put(content, metadata).catch((error: unknown) => {
-    // The thread holds the message, so nothing is lost; a prompt that does not fit would be.
-    const why = error instanceof Error ? error.message : String(error);
-    hands.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
-  });
-  return excerptRecord(situation.draft, entry, kept);
+  const [result] = resultsOf(entry.message);
+  const tool = result?.tool ?? callsOf(entry.message)[0]?.tool ?? '';
+  const metadata: ArtifactMetadata = {
+    tenant,
+    thread,
+    createdAt: situation.now,
+    mediaType,
+    sensitivity: 'internal',
+    ...situation.tools[tool]?.artifact,
+  };
+  const record = excerptRecord(situation.draft, entry, kept);
+  return hands.artifacts.put(content, metadata).then(
+    () => record,
+    (error: unknown) => {
+      // The thread holds the message, so nothing is lost; a prompt that does not fit would be.
+      const why = error instanceof Error ? error.message : String(error);
+      hands.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
+      return { ...record, unstored: true as const };
+    },
+  );
 }
 
 /** The call that a result answers, found in its own unit. */

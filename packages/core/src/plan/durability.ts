@@ -6,7 +6,7 @@ import {
   type Durability,
   type ResultPart,
 } from '../thread/message.ts';
-import type { CaptureDeterminism } from '../ports.ts';
+import type { ArtifactMetadata, CaptureDeterminism } from '../ports.ts';
 
 /** What a tool declares of its results (C10). */
 export interface ToolPolicy {
@@ -19,6 +19,8 @@ export interface ToolPolicy {
   /** Says how the source looks: asked when a result comes in, and again before it is cleared. */
   readonly captureDeterminism?: CaptureDeterminism;
   readonly ttlMs?: number;
+  /** How its results are kept where they are moved out: as `internal`, for all of the tenant and for ever, if absent. */
+  readonly artifact?: Partial<Pick<ArtifactMetadata, 'sensitivity' | 'ttlMs' | 'permissions'>>;
   readonly replacement?: string;
 }
 

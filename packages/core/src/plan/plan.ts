@@ -17,6 +17,8 @@ export interface ExternalizeRecord {
   readonly kept: readonly (readonly Stretch[])[];
   /** Arguments of calls longer than this are cut, field by field. */
   readonly argsChars: number;
+  /** The artifact store failed: only the thread holds the content, and recall finds it. */
+  readonly unstored?: true;
 }
 
 /** Part of a text: from a character up to another. */
@@ -146,7 +148,7 @@ export function currentSummary(plan: Plan): SummarizeRecord | undefined {
 export function planArtifacts(plan: Plan): readonly ArtifactId[] {
   const ids = new Set<ArtifactId>();
   for (const record of plan.records) {
-    if (record.kind === 'externalize') ids.add(record.artifactId);
+    if (record.kind === 'externalize' && record.unstored !== true) ids.add(record.artifactId);
     if (record.kind === 'summarize')
       for (const a of record.summary.artifacts) ids.add(a.artifactId);
   }

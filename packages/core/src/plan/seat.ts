@@ -80,7 +80,8 @@ function shortCall(call: CallPart, record: ExternalizeRecord): CallPart {
   if (call.args.length <= record.argsChars) return call;
   const args = parseJson(call.args);
   const fields = isJsonObject(args) ? Object.entries(args) : [];
-  const short: Record<string, Json> = { externalized: `artifact:${record.artifactId}` };
+  const where = record.unstored === true ? 'recall finds it' : `artifact:${record.artifactId}`;
+  const short: Record<string, Json> = { externalized: where };
   const room = fairShare(
     fields.map(([, value]) => valueText(value ?? null).length),
     record.argsChars,
@@ -116,12 +117,15 @@ export function pointer(
   record: ExternalizeRecord,
   kept: readonly Stretch[] = [],
 ): string {
-  const head = `[Externalized Content - artifact:${record.artifactId}]`;
+  const isStored = record.unstored !== true;
+  const head = isStored
+    ? `[Externalized Content - artifact:${record.artifactId}]`
+    : '[Content Left Out - recall finds it]';
   const shown = excerpt(content, kept);
   if (shown !== '') return `${head} excerpt of ${content.length} characters:\n${shown}`;
   const lines = [head];
   if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
-  lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
+  if (isStored) lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
   return lines.join('\n');
 }
 

@@ -143,6 +143,7 @@ function withArtifacts(
   const artifacts = new Map(summary.artifacts.map((artifact) => [artifact.artifactId, artifact]));
   for (const record of records) {
     if (record.kind !== 'externalize' || !record.span.ids.every((id) => covered.has(id))) continue;
+    if (record.unstored === true) continue;
     const { artifactId, summary: description, hint } = record;
     artifacts.set(artifactId, { artifactId, description, hint });
   }

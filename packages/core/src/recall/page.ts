@@ -44,10 +44,14 @@ function someLines(text: string, [from, to]: readonly [number, number], limit: n
     chars += (lines[end] as string).length + 1;
     end += 1;
   }
+  const whole = lines.slice(first - 1, end).join('\n');
+  const shown = headOf(whole, limit);
+  const rest = end < last ? `{"lines": [${end + 1}, ${last}]}` : undefined;
+  const start = lines.slice(0, first - 1).reduce((sum, line) => sum + line.length + 1, 0);
   return framed(
     `lines ${first}–${end} of ${lines.length}`,
-    headOf(lines.slice(first - 1, end).join('\n'), limit),
-    end < last ? `{"lines": [${end + 1}, ${last}]}` : undefined,
+    shown,
+    shown.length < whole.length ? `{"offset": ${start + shown.length}}` : rest,
   );
 }
 
@@ -63,10 +67,11 @@ function matchingLines(text: string, search: string, limit: number): string {
     const block: string[] = [];
     const from = Math.max(next, match - NEIGHBOURS);
     if (from > next && shown.length > 0) block.push('…');
-    next = Math.min(lines.length, match + NEIGHBOURS + 1);
-    for (let i = from; i < next; i++) block.push(numbered(lines[i] as string, i, wanted));
+    const end = Math.min(lines.length, match + NEIGHBOURS + 1);
+    for (let i = from; i < end; i++) block.push(numbered(lines[i] as string, i, wanted));
     chars += block.join('\n').length + 1;
     if (chars > limit && shown.length > 0) break;
+    next = end;
     shown.push(...block);
     count += 1;
   }

@@ -27,7 +27,11 @@ export async function qualityOf(store: Store, key: ThreadKey): Promise<Quality |
   const messages = since.map(({ message }) => message);
   const events = await store.events(key);
   const last = events.findLastIndex(({ version }) => version === current.version);
-  const after = events.slice(last + 1).map(({ event }) => event);
+  // A plan that was committed without events, such as one that pins, is known by its time.
+  const after = events
+    .slice(last + 1)
+    .map(({ event }) => event)
+    .filter(({ time }) => last >= 0 || time >= current.plan.createdAt);
   const finished = after.findLast((event) => event.kind === 'task-finished');
   return {
     turnsSinceCompaction: messages.filter(startsTurn).length,

@@ -29,6 +29,8 @@ const EXCERPT_CHARS = 600;
 /** Reciprocal rank fusion with its usual constant (Cormack, Clarke and Büttcher, 2009). */
 const RANK_OFFSET = 60;
 const EMBED_AT_ONCE = 64;
+/** What an embedder is told of one message: more than most of them read. */
+const EMBEDDED_CHARS = 8_000;
 
 /** Finds what was compacted: by words, and by meaning where there is an embedder (C26). */
 export async function recall(
@@ -41,7 +43,7 @@ export async function recall(
   const words = queryWords(query);
   const depth = most * 4;
   const lists = [words.length === 0 ? [] : await index.search(key, words, depth)];
-  const [vector] = embedder === undefined ? [] : await embedder.embed([query]);
+  const vector = embedder === undefined ? undefined : await vectorOf(embedder, query);
   if (embedder !== undefined && vector !== undefined)
     lists.push(await index.nearest(key, embedder.id, vector, depth));
   return fused(lists)
@@ -50,7 +52,32 @@ export async function recall(
     .map((node) => recalled(node, words, excerptChars));
 }
 
-/** Gives a vector to every compacted message that has none. To be called after a compaction, at any time. */
+/** The vector of a query. Where the embedder fails, words alone must do. */
+async function vectorOf(embedder: Embedder, query: string): Promise<readonly number[] | undefined> {
+  return embed(embedder, [query]).then(
+    ([vector]) => vector,
+    () => undefined,
+  );
+}
+
+/** Vectors of texts, each of the size that the embedder promises. */
+async function embed(
+  embedder: Embedder,
+  texts: readonly string[],
+): Promise<readonly (readonly number[])[]> {
+  const vectors = await embedder.embed(texts.map((text) => headOf(text, EMBEDDED_CHARS)));
+  const right = vectors.every((vector) => vector.length === embedder.dimensions);
+  if (vectors.length !== texts.length || !right)
+    throw new Error(
+      `${embedder.id} answered ${texts.length} texts with ${vectors.length} vectors of ${vectors[0]?.length ?? 0} dimensions, not ${embedder.dimensions}`,
+    );
+  return vectors;
+}
+
+/**
+ * Gives a vector to every compacted message that has none. To be called after a compaction, at any time. A message that
+ * the embedder refuses while it takes others is kept with a vector that is near to nothing.
+ */
 export async function embedCompacted(
   index: RecallIndex,
   key: ThreadKey,
@@ -59,14 +86,30 @@ export async function embedCompacted(
   for (let embedded = 0; ;) {
     const nodes = await index.unembedded(key, embedder.id, EMBED_AT_ONCE);
     if (nodes.length === 0) return embedded;
-    const vectors = await embedder.embed(nodes.map(({ message }) => searchText(message)));
+    const texts = nodes.map(({ message }) => searchText(message));
+    const vectors = await embed(embedder, texts).catch((error: unknown) =>
+      oneByOne(embedder, texts, error),
+    );
     await index.keepVectors(
       key,
       embedder.id,
-      nodes.map(({ id }, i) => ({ id, vector: vectors[i] ?? [] })),
+      nodes.map(({ id }, i) => ({ id, vector: vectors[i] as readonly number[] })),
     );
     embedded += nodes.length;
   }
+}
+
+async function oneByOne(
+  embedder: Embedder,
+  texts: readonly string[],
+  problem: unknown,
+): Promise<readonly (readonly number[])[]> {
+  const vectors: (readonly number[] | undefined)[] = [];
+  for (const text of texts) vectors.push(await vectorOf(embedder, text));
+  // An embedder that takes none of them is not there: the next call tries again.
+  if (vectors.every((vector) => vector === undefined)) throw problem;
+  const none = Array.from({ length: embedder.dimensions }, () => 0);
+  return vectors.map((vector) => vector ?? none);
 }
 
 /** One order from several. */

@@ -1,4 +1,4 @@
-import { currentSummary, type Plan } from '../plan/plan.ts';
+import { currentSummary, type ExternalizeRecord, type Plan } from '../plan/plan.ts';
 import type { Sensitivity } from '../ports.ts';
 import type { ArtifactReference } from '../summary/summary.ts';
 import {
@@ -75,13 +75,20 @@ export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {
   return { turn: opener.turn, texts, pending: [...pending.values()] };
 }
 
+const references = new WeakMap<ExternalizeRecord, ArtifactReference>();
+
+function referenceOf(record: ExternalizeRecord): ArtifactReference {
+  const { artifactId, summary: description, hint } = record;
+  const reference = references.get(record) ?? { artifactId, description, hint };
+  references.set(record, reference);
+  return reference;
+}
+
 /** The artifacts that a plan points to, the newest last. */
 export function referencesOf(plan: Plan): readonly ArtifactReference[] {
   const summarized = currentSummary(plan)?.summary.artifacts ?? [];
   const moved = plan.records.flatMap((record) =>
-    record.kind === 'externalize'
-      ? [{ artifactId: record.artifactId, description: record.summary, hint: record.hint }]
-      : [],
+    record.kind === 'externalize' && record.unstored !== true ? [referenceOf(record)] : [],
   );
   const byId = new Map([...summarized, ...moved].map((each) => [each.artifactId, each]));
   return [...byId.values()].slice(-MOST_REFERENCES);
@@ -97,10 +104,13 @@ export function wantedArtifacts(
   shown: Shown,
   limits: RehydrationLimits = REHYDRATION_LIMITS,
 ): readonly WantedArtifact[] {
+  const questions = speech.texts
+    .filter((text) => /[?？]/.test(text))
+    .map((text) => queryWords(text));
   const reasons: readonly [WantedArtifact['because'], (each: ArtifactReference) => boolean][] = [
     ['named', ({ artifactId }) => speech.texts.some((text) => names(text, artifactId))],
     ['called', ({ artifactId }) => speech.pending.some(({ args }) => names(args, artifactId))],
-    ['hint', (each) => speech.texts.some((text) => asksFor(text, each))],
+    ['hint', (each) => questions.some((asked) => asksFor(asked, each))],
   ];
   const wanted = new Map<ArtifactId, WantedArtifact>();
   for (const [because, holds] of reasons) {
@@ -135,15 +145,23 @@ function isWordChar(char: string | undefined): boolean {
   return char !== undefined && /[\p{L}\p{N}_-]/u.test(char);
 }
 
+const topics = new WeakMap<ArtifactReference, ReadonlySet<string>>();
+
+/** The words that tell what an artifact holds; read once, since every step of a turn asks for them. */
+function topicOf(reference: ArtifactReference): ReadonlySet<string> {
+  const known = topics.get(reference);
+  if (known !== undefined) return known;
+  const words = queryWords(`${reference.hint} ${reference.description}`, 64);
+  const topic = new Set(words.filter((word) => !HINT_WORDS.has(word)));
+  topics.set(reference, topic);
+  return topic;
+}
+
 /** True where a question shares at least two words, and half of its or the hint's, with what an artifact holds. */
-function asksFor(text: string, { hint, description }: ArtifactReference): boolean {
-  if (!/[?？]/.test(text)) return false;
-  const about = new Set(
-    queryWords(`${hint} ${description}`, 64).filter((word) => !HINT_WORDS.has(word)),
-  );
-  const asked = queryWords(text);
-  const matching = asked.filter((word) => about.has(word)).length;
-  return matching >= 2 && matching >= Math.min(asked.length, about.size) / 2;
+function asksFor(asked: readonly string[], reference: ArtifactReference): boolean {
+  const topic = topicOf(reference);
+  const matching = asked.filter((word) => topic.has(word)).length;
+  return matching >= 2 && matching >= Math.min(asked.length, topic.size) / 2;
 }
 
 /** Whether a text is a question that recall could answer: it asks, and about something. */

@@ -35,6 +35,8 @@ export interface ReminderSetting {
   readonly requester?: Requester;
   readonly embedder?: Embedder;
   readonly limits?: Partial<RehydrationLimits>;
+  /** In which turn each artifact was last shown, also by processes before this one. */
+  readonly shownBefore: () => Promise<ReadonlyMap<ArtifactId, number>>;
 }
 
 /** What the prompt shows now, and what it may be reminded of. */
@@ -47,6 +49,7 @@ export interface Occasion {
   readonly reserveTokens: number;
 }
 
+const NOTHING_SHOWN: ReadonlyMap<ArtifactId, number> = new Map();
 const MOST_RECALLED = 3;
 const RECALL_CHARS = 800;
 const LEAST_TOKENS = 60;
@@ -59,7 +62,7 @@ const LEAST_TOKENS = 60;
 export class Reminders {
   readonly #setting: ReminderSetting;
   readonly #limits: RehydrationLimits;
-  readonly #shown = new Map<ArtifactId, number>();
+  #shown: Map<ArtifactId, number> | undefined;
   readonly #blocked = new Set<ArtifactId>();
   #turn = 0;
   #asked = false;
@@ -102,18 +105,22 @@ export class Reminders {
   }
 
   async #rehydrate(occasion: Occasion, speech: TurnSpeech, events: EventDetail[]): Promise<void> {
-    const wanted = wantedArtifacts(referencesOf(occasion.plan), speech, this.#shown, this.#limits);
+    const references = referencesOf(occasion.plan);
+    if (wantedArtifacts(references, speech, NOTHING_SHOWN, this.#limits).length === 0) return;
+    const shown = (this.#shown ??= new Map(await this.#setting.shownBefore()));
+    const wanted = wantedArtifacts(references, speech, shown, this.#limits);
     for (const { artifactId } of wanted) {
-      if (this.#shown.get(artifactId) === this.#turn || this.#blocked.has(artifactId)) continue;
+      if (this.#isShown(artifactId) || this.#blocked.has(artifactId)) continue;
       if (this.#rehydrated().length >= this.#limits.mostArtifacts) return;
       const result = await this.#fetch(artifactId, occasion);
       if (typeof result === 'string') {
         this.#blocked.add(artifactId);
         if (result !== '') events.push({ kind: 'rehydration-blocked', artifactId, reason: result });
       } else {
-        this.#shown.set(artifactId, this.#turn);
+        shown.set(artifactId, this.#turn);
         this.#current.push(result);
-        events.push({ kind: 'rehydrated', artifactId, tokens: result.tokens });
+        const { tokens } = result;
+        events.push({ kind: 'rehydrated', artifactId, tokens, turn: this.#turn });
       }
     }
   }
@@ -167,6 +174,12 @@ export class Reminders {
       shown += 1;
     }
     if (shown > 0) events.push({ kind: 'retrieved', query: headOf(question, 200), found: shown });
+  }
+
+  #isShown(artifactId: ArtifactId): boolean {
+    return this.#rehydrated().some(
+      ({ source }) => source.kind === 'rehydrated' && source.artifactId === artifactId,
+    );
   }
 
   #rehydrated(): readonly Reminder[] {

@@ -1,19 +1,18 @@
 import type { Scored } from './lexical-index.ts';
 
-/** The vectors that point most in the direction of one (cosine), best first. */
+/** The vectors that point most in the direction of one (cosine), best first; those of another size do not compare. */
 export function nearestVectors<Id>(
   vectors: Iterable<readonly [Id, ArrayLike<number>]>,
   wanted: ArrayLike<number>,
   most: number,
 ): readonly Scored<Id>[] {
   const scored: Scored<Id>[] = [];
-  for (const [id, vector] of vectors) scored.push({ id, score: cosine(vector, wanted) });
+  for (const [id, vector] of vectors)
+    if (vector.length === wanted.length) scored.push({ id, score: cosine(vector, wanted) });
   return scored.toSorted((a, b) => b.score - a.score).slice(0, most);
 }
 
 function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  if (a.length !== b.length)
-    throw new RangeError(`vectors of ${a.length} and ${b.length} dimensions cannot be compared`);
   let dot = 0;
   let lengthA = 0;
   let lengthB = 0;
