@@ -20,10 +20,10 @@ export function fileName(text: string): string {
 /** The text that a file name stands for; undefined where it was too long to stand in it. */
 export function nameInFile(file: string): string | undefined {
   if (file === '%') return '';
-  if (file.includes('%%')) return undefined;
   try {
     return decodeURIComponent(file);
   } catch {
+    // A long one has `%%`, which stands for no byte.
     return undefined;
   }
 }

@@ -8,6 +8,7 @@ import {
   type ThreadEntry,
   type ThreadKey,
 } from '@bobbin/core';
+import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 
 /** Something in a store that is not what was written. */
@@ -35,7 +36,7 @@ export async function verifyStore(
     for await (const entry of threadsOf(store, tenant)) {
       const found = await verifyThread(store, { tenant, thread: entry.thread }, entry);
       count.threads += 1;
-      count.messages += found.messages;
+      count.messages += found.ids.size;
       count.plans += entry.version;
       for (const problem of found.problems)
         problems.push({ tenant, thread: entry.thread, problem });
@@ -47,27 +48,58 @@ export async function verifyStore(
 /** What of a node its children need; contents are not held, so that any thread can be verified. */
 type Place = Pick<Node, 'index' | 'turn'>;
 
-async function verifyThread(
+/** What of a thread is as it was written, and in words what is not. */
+export interface ThreadVerdict {
+  readonly ids: ReadonlySet<MessageId>;
+  readonly problems: readonly string[];
+}
+
+/** Checks one thread. What cannot be read is a problem like any other: the rest is still checked. */
+export async function verifyThread(
   store: Store,
   key: ThreadKey,
   entry: ThreadEntry,
-): Promise<{ messages: number; problems: readonly string[] }> {
+): Promise<ThreadVerdict> {
   const places = new Map<MessageId, Place>();
   const problems: string[] = [];
+  const isWhole = await told(problems, () => verifyNodes(store, key, places, problems));
+  if (isWhole && places.get(entry.head)?.index !== entry.length - 1)
+    problems.push(`its head ${entry.head} is not at index ${entry.length - 1}`);
+  for (let version = 1; version <= entry.version; version++) {
+    await told(problems, async () => {
+      const stored = await store.plan(key, version);
+      if (stored === undefined) problems.push(`plan ${version} is missing`);
+      else if (isWhole) problems.push(...planProblems(stored.plan, version, places));
+    });
+  }
+  await told(problems, () => store.events(key));
+  return { ids: new Set(places.keys()), problems: [...new Set(problems)] };
+}
+
+async function verifyNodes(
+  store: Store,
+  key: ThreadKey,
+  places: Map<MessageId, Place>,
+  problems: string[],
+): Promise<void> {
   for await (const nodes of store.nodes(key)) {
     for (const node of nodes) {
       problems.push(...nodeProblems(node, places));
       places.set(node.id, { index: node.index, turn: node.turn });
     }
   }
-  if (places.get(entry.head)?.index !== entry.length - 1)
-    problems.push(`its head ${entry.head} is not at index ${entry.length - 1}`);
-  for (let version = 1; version <= entry.version; version++) {
-    const stored = await store.plan(key, version);
-    if (stored === undefined) problems.push(`plan ${version} is missing`);
-    else problems.push(...planProblems(stored.plan, version, places));
+}
+
+/** Does some work, and tells of what is damaged; a store that cannot be reached is no finding. */
+async function told(problems: string[], work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.problem === 'unavailable') throw error;
+    problems.push(error.message);
+    return false;
   }
-  return { messages: places.size, problems };
 }
 
 function nodeProblems(node: Node, places: ReadonlyMap<MessageId, Place>): readonly string[] {

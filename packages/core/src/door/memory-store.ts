@@ -1,5 +1,4 @@
 import type { Store, ThreadKey } from '../ports.ts';
-import type { ThreadId } from '../thread/message.ts';
 import { StoredThread } from './stored-thread.ts';
 import { assertKey } from './thread-name.ts';
 
@@ -11,8 +10,8 @@ export function memoryStore(): Store {
     async append(key, nodes) {
       if (nodes.length === 0) return;
       const stored = find(key) ?? new StoredThread(key.thread);
-      threads.set(nameOf(key), { tenant: key.tenant, stored });
       stored.append(nodes);
+      threads.set(nameOf(key), { tenant: key.tenant, stored });
     },
     window: async (key, head) => find(key)?.window(head),
     path: async (key, head, from) => find(key)?.path(head, from) ?? [],
@@ -21,9 +20,9 @@ export function memoryStore(): Store {
       yield find(key)?.nodes() ?? [];
     },
     heads: async (key) => find(key)?.heads() ?? [],
-    threads: async (tenant, most, after = '' as ThreadId) =>
+    threads: async (tenant, most, after) =>
       [...threads.values()]
-        .filter((each) => each.tenant === tenant && each.stored.id > after)
+        .filter((each) => each.tenant === tenant && (after === undefined || each.stored.id > after))
         .map(({ stored }) => stored)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, most)

@@ -84,7 +84,7 @@ export function threadTests(store: () => Store): void {
 
   test('threads are listed by name, page by page', async () => {
     const tenant = `lister-${crypto.randomUUID()}`;
-    const names = ['a', 'b', 'c/d', 'É'] as ThreadId[];
+    const names = ['', 'a', 'b', 'c/d', 'É'] as ThreadId[];
     for (const thread of names.toReversed()) await store().append({ tenant, thread }, talk(1));
     const first = await store().threads(tenant, 3);
     const rest = await store().threads(tenant, 3, first.at(-1)?.thread);

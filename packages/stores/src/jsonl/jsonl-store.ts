@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   noParent,
@@ -19,7 +19,8 @@ import {
   type ThreadKey,
 } from '@bobbin/core';
 import { causeText, StoreError } from '../store-error.ts';
-import { fileName } from '../file-name.ts';
+import { fileName, nameInFile } from '../file-name.ts';
+import { makeFolder } from './durable-folder.ts';
 import { FolderLock } from './folder-lock.ts';
 import { compactionLine, messageLine, type SessionLine } from './session-file.ts';
 import { sessionHeader, SessionLog } from './session-log.ts';
@@ -27,14 +28,20 @@ import { sessionHeader, SessionLog } from './session-log.ts';
 export interface JsonlOptions {
   /** `full` (the default): what is acknowledged survives a power failure; `normal`: the death of the process. */
   readonly sync?: 'full' | 'normal';
+  /** The store must be there already. */
+  readonly existing?: boolean;
 }
 
 const MOST_OPEN = 64;
 
 /** Keeps each thread in a file that can be read and searched by eye: `FOLDER/TENANT/THREAD.jsonl` (B8). */
 export function jsonlStore(folder: string, options: JsonlOptions = {}): Store {
+  if (options.existing === true && !existsSync(join(folder, LOCK)) && !holdsSessions(folder))
+    throw new StoreError('unavailable', `${folder}: there is no store`);
   return new JsonlStore(folder, options);
 }
+
+const LOCK = '.lock';
 
 class JsonlStore implements Store {
   readonly #folder: string;
@@ -45,7 +52,7 @@ class JsonlStore implements Store {
   constructor(folder: string, { sync = 'full' }: JsonlOptions) {
     this.#folder = folder;
     this.#sync = sync === 'full';
-    this.#lock = new FolderLock(join(folder, '.lock'));
+    this.#lock = new FolderLock(join(folder, LOCK));
   }
 
   async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
@@ -80,34 +87,19 @@ class JsonlStore implements Store {
     return this.#read(key)?.heads() ?? [];
   }
 
-  async threads(
-    tenant: string,
-    most: number,
-    after: ThreadId = '' as ThreadId,
-  ): Promise<readonly ThreadEntry[]> {
+  async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
     const folder = join(this.#folder, fileName(tenant));
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.jsonl'))
-      .flatMap((name) => sessionHeader(join(folder, name))?.thread ?? [])
-      .filter((thread) => thread > after)
+    return sessionFiles(folder)
+      .flatMap((name) => threadOf(folder, name) ?? [])
+      .filter((thread) => after === undefined || thread > after)
       .toSorted((a, b) => (a < b ? -1 : 1))
       .slice(0, most)
-      .flatMap((thread) => this.#read({ tenant, thread: thread as ThreadId })?.entry() ?? []);
+      .flatMap((thread) => this.#entry({ tenant, thread }) ?? []);
   }
 
   async tenants(): Promise<readonly string[]> {
-    if (!existsSync(this.#folder)) return [];
-    const folders = readdirSync(this.#folder, { withFileTypes: true }).filter((entry) =>
-      entry.isDirectory(),
-    );
-    return folders
-      .flatMap(({ name }) => {
-        const file = readdirSync(join(this.#folder, name)).find((each) => each.endsWith('.jsonl'));
-        return file === undefined
-          ? []
-          : (sessionHeader(join(this.#folder, name, file))?.tenant ?? []);
-      })
+    return tenantFolders(this.#folder)
+      .flatMap((name) => tenantOf(join(this.#folder, name), name) ?? [])
       .toSorted();
   }
 
@@ -167,6 +159,16 @@ class JsonlStore implements Store {
     this.#lock.close();
   }
 
+  /** A file that cannot be read has its place in the list: whoever opens the thread is told why. */
+  #entry(key: ThreadKey): ThreadEntry | undefined {
+    try {
+      return this.#read(key)?.entry();
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.problem === 'unavailable') throw error;
+      return { thread: key.thread, head: '' as MessageId, length: 0, version: 0 };
+    }
+  }
+
   #read(key: ThreadKey): StoredThread | undefined {
     const log = this.#log(key);
     return located(log.path, () => log.read());
@@ -175,7 +177,7 @@ class JsonlStore implements Store {
   #write(key: ThreadKey, choose: (stored: StoredThread) => readonly SessionLine[]): void {
     const log = this.#log(key);
     located(log.path, () => {
-      mkdirSync(this.#folder, { recursive: true });
+      makeFolder(this.#folder, this.#sync);
       this.#lock.hold(() => log.write(choose));
     });
   }
@@ -195,6 +197,49 @@ class JsonlStore implements Store {
     if (this.#logs.size > MOST_OPEN && oldest !== undefined) this.#logs.delete(oldest);
     return log;
   }
+}
+
+/** The files of a tenant's folder that can be sessions, by their names without the ending. */
+function sessionFiles(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length));
+}
+
+const ENDING = '.jsonl';
+
+function tenantFolders(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
+/** True where a folder has what a store has, also where its lock was not copied along. */
+function holdsSessions(folder: string): boolean {
+  return tenantFolders(folder).some((name) => sessionFiles(join(folder, name)).length > 0);
+}
+
+/** The thread of a file: its name says it, or is too long to. A file of another name is nobody's. */
+function threadOf(folder: string, name: string): ThreadId | undefined {
+  const thread = nameInFile(name) ?? sessionHeader(join(folder, name + ENDING))?.thread;
+  if (thread === undefined)
+    throw new StoreError('damaged', `${join(folder, name + ENDING)}: it does not say whose it is`);
+  return fileName(thread) === name ? (thread as ThreadId) : undefined;
+}
+
+function tenantOf(folder: string, name: string): string | undefined {
+  const files = sessionFiles(folder).map((file) => join(folder, file + ENDING));
+  const filled = files.filter((file) => statSync(file).size > 0);
+  if (filled.length === 0) return undefined;
+  const inFile = nameInFile(name);
+  if (inFile !== undefined) return fileName(inFile) === name ? inFile : undefined;
+  for (const file of filled) {
+    const header = sessionHeader(file);
+    if (header !== undefined && fileName(header.tenant) === name) return header.tenant;
+  }
+  throw new StoreError('damaged', `${folder}: no file in it says whose folder it is`);
 }
 
 function located<T>(path: string, work: () => T): T {

@@ -12,6 +12,7 @@ import {
   type Plan,
   type StoredThread,
 } from '@bobbin/core';
+import { isEvent, isPlan } from '../plan-text.ts';
 
 export const SESSION_FORMAT = 1;
 
@@ -98,11 +99,7 @@ const isList: Check = (value) => Array.isArray(value);
 const isTextOrNull: Check = (value) => value === null || isText(value);
 const isMessage: Check = (value) =>
   isJsonObject(value) && isText(value['role']) && isList(value['parts']);
-const isPlan: Check = (value) =>
-  isJsonObject(value) &&
-  isTextOrNull(value['head']) &&
-  isNumber(value['start']) &&
-  [value['records'], value['carried'], value['hides']].every(isList);
+const isEvents: Check = (value) => Array.isArray(value) && value.every(isEvent);
 
 type Fields = readonly (readonly [name: string, is: Check])[];
 const FIELDS: ReadonlyMap<string, Fields> = new Map<string, Fields>(
@@ -110,8 +107,8 @@ const FIELDS: ReadonlyMap<string, Fields> = new Map<string, Fields>(
     session: { format: isNumber, tenant: isText, thread: isText },
     message: { id: isText, parent: isTextOrNull, message: isMessage },
     head: { id: isText },
-    compaction: { version: isNumber, plan: isPlan, events: isList },
-    events: { events: isList },
+    compaction: { version: isNumber, plan: isPlan, events: isEvents },
+    events: { events: isEvents },
     vectors: { embedder: isText, vectors: isList },
   }).map(([type, fields]) => [type, Object.entries(fields)]),
 );

@@ -3,16 +3,18 @@ import {
   existsSync,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   writeSync,
+  type Stats,
 } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { StoredThread, type ThreadKey } from '@bobbin/core';
+import { knownPlan } from '../plan-text.ts';
 import { causeText, StoreError } from '../store-error.ts';
+import { makeFolder, syncFolder } from './durable-folder.ts';
 import {
   decodeLine,
   encodeLine,
@@ -23,6 +25,7 @@ import {
 } from './session-file.ts';
 
 const HEADER_BYTES = 16_384;
+const BEGINNING = '{"type":"session",';
 
 /** One session file and what its lines say so far. Other processes may append to it at any time. */
 export class SessionLog {
@@ -33,6 +36,10 @@ export class SessionLog {
   /** How much of the file was read: always up to the end of a line. */
   #bytes = 0;
   #lines = 0;
+  /** The last line that was read: where it begins, and the hash of it. Its writer may have taken it back. */
+  #last = { start: 0, hash: '' };
+  /** The file when it was last read to its end. */
+  #seen: Stats | undefined;
 
   constructor(path: string, key: ThreadKey, sync: boolean) {
     this.path = path;
@@ -58,8 +65,13 @@ export class SessionLog {
    * folder's lock: then a last line without an end is what a dead writer left, was never acknowledged, and goes.
    */
   write(choose: (stored: StoredThread) => readonly SessionLine[]): void {
-    mkdirSync(dirname(this.path), { recursive: true });
     const isNew = !existsSync(this.path);
+    if (isNew) {
+      this.#startAnew();
+      // What is refused, or is nothing, leaves no file.
+      if (choose(this.#stored).length === 0) return;
+      makeFolder(dirname(this.path), this.#sync);
+    }
     const file = openSync(this.path, 'a+');
     try {
       const end = this.#catchUp(file);
@@ -97,25 +109,41 @@ export class SessionLog {
 
   /** Reads the lines that are new. Returns the size of the file, which is larger where the last line is torn. */
   #catchUp(file: number): number {
-    const { size } = fstatSync(file);
-    if (size < this.#bytes) this.#startAnew();
-    if (size === this.#bytes) return size;
-    const bytes = Buffer.allocUnsafe(size - this.#bytes);
-    const got = readSync(file, bytes, 0, bytes.length, this.#bytes);
-    for (let start = 0; start < got;) {
+    const stats = fstatSync(file);
+    if (this.#seen !== undefined && isSame(stats, this.#seen)) return stats.size;
+    this.#seen = undefined;
+    const { start, hash } = this.#last;
+    const bytes = Buffer.allocUnsafe(Math.max(0, stats.size - start));
+    const got = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
+    if (this.#bytes > 0 && hashOf(got.subarray(0, this.#bytes - start)) !== hash) {
+      this.#startAnew();
+      return this.#catchUp(file);
+    }
+    this.#readLines(got.subarray(this.#bytes - start));
+    this.#seen = stats;
+    return stats.size;
+  }
+
+  #readLines(bytes: Buffer): void {
+    for (let start = 0; start < bytes.length;) {
       const end = bytes.indexOf(10, start);
-      const isLast = end === -1 || end >= got;
-      const stop = isLast ? got : end;
+      const isLast = end === -1;
+      const stop = isLast ? bytes.length : end;
       const text = bytes.toString('utf8', start, stop);
       const line = text.trim() === '' ? undefined : decodeLine(text);
       // A part of a JSON object is no JSON object: only a whole last line is taken without its end.
-      if (isLast && typeof line === 'string') break;
+      if (isLast && typeof line === 'string' && this.#isTorn(text)) return;
       if (line !== undefined || !isLast) this.#take(line);
       const next = stop + Number(!isLast);
+      this.#last = { start: this.#bytes, hash: hashOf(bytes.subarray(start, next)) };
       this.#bytes += next - start;
       start = next;
     }
-    return size;
+  }
+
+  /** Only what a writer began can be its torn line: a file that begins otherwise was never ours, or is damaged. */
+  #isTorn(text: string): boolean {
+    return this.#lines > 0 || BEGINNING.startsWith(text.slice(0, BEGINNING.length));
   }
 
   #take(line: SessionLine | string | undefined): void {
@@ -127,10 +155,15 @@ export class SessionLog {
           ? line
           : number === 1
             ? this.#begin(line)
-            : replay(this.#stored, line);
+            : this.#replay(line, number);
     if (problem !== undefined)
       throw new StoreError('damaged', `${this.path}:${number}: ${problem}`);
     this.#lines = number;
+  }
+
+  #replay(line: SessionLine, number: number): string | undefined {
+    if (line.type === 'compaction') knownPlan(line.plan, `${this.path}:${number}`, line.version);
+    return replay(this.#stored, line);
   }
 
   #begin(line: SessionLine): string | undefined {
@@ -154,26 +187,30 @@ export class SessionLog {
     this.#stored = new StoredThread(this.#key.thread);
     this.#bytes = 0;
     this.#lines = 0;
+    this.#last = { start: 0, hash: '' };
+    this.#seen = undefined;
   }
 }
 
-/** A new file's name is durable when its folder is. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+function isSame(a: Stats, b: Stats): boolean {
+  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs;
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64');
 }
 
 /** The first line of a session file, where it is one: read without the rest. */
 export function sessionHeader(path: string): { tenant: string; thread: string } | undefined {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(HEADER_BYTES);
-    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, HEADER_BYTES, 0));
-    const line = decodeLine(text.split('\n', 1)[0] ?? '');
+    const chunk = Buffer.alloc(HEADER_BYTES);
+    let read = Buffer.alloc(0);
+    for (let got = -1; got !== 0 && !read.includes(10);) {
+      got = readSync(file, chunk, 0, chunk.length, read.length);
+      read = Buffer.concat([read, chunk.subarray(0, got)]);
+    }
+    const line = decodeLine(read.toString().split('\n', 1)[0] ?? '');
     return isSession(line) ? line : undefined;
   } finally {
     closeSync(file);

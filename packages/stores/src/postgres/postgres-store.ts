@@ -1,6 +1,7 @@
 import postgres, { type Sql } from 'postgres';
 import {
   assertKey,
+  assertName,
   nearestVectors,
   noParent,
   outsideParents,
@@ -145,17 +146,14 @@ class PostgresThreads implements PostgresStore {
     return (rows as readonly { id: MessageId }[]).map(({ id }) => id);
   }
 
-  async threads(
-    tenant: string,
-    most: number,
-    after: ThreadId = '' as ThreadId,
-  ): Promise<readonly ThreadEntry[]> {
+  async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
+    assertName(tenant);
     const rows = await this.#askAs(
       tenant,
       `SELECT thread, head, length, version FROM bobbin.threads
-       WHERE tenant = $1 AND thread > $2 ORDER BY thread LIMIT $3`,
+       WHERE tenant = $1 AND thread ${after === undefined ? '>=' : '>'} $2 ORDER BY thread LIMIT $3`,
       tenant,
-      after,
+      after ?? '',
       most,
     );
     return (rows as readonly ThreadEntry[]).map((row) => ({ ...row }));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   assertKey,
+  assertName,
   nearestVectors,
   noParent,
   outsideParents,
@@ -164,16 +165,14 @@ class SqliteStore implements Store {
     ).map(({ id }) => id);
   }
 
-  async threads(
-    tenant: string,
-    most: number,
-    after: ThreadId = '' as ThreadId,
-  ): Promise<readonly ThreadEntry[]> {
+  async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
+    assertName(tenant);
     return (
       this.#all(
-        `SELECT thread, head, length, version FROM threads WHERE tenant = ? AND thread > ? ORDER BY thread LIMIT ?`,
+        `SELECT thread, head, length, version FROM threads
+         WHERE tenant = ? AND thread ${after === undefined ? '>=' : '>'} ? ORDER BY thread LIMIT ?`,
         tenant,
-        after,
+        after ?? '',
         most,
       ) as readonly ThreadEntry[]
     ).map((row) => ({ ...row }));
