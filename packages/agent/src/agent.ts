@@ -19,7 +19,6 @@ import { compactionEnd, isCompaction, verdictOf } from './compaction-report.ts';
 import type { AgentEvent, EndReason } from './events.ts';
 import { PROTOCOL_VERSION } from './events.ts';
 import type { Folders } from './folders.ts';
-import { withImages } from './images.ts';
 import { askModel } from './loop.ts';
 import {
   startMachine,
@@ -30,9 +29,11 @@ import {
   type Readiness,
   type Result,
 } from './machine.ts';
+import { withMentions } from './mentions.ts';
 import { chooseModel, type Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';
-import { isAllowed, pathWish, type Answer, type Permissions, type Wish } from './permissions.ts';
+import type { Answer, Permissions, Wish } from './permissions.ts';
+import type { Said } from './said.ts';
 import { Session, type SessionSetting, type Vault } from './session.ts';
 import type { Settings } from './settings.ts';
 import { openCalls, resultMessage, ToolRunner } from './tool-run.ts';
@@ -177,19 +178,11 @@ export class Agent {
   }
 
   /** Appends a message without asking for an answer. */
-  async note(text: string, pinned: boolean = false): Promise<MessageId> {
-    const { folders, vault, clock, interactive, permissions } = this.options;
-    const attached = await withImages(text, {
-      root: folders.project,
-      key: this.#session.key,
-      artifacts: vault.artifacts,
-      now: clock.now(),
-      // As for files: who types a path has allowed it.
-      mayRead: (path) =>
-        interactive || isAllowed(pathWish('read', path, folders.project), permissions),
-    });
-    const id = await this.#session.say(attached.text, attached.images, pinned);
-    this.emit({ type: 'user', id, text: attached.text });
+  async note(said: Said, pinned: boolean = false): Promise<MessageId> {
+    const { typed, attached = [] } = said;
+    const id = await this.#session.say(said, pinned);
+    const text = [typed, ...attached].join('\n\n');
+    this.emit({ type: 'user', id, text, ...(attached.length === 0 ? {} : { typed }) });
     this.tellContext();
     return id;
   }
@@ -265,6 +258,8 @@ export class Agent {
     const [machine, effects] = transition(this.#machine, event);
     this.#machine = machine;
     if (machine.phase !== before) this.emit({ type: 'phase', phase: machine.phase });
+    // Made before anything runs: what is interrupted at once is interrupted too.
+    if (effects.some(({ kind }) => LONG.has(kind))) this.#controller = new AbortController();
     for (const effect of effects) {
       if (effect.kind === 'abort') this.#controller.abort();
       else this.#effects = this.#effects.then(() => this.#carryOut(effect));
@@ -275,8 +270,7 @@ export class Agent {
   async #carryOut(effect: Effect): Promise<void> {
     switch (effect.kind) {
       case 'append':
-        await this.note(effect.text);
-        return;
+        return this.#append(effect.text);
       case 'prepare':
         return this.#under(() => this.#prepare(effect.compaction));
       case 'ask':
@@ -313,23 +307,39 @@ export class Agent {
     for (const resolve of this.#resting.splice(0)) resolve(reason);
   }
 
+  /** What an interruption keeps from being sent goes back to where it was typed. */
+  async #append(typed: string): Promise<void> {
+    const { signal } = this.#controller;
+    try {
+      const said = await withMentions(this, typed, signal);
+      signal.throwIfAborted();
+      await this.note(said);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      this.emit({ type: 'returned', texts: [typed] });
+    }
+  }
+
   /** Runs one long thing; what it returns, or how it failed, is the machine's next event. */
   #under(work: () => Promise<MachineEvent>): void {
-    this.#controller = new AbortController();
     const { signal } = this.#controller;
     this.#compactionUsage = NO_USAGE;
     this.#compactionStarted = false;
     this.#summaryFailed = false;
-    work()
+    const working = signal.aborted ? Promise.resolve(ABORTED) : work();
+    working
       .catch((error: unknown): MachineEvent => {
         if (this.#compactionStarted)
           this.emit({
             type: 'compaction-stopped',
             reason: signal.aborted ? 'interrupted' : reasonOf(error),
           });
-        return signal.aborted ? { kind: 'aborted' } : { kind: 'failed', reason: reasonOf(error) };
+        return signal.aborted ? ABORTED : { kind: 'failed', reason: reasonOf(error) };
       })
-      .then((event) => this.#dispatch(event))
+      // A prompt that was ready all the same is not sent.
+      .then((event) =>
+        this.#dispatch(signal.aborted && event.kind === 'prepared' ? ABORTED : event),
+      )
       .catch((error: unknown) => this.emit({ type: 'error', error: reasonOf(error) }));
   }
 
@@ -537,6 +547,18 @@ export class Agent {
     });
   }
 }
+
+const ABORTED: MachineEvent = { kind: 'aborted' };
+
+/** What takes its time and can be interrupted. */
+const LONG: ReadonlySet<Effect['kind']> = new Set([
+  'prepare',
+  'ask',
+  'act',
+  'compact',
+  'compact-for-provider',
+  'switch',
+]);
 
 /** The messages to send, with the positions of cache markers among them for a provider that wants any. */
 function wireOf(

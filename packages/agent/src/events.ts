@@ -17,7 +17,14 @@ export type AgentEvent =
       readonly file: string;
     }
   | { readonly type: 'phase'; readonly phase: string }
-  | { readonly type: 'user'; readonly id: MessageId; readonly text: string }
+  | {
+      readonly type: 'user';
+      readonly id: MessageId;
+      /** The whole of it. */
+      readonly text: string;
+      /** What a person typed of it, where that brought something along. */
+      readonly typed?: string;
+    }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | {

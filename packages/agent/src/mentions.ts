@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { type ThreadId } from '@bobbin/core';
+import { relative, resolve } from 'node:path';
+import type { ImagePart, ThreadId } from '@bobbin/core';
 import type { Agent } from './agent.ts';
 import { pulledOut } from './handover.ts';
-import { isAllowed, pathWish } from './permissions.ts';
+import { attachedImage, imageType } from './images.ts';
+import { isAllowed, leadsOut, pathWish } from './permissions.ts';
+import type { Said } from './said.ts';
 import { findSession } from './sessions.ts';
 import { isText, readBytes } from './tools/source-file.ts';
 
@@ -11,37 +12,54 @@ const MENTION = /(?<=^|\s)@(thread:)?([^\s,;:!?'"()]+)/g;
 const LONGEST_FILE = 60_000;
 
 /**
- * A message with what it mentions: `@path` brings the file along, `@thread:ID` what that session holds for the message.
- * What is no file stays the word that it is.
+ * What was typed with what it mentions: `@path` brings the file or the image along, `@thread:ID` what that session
+ * holds for the message. What is no file stays the word that it is; mentions in what is brought along are only text.
  */
 export async function withMentions(
   agent: Agent,
-  text: string,
+  typed: string,
   signal: AbortSignal,
-): Promise<string> {
-  const blocks: string[] = [];
-  for (const [, thread, name = ''] of text.matchAll(MENTION)) {
-    const block =
+): Promise<Said> {
+  const attached = new Set<string>();
+  const images: ImagePart[] = [];
+  for (const [, thread, name = ''] of typed.matchAll(MENTION)) {
+    const brought =
       thread === undefined
-        ? await fileBlock(agent, name)
-        : await threadBlock(agent, name, text, signal);
-    if (block !== undefined && !blocks.includes(block)) blocks.push(block);
+        ? await broughtFile(agent, name.replace(/\.+$/, ''))
+        : await threadBlock(agent, name, typed, signal);
+    if (brought === undefined || attached.has(brought.text)) continue;
+    attached.add(brought.text);
+    if (brought.image !== undefined) images.push(brought.image);
   }
-  return [text, ...blocks].join('\n\n');
+  return { typed, attached: [...attached], images };
 }
 
-async function fileBlock(agent: Agent, mentioned: string): Promise<string | undefined> {
-  const { folders, permissions } = agent.options;
-  const name = mentioned.replace(/\.+$/, '');
+interface Brought {
+  readonly text: string;
+  readonly image?: ImagePart;
+}
+
+async function broughtFile(agent: Agent, name: string): Promise<Brought | undefined> {
+  const { folders, vault, clock } = agent.options;
   const path = resolve(folders.project, name);
-  const info = await stat(path).catch(() => undefined);
-  if (info?.isFile() !== true) return undefined;
-  // Who types the path of a file outside the project has allowed it; who plays a script has not.
-  if (
-    !agent.options.interactive &&
-    !isAllowed(pathWish('read', path, folders.project), permissions)
-  )
-    return undefined;
+  if (!mayBring(agent, path)) return undefined;
+  const mediaType = imageType(path);
+  if (mediaType === undefined) return fileBlock(name, path);
+  const place = { key: agent.session.key, artifacts: vault.artifacts, now: clock.now() };
+  const image = await attachedImage(path, mediaType, place);
+  return image === undefined ? undefined : { text: image.note, image: image.image };
+}
+
+/** Who types a path outside the project has allowed it, but not where a link leads; who plays a script has not. */
+function mayBring(
+  { options: { folders, permissions, interactive } }: Agent,
+  path: string,
+): boolean {
+  if (isAllowed(pathWish('read', path, folders.project), permissions)) return true;
+  return interactive && leadsOut(relative(folders.project, path));
+}
+
+async function fileBlock(name: string, path: string): Promise<Brought | undefined> {
   const bytes = await readBytes(path);
   if (typeof bytes === 'string' || !isText(bytes)) return undefined;
   const content = bytes.toString('utf8');
@@ -49,23 +67,22 @@ async function fileBlock(agent: Agent, mentioned: string): Promise<string | unde
     content.length > LONGEST_FILE
       ? `${content.slice(0, LONGEST_FILE)}\n(cut off; read ${name} for the rest)`
       : content;
-  return `<file path="${name}">\n${cut.trimEnd()}\n</file>`;
+  return { text: `<file path="${name}">\n${cut.trimEnd()}\n</file>` };
 }
 
 async function threadBlock(
-  agent: Agent,
+  { session, options }: Agent,
   id: string,
-  text: string,
+  typed: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const { session, options } = agent;
+): Promise<Brought | undefined> {
   const found = findSession(options.folders, id);
   if (found === undefined || found === session.id) return undefined;
   const held = await pulledOut(
     session,
     { ...session.key, thread: found as ThreadId },
-    text,
+    typed,
     signal,
   );
-  return held === '' ? undefined : `<thread id="${found}">\n${held}\n</thread>`;
+  return held === '' ? undefined : { text: `<thread id="${found}">\n${held}\n</thread>` };
 }

@@ -54,8 +54,13 @@ function coversCommand(pattern: string, command: string): boolean {
 export function pathWish(kind: 'read' | 'write', path: string, root: string): Wish {
   const absolute = realPath(resolve(root, path));
   const inside = relative(realPath(root), absolute);
-  const outside = inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside);
+  const outside = leadsOut(inside);
   return { kind, subject: outside ? absolute : inside || '.', outside };
+}
+
+/** Whether a relative path leads out of where it begins. */
+export function leadsOut(path: string): boolean {
+  return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }
 
 /** The real path of what is there, with the names of what is not there yet. */

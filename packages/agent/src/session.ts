@@ -14,7 +14,6 @@ import {
   type CompactOptions,
   type Counter,
   type Fitted,
-  type ImagePart,
   type Message,
   type MessageId,
   type Node,
@@ -33,6 +32,7 @@ import { readInstructions } from './instructions.ts';
 import type { CachePrices } from './ledger.ts';
 import type { Model } from './models.ts';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
+import { saidParts, type Said } from './said.ts';
 import { projectName } from './session-id.ts';
 import type { Settings } from './settings.ts';
 import { sessionSummarizer } from './summarizing.ts';
@@ -158,9 +158,9 @@ export class Session {
     return Math.round(handle.pressure * limitTokens) + systemTokens + toolTokens;
   }
 
-  async say(text: string, images: readonly ImagePart[], pinned: boolean): Promise<MessageId> {
+  async say(said: Said, pinned: boolean): Promise<MessageId> {
     const time = this.#setting.clock.now();
-    const parts = [{ kind: 'text', text } as const, ...images];
+    const parts = saidParts(said);
     const meta = pinned ? { time, pinned } : { time };
     const [id] = await this.handle.appendDecoded([{ role: 'user', parts, meta }]);
     return id as MessageId;

@@ -2,7 +2,6 @@ import type { Agent } from './agent.ts';
 import type { CommandResult } from './commands/command.ts';
 import { COMMANDS } from './commands/commands.ts';
 import { ExpectedError } from './expected-error.ts';
-import { withMentions } from './mentions.ts';
 import { reasonOf } from './provider-error.ts';
 
 /**
@@ -16,12 +15,7 @@ export async function submit(agent: Agent, text: string): Promise<CommandResult 
     if (command !== null)
       return await runCommand(agent, command[1] ?? '', command[2]?.trim() ?? '');
     if (trimmed === '') agent.goOn();
-    else
-      agent.say(
-        trimmed.includes('@')
-          ? await agent.hold((signal) => withMentions(agent, trimmed, signal))
-          : trimmed,
-      );
+    else agent.say(trimmed);
   } catch (error) {
     if (!isAbort(error)) agent.emit({ type: 'error', error: reasonOf(error) });
   }

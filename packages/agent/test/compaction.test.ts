@@ -70,7 +70,7 @@ test('B4 the context is what the provider reported, the rest estimated', async (
   } = answer?.usage ?? {};
   const reported = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
   assert.equal(shop.agent.session.contextTokens, reported);
-  await shop.agent.note('one more message');
+  await shop.agent.note({ typed: 'one more message' });
   const more = shop.agent.session.contextTokens;
   assert.ok(more > reported && more < reported + 20, `${reported} → ${more}`);
 });
@@ -458,7 +458,7 @@ test('B13 C11 an attached image is an artifact: behind a compaction the model re
   const [first] = await shop.agent.session.path();
   assert.deepEqual(
     first?.message.parts.map(({ kind }) => kind),
-    ['text', 'image'],
+    ['text', 'text', 'image'],
   );
   await talked(shop, 1, 8);
   await shop.line('/compact');

@@ -182,6 +182,23 @@ test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many
   await terminal.until('pasted 0');
 });
 
+test('a file that is mentioned is folded; after a resume the arrow keys bring back what was typed alone', async (t) => {
+  const where = place(t, EDITOR);
+  const rows = Array.from({ length: 60 }, (_, i) => `row ${i}`);
+  writeFileSync(join(where.cwd, 'big.txt'), rows.join('\n'));
+  const first = open(t, where, 'look at @big.txt now');
+  await first.until('You wrote 64 lines.');
+  assertScreen('mention', await first.settled());
+  first.type('\u000F');
+  await first.until('row 59');
+  first.kill();
+  const second = open(t, where, '--continue');
+  await second.until('You wrote 64 lines.');
+  assertScreen('mention', await second.settled());
+  second.type('\u001B[A');
+  await second.until(/─\nlook at @big\.txt now\n─/);
+});
+
 test('a terminal without colour gets none; one with colour does', async (t) => {
   const where = place(t, EDITOR);
   const plain = open(t, where, 'hello');

@@ -18,9 +18,8 @@ export const handoffCommand: SlashCommand = {
     await agent.hold(async (signal) => {
       const held = await pulledOut(session, session.key, operands, signal);
       await agent.enter(id);
-      await agent.note(
-        `${operands}\n\n[Handed over from session ${before}; @thread:${before} reads more of it]\n${held}`,
-      );
+      const origin = `[Handed over from session ${before}; @thread:${before} reads more of it]`;
+      await agent.note({ typed: operands, attached: [`${origin}\n${held}`] });
     }, true);
     return {
       text: `Handed over to a new session; ${before} stays as it is.`,

@@ -25,7 +25,7 @@ export const pinCommand: SlashCommand = {
       };
     }
     if (!/^\d+$/.test(operands)) {
-      const id = await agent.note(operands, true);
+      const id = await agent.note({ typed: operands }, true);
       return { text: 'Pinned: it stays whole in every prompt.', data: { id } };
     }
     if (turns.length === 0) throw new ExpectedError('there is nothing to pin yet');

@@ -1,4 +1,4 @@
-import { textOf, usageTokens, type Usage } from '@bobbin/core';
+import { usageTokens, type Usage } from '@bobbin/core';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { Choices } from '../commands/command.ts';
 import { COMMANDS } from '../commands/commands.ts';
@@ -6,6 +6,7 @@ import type { AgentEvent } from '../events.ts';
 import { tokensText } from '../figures.ts';
 import { ledgerOf, priceOf } from '../ledger.ts';
 import type { Answer } from '../permissions.ts';
+import { saidIn } from '../said.ts';
 import { submit } from '../submit.ts';
 import { addUsage, NO_USAGE } from '../usage.ts';
 import type { Screen } from './screen.ts';
@@ -43,7 +44,7 @@ export class Conversation {
     conversation.#agent = agent;
     agent.tellSession();
     for (const message of agent.session.handle.messages)
-      if (message.role === 'user') screen.editor.addToHistory(textOf(message));
+      if (message.role === 'user') screen.editor.addToHistory(saidIn(message).typed);
     return conversation;
   }
 

@@ -1,19 +1,25 @@
 import { truncateToWidth, type Component } from '@earendil-works/pi-tui';
-import { isJsonObject, type Json } from '@bobbin/core';
-import type { Theme } from './theme.ts';
+import { isJsonObject, type Json, type Outcome } from '@bobbin/core';
+import { diffStyle } from './diff-style.ts';
+import { FoldedLines, moreLines } from './folded-lines.ts';
 import { printable } from './printable.ts';
+import type { Theme } from './theme.ts';
 
 const FOLDED_LINES = 4;
 const DIFF_LINES = 12;
-const MOST_LINES = 400;
+const RUNNING_LINES = 400;
+/** What is kept of the output of a tool that is running: more than a screen shows. */
+const TAIL_CHARS = 32_000;
 
 /** A call with what came of it: folded to a few lines, or whole. */
 export class ToolView implements Component {
   readonly #theme: Theme;
   readonly #title: string;
-  #output = '';
-  #diff: string | undefined;
-  #state: 'running' | 'success' | 'failure' | 'partial' = 'running';
+  #tail = '';
+  #lineBreaks = 0;
+  #end:
+    | { readonly outcome: Outcome; readonly lines: FoldedLines; readonly most: number }
+    | undefined;
   folded = true;
 
   constructor(theme: Theme, tool: string, args: Json) {
@@ -22,49 +28,45 @@ export class ToolView implements Component {
   }
 
   add(text: string): void {
-    this.#output += text;
+    this.#tail = (this.#tail + text).slice(-TAIL_CHARS);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+      this.#lineBreaks += 1;
   }
 
-  finish(outcome: 'success' | 'failure' | 'partial', text: string, diff?: string): void {
-    this.#state = outcome;
-    this.#output = text;
-    this.#diff = diff === '' ? undefined : diff;
+  finish(outcome: Outcome, text: string, diff: string = ''): void {
+    this.#tail = '';
+    const isDiff = diff !== '';
+    const lines = isDiff
+      ? new FoldedLines(diff, diffStyle(this.#theme))
+      : new FoldedLines(text, this.#theme.dim);
+    this.#end = { outcome, lines, most: isDiff ? DIFF_LINES : FOLDED_LINES };
   }
 
   invalidate(): void {
-    // Nothing is remembered.
+    // Nothing depends on the width but what is cut off.
   }
 
   render(width: number): string[] {
     const { dim, bold, error } = this.#theme;
-    const sign = { running: '…', success: '✓', partial: '✓', failure: '✗' }[this.#state];
-    const head = `${this.#state === 'failure' ? error(sign) : dim(sign)} ${bold(this.#title)}`;
-    const lines = [head, ...this.#body()];
-    return ['', ...lines.map((line) => truncateToWidth(line, width))];
+    const sign = { running: '…', success: '✓', partial: '✓', failure: '✗' }[
+      this.#end?.outcome ?? 'running'
+    ];
+    const head = `${this.#end?.outcome === 'failure' ? error(sign) : dim(sign)} ${bold(this.#title)}`;
+    const body =
+      this.#end === undefined
+        ? this.#running()
+        : this.#end.lines.show(this.#theme, this.folded, this.#end.most);
+    return ['', head, ...body].map((line) => truncateToWidth(line, width));
   }
 
-  #body(): readonly string[] {
-    const { dim } = this.#theme;
-    const diff = this.#diff?.split('\n').map((line) => this.#diffLine(line));
-    const lines =
-      diff ??
-      printable(this.#output)
-        .trimEnd()
-        .split('\n')
-        .filter((line, _, all) => all.length > 1 || line !== '');
-    const most = this.folded ? (diff === undefined ? FOLDED_LINES : DIFF_LINES) : MOST_LINES;
-    const shown = this.#state === 'running' ? lines.slice(-most) : lines.slice(0, most);
-    const more = lines.length - shown.length;
-    const body = shown.map((line) => `  ${diff === undefined ? dim(line) : line}`);
-    return more > 0
-      ? [...body, dim(`  … ${more} more lines${this.folded ? ' (Ctrl+O shows all)' : ''}`)]
-      : body;
-  }
-
-  #diffLine(line: string): string {
-    const { added, removed, dim } = this.#theme;
-    const sign = line.charAt(5);
-    return (sign === '+' ? added : sign === '-' ? removed : dim)(printable(line));
+  /** The end of what there is so far. */
+  #running(): readonly string[] {
+    const text = printable(this.#tail).trimEnd();
+    if (text === '') return [];
+    const shown = text.split('\n').slice(this.folded ? -FOLDED_LINES : -RUNNING_LINES);
+    const lines = this.#lineBreaks + (this.#tail.endsWith('\n') ? 0 : 1);
+    const body = shown.map((line) => `  ${this.#theme.dim(line)}`);
+    return [...body, ...moreLines(this.#theme, lines - shown.length, this.folded)];
   }
 }
 

@@ -1,4 +1,4 @@
-import { Container, Markdown, Spacer, Text } from '@earendil-works/pi-tui';
+import { Container, Markdown, Spacer, Text, type Component } from '@earendil-works/pi-tui';
 import {
   callsOf,
   isSummary,
@@ -10,6 +10,8 @@ import {
   type Message,
 } from '@bobbin/core';
 import type { AgentEvent } from '../events.ts';
+import { saidIn } from '../said.ts';
+import { AttachmentView } from './attachment-view.ts';
 import { CompactionCard } from './compaction-card.ts';
 import { printable } from './printable.ts';
 import type { Theme } from './theme.ts';
@@ -17,11 +19,13 @@ import { ToolView } from './tool-view.ts';
 
 const SHOWN_MESSAGES = 40;
 
+type Foldable = Component & { folded: boolean };
+
 /** What was said and done, top to bottom; it grows with the agent's events. */
 export class Transcript extends Container {
   readonly #theme: Theme;
   readonly #tools = new Map<string, ToolView>();
-  readonly #foldable = new Set<{ folded: boolean }>();
+  readonly #foldable = new Set<Foldable>();
   #streaming: { view: Markdown; text: string } | undefined;
   #folded = true;
   /** How many messages of the thread it shows or stands for. */
@@ -52,7 +56,10 @@ export class Transcript extends Container {
 
   #replay(message: Message): void {
     const text = textOf(message);
-    if (message.role === 'user' && !isSummary(message) && text !== '') this.#user(text);
+    if (message.role === 'user' && !isSummary(message) && text !== '') {
+      const { typed, attached = [] } = saidIn(message);
+      this.#user(typed, attached.join('\n\n'));
+    }
     if (message.role === 'assistant' && text !== '') this.#assistant(text);
     for (const { callId, tool, args } of callsOf(message))
       this.#toolStart(callId, tool, parseJson(args) ?? args);
@@ -64,7 +71,10 @@ export class Transcript extends Container {
     switch (event.type) {
       case 'user':
         this.messages += 1;
-        return this.#user(event.text);
+        return this.#user(
+          event.typed ?? event.text,
+          event.typed === undefined ? '' : event.text.slice(event.typed.length).trim(),
+        );
       case 'text':
         return this.#stream(event.text);
       case 'assistant':
@@ -81,7 +91,7 @@ export class Transcript extends Container {
         this.messages += 1;
         return this.#tools.get(event.callId)?.finish(event.outcome, event.text, event.diff);
       case 'compaction-end':
-        return this.#card(new CompactionCard(this.#theme, event));
+        return this.#foldableChild(new CompactionCard(this.#theme, event));
       case 'compaction-stopped':
         return this.say(this.#theme.dim(`Compaction stopped: ${event.reason}.`));
       case 'command':
@@ -114,9 +124,10 @@ export class Transcript extends Container {
     this.addChild(new Text(`\n${text}`, 0, 0));
   }
 
-  #user(text: string): void {
+  #user(typed: string, attached: string): void {
     const { accent } = this.#theme;
-    this.addChild(new Text(`\n${accent('>')} ${printable(text)}`, 0, 0));
+    this.addChild(new Text(`\n${accent('>')} ${printable(typed)}`, 0, 0));
+    if (attached !== '') this.#foldableChild(new AttachmentView(this.#theme, attached));
   }
 
   #assistant(text: string): Markdown {
@@ -136,10 +147,10 @@ export class Transcript extends Container {
     this.#streaming = undefined;
     const view = new ToolView(this.#theme, tool, args);
     this.#tools.set(callId, view);
-    this.#card(view);
+    this.#foldableChild(view);
   }
 
-  #card(view: ToolView | CompactionCard): void {
+  #foldableChild(view: Foldable): void {
     view.folded = this.#folded;
     this.#foldable.add(view);
     this.addChild(view);
