@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { repeatsItself } from '../scripts/e2e-model/repetition.ts';
 import { serveModel, type ServedModel } from '../scripts/e2e-model/serve.ts';
 
 type Generate = ServedModel['generate'];
@@ -99,4 +100,17 @@ test('a request larger than the window of the served model is refused as provide
   );
   assert.equal(status, 400);
   assert.match(body, /maximum context length is 100 tokens, asked for 113\./);
+});
+
+test('the served model is at its end when it says the same thing for the third time', () => {
+  const said = 'The lexer is done.\nNext: the parser.\n';
+  assert.equal(repeatsItself(`${said}Next: the parser.\n`), false);
+  assert.equal(
+    repeatsItself(`${said}Next: the parser.\nNext: the parser.`),
+    false,
+    'not ended yet',
+  );
+  assert.equal(repeatsItself(`${said}Next: the parser.\nNext: the parser.\n`), true);
+  assert.equal(repeatsItself('It runs on. It runs on. It runs on. '), true);
+  assert.equal(repeatsItself('- a\n- a\n- a\n- a\n'), false, 'too short to tell');
 });

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { repeatsItself } from './repetition.ts';
 import type { ServedModel } from './serve.ts';
 
 /** The few parts of node-llama-cpp that are used; it is installed apart, so its own types are not at hand. */
@@ -17,10 +18,7 @@ interface LlamaContext {
 interface Runtime {
   getLlama(options: object): Promise<Llama>;
   LlamaChatSession: new (options: object) => {
-    promptWithMeta(
-      text: string,
-      options: object,
-    ): Promise<{ readonly responseText: string; readonly stopReason: string }>;
+    promptWithMeta(text: string, options: object): Promise<{ readonly stopReason: string }>;
   };
 }
 
@@ -44,13 +42,23 @@ export async function loadModel(
     name: 'tinyllama-1b',
     contextTokens,
     countTokens: (text) => model.tokenize(text).length,
-    async generate({ system, user, ...options }) {
+    async generate({ system, user, signal, ...options }) {
       const session = new runtime.LlamaChatSession({ contextSequence, systemPrompt: system });
-      const { responseText, stopReason } = await session.promptWithMeta(user, {
+      // A model this small seldom finds its end: it is at it when it says the same thing again and again.
+      const ended = new AbortController();
+      let text = '';
+      const { stopReason } = await session.promptWithMeta(user, {
         ...options,
         seed: 1,
+        signal: AbortSignal.any([signal, ended.signal]),
+        stopOnAbortSignal: true,
+        onTextChunk: (piece: string) => {
+          text += piece;
+          if (repeatsItself(text)) ended.abort();
+        },
       });
-      return { text: responseText, isCutOff: stopReason === 'maxTokens' };
+      signal.throwIfAborted();
+      return { text, isCutOff: stopReason === 'maxTokens' };
     },
   };
 }
