@@ -19,7 +19,8 @@ import { compactionEnd, isCompaction, verdictOf } from './compaction-report.ts';
 import type { AgentEvent, EndReason } from './events.ts';
 import { PROTOCOL_VERSION } from './events.ts';
 import type { Folders } from './folders.ts';
-import { askModel } from './loop.ts';
+import { livePrompt, sentFor, type Sent } from './live-prompt.ts';
+import { askModel, type Request } from './loop.ts';
 import {
   startMachine,
   transition,
@@ -62,6 +63,7 @@ export class Agent {
   #effects: Promise<void> = Promise.resolve();
   #controller = new AbortController();
   #fitted: Fitted<AiSdkMessage> | undefined;
+  #sent: Sent | undefined;
   #calls: readonly CallPart[] = [];
   readonly #asked = new Map<string, (answer: Answer) => void>();
   readonly #resting: ((reason: EndReason) => void)[] = [];
@@ -236,6 +238,8 @@ export class Agent {
       clock,
       automatic: this.#machine.automatic === 'on',
       summaries: this.#machine.summaries,
+      live: async () =>
+        this.#sent === undefined ? undefined : livePrompt(this.#sent, this.#session),
       onSummaryStart: () => this.#compactionBegan(),
       onSummaryReport: (report) => this.#paid(report),
       onSummaryFailure: () => {
@@ -357,14 +361,16 @@ export class Agent {
     const fitted = this.#fitted;
     if (fitted === undefined) throw new Error('nothing was prepared');
     const { system, tools, model } = this.#session;
-    const answer = await askModel({
+    const request: Request = {
       model: await model.load(),
       system,
       ...wireOf(fitted, model.provider === 'anthropic'),
       tools,
       signal,
       onText: (type, text) => this.emit({ type, text }),
-    });
+    };
+    this.#sent = sentFor(this.#session, request);
+    const answer = await askModel(request);
     switch (answer.kind) {
       case 'answer':
         return this.#answered(answer.messages, answer.usage, answer.cutOff);
@@ -529,11 +535,14 @@ export class Agent {
       });
     if (result !== 'done' && result !== 'by-extract') return result;
     this.#compactionBegan();
+    const about =
+      result === 'done' ? await this.#session.about(this.#controller.signal) : undefined;
     // A plan that could not be kept holds in this process; the store that failed need not answer either.
     const events = await this.#session.store.events(this.#session.key).catch(() => []);
     const count = Math.max(1, events.filter(({ event }) => isCompaction(event)).length);
     const { systemTokens, toolTokens } = this.#session;
     this.emit(compactionEnd(fitted, systemTokens + toolTokens, count, this.#compactionUsage));
+    if (about !== undefined) this.emit({ type: 'notice', text: about });
     this.tellContext();
     return result;
   }

@@ -81,7 +81,7 @@ export async function askModel(request: Request): Promise<Answer> {
 }
 
 /** The tools as the model may call them; the agent runs them itself, so that a person can be asked first. */
-async function toolSet(tools: Toolbox): Promise<ToolSet> {
+export async function toolSet(tools: Toolbox): Promise<ToolSet> {
   const { jsonSchema, tool } = await import('ai');
   const entries = [...tools.values()].map(({ name, description, parameters }) => [
     name,
@@ -92,12 +92,12 @@ async function toolSet(tools: Toolbox): Promise<ToolSet> {
 
 const MARKER = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
 
-function systemMessage({ system, cachePoints }: Request): SystemModelMessage {
+export function systemMessage({ system, cachePoints }: Request): SystemModelMessage {
   const message: SystemModelMessage = { role: 'system', content: system };
   return cachePoints.length === 0 ? message : { ...message, providerOptions: MARKER };
 }
 
-function markedMessages({ messages, cachePoints }: Request): ModelMessage[] {
+export function markedMessages({ messages, cachePoints }: Request): ModelMessage[] {
   const points = new Set(cachePoints);
   return messages.map((message, i) =>
     points.has(i) ? { ...message, providerOptions: { ...optionsOf(message), ...MARKER } } : message,

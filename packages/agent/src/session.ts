@@ -3,7 +3,9 @@ import {
   budget,
   contextSize,
   createBobbin,
+  currentSummary,
   estimator,
+  mannerOf,
   messageLimit,
   modelFacts,
   scaled,
@@ -27,6 +29,7 @@ import {
   type ThreadKey,
 } from '@bobbin/core';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import type { LivePrompt } from '@bobbin/models';
 import type { Folders } from './folders.ts';
 import { readInstructions } from './instructions.ts';
 import type { CachePrices } from './ledger.ts';
@@ -65,6 +68,8 @@ export interface SessionSetting {
   readonly automatic: boolean;
   /** Whether a model writes the summaries, or the built-in extract. */
   readonly summaries: 'model' | 'extract';
+  /** The prompt that `model` knows already, if any. */
+  readonly live: () => Promise<LivePrompt | undefined>;
   readonly onSummaryStart: () => void;
   readonly onSummaryReport: (report: SummaryReport) => void;
   readonly onSummaryFailure: (reason: string) => void;
@@ -229,9 +234,22 @@ export class Session {
     const { compaction } = settings;
     const own = sessionSummarizer({
       ...(summaries === 'extract' ? {} : { model: summaryModel }),
+      manner: mannerOf('pi'),
       maxOutputTokens: Math.floor(reserveOf(compaction, this.#windowTokens) * 0.8),
     });
     return trustedSummarizer(own);
+  }
+
+  /** Two sentences about the session by a model, where the policy has them written (B22). */
+  async about(signal: AbortSignal): Promise<string | undefined> {
+    const { model, settings, summaries, summaryModel = model } = this.#setting;
+    const { name } = policyOf(settings.compaction, this.#windowTokens, true);
+    const summary = currentSummary(this.handle.plan)?.summary;
+    if (summary === undefined || summaries === 'extract' || mannerOf(name).display === 'none')
+      return undefined;
+    const { displaySummary } = await import('@bobbin/models');
+    const report = this.#setting.onSummaryReport;
+    return displaySummary(summary, await summaryModel.load(), { signal, report });
   }
 
   /** What the cache costs, in multiples of fresh input. */
@@ -293,10 +311,11 @@ async function openHandle(
   const toolTokens = counter.tools(toolSchemas(tools));
   const whole = budget({ ...budgetOf(compaction, windowTokens), systemTokens, toolTokens });
   const summaryModel = summaries === 'extract' ? undefined : (setting.summaryModel ?? model);
+  const policy = policyOf(compaction, windowTokens, automatic);
   const bobbin = createBobbin<AiSdkMessage>({
     model: model.id,
     budget: whole,
-    preset: policyOf(compaction, windowTokens, automatic),
+    preset: policy,
     codec: aiSdk,
     ...(exact === undefined ? {} : { counter: exact }),
     store: vault.store,
@@ -306,6 +325,8 @@ async function openHandle(
     clock,
     summarizer: sessionSummarizer({
       ...(summaryModel === undefined ? {} : { model: summaryModel }),
+      manner: mannerOf(policy.name),
+      ...(setting.summaryModel === undefined ? { live: setting.live } : {}),
       maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
       onStart: setting.onSummaryStart,
       onReport: setting.onSummaryReport,

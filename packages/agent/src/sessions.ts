@@ -1,6 +1,14 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isJsonObject, parseJson, textOf, type Message } from '@bobbin/core';
+import {
+  currentSummary,
+  displayText,
+  isJsonObject,
+  parseJson,
+  textOf,
+  type Message,
+  type Plan,
+} from '@bobbin/core';
 import type { Folders } from './folders.ts';
 import { projectName } from './session-id.ts';
 
@@ -10,16 +18,20 @@ export interface SessionEntry {
   readonly changedAt: number;
   /** What the user said first. */
   readonly title: string;
+  /** What its last summary says, in two sentences (B22). */
+  readonly about?: string;
 }
 
 const FIRST_BYTES = 65_536;
+const LAST_BYTES = 1_048_576;
 
-/** The sessions of a project, the one that changed last first. Only the beginning of each file is read. */
+/** The sessions of a project, the one that changed last first. Only the beginning and the end of each file are read. */
 export function listSessions(folders: Folders): readonly SessionEntry[] {
   return sessionFiles(folders).map(({ path, changedAt }) => ({
     id: basename(path, '.jsonl'),
     changedAt,
     title: titleOf(path),
+    ...aboutOf(path),
   }));
 }
 
@@ -49,7 +61,7 @@ export function findSession(folders: Folders, wanted: string): string | undefine
 }
 
 function titleOf(path: string): string {
-  for (const line of beginning(path).split('\n')) {
+  for (const line of bytesOf(path, 0, FIRST_BYTES).split('\n')) {
     const entry = parseJson(line);
     if (!isJsonObject(entry) || entry['type'] !== 'message') continue;
     const message = entry['message'] as unknown as Message;
@@ -58,11 +70,28 @@ function titleOf(path: string): string {
   return '(nothing said yet)';
 }
 
-function beginning(path: string): string {
+function aboutOf(path: string): Pick<SessionEntry, 'about'> {
+  const end = bytesOf(path, Math.max(0, statSync(path).size - LAST_BYTES), LAST_BYTES);
+  const at = end.lastIndexOf('\n{"type":"compaction"');
+  const entry =
+    at < 0
+      ? undefined
+      : parseJson(
+          end
+            .slice(at + 1)
+            .split('\n', 1)
+            .join(''),
+        );
+  if (!isJsonObject(entry)) return {};
+  const summary = currentSummary(entry['plan'] as unknown as Plan)?.summary;
+  return summary === undefined ? {} : { about: displayText(summary) };
+}
+
+function bytesOf(path: string, from: number, most: number): string {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(FIRST_BYTES);
-    return bytes.toString('utf8', 0, readSync(file, bytes, 0, FIRST_BYTES, 0));
+    const bytes = Buffer.alloc(most);
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, most, from));
   } finally {
     closeSync(file);
   }

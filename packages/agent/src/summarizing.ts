@@ -1,11 +1,22 @@
-import { extractSummarizer, type Summarizer, type SummaryReport } from '@bobbin/core';
+import {
+  extractSummarizer,
+  promptVersion,
+  type AnswerForm,
+  type Summarizer,
+  type SummaryManner,
+  type SummaryReport,
+} from '@bobbin/core';
+import type { LivePrompt } from '@bobbin/models';
 import type { Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';
 
 export interface SummarizingOptions {
   /** The model that writes summaries; the built-in extract where absent. */
   readonly model?: Model;
+  readonly manner: SummaryManner;
   readonly maxOutputTokens: number;
+  /** The prompt that the model knows already, where it is the model that works. */
+  readonly live?: () => Promise<LivePrompt | undefined>;
   readonly onStart?: () => void;
   readonly onReport?: (report: SummaryReport) => void;
   /** The model gave no summary; the engine's extract stands in. */
@@ -14,9 +25,13 @@ export interface SummarizingOptions {
 
 /** The summarizer that a session gives the engine: it tells when it begins and what it cost. */
 export function sessionSummarizer(options: SummarizingOptions): Summarizer {
-  const { model, maxOutputTokens, onStart, onReport, onFailure } = options;
+  const { model, manner, onStart, onReport, onFailure } = options;
   return {
-    id: model?.name ?? extractSummarizer.id,
+    // As `modelSummarizer` names itself, without loading the provider's code for it (C16).
+    id:
+      model === undefined
+        ? extractSummarizer.id
+        : `${model.name}+${promptVersion(manner.style, answerOf(model))}`,
     async summarize(request) {
       onStart?.();
       if (model === undefined) return extractSummarizer.summarize(request);
@@ -25,7 +40,7 @@ export function sessionSummarizer(options: SummarizingOptions): Summarizer {
         request.report?.(told);
       };
       try {
-        const summarizer = await modelSummarizerOf(model, maxOutputTokens);
+        const summarizer = await modelSummarizerOf(model, options);
         return await summarizer.summarize({ ...request, report });
       } catch (error) {
         if (request.signal?.aborted !== true) onFailure?.(reasonOf(error));
@@ -35,15 +50,22 @@ export function sessionSummarizer(options: SummarizingOptions): Summarizer {
   };
 }
 
-async function modelSummarizerOf(model: Model, maxOutputTokens: number): Promise<Summarizer> {
+const answerOf = ({ structured }: Model): AnswerForm => (structured ? 'structured' : 'prose');
+
+async function modelSummarizerOf(
+  model: Model,
+  { manner, live, maxOutputTokens }: SummarizingOptions,
+): Promise<Summarizer> {
   const [{ modelSummarizer }, language] = await Promise.all([
     import('@bobbin/models'),
     model.load(),
   ]);
   return modelSummarizer({
     model: language,
+    style: manner.style,
+    ...(live === undefined || manner.reads === 'transcript' ? {} : { live }),
     windowTokens: model.windowTokens,
-    answer: model.structured ? 'structured' : 'prose',
+    answer: answerOf(model),
     maxOutputTokens,
   });
 }

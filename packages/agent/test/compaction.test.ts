@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { textOf } from '@bobbin/core';
+import { textOf, type Node } from '@bobbin/core';
 import { decodeLine } from '@bobbin/stores';
 import { submit } from '../src/submit.ts';
 import { ofType, workshop, type Asked, type Workshop } from './workshop.ts';
@@ -474,4 +474,76 @@ test('B13 C11 an attached image is an artifact: behind a compaction the model re
     JSON.stringify(result?.message.original),
     new RegExp(Buffer.from('not really a picture').toString('base64')),
   );
+});
+
+/** Answers at length, and summarises where it is asked to, with or without tools. */
+const PRESET_TALKER = `
+  const text = messages.map((message) => message.text).join('\\n');
+  if (/at most two sentences/.test(last.text)) return { text: 'I looked into FACT-1. I told what it is. And more.' };
+  if (/summar|checkpoint/.test(last.text) || tools.length === 0) return { text: 'MODEL SUMMARY of ' + [...new Set(text.match(/FACT-\\d+/g) ?? [])].join(' ') };
+  return { text: 'About ' + last.text.slice(0, 40) + ': ' + Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };
+`;
+
+const writers = ({ events }: Workshop): readonly string[] =>
+  ofType(events, 'compaction-end')
+    .flatMap((end) => end.events)
+    .flatMap((event) => (event.kind === 'summarized' ? [event.summarizer] : []));
+
+test('B11 C16 the agent asks for a hand-over in a call of its own; its id names the prompt and its version', async (t) => {
+  const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000 });
+  await talked(shop, 1, 4);
+  await shop.line('/compact');
+  const asked = shop.requests().at(-1);
+  assert.deepEqual(asked?.tools, []);
+  assert.match(asked?.messages[0]?.text ?? '', /^You write the hand-over of a coding session/);
+  assert.match(writers(shop).join(), /^scripted\/.*\+hand-over-prose-\d+$/);
+});
+
+for (const [preset, aim] of [
+  ['codex', /You set a checkpoint/],
+  ['opencode', /You summarise a working conversation/],
+] as const)
+  test(`B20 B22 with the preset ${preset} the summary is asked for in its words on top of the live prompt, which is read from the cache`, async (t) => {
+    const settings = { compaction: { preset } };
+    const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000, settings });
+    await talked(shop, 1, 4);
+    const sent = shop.requests().at(-1);
+    await shop.line('/compact');
+    const asked = shop.requests().find(({ messages }) => aim.test(messages.at(-1)?.text ?? ''));
+    assert.deepEqual(asked?.tools, sent?.tools);
+    assert.deepEqual(asked?.messages.slice(0, sent?.messages.length), sent?.messages);
+    assert.match(asked?.messages.at(-2)?.text ?? '', /^About Tell me about FACT-4/);
+    assert.match(writers(shop).join(), new RegExp(`\\+${preset}-prose-\\d+$`));
+    const [end] = ofType(shop.events, 'compaction-end');
+    assert.match(end?.summary ?? '', /MODEL SUMMARY of FACT-1 FACT-2 FACT-3 FACT-4/);
+    assert.ok((end?.usage.cacheReadTokens ?? 0) > 1_000, JSON.stringify(end?.usage));
+  });
+
+test('B22 with the preset opencode two sentences by the model are shown, and the list of sessions tells what each is about', async (t) => {
+  const settings = { compaction: { preset: 'opencode' } };
+  const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000, settings });
+  await talked(shop, 1, 4);
+  await shop.line('/compact');
+  const notices = ofType(shop.events, 'notice').map(({ text }) => text);
+  assert.ok(notices.includes('I looked into FACT-1. I told what it is.'), notices.join('\n'));
+  const [end] = ofType(shop.events, 'compaction-end');
+  assert.ok((end?.usage.outputTokens ?? 0) > 0);
+  await shop.line('/resume');
+  const listed = ofType(shop.events, 'command').at(-1);
+  const [entry] = (listed?.data ?? []) as readonly { title: string; about: string }[];
+  assert.equal(entry?.title, 'Tell me about FACT-1 please');
+  assert.match(entry?.about ?? '', /FACT-4/);
+  assert.match(listed?.text ?? '', /Tell me about FACT-1 please — .*FACT-4/);
+});
+
+test('a live prompt of another fork is not gone on from', async (t) => {
+  const settings = { compaction: { preset: 'codex' } };
+  const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000, settings });
+  await talked(shop, 1, 4);
+  const turns = await shop.agent.session.turns();
+  await shop.agent.session.moveHead(turns[2] as Node);
+  await shop.line('/compact');
+  const asked = shop.requests().at(-1);
+  assert.deepEqual(asked?.tools, []);
+  assert.doesNotMatch(JSON.stringify(asked), /FACT-4/);
 });

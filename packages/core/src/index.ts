@@ -151,6 +151,7 @@ export { chunks, formatMessage } from './summary/format.ts';
 export { namesIn } from './summary/names.ts';
 export {
   displayPrompt,
+  mannerOf,
   promptVersion,
   splitTurnPrompt,
   summaryPrompt,
@@ -158,6 +159,7 @@ export {
   type PromptRequest,
   type PromptStyle,
   type PromptTexts,
+  type SummaryManner,
 } from './summary/prompts.ts';
 export { redactSecrets, redactSummary, type Redact } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';

@@ -7,6 +7,8 @@ import {
   displayPrompt,
   EMPTY_SUMMARY,
   formatMessage,
+  mannerOf,
+  PRESETS,
   promptVersion,
   renderSummary,
   splitTurnPrompt,
@@ -119,6 +121,27 @@ test('A7 B11 B20 B22 each style has its own words, and its version is part of th
     promptVersion(style, 'structured'),
   ]);
   assert.equal(new Set(versions).size, 8);
+});
+
+test("A7 B11 B20 B22 each preset has its manner: every style, the live prompt and the line for display are somebody's", () => {
+  assert.deepEqual(
+    Object.fromEntries(
+      Object.keys(PRESETS).map((name) => [name, Object.values(mannerOf(name)).join(' ')]),
+    ),
+    {
+      ladder: 'hand-over transcript none',
+      step: 'step transcript none',
+      pi: 'hand-over transcript none',
+      codex: 'codex live-prompt none',
+      'claude-code': 'hand-over live-prompt none',
+      opencode: 'opencode live-prompt model',
+      'sliding-window': 'hand-over transcript none',
+      'turn-window': 'hand-over transcript none',
+      'token-window': 'hand-over transcript none',
+      'recursive-summary': 'hand-over transcript none',
+      timeline: 'hand-over transcript none',
+    },
+  );
 });
 
 test('A7 the step style asks for its six sections in order', () => {

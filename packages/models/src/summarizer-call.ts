@@ -1,10 +1,16 @@
 import type { JsonObject, Usage } from '@bobbin/core';
-import type { LanguageModel, LanguageModelUsage, ModelMessage, ToolSet } from 'ai';
+import type {
+  LanguageModel,
+  LanguageModelUsage,
+  ModelMessage,
+  SystemModelMessage,
+  ToolSet,
+} from 'ai';
 
 /** One request to a model. */
 export interface ModelCall {
   readonly model: LanguageModel;
-  readonly system?: string;
+  readonly system?: string | SystemModelMessage;
   readonly messages: ModelMessage[];
   /** Sent because the prompt that is extended has them; never run. */
   readonly tools?: ToolSet;
@@ -24,6 +30,11 @@ export type CallOutcome =
   | { readonly kind: 'failure'; readonly reason: string; readonly retryAfterMs: number | undefined }
   /** Asking again would fail again. */
   | { readonly kind: 'defeat'; readonly reason: string };
+
+/** Who answers, for reports and cache keys. */
+export function nameOf(model: LanguageModel): string {
+  return typeof model === 'string' ? model : `${model.provider}:${model.modelId}`;
+}
 
 /** Asks once. Nothing that a provider does makes it reject. */
 export async function callModel(call: ModelCall): Promise<CallOutcome> {

@@ -1,24 +1,38 @@
-import { displayPrompt, displayText, twoSentences, type Summary } from '@bobbin/core';
+import {
+  displayPrompt,
+  displayText,
+  twoSentences,
+  type Summary,
+  type SummaryReport,
+} from '@bobbin/core';
 import type { LanguageModel } from 'ai';
-import { callModel } from './summarizer-call.ts';
+import { Asking } from './summarizer-asking.ts';
+import { nameOf } from './summarizer-call.ts';
 
 const MOST_TOKENS = 120;
-const TIMEOUT_MS = 20_000;
+const PATIENCE = { retries: 0, timeoutMs: 20_000 } as const;
+
+export interface DisplayOptions {
+  readonly signal?: AbortSignal;
+  /** Told what it cost. */
+  readonly report?: (report: SummaryReport) => void;
+}
 
 /** What a list of sessions shows of one (B22): two sentences by a model, or of the summary itself where it fails. */
 export async function displaySummary(
   summary: Summary,
   model: LanguageModel,
-  signal: AbortSignal = AbortSignal.timeout(TIMEOUT_MS),
+  { signal, report }: DisplayOptions = {},
 ): Promise<string> {
   const { system, user } = displayPrompt(summary);
-  const outcome = await callModel({
+  const asking = new Asking(PATIENCE, signal, report);
+  const outcome = await asking.ask({
     model,
     system,
     messages: [{ role: 'user', content: user }],
     maxOutputTokens: MOST_TOKENS,
     temperature: 0.3,
-    signal,
   });
+  asking.tellCost(nameOf(model));
   return outcome.kind === 'answer' ? twoSentences(outcome.text) : displayText(summary);
 }

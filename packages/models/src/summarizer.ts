@@ -21,17 +21,19 @@ import {
   type Summary,
   type SummaryRequest,
 } from '@bobbin/core';
-import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
+import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 import { answerOf, Asking, type Patience } from './summarizer-asking.ts';
-import type { ModelCall } from './summarizer-call.ts';
+import { nameOf, type ModelCall } from './summarizer-call.ts';
 import { cutToTokens, fold, type Work } from './summarizer-fold.ts';
 import { mergedAnswers } from './summarizer-merge.ts';
 
 /** The prompt that a host sends its agent, as it sent it last: a call that begins with it is read from the cache. */
 export interface LivePrompt {
-  readonly system?: string;
+  readonly system?: string | SystemModelMessage;
   readonly tools?: ToolSet;
   readonly messages: readonly ModelMessage[];
+  /** What all of it takes, where that is known: it is not extended where the window has no room for more. */
+  readonly tokens?: number;
 }
 
 export interface ModelSummarizerOptions extends Patience {
@@ -43,7 +45,7 @@ export interface ModelSummarizerOptions extends Patience {
    * Extends the live prompt instead of sending the messages anew: for a summary by the agent's own model. Undefined
    * where there is none at the moment.
    */
-  readonly live?: () => LivePrompt | undefined;
+  readonly live?: () => LivePrompt | undefined | Promise<LivePrompt | undefined>;
   /** The model's window; looked up by its id where absent. */
   readonly windowTokens?: number;
   /** Caps the output below what the request allows. */
@@ -67,7 +69,7 @@ const STRUCTURED_FACTOR = 2;
  */
 export function modelSummarizer(options: ModelSummarizerOptions): Summarizer {
   const { model, style = 'hand-over', answer = 'structured' } = options;
-  const name = typeof model === 'string' ? model : `${model.provider}:${model.modelId}`;
+  const name = nameOf(model);
   return {
     id: `${name}+${promptVersion(style, answer)}`,
     summarize: (request: SummaryRequest) =>
@@ -136,7 +138,7 @@ class Summarizing {
   }
 
   async #range(nodes: readonly Node[]): Promise<Summary> {
-    const live = this.#options.live?.();
+    const live = await this.#options.live?.();
     if (live !== undefined) {
       const summary = await this.#extended(live);
       if (summary !== undefined) return summary;
@@ -145,10 +147,12 @@ class Summarizing {
   }
 
   /** By a call that goes on from the live prompt; undefined where that prompt leaves no room for it. */
-  async #extended({ system, tools, messages }: LivePrompt): Promise<Summary | undefined> {
+  async #extended(live: LivePrompt): Promise<Summary | undefined> {
+    const { system, tools, messages, tokens = 0 } = live;
     const { maxOutputTokens } = this.#rangeWork();
     const soFar = this.#summarySoFar(undefined, maxOutputTokens);
     const { user } = this.#rangePrompt(undefined, soFar, true);
+    if (tokens + this.#counter.text(user) + maxOutputTokens > this.#windowTokens) return undefined;
     const outcome = await this.#asking.ask({
       ...this.#settings(),
       maxOutputTokens,

@@ -706,6 +706,15 @@ test('a live prompt that leaves no room is not extended: the messages are sent i
   assert.doesNotMatch(done.server.requests[1]?.text ?? '', /Everything so far/);
 });
 
+test('a live prompt that is known to leave no room is not sent at all', async () => {
+  const messages = [{ role: 'user' as const, content: 'Everything so far.' }];
+  const live = () => Promise.resolve({ messages, tokens: 199_000 });
+  const done = await compacted('anthropic', [good()], { live, windowTokens: 200_000 });
+  done.server.expectDone();
+  assert.equal(done.summary.prose, ANSWER.account);
+  assert.doesNotMatch(done.server.requests[0]?.text ?? '', /Everything so far/);
+});
+
 test('B10 who aborts gets an abort, and nothing is compacted', async () => {
   const server = await providerServer('openai-chat', { kind: 'hang' });
   try {
@@ -753,7 +762,16 @@ test('B22 two sentences for display, by a model or of the summary itself', async
   try {
     const model = modelAt('openai-chat', server);
     const summary = { ...(await compacted('openai-chat', [good()])).summary };
-    assert.equal(await displaySummary(summary, model), 'I fixed the parser. I ran the tests.');
+    const reports: SummaryReport[] = [];
+    const report = (one: SummaryReport): void => void reports.push(one);
+    assert.equal(
+      await displaySummary(summary, model, { report }),
+      'I fixed the parser. I ran the tests.',
+    );
+    assert.deepEqual(
+      reports.map((one) => one.kind === 'called' && [one.model, one.usage.outputTokens]),
+      [['openai.chat:gpt-4.1', 20]],
+    );
     assert.equal(await displaySummary(summary, model), 'Rewriting the tokenizer');
   } finally {
     await server.close();

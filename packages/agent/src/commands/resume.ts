@@ -26,7 +26,9 @@ export const resumeCommand: SlashCommand = {
       text:
         sessions.length === 0
           ? 'There are no sessions of this folder yet.'
-          : sessions.map(({ id, title }) => `${id}  ${title}`).join('\n'),
+          : sessions
+              .map(({ id, title, about }) => [`${id}  ${title}`, about].filter(Boolean).join(' — '))
+              .join('\n'),
       data: sessions.map((session) => ({ ...session })),
       choices: { title: 'Resume which session?', items },
     };

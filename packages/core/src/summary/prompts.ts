@@ -8,6 +8,28 @@ import type { Summary } from './summary.ts';
 /** Whose manner of summarising: the step layer (A7), the coding agent (B11), Codex (B20), OpenCode (B22). */
 export type PromptStyle = 'step' | 'hand-over' | 'codex' | 'opencode';
 
+/** How a policy has a model write its summaries. */
+export interface SummaryManner {
+  readonly style: PromptStyle;
+  /** Whether the messages are sent anew, or the call goes on from the prompt that the agent's own model knows already. */
+  readonly reads: 'transcript' | 'live-prompt';
+  /** Whether two sentences are written for display as well (B22). */
+  readonly display: 'model' | 'none';
+}
+
+const HAND_OVER: SummaryManner = { style: 'hand-over', reads: 'transcript', display: 'none' };
+const MANNERS: ReadonlyMap<string, SummaryManner> = new Map([
+  ['step', { ...HAND_OVER, style: 'step' }],
+  ['codex', { ...HAND_OVER, style: 'codex', reads: 'live-prompt' }],
+  ['claude-code', { ...HAND_OVER, reads: 'live-prompt' }],
+  ['opencode', { style: 'opencode', reads: 'live-prompt', display: 'model' }],
+]);
+
+/** The manner of the preset of a name: that of the hosts which the presets follow, and a hand-over for any other policy. */
+export function mannerOf(policy: string): SummaryManner {
+  return MANNERS.get(policy) ?? HAND_OVER;
+}
+
 /** A model is asked to stay within this share of what its answer may take (A7: 800 tokens of 1 000). */
 const TARGET_SHARE = 0.8;
 
