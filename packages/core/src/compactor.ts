@@ -129,6 +129,7 @@ class Run {
   readonly #rungs = new Set<string>();
   /** Who wrote the last summary: not the summarizer where the fallback stood in. */
   #writer = '';
+  #hid = false;
 
   constructor(setting: Setting, job: Job) {
     this.#setting = setting;
@@ -168,12 +169,25 @@ class Run {
       plan = this.#warned(plan, 'pins were shortened: they exceed the budget');
     if (over > 0 && most > 0)
       this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });
+    if (!this.#gained(plan)) return this.#unchanged();
     this.#tell({
       kind: 'completed',
       freed: this.#before - plan.tokensAfter,
       rungs: [...this.#rungs],
     });
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
+  }
+
+  /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
+  #gained(plan: Plan): boolean {
+    return this.#before > this.#limit || this.#hid || plan.tokensAfter < this.#before;
+  }
+
+  #unchanged(): Compaction {
+    if (this.#draft.changed)
+      this.#tell({ kind: 'warning', message: 'nothing was gained: the prompt stays as it is' });
+    this.#tell({ kind: 'completed', freed: 0, rungs: [] });
+    return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
   }
 
   #warned(plan: Plan, message: string): Plan {
@@ -194,6 +208,7 @@ class Run {
     const before = this.#draft.tokens;
     const hides = expired([...carried, ...tail], this.#setting.tools, this.#setting.clock.now());
     this.#draft.hide(hides);
+    this.#hid = this.#draft.changed;
     const freed = before - this.#draft.tokens;
     if (freed !== 0) this.#tell({ kind: 'hidden', messages: hides.length, freed });
   }

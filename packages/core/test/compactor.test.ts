@@ -316,3 +316,17 @@ test('B1 instructions reach the summarizer', async () => {
   await watched.compact({ instructions: 'only the open items' });
   assert.equal(summarizer.requests[0]?.instructions, 'only the open items');
 });
+
+test('C21 a compaction by hand that would only lengthen the prompt leaves it as it is, and says so', async () => {
+  const watched = await WatchedThread.open({ window: 64_000 });
+  await watched.append(user('Hello.'), assistant('Hello. What can I do for you?'), user('Wait.'));
+  const before = await watched.prompt();
+  const { compacted, prompt, version, events } = await watched.handle.compact();
+  assert.equal(compacted, false);
+  assert.equal(version, before.version);
+  assert.deepEqual(prompt.messages, before.prompt.messages);
+  assert.deepEqual(
+    events.flatMap((event) => (event.kind === 'completed' ? [event.freed] : [])),
+    [0],
+  );
+});

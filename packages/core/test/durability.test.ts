@@ -203,7 +203,12 @@ test('C10 a tool declares the fields that survive, and a capture is asked with t
 
 async function movedOver(externalizeOverTokens: number): Promise<number> {
   const watched = await WatchedThread.open({
-    preset: { ...clearing, ladder: [externalize()], cut: { kind: 'everything' } },
+    preset: {
+      ...clearing,
+      ladder: [externalize()],
+      cut: { kind: 'everything' },
+      targetShare: 0.006,
+    },
     counter: chars4(),
     budget: messagesOnly(100_000),
     tools: { look: { externalizeOverTokens } },

@@ -14,6 +14,7 @@ export {
   withMeta,
   type Says,
 } from './builders.ts';
+export { cpuMs } from './cpu-time.ts';
 export { randomConversation, type ConversationShape } from './generate.ts';
 export {
   breaches,

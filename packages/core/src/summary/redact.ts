@@ -31,7 +31,7 @@ const ISSUED = new RegExp(
   'g',
 );
 const SLACK_HOOK = /(hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,100}/g;
-const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)(?!\d{1,5}\/)([^\s@"']{1,200})(?=@)/g;
+const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)(?!\d{1,5}\/)(?=([^\s@"']{1,200}))\2(?=@)/g;
 /** A quoted phrase under a password's name. */
 const PHRASE = /(pass(?:word|phrase|wd)["']?\s{0,3}[:=]\s{0,3}(["']))([^"'\n]{4,200})(?=\2)/gi;
 const AUTHORIZATION =
