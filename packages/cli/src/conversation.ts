@@ -68,7 +68,7 @@ function checkRoles(messages: readonly unknown[]): void {
 
 function readSession(format: SessionFormat, text: string, source: string): Conversation {
   const { messages, compactions } = decodeSession(format, text, source);
-  const codec = sessionCodec(format);
+  const codec = sessionCodec(format, messages);
   return {
     format: format.name,
     codec: decoded(codec),

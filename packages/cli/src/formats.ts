@@ -3,10 +3,12 @@ import {
   anthropic,
   openaiChat,
   openaiResponses,
+  recogniseMessages,
+  recogniseSession,
   SESSION_FORMATS,
   type SessionFormat,
 } from '@bobbin/codecs';
-import type { Codec } from '@bobbin/core';
+import type { Codec, Message } from '@bobbin/core';
 
 /** Lists of messages, as providers take them. */
 export const MESSAGE_FORMATS = {
@@ -38,21 +40,25 @@ export const FORMATS: Readonly<Record<string, unknown>> = {
 
 /** The session format of a text: the one asked for, or the one that is recognised. */
 export function sessionFormat(format: string, text: string): SessionFormat | undefined {
-  if (format !== 'auto') return SESSIONS.get(format);
-  return SESSION_FORMATS.find((candidate) => candidate.recognises(text));
+  return format === 'auto' ? recogniseSession(text) : SESSIONS.get(format);
 }
 
-/** How the messages of a session are written out. */
-export function sessionCodec({ name }: SessionFormat): Codec<unknown> {
-  return MESSAGE_FORMATS[SPOKEN[name] ?? 'openai'];
+/** How the messages of a session are written out: Bobbin's own hold what any provider takes. */
+export function sessionCodec(
+  { name }: SessionFormat,
+  messages: readonly Message[],
+): Codec<unknown> {
+  if (name !== 'bobbin') return MESSAGE_FORMATS[SPOKEN[name] ?? 'openai'];
+  const wire = messages.flatMap(({ original }) => original ?? []);
+  return MESSAGE_FORMATS[messageFormat('auto', wire)];
 }
 
-/** The format of a list of messages: the one asked for, or the first whose signs are seen. */
+/** The format of a list of messages: the one asked for, or the one that is recognised. */
 export function messageFormat(format: string, messages: readonly unknown[]): MessageFormat {
   if (Object.hasOwn(MESSAGE_FORMATS, format)) return format as MessageFormat;
-  const seen = messages.flatMap(typesOf);
-  const sign = SIGNS.find(([, types]) => seen.some((type) => types.includes(type)));
-  return sign?.[0] ?? 'openai';
+  const codec: unknown = recogniseMessages(messages);
+  const found = Object.entries(MESSAGE_FORMATS).find(([, each]) => each === codec);
+  return (found?.[0] ?? 'openai') as MessageFormat;
 }
 
 /** Every role that one of the formats knows. */
@@ -69,24 +75,6 @@ export const ROLES: readonly string[] = [
 export function roleOf(message: unknown): string | undefined {
   const { role } = fields(message);
   return typeof role === 'string' ? role : undefined;
-}
-
-/** Types of parts or items that only one format has. */
-const SIGNS: readonly (readonly [MessageFormat, readonly string[]])[] = [
-  ['anthropic', ['tool_use', 'tool_result', 'thinking', 'redacted_thinking', 'document']],
-  ['ai-sdk', ['tool-call', 'tool-result', 'reasoning-file']],
-  [
-    'openai-responses',
-    ['function_call', 'function_call_output', 'reasoning', 'input_text', 'output_text'],
-  ],
-];
-
-function typesOf(message: unknown): readonly string[] {
-  const { type, content } = fields(message);
-  const parts = Array.isArray(content) ? content : [];
-  return [type, ...parts.map((part) => fields(part)['type'])].filter(
-    (found) => typeof found === 'string',
-  );
 }
 
 function fields(value: unknown): Readonly<Record<string, unknown>> {

@@ -197,6 +197,45 @@ for (const [codec, whole] of WHOLE) {
 
 const FILES: readonly (readonly Json[])[] = [
   [
+    { type: 'session', format: 1, tenant: 't', thread: 's' },
+    {
+      type: 'message',
+      id: 'a',
+      parent: null,
+      message: { role: 'user', parts: [{ kind: 'text', text: 'a' }], original: { role: 'user' } },
+    },
+    {
+      type: 'message',
+      id: 'b',
+      parent: 'a',
+      message: {
+        role: 'assistant',
+        parts: [{ kind: 'call', callId: 'c', tool: 'x', args: '{}' }],
+        meta: { model: 'm' },
+      },
+    },
+    {
+      type: 'message',
+      id: 'c',
+      parent: 'b',
+      message: {
+        role: 'tool',
+        parts: [
+          { kind: 'result', callId: 'c', content: [{ kind: 'opaque', type: 'x', value: 1 }] },
+        ],
+      },
+    },
+    {
+      type: 'compaction',
+      summary: 'S',
+      firstKeptId: 'b',
+      timestamp: 1,
+      tokensBefore: 1,
+      plan: { head: 'c', records: [{ kind: 'drop' }] },
+    },
+    { type: 'head', id: 'b' },
+  ],
+  [
     { type: 'session', version: 3, id: 's', cwd: '/' },
     {
       type: 'message',

@@ -64,7 +64,10 @@ test('B8 OpenCode: steps, tools in every state, and compactions', () => {
   };
   const json = JSON.stringify(whole);
   const session = decoded(json, 'opencode');
-  assert.deepEqual(JSON.parse(SESSION_FORMATS[3]?.encode(session) ?? ''), whole);
+  assert.deepEqual(
+    JSON.parse(SESSION_FORMATS.find(({ name }) => name === 'opencode')?.encode(session) ?? ''),
+    whole,
+  );
   assert.deepEqual(session.header, { id: 's1', time: 5, cwd: '/w', model: 'gpt', version: '1.2' });
   assert.deepEqual(told(session.messages), [
     'user text:Go image file',

@@ -113,7 +113,7 @@ test('B8 a last line that a dead writer left is as if it were not there; any oth
   const header = { type: 'session', version: 3, id: 's1', cwd: '/' };
   const text = `${linesOf(header)}{"type":"mess`;
   assert.equal(decoded(text, 'pi').entries.length, 1);
-  const [pi, claude, codex, opencode] = SESSION_FORMATS;
+  const [bobbin, pi, claude, codex, opencode] = SESSION_FORMATS;
   const refused: [string, (() => unknown) | undefined][] = [
     ['line 2: must be a JSON object', () => pi?.decode(`${linesOf(header)}{"type"\n`)],
     ['line 2: must be a JSON object', () => pi?.decode(`${linesOf(header)}[1]`)],
@@ -122,6 +122,7 @@ test('B8 a last line that a dead writer left is as if it were not there; any oth
       'line 2.message.role: must be a string, is absent',
       () => pi?.decode(linesOf(header, { type: 'message', id: 'a', message: {} })),
     ],
+    ['line 1: must be the header of a Bobbin session', () => bobbin?.decode(linesOf(header))],
     ['line 1: must be a line of a Claude Code session', () => claude?.decode('{}')],
     ['line 1: must be the session_meta of a Codex rollout', () => codex?.decode('{}')],
     [
@@ -132,8 +133,4 @@ test('B8 a last line that a dead writer left is as if it were not there; any oth
   for (const [message, decode] of refused)
     assert.throws(decode ?? ((): void => {}), { name: 'DecodeError', message });
   assert.equal(recogniseSession('[{"role":"user","content":"a"}]'), undefined);
-  assert.equal(
-    recogniseSession(linesOf({ type: 'session', format: 1, tenant: 't', thread: 'x' })),
-    undefined,
-  );
 });

@@ -1,3 +1,4 @@
+import { bobbinSession } from './bobbin.ts';
 import { claudeCodeSession } from './claude-code.ts';
 import { codexSession } from './codex.ts';
 import { opencodeSession } from './opencode.ts';
@@ -5,6 +6,7 @@ import { piSession } from './pi.ts';
 import type { SessionFormat } from './session.ts';
 
 export const SESSION_FORMATS: readonly SessionFormat[] = [
+  bobbinSession,
   piSession,
   claudeCodeSession,
   codexSession,

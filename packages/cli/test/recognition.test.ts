@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { anthropic, anthropicProblems, type AnthropicMessage } from '@bobbin/codecs';
+import { createBobbin } from '@bobbin/core';
+import { jsonlStore } from '@bobbin/stores';
+import { bobbin, folder } from './run.ts';
+
+const prose = 'What the tool has read from the file, line by line. '.repeat(40);
+
+/** A session file as the store writes it, with compactions inside. */
+async function sessionFile(home: string): Promise<string> {
+  const store = jsonlStore(home);
+  const handle = await createBobbin({ codec: anthropic, store, window: 4_000 }).thread('work');
+  await handle.append({ role: 'user', content: 'Read all parts.' });
+  for (let i = 0; i < 30; i++) {
+    const input = { path: `part-${i}.ts` };
+    const call = { type: 'tool_use', id: `t${i}`, name: 'read', input };
+    const result = { type: 'tool_result', tool_use_id: `t${i}`, content: prose };
+    await handle.append({ role: 'assistant', content: [call] });
+    await handle.append({ role: 'user', content: [result] });
+    await handle.prompt();
+  }
+  await store.close();
+  const files = readdirSync(home, { recursive: true, encoding: 'utf8' });
+  return join(home, files.find((name) => name.endsWith('.jsonl')) ?? '');
+}
+
+test('B8 a session file of Bobbin is recognised: its compactions are shown, and it is wound for its provider', async (t) => {
+  const file = await sessionFile(folder(t));
+  const shown = await bobbin(['inspect', file]);
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.match(shown.stdout, /\n {2}bobbin · 1 turn · 30 rounds · 61 messages · 30 pairs · /);
+  assert.match(shown.stdout, /\n {2}Compacted by its harness at message \d+: \d+ messages of /);
+  assert.doesNotMatch(shown.stdout, /: 0 messages of /);
+  const wound = await bobbin(['compact', file, '--budget', '3000', '--counter', 'chars4']);
+  assert.equal(wound.status, 0, wound.stderr);
+  const messages = JSON.parse(wound.stdout) as AnthropicMessage[];
+  assert.deepEqual(anthropicProblems({ messages }), []);
+  assert.ok(messages.length < 61);
+});
+
+test('a list is taken for what its first telling message is, as the codecs judge it', async () => {
+  const lists = {
+    'ai-sdk': [
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }] },
+      { role: 'user', content: [{ type: 'image', image: 'https://a.test/b.png' }] },
+    ],
+    'openai-responses': [
+      { type: 'message', role: 'user', content: 'Go.' },
+      { type: 'web_search_call', id: 'w1', status: 'completed', action: { type: 'search' } },
+    ],
+  };
+  for (const [format, messages] of Object.entries(lists)) {
+    const { stdout } = await bobbin(['inspect'], { stdin: JSON.stringify(messages) });
+    assert.match(stdout, new RegExp(`\\n {2}${format} · `));
+  }
+});
