@@ -1,6 +1,5 @@
 import {
   callsOf,
-  contentHash,
   messageId,
   resultsOf,
   unitStarts,
@@ -52,8 +51,6 @@ export interface Match<Wire> extends Glance {
 /** A prompt that a host was given. */
 interface Given<Wire> {
   readonly messages: readonly Wire[];
-  /** What its first message says. */
-  readonly beginning: string | undefined;
   /** How long the path was then; undefined where the conversation turned off before. */
   readonly at: number | undefined;
   /** By message the one of the path that it shows, from `start` of the path on; empty where that cannot be told. */
@@ -93,16 +90,6 @@ export class Conversation<Wire extends object> {
     turned.#given = this.#given.map(shared);
     turned.#held = this.#held === undefined ? undefined : shared(this.#held);
     return turned;
-  }
-
-  /** False where a list that begins so cannot be of this conversation. */
-  mayBegin(beginning: string | undefined): boolean {
-    const first = this.handle.at(0);
-    return (
-      first === undefined ||
-      contentHash(first.message) === beginning ||
-      this.#prompts.some((given) => given.beginning === beginning)
-    );
   }
 
   glance(wire: readonly Wire[]): Glance {
@@ -199,7 +186,6 @@ export class Conversation<Wire extends object> {
     const sources = [...fitted.prompt.messages.map(sourceId), ...ids];
     const given = {
       messages,
-      beginning: contentOf(messages[0], codec),
       at,
       sources: sources.length === messages.length ? sources : [],
       start: fitted.plan.start,

@@ -134,10 +134,8 @@ export class Conversations<Wire extends object> {
 
   /** The conversation that knows the most of a list. */
   #best(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
-    const { beginning } = list;
     const glances = this.#open
       .filter(({ handle }) => thread === undefined || handle.key.thread === thread)
-      .filter((conversation) => conversation.mayBegin(beginning))
       .map((conversation) => ({ conversation, glance: conversation.glance(list.wire) }));
     const most = Math.max(...glances.map(({ glance }) => glance.standing + glance.same));
     let best: [Conversation<Wire>, Match<Wire>] | undefined;

@@ -11,11 +11,6 @@ export class HostList<Wire extends object> {
     this.#codec = codec;
   }
 
-  /** What the first message says; undefined for an empty list. */
-  get beginning(): string | undefined {
-    return contentOf(this.wire[0], this.#codec);
-  }
-
   /** What the messages behind so many say; `before` are those that they stand behind. */
   behind(count: number, before: readonly Message[]): readonly Message[] {
     const known = this.#behind.get(count);

@@ -60,8 +60,12 @@ export interface AiSdkBobbin {
   readonly loadActiveMessages: <Wire extends AiSdkMessage = AiSdkMessage>() => Promise<Wire[]>;
 }
 
+/** Tools that are not told may hold a cache marker: there is room left for it. */
+const UNTOLD_TOOLS = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
+
 export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
   const { tools: toolSet = {}, instructions = '', ...rest } = options;
+  const tools = options.tools === undefined ? [UNTOLD_TOOLS] : Object.values(toolSet);
   const format = { codec: aiSdk, mark: aiSdkCacheMarkers<AiSdkMessage> };
   const conversations = new Conversations(format, { ...rest, tools: policiesOf(toolSet) });
   const memory = memoryTools(conversations);
@@ -77,7 +81,7 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
       const { counter } = conversation.handle;
       const system = step.instructions ?? instructions;
       const budget = size.measure(counter, textOf(system), await sentTools);
-      const beside = [system, ...Object.values(toolSet)].flat().filter(isObject);
+      const beside = [system, ...tools].flat().filter(isObject);
       const fitted = await conversation.prompt({ budget }, beside);
       const context = contextOf(step) ?? {};
       open.add(step.steps, context, { conversation, fitted });

@@ -59,11 +59,7 @@ export function middlewareFor(
   const size = new RequestSize();
 
   /** The conversation of a request, and its prompt: made in `prepareStep` already, or now. */
-  async function fit({
-    prompt,
-    tools = [],
-    providerOptions,
-  }: CallParams): Promise<PreparedPrompt> {
+  async function fit({ prompt, tools = [], providerOptions }: CallParams): Promise<PreparedPrompt> {
     const [system, said] = split(prompt);
     const head = providerOptions?.bobbin?.head as MessageId | undefined;
     const prepared = head === undefined ? undefined : open.endingWith(head);
