@@ -26,11 +26,9 @@ export function deniedBy(sentence: string, truth: Summary): Contradiction | unde
     const because = mentions(sentence, file.path) ? fileDenies(sentence, file) : undefined;
     if (because !== undefined) return { kind: 'file', claim: sentence, because };
   }
-  for (const outcome of lastOutcomes(truth.outcomes)) {
-    const because = outcomeDenies(sentence, outcome);
-    if (because !== undefined) return { kind: 'outcome', claim: sentence, because };
-  }
-  return undefined;
+  const { outcomes } = truth;
+  const because = outcomeDenies(sentence, { all: outcomes, last: lastOutcomes(outcomes) });
+  return because === undefined ? undefined : { kind: 'outcome', claim: sentence, because };
 }
 
 const MADE = /\b(?:created?|wrote|written|added|implemented|exists?|contains?|in place)\b/i;
@@ -58,17 +56,79 @@ function saysDeleted(sentence: string, path: string): boolean {
 }
 
 const WORKED =
-  /\b(?:pass(?:ed|es|ing)?|succeed(?:ed|s)?|success(?:ful(?:ly)?)?|works?|worked|green|fixed)\b/i;
-const FAILED = /\b(?:fail(?:ed|s|ing|ure)?|errors?|broken?|crash(?:ed|es)?|red)\b/i;
-const NEGATED = /\b(?:not|no|never|without|until|yet|before|should|must|to)\b|n't\b/i;
+  /\b(?:pass(?:ed|es|ing)?|succeed(?:ed|s)?|success(?:ful(?:ly)?)?|works?|worked|green|fixed)\b/gi;
+const FAILED = /\b(?:fail(?:ed|s|ing|ure)?|errors?|broken?|crash(?:ed|es)?|red)\b/gi;
+/** What turns a verb round, or makes it a condition, a wish or a memory, when it stands before it in its clause. */
+const TURNED =
+  /\b(?:not|no|none|never|neither|nor|hardly|without|until|till|before|once|when|whenever|if|unless|whether|should|must|would|will|could|may|might|so that|make sure|ensure|expected|supposed)\b|n't\b|\bto\s+(?:\w+ly\s+)?(?:be\s+)?$/i;
+const QUALIFIED =
+  /^\W*(?:\w+\W+){0,2}?(?:before|until|earlier|initially|at first|except|only if|but)\b/i;
 
-function outcomeDenies(sentence: string, outcome: ToolOutcome): string | undefined {
-  const asked = askedFor(outcome);
-  if (asked.length < 6 || !sentence.includes(asked) || NEGATED.test(sentence)) return undefined;
-  const worked = WORKED.test(sentence);
-  const failed = FAILED.test(sentence);
-  if (worked && !failed && outcome.outcome === 'failure') return `${asked} failed`;
-  if (failed && !worked && outcome.outcome === 'success') return `${asked} succeeded`;
+/** True where a sentence says one of some verbs plainly. */
+function says(sentence: string, verbs: RegExp): boolean {
+  return [...sentence.matchAll(verbs)].some(({ 0: verb, index }) => {
+    const clause =
+      sentence
+        .slice(0, index)
+        .split(/[,;(—–]|:\s/)
+        .at(-1) ?? '';
+    return !TURNED.test(clause) && !QUALIFIED.test(sentence.slice(index + verb.length));
+  });
+}
+
+/** How a sentence denies the record: that something worked whose last run failed, or failed what never did. */
+function outcomeDenies(
+  sentence: string,
+  { all, last }: { readonly all: readonly ToolOutcome[]; readonly last: readonly ToolOutcome[] },
+): string | undefined {
+  const [worked, failed] = [says(sentence, WORKED), says(sentence, FAILED)];
+  if (worked === failed) return undefined;
+  for (const outcome of last) {
+    const asked = askedFor(outcome);
+    if (outcome.guessed === true || asked.length < 6 || !sentence.includes(asked)) continue;
+    if (worked && stillFails(outcome)) return `${asked} failed`;
+    const everFailed = all.some(
+      (one) => one.outcome === 'failure' && askedFor(one).includes(asked),
+    );
+    if (failed && outcome.outcome === 'success' && !everFailed) return `${asked} succeeded`;
+  }
+  return worked ? kindDenies(sentence, last) : undefined;
+}
+
+/** What people call a run by: its kind, as the command and as a sentence names it. */
+const KINDS: readonly { readonly command: RegExp; readonly named: RegExp }[] = [
+  {
+    command:
+      /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|tox|phpunit|unittest)\b(?![./\\]\w)/i,
+    named: /\b((?:[\w-]+\s+){0,3})(?:tests?(?: suites?)?|suite|specs?)\b/i,
+  },
+  {
+    command: /\b(?:build|compile|tsc|webpack|make)\b/i,
+    named: /\b((?:[\w-]+\s+){0,3})(?:build|compilation)\b/i,
+  },
+  {
+    command: /\b(?:lint|eslint|oxlint|ruff|clippy|golangci-lint|flake8|biome)\b/i,
+    named: /\b((?:[\w-]+\s+){0,3})(?:lint(?:er|ing)?)\b/i,
+  },
+];
+/** Words before "tests" behind which a part of them may be named. */
+const ANY = /^(?:all|the|our|every|whole|full|entire|these|those|of|and|now|so|then|that|both)$/i;
+
+const stillFails = ({ outcome, guessed, resolution }: ToolOutcome): boolean =>
+  outcome === 'failure' && guessed !== true && resolution === undefined;
+
+/** A sentence that names a kind of run speaks of the last one of that kind; of a part, where the command names it too. */
+function kindDenies(sentence: string, last: readonly ToolOutcome[]): string | undefined {
+  for (const { command, named } of KINDS) {
+    const before = named.exec(sentence)?.[1];
+    const run = last.findLast((one) => command.test(askedFor(one)));
+    if (before === undefined || run === undefined || !stillFails(run)) continue;
+    const asked = askedFor(run);
+    const words = before.split(/\s+/).filter((word) => word !== '');
+    const parts = words.slice(words.findLastIndex((word) => ANY.test(word)) + 1);
+    if (parts.every((part) => asked.toLowerCase().includes(part.toLowerCase())))
+      return `${asked} failed`;
+  }
   return undefined;
 }
 
@@ -81,10 +141,14 @@ function askedFor({ call }: ToolOutcome): string {
   return typeof named === 'string' ? named : call;
 }
 
-/** Only the last outcome of a call counts: what failed may have worked later. */
+/** Only the last outcome of a call counts: what failed may have worked later. Oldest first. */
 function lastOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
   const last = new Map<string, ToolOutcome>();
-  for (const outcome of outcomes) last.set(`${outcome.tool}\n${outcome.call}`, outcome);
+  for (const outcome of outcomes) {
+    const key = `${outcome.tool}\n${outcome.call}`;
+    last.delete(key);
+    last.set(key, outcome);
+  }
   return [...last.values()];
 }
 
@@ -98,6 +162,7 @@ export function reversedOutcomes(
     const asked = askedFor(claim);
     const known = last.find((one) => one.tool === claim.tool && askedFor(one).includes(asked));
     if (known === undefined || asked === '' || known.outcome === claim.outcome) return [];
+    if (known.guessed === true) return [];
     const because = `${known.tool} ended in ${known.outcome}`;
     return [{ kind: 'outcome', claim: `${claim.tool}(${claim.call}): ${claim.outcome}`, because }];
   });

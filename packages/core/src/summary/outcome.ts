@@ -3,17 +3,38 @@ import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { callLine, quoted, shortened } from './quote.ts';
 import { VOICE } from './scan.ts';
+import { shellCommands } from './shell.ts';
 import type { ToolOutcome } from './summary.ts';
 import type { CallTrail, Placed, Survey } from './survey.ts';
 import { searches } from './touch.ts';
 
-const FAILED =
-  /^\[error\]|\b(?:exit(?:ed)?(?: with)?(?: code| status)?:? [1-9]\d*|FAIL(?:ED|URE)?\b|Traceback|panic:|fatal:|[Ee]rror:|ERROR|command not found|[Nn]o such file|not found in|SyntaxError|TypeError|undefined:|[Pp]ermission denied)/m;
+/**
+ * A line that tells of a failure: it begins with one, or counts some. A word alone, as in "LOG_LEVEL=ERROR", and a count
+ * of none, as in "FAILED: 0", tell of nothing.
+ */
+const FAILED = new RegExp(
+  [
+    String.raw`^[^\w\n]{0,8}(?:npm |E +|error: )?(?:ERR!|error(?:\[\w+\])?[:!]|error [A-Z]|Error:|ERROR\b|FAIL(?:ED|URE)?\b|Failed\b|Traceback \(|panic:|fatal(?: error)?:|FATAL\b|Uncaught\b|Unhandled\b|[A-Z]\w*(?:Error|Exception)\b(?=:|$)|(?:Build|Compilation|Command) failed\b|Segmentation fault|tool_use_error)(?!\W{0,3}0\b)`,
+    String.raw`: (?:command not found|No such file or directory|[Pp]ermission denied)\b`,
+    String.raw`^\S+?[:(]\d+[^\n]{0,20}?: (?:fatal )?error\b`,
+    String.raw`^\S+\.\w+:\d+:\d+: (?:undefined|cannot|expected|syntax)\b`,
+    String.raw`^[^\n]{0,100}\bnot found in\b`,
+    String.raw`\b[1-9]\d* (?:[a-z]+ )?(?:fail(?:ed|ures?|ing)|errors?)\b(?! fixed)`,
+    String.raw`\b(?:fail(?:ed|ures?|ing)?|errors?)(?:[:=] ?| )[1-9]`,
+  ].join('|'),
+  'm',
+);
+/** How a shell says that a command failed: this is no guess. */
+const EXIT = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?([1-9]\d*)\b/i;
+/** Says only that something failed; what it was, the next line says. */
+const BARE = /^\W*(?:error|failed|exit(?:ed)?(?: with)?(?: code| status)?)?[\s:=\d]*$/i;
+const RAISED = /^[\w.]+(?:Error|Exception|Exit|Interrupt)\b[^\n]*/m;
 const REFUSED = /^\s*(?:\[error\]|<tool_use_error>|Error)/;
 /** What a file or a search holds is no outcome. */
 const LOOKS =
   /"(?:command|cmd)"\s{0,3}:\s{0,3}"(?:cd \S{1,200} && )?(?:grep|rg|git (?:diff|show|log|grep|blame)|gh (?:pr|api|issue)|cat|sed|find|ls|head|tail|nl|jq|awk)\b/;
 const SAMPLE = 3_000;
+const EXIT_CHARS = 300;
 const CALL_CHARS = 140;
 const ERROR_CHARS = 200;
 const MOST_SUCCESSES = 30;
@@ -29,27 +50,29 @@ export function outcomes(
   survey: Survey,
   before: readonly ToolOutcome[],
 ): readonly ToolOutcome[] {
-  const ended: Ended[] = before.map((outcome) => ({ ...outcome, what: outcome.call }));
-  const failing = new Map<string, number>();
+  const ended: Ended[] = before.map((outcome) => ({ ...outcome, what: carriedKey(outcome) }));
+  /** What was asked for and has not worked since: the places of its errors. */
+  const failing = new Map<string, number[]>();
+  const fails = (what: string, place: number): void => {
+    failing.set(what, [...(failing.get(what) ?? []), place]);
+  };
   ended.forEach(({ what, error, resolution }, i) => {
-    if (error !== undefined && resolution === undefined) failing.set(what, i);
+    if (error !== undefined && resolution === undefined) fails(what, i);
   });
   for (const { message, turn, index } of nodes) {
     const answered = survey.answeredAt(index);
     for (const [i, result] of resultsOf(message).entries()) {
       const now = endOf(result, answered[i], survey, turn);
-      const known = failing.get(now.what);
-      const earlier = known === undefined ? undefined : ended[known];
-      if (known !== undefined && earlier !== undefined) {
-        if (now.error === undefined)
-          ended[known] = { ...earlier, resolution: `worked at m${index + 1}` };
-        else if (now.error === earlier.error) ended[known] = { ...earlier, turn };
-        if (now.error === undefined || now.error === earlier.error) failing.delete(now.what);
-      }
-      if (now.error !== undefined) {
-        const same = earlier !== undefined && now.error === earlier.error;
-        failing.set(now.what, same && known !== undefined ? known : ended.length);
-        if (same) continue;
+      const errors = failing.get(now.what) ?? [];
+      const same = errors.find((place) => ended[place]?.error === now.error);
+      if (now.error === undefined) {
+        const resolution = `worked at m${index + 1}`;
+        for (const place of errors) ended[place] = { ...(ended[place] as Ended), resolution };
+        failing.delete(now.what);
+      } else if (same === undefined) fails(now.what, ended.length);
+      else {
+        ended[same] = { ...(ended[same] as Ended), turn };
+        continue;
       }
       ended.push(now);
     }
@@ -80,16 +103,39 @@ function endOf(
   const tool = result.tool ?? call?.segment.tool ?? 'tool';
   const line = call === undefined ? '' : lineOf(call);
   const error = errorIn(result, trail, call);
+  const isTold = result.outcome !== undefined || (error !== undefined && exits(resultText(result)));
   return {
     tool,
     outcome: result.outcome ?? (error === undefined ? 'success' : 'failure'),
+    ...(isTold ? {} : { guessed: true }),
     call: line,
     turn,
     ...(call === undefined ? {} : { at: call.index }),
-    what: trail?.file === undefined ? line : `${tool} ${trail.file.path}`,
+    what: trail?.file === undefined ? commandKey(line) : `${tool} ${trail.file.path}`,
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === undefined ? {} : { error }),
   };
+}
+
+/** Commands that only prepare for another, or say how it went. */
+const ASIDE = new Set(['cd', 'echo', 'export', 'set', 'sleep', 'true', 'date', 'pwd', 'source']);
+
+/** What a command line does, however its output is cut or kept: without pipes, redirections and asides. */
+function commandKey(line: string): string {
+  if (line.startsWith('{')) return line;
+  const commands = shellCommands(line)
+    .filter(({ piped }) => !piped)
+    .map(({ words }) => words.filter((word) => !/^\w+=/.test(word)))
+    .filter(([first]) => first !== undefined && !ASIDE.has(first));
+  return commands.length === 0 ? line : commands.map((words) => words.join(' ')).join(' && ');
+}
+
+/** The key of a call that an earlier summary tells of: a file's where it names one. */
+function carriedKey({ tool, call }: ToolOutcome): string {
+  const path = /"(?:file_?path|path|notebook_path)"\s{0,3}:\s{0,3}"([^"\\]{1,300})"/i.exec(
+    call,
+  )?.[1];
+  return path === undefined ? commandKey(call) : `${tool} ${path}`;
 }
 
 /** What was asked of a tool, without its name. */
@@ -119,7 +165,12 @@ function errorIn(
   return result.outcome === undefined ? failure(text, trail, call) : undefined;
 }
 
-/** The line that tells of a failure. "Exit code 1" alone says nothing: the next telling line stands beside it. */
+/** True where a text ends, or begins, with the exit code of a command that failed. */
+function exits(text: string): boolean {
+  return EXIT.test(text.slice(0, EXIT_CHARS)) || EXIT.test(text.slice(-EXIT_CHARS));
+}
+
+/** The line that tells of a failure: of a trace the one that says what was raised. */
 function failure(
   text: string,
   trail: CallTrail | undefined,
@@ -133,15 +184,21 @@ function failure(
   if (holdsContent && !REFUSED.test(text)) return undefined;
   const sample =
     text.length > 2 * SAMPLE ? `${text.slice(0, SAMPLE)}\n${text.slice(-SAMPLE)}` : text;
-  const found = FAILED.exec(sample);
-  if (found === null) return undefined;
-  const line = lineAround(sample, found.index);
-  if (line.text.length >= 28 || line.end >= sample.length) return shortened(line.text, ERROR_CHARS);
+  const at = FAILED.exec(sample)?.index ?? (exits(text) ? EXIT.exec(sample)?.index : undefined);
+  if (at === undefined) return undefined;
+  const line = lineAround(sample, at);
   const rest = sample.slice(line.end + 1);
-  const next = lineAround(rest, FAILED.exec(rest)?.index ?? rest.search(/\S/));
-  return shortened(`${line.text} ${next.text}`.trim(), ERROR_CHARS);
+  if (line.text.startsWith('Traceback'))
+    return shortened(oneLine(RAISED.exec(rest)?.[0] ?? line.text), ERROR_CHARS);
+  if (!BARE.test(line.text)) return shortened(line.text, ERROR_CHARS);
+  const next = lineAround(rest, rest.search(/\S/));
+  return shortened(
+    [line.text.replace(/\W+$/, ''), next.text].filter(Boolean).join(': '),
+    ERROR_CHARS,
+  );
 }
 
+/** The line of a text that holds a place; a place in front of it is its beginning. */
 function lineAround(text: string, at: number): { readonly text: string; readonly end: number } {
   const place = Math.max(0, at);
   const feed = text.indexOf('\n', place);

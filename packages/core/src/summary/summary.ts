@@ -40,6 +40,8 @@ export interface ArtifactReference {
 export interface ToolOutcome {
   readonly tool: string;
   readonly outcome: Outcome;
+  /** Read from what came back: neither the tool nor an exit code said so. A guess denies nobody's word. */
+  readonly guessed?: boolean;
   /** What was asked of the tool, short enough to read. */
   readonly call: string;
   readonly keyFields?: JsonObject;

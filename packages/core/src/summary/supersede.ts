@@ -61,6 +61,20 @@ function isLater(a: Fact, b: Fact): boolean {
   return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
 }
 
+/** What turns a report of a wish round; "without" belongs to what is wished. */
+const UNWANTED =
+  /\b(?:never|not|no|nothing|nobody|forbids?|forbade|forbidden|prohibit\w*|refus\w*|against|avoid|stop)\b|n't\b/i;
+
+/** The fact that a report of what somebody wants or allows turns round: it names all of it, the other way. */
+export function turnedRound(report: string, facts: readonly Fact[]): Fact | undefined {
+  const words = new Set(contentWords(report));
+  const forbids = UNWANTED.test(report);
+  return facts.find((fact) => {
+    const { things, forbids: forbidden } = termsOf(fact.text);
+    return things.size > 0 && forbidden !== forbids && [...things].every((one) => words.has(one));
+  });
+}
+
 interface Told extends Terms {
   readonly fact: Fact;
 }

@@ -4,10 +4,12 @@ import { oneLine } from '../thread/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { withinRoom } from './account.ts';
 import { deniedBy, deniedFiles, reversedOutcomes, type Contradiction } from './contradiction.ts';
+import { KnownTexts } from './known.ts';
 import { contentWords, namesIn, sentencesOf } from './names.ts';
+import { allows, saysWhatToDo, wishIn } from './order.ts';
 import { renderSummary } from './render.ts';
 import type { Addition } from './report.ts';
-import { plain, standingFacts, type Superseded } from './supersede.ts';
+import { plain, standingFacts, turnedRound, type Superseded } from './supersede.ts';
 import {
   EMPTY_SUMMARY,
   type Fact,
@@ -67,6 +69,8 @@ class Check {
   readonly #corpus: string;
   readonly #lowerCorpus: string;
   readonly #known: ReadonlySet<string>;
+  /** What those said who give orders. */
+  readonly #orders: readonly Fact[];
   readonly #quoted: Note[] = [];
 
   constructor(summary: Summary, grounds: Grounds) {
@@ -75,10 +79,12 @@ class Check {
     this.#grounds = grounds;
     const spoken = [...(previous?.facts ?? []), ...truth.facts].filter(isInstructing);
     const before = previous === null ? '' : renderSummary({ ...previous, facts: [], notes: [] });
+    const bare = { facts: [], notes: [], outcomes: [], files: [] };
     this.#witness = new Witness(claimsOf(summary), nodes, {
-      user: [truth.task ?? '', ...spoken.map(({ text }) => text)],
-      assistant: [before],
+      user: [truth.task ?? '', ...spoken.map(({ text }) => text), ...wishesBefore(previous)],
+      assistant: previous === null ? [] : [renderSummary({ ...previous, ...bare })],
     });
+    this.#orders = spoken;
     this.#corpus = [...nodes.map(wholeText), before, truth.task ?? '', renderSummary(truth)].join(
       '\n',
     );
@@ -99,8 +105,8 @@ class Check {
       items: this.#items(),
       files: this.#files(),
       artifacts: unique([...(previous?.artifacts ?? []), ...truth.artifacts], (a) => a.artifactId),
-      currentTask: this.#line(this.#summary.currentTask) ?? truth.currentTask,
-      currentPlan: this.#lines(this.#summary.currentPlan) ?? truth.currentPlan,
+      currentTask: this.#step(this.#summary.currentTask) ?? truth.currentTask,
+      currentPlan: this.#steps(this.#summary.currentPlan) ?? truth.currentPlan,
       prose: account === '' ? truth.prose : account,
       splitTurn:
         split === '' || truth.splitTurn === null
@@ -131,24 +137,33 @@ class Check {
       .trim();
   }
 
-  #line(text: string | null): string | undefined {
-    return text !== null && text.trim() !== '' && this.#mayStand(text)
+  #step(text: string | null): string | undefined {
+    return text !== null && text.trim() !== '' && this.#mayBeDone(text)
       ? oneLine(text, LONGEST_LINE)
       : undefined;
   }
 
-  #lines(texts: readonly string[]): readonly string[] | undefined {
-    const kept = texts.flatMap((text) => this.#line(text) ?? []);
+  #steps(texts: readonly string[]): readonly string[] | undefined {
+    const kept = texts.flatMap((text) => this.#step(text) ?? []);
     return kept.length === 0 ? undefined : kept;
   }
 
+  /** True for something to do that somebody other than a tool spoke of, and that nothing denies. */
+  #mayBeDone(step: string): boolean {
+    if (!this.#isHearsay(step)) return this.#mayStand(step);
+    this.#denyPlanted(step);
+    return false;
+  }
+
+  /** True for a sentence that nothing denies. What a tool alone says may be told, unless it says what to do. */
   #mayStand(claim: string): boolean {
     const { user, assistant, planted } = this.#witness.hears(claim);
-    if (planted >= HEARD && user < HEARD && assistant < HEARD) {
-      this.#deny('planted', claim, 'only a tool said so; nobody else asked for it');
-      this.#quote(claim);
+    const isPlanted = planted >= HEARD && user < HEARD && assistant < HEARD;
+    if (isPlanted || (saysWhatToDo(claim) && this.#isHearsay(claim))) {
+      this.#denyPlanted(claim);
       return false;
     }
+    if (!this.#isWished(claim)) return false;
     const unknown = this.#unknownName(claim);
     if (unknown !== undefined) {
       this.#deny('invented', claim, `${unknown} is nowhere in the messages`);
@@ -157,6 +172,35 @@ class Check {
     const denied = deniedBy(claim, this.#grounds.truth);
     if (denied !== undefined) this.contradictions.push(denied);
     return denied === undefined;
+  }
+
+  /** True where a tool said so and nobody else did. */
+  #isHearsay(claim: string): boolean {
+    const { user, assistant, tool } = this.#witness.hears(claim);
+    return tool >= HEARD && user < HEARD && assistant < HEARD;
+  }
+
+  #denyPlanted(claim: string): void {
+    this.#deny('planted', claim, 'only a tool said so; nobody else asked for it');
+    this.#quote(claim);
+  }
+
+  /** True for a sentence that says nothing of what the user wants, or says it truly. */
+  #isWished(claim: string): boolean {
+    const wish = wishIn(claim);
+    const said = wish !== undefined || allows(claim) ? turnedRound(claim, this.#orders) : undefined;
+    if (said !== undefined) {
+      this.#deny('speaker', claim, `the ${said.by} said: ${said.text}`);
+      return false;
+    }
+    if (wish === undefined) return true;
+    const { user, tool } = this.#witness.hears(wish);
+    if (user >= HEARD || contentWords(wish).length === 0) return true;
+    if (tool >= HEARD) {
+      this.#deny('speaker', claim, 'a tool, not the user, said so');
+      this.#quote(wish);
+    } else this.#deny('invented', claim, 'the user did not say so');
+    return false;
   }
 
   /** Says who said it, instead of saying it. */
@@ -170,6 +214,10 @@ class Check {
     });
   }
 
+  #noteOf(text: string): string | undefined {
+    return text.trim() !== '' && this.#mayStand(text) ? oneLine(text, LONGEST_LINE) : undefined;
+  }
+
   #unknownName(claim: string): string | undefined {
     for (const name of namesIn(claim)) {
       if (!isTelling(name) || this.#known.has(name)) continue;
@@ -181,11 +229,14 @@ class Check {
   #facts(): readonly Fact[] {
     const { truth, previous } = this.#grounds;
     const carried = [...(previous?.facts ?? []), ...truth.facts];
+    const known = new KnownTexts(carried);
     const own: Fact[] = [];
     for (const fact of this.#summary.facts) {
       if (own.length === MOST_FACTS_FROM_MODEL) break;
       const heard = this.#heard(fact);
-      if (heard !== undefined && !isKnown(heard.text, [...carried, ...own])) own.push(heard);
+      if (heard === undefined || known.has(heard.text)) continue;
+      known.add(heard.text);
+      own.push(heard);
     }
     const { facts, superseded } = standingFacts([...carried, ...own]);
     this.superseded = superseded;
@@ -208,8 +259,9 @@ class Check {
 
   #decisions(): Summary['decisions'] {
     const { decisions } = this.#grounds.truth;
+    const known = new KnownTexts(decisions);
     const own = this.#summary.decisions.filter(
-      ({ text }) => !isKnown(text, decisions) && this.#mayStand(text),
+      ({ text }) => !known.has(text) && this.#mayStand(text),
     );
     return [
       ...decisions,
@@ -222,12 +274,14 @@ class Check {
     const { truth, previous } = this.#grounds;
     const before = new Map((previous?.items ?? []).map((item) => [plain(item.text), item.state]));
     const items = new Map(truth.items.map((item) => [plain(item.text), item]));
+    const texts = new KnownTexts(truth.items);
     for (const item of this.#summary.items) {
       const key = plain(item.text);
       const known = items.get(key);
       if (known === undefined) {
-        if (!isKnown(item.text, [...items.values()]) && this.#mayStand(item.text))
-          items.set(key, { ...item, text: oneLine(item.text, LONGEST_LINE) });
+        if (texts.has(item.text) || !this.#mayBeDone(item.text)) continue;
+        items.set(key, { ...item, text: oneLine(item.text, LONGEST_LINE) });
+        texts.add(item.text);
       } else if (known.state !== item.state) {
         const seen = before.get(key) !== known.state;
         if (item.state === 'done' && !seen) items.set(key, { ...known, state: 'done' });
@@ -244,7 +298,7 @@ class Check {
     const files = new Map(truth.files.map((file) => [file.path, file]));
     for (const claim of this.#summary.files) {
       const known = files.get(claim.path);
-      const note = claim.note === undefined ? undefined : this.#line(claim.note);
+      const note = claim.note === undefined ? undefined : this.#noteOf(claim.note);
       if (known === undefined && this.#corpus.includes(claim.path)) files.set(claim.path, claim);
       else if (known === undefined)
         this.#deny('invented', claim.path, 'the file is nowhere in the messages');
@@ -253,6 +307,14 @@ class Check {
     }
     return [...files.values()];
   }
+}
+
+/** What the user is on record for in an earlier summary, beside its facts. */
+function wishesBefore(previous: Summary | null): readonly string[] {
+  if (previous === null) return [];
+  const said = previous.notes.filter(({ by }) => by === 'user').map(({ text }) => text);
+  const told = sentencesOf(previous.prose ?? '').filter((line) => wishIn(line) !== undefined);
+  return [...said, ...told];
 }
 
 const isInstructing = ({ by }: Fact): boolean => by === 'user' || by === 'system';
@@ -273,17 +335,6 @@ function newestItems(items: readonly Item[]): readonly Item[] {
   });
 }
 
-/** True where a text says what one of the others says, in nearly the same words. */
-function isKnown(text: string, others: readonly { readonly text: string }[]): boolean {
-  const words = new Set(contentWords(text));
-  return others.some((other) => {
-    const theirs = new Set(contentWords(other.text));
-    const shared = [...words].filter((word) => theirs.has(word)).length;
-    const least = Math.min(words.size, theirs.size);
-    return least === 0 ? plain(text) === plain(other.text) : shared / least >= HEARD;
-  });
-}
-
 const MOST_LOST_LINES = 12;
 
 /** Lines of the last account whose exact strings would be named nowhere any more. */
@@ -301,15 +352,17 @@ function lostLines(account: string | null, summary: Summary): readonly Note[] {
   }));
 }
 
+/** All that a summary claims, and what it says that the user wants. */
 function claimsOf(summary: Summary): readonly string[] {
   const passages = [summary.prose ?? '', summary.splitTurn?.text ?? ''];
-  return [
+  const claims = [
     ...passages.flatMap((text) => text.split('\n').flatMap(sentencesOf)),
     ...[summary.facts, summary.decisions, summary.items].flat().map(({ text }) => text),
     ...summary.files.flatMap(({ note }) => note ?? []),
     ...summary.currentPlan,
     ...(summary.currentTask === null ? [] : [summary.currentTask]),
   ];
+  return [...claims, ...claims.flatMap((claim) => wishIn(claim) ?? [])];
 }
 
 function wholeText({ message }: Node): string {

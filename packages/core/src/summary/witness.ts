@@ -1,28 +1,29 @@
 import { callsOf, resultsOf, resultText, startsTurn, textOf } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { contentWords } from './names.ts';
+import { givesOrders } from './order.ts';
 
-/** How much of a claim stands in one line of what somebody said: the best share of its words, 0 to 1. */
+/** How much of a claim stands in one saying of somebody: the best share of its words, 0 to 1. */
 export interface Testimony {
   /** By the user, or in the host's system prompt: those whose word is an instruction. */
   readonly user: number;
   readonly assistant: number;
   readonly tool: number;
-  /** In a line of a tool's text that gives orders. */
+  /** In a saying of a tool that gives orders. */
   readonly planted: number;
 }
 type Voice = keyof Testimony;
 
-/** A line of tool text that speaks to the model rather than about the world. */
-const ORDERS =
-  /\b(?:ignore|disregard|forget|override|you (?:must|should|are|have to|will|need)|always|never|do not|don't|must|instructions?|system prompt|the (?:assistant|agent|model|user|summary)|summar(?:y|i[sz]e))\b/i;
+/** What stands this near is one saying: a line that goes on in the next one counts with it. */
+const SAYING_CHARS = 240;
 
 /**
- * Who said what a summary claims. Words are compared line by line, so that a large tool result does not seem to say
- * everything; the work is linear in the messages.
+ * Who said what a summary claims. Words are compared line by line, a short line with those before it, so that a
+ * large tool result does not seem to say everything; the work is linear in the messages.
  */
 export class Witness {
   readonly #found: ReadonlyMap<string, Tally>;
+  #sayings = 0;
 
   constructor(
     claims: readonly string[],
@@ -34,22 +35,18 @@ export class Witness {
     for (const claim of claims) {
       if (tallies.has(claim)) continue;
       const words = new Set(contentWords(claim));
-      const tally: Tally = { words: words.size, line: 0, hits: 0, best: new Map() };
+      const tally: Tally = { words: words.size, saying: 0, hits: 0, best: new Map() };
       tallies.set(claim, tally);
       for (const word of words) push(byWord, word, tally);
     }
     this.#found = tallies;
     if (byWord.size === 0) return;
-    let line = 0;
     const hear = (text: string, voice: Voice): void => {
-      for (const said of text.split('\n')) {
-        line += 1;
-        count(
-          byWord,
-          said,
-          line,
-          voice === 'tool' && ORDERS.test(said) ? ['tool', 'planted'] : [voice],
-        );
+      for (const { words, said } of sayings(text, byWord)) {
+        this.#sayings += 1;
+        const voices: readonly Voice[] =
+          voice === 'tool' && givesOrders(said) ? ['tool', 'planted'] : [voice];
+        count(byWord, words, this.#sayings, voices);
       }
     };
     for (const text of also.user) hear(text, 'user');
@@ -78,8 +75,8 @@ export class Witness {
 interface Tally {
   readonly words: number;
   readonly best: Map<Voice, number>;
-  /** How many of the words were met in the line that is being read. */
-  line: number;
+  /** How many of the words were met in the saying that is being read. */
+  saying: number;
   hits: number;
 }
 
@@ -89,16 +86,40 @@ function push(byWord: Map<string, Tally[]>, word: string, tally: Tally): void {
   else known.push(tally);
 }
 
+interface Saying {
+  readonly said: string;
+  /** Those of its words that somebody claims. */
+  readonly words: ReadonlySet<string>;
+}
+
+/** Each line of a text that holds a word of a claim, together with the lines before it that are near. */
+function* sayings(text: string, claimed: ReadonlyMap<string, unknown>): Iterable<Saying> {
+  let near: { readonly line: string; readonly words: readonly string[] }[] = [];
+  let chars = 0;
+  for (const line of text.split('\n')) {
+    const words = contentWords(line).filter((word) => claimed.has(word));
+    chars += line.length;
+    near.push({ line, words });
+    while (near.length > 1 && chars > SAYING_CHARS) chars -= near.shift()?.line.length ?? 0;
+    if (line.trim() === '') [near, chars] = [[], 0];
+    if (words.length > 0)
+      yield {
+        said: near.map((one) => one.line).join(' '),
+        words: new Set(near.flatMap((one) => one.words)),
+      };
+  }
+}
+
 function count(
   byWord: ReadonlyMap<string, Tally[]>,
-  said: string,
-  line: number,
+  words: ReadonlySet<string>,
+  saying: number,
   voices: readonly Voice[],
 ): void {
-  for (const word of new Set(contentWords(said))) {
+  for (const word of words) {
     for (const tally of byWord.get(word) ?? []) {
-      tally.hits = tally.line === line ? tally.hits + 1 : 1;
-      tally.line = line;
+      tally.hits = tally.saying === saying ? tally.hits + 1 : 1;
+      tally.saying = saying;
       for (const voice of voices)
         if (tally.hits > (tally.best.get(voice) ?? 0)) tally.best.set(voice, tally.hits);
     }
