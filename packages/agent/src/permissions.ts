@@ -14,7 +14,7 @@ export interface Wish {
 export interface Permissions {
   /** Everything (`--yes`). */
   readonly all: boolean;
-  /** Rules such as `run:npm test*` and `write:src/**`. They reach outside the project only where they name it. */
+  /** Rules such as `run:npm test *` and `write:src/**`. They reach outside the project only where they name it. */
   readonly allow: readonly string[];
 }
 
@@ -25,12 +25,15 @@ export function isAllowed(wish: Wish, { all, allow }: Permissions): boolean {
   return allow.some((rule) => covers(rule, wish));
 }
 
-/** The rule that a person makes by answering "always". A command is allowed by its program and first word. */
-export function ruleFor({ kind, subject }: Wish): string {
-  if (kind !== 'run') return `${kind}:${subject}`;
-  // A chain of commands is allowed as it stands: a prefix would allow whatever is chained behind it.
-  if (CHAINED.test(subject)) return `run:${subject}`;
-  return `run:${subject.split(/\s+/).slice(0, 2).join(' ')}*`;
+/** A rule that can be read; paths are globs, which may be broken. */
+export function isRule(rule: string): boolean {
+  const [, kind, pattern] = /^(run|write|read):(.+)$/s.exec(rule) ?? [];
+  if (pattern === undefined) return false;
+  try {
+    return kind === 'run' || globPattern(pattern) instanceof RegExp;
+  } catch {
+    return false;
+  }
 }
 
 /** Anything by which one command line can run more than one program. */
@@ -47,7 +50,9 @@ function covers(rule: string, { kind, subject, outside }: Wish): boolean {
 function coversCommand(pattern: string, command: string): boolean {
   if (pattern === '*') return true;
   if (!pattern.endsWith('*')) return pattern === command;
-  return command.startsWith(pattern.slice(0, -1)) && !CHAINED.test(command);
+  // With a blank before it the star stands for whole words, also for none.
+  const isBare = pattern.endsWith(' *') && command === pattern.slice(0, -2);
+  return (isBare || command.startsWith(pattern.slice(0, -1))) && !CHAINED.test(command);
 }
 
 /** The wish to touch a path. Links are followed first, so that none leads out of the project unseen. */

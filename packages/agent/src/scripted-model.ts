@@ -50,11 +50,17 @@ type StreamPart =
     ? Part
     : never;
 
-const BUILT_IN: Readonly<Record<string, Script>> = {
-  demo: demoScript,
-  echo: echoScript,
-  long: longScript,
-};
+const BUILT_IN: ReadonlyMap<string, Script> = new Map([
+  ['demo', demoScript],
+  ['echo', echoScript],
+  ['long', longScript],
+]);
+
+/** Whether a model's name has a module imported: code that runs with all that the agent may do. */
+export function loadsModule(name: string): boolean {
+  const [, id] = /^scripted\/(.*?)(?:@\d+)?$/s.exec(name) ?? [];
+  return id !== undefined && !BUILT_IN.has(id);
+}
 
 /**
  * A model that needs no key: a built-in script by name, or a module that exports `script`. Like a real provider it
@@ -65,7 +71,7 @@ export async function scriptedModel(
   windowTokens: number,
   folder: string,
 ): Promise<LanguageModelV4> {
-  const script = BUILT_IN[name] ?? (await loadScript(name, folder));
+  const script = BUILT_IN.get(name) ?? (await loadScript(name, folder));
   const provider = new ScriptedProvider(script, windowTokens);
   return {
     specificationVersion: 'v4',
@@ -82,7 +88,7 @@ export async function scriptedModel(
 async function loadScript(name: string, folder: string): Promise<Script> {
   if (!/\.(?:mjs|js|ts)$/.test(name))
     throw new ExpectedError(
-      `there is no script ${name}; built in are ${Object.keys(BUILT_IN).join(', ')}, or name a module`,
+      `there is no script ${name}; built in are ${[...BUILT_IN.keys()].join(', ')}, or name a module`,
     );
   const path = isAbsolute(name) ? name : resolve(folder, name);
   const loaded = (await import(pathToFileURL(path).href)) as { script?: Script };

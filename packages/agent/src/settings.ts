@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { isJsonObject, parseJson, PRESETS, type Json, type JsonObject } from '@bobbin/core';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
+import { isRule } from './permissions.ts';
+import { loadsModule } from './scripted-model.ts';
 
 export interface CompactionSettings {
   readonly enabled: boolean;
@@ -55,12 +57,18 @@ function projectSettingsPath(folders: Folders): string {
 
 /**
  * The settings in force: the user's, then the project's on top (B3). A project comes from anywhere, so that it can
- * neither allow commands nor say where keys are sent.
+ * neither allow commands, nor say where keys are sent, nor name a model that is code.
  */
 export function loadSettings(folders: Folders, env: NodeJS.ProcessEnv): Settings {
   const user = readSettings(userSettingsPath(folders));
   const { model, compaction, ...refused } = readSettings(projectSettingsPath(folders));
-  const [name] = Object.keys(refused);
+  const [name] = [
+    ...Object.keys(refused),
+    ...(model !== undefined && loadsModule(model) ? ['a model that is a module'] : []),
+    ...(compaction?.model !== undefined && loadsModule(compaction.model)
+      ? ['a compaction.model that is a module']
+      : []),
+  ];
   if (name !== undefined)
     throw new ExpectedError(
       `${projectSettingsPath(folders)}: ${name} can be set only in ${userSettingsPath(folders)}`,
@@ -144,9 +152,15 @@ class Decoder {
   #allow(value: Json): readonly string[] {
     const { allow = [], ...unknown } = this.#object('permissions', value);
     this.#refuse(unknown, 'permissions.');
-    if (!Array.isArray(allow) || !allow.every(isRule))
-      this.#fail('permissions.allow', 'a list of rules such as "run:npm test*" or "write:src/**"');
-    return allow as readonly string[];
+    if (!Array.isArray(allow)) return this.#fail('permissions.allow', 'a list');
+    return allow.map((rule, i) =>
+      typeof rule === 'string' && isRule(rule)
+        ? rule
+        : this.#fail(
+            `permissions.allow[${i}]`,
+            'a rule such as "run:npm test *" or "write:src/**"',
+          ),
+    );
   }
 
   #providers(value: Json): Record<string, ProviderSettings> {
@@ -222,8 +236,6 @@ class Decoder {
 }
 
 const isText = (value: Json | undefined): boolean => typeof value === 'string' && value !== '';
-const isRule = (value: Json): boolean =>
-  typeof value === 'string' && /^(?:run|write|read):./.test(value);
 const isFlag = (value: Json): boolean => typeof value === 'boolean';
 const isCount = (value: Json): boolean => Number.isInteger(value) && (value as number) >= 1;
 const isPrice = (value: Json): boolean => typeof value === 'number' && value >= 0;

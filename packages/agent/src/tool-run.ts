@@ -9,7 +9,7 @@ import {
   type ResultPart,
 } from '@bobbin/core';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
-import { isAllowed, ruleFor, type Answer, type Permissions, type Wish } from './permissions.ts';
+import { isAllowed, type Answer, type Permissions, type Wish } from './permissions.ts';
 import { ArgumentError, Arguments } from './tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/tool.ts';
 import type { Toolbox } from './tools/toolbox.ts';
@@ -23,11 +23,12 @@ export function openCalls(messages: readonly Message[]): readonly CallPart[] {
   return messages.flatMap(callsOf).filter(({ callId }) => !answered.has(callId));
 }
 
-/** Runs calls with a person's permission. Rules that were made by answering "always" hold from then on. */
+/** Runs calls with a person's permission. What was answered with "always" is not asked again: the same, and nothing like it. */
 export class ToolRunner {
   readonly #tools: Toolbox;
   readonly #ask: Ask;
-  #permissions: Permissions;
+  readonly #permissions: Permissions;
+  readonly #granted = new Set<string>();
 
   constructor(tools: Toolbox, permissions: Permissions, ask: Ask) {
     this.#tools = tools;
@@ -59,14 +60,12 @@ export class ToolRunner {
   ): Promise<string | undefined> {
     const wish = tool.wish?.(args, root);
     if (wish === undefined || isAllowed(wish, this.#permissions)) return undefined;
+    const what = `${wish.kind}:${wish.subject}`;
+    if (this.#granted.has(what)) return undefined;
     if (this.#ask === undefined)
       return `not allowed: nobody can be asked for ${wish.kind} ${wish.subject} here (--yes or a permission rule allows it)`;
     const answer = await this.#ask(tool.name, wish, signal);
-    if (answer === 'always')
-      this.#permissions = {
-        ...this.#permissions,
-        allow: [...this.#permissions.allow, ruleFor(wish)],
-      };
+    if (answer === 'always') this.#granted.add(what);
     if (signal.aborted) return INTERRUPTED;
     return answer === 'no'
       ? 'The user did not allow this. Ask what to do instead, or go another way.'

@@ -1,9 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const BIN = fileURLToPath(new URL('../../cli/bin/bobbin.mjs', import.meta.url));
+import { BIN } from './terminal.ts';
 
 /** A line of the protocol; the test reads nothing of the program but these. */
 export type Line = Readonly<Record<string, unknown>>;

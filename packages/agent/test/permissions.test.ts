@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { isAllowed, pathWish, ruleFor, type Wish } from '../src/permissions.ts';
+import { test, type TestContext } from 'node:test';
+import { memoryArtifacts, memoryStore, type ThreadId } from '@bobbin/core';
+import { isAllowed, pathWish, type Wish } from '../src/permissions.ts';
+import { ToolRunner } from '../src/tool-run.ts';
+import type { Tool } from '../src/tools/tool.ts';
 import { temporaryFolder } from './terminal.ts';
 
 const run = (subject: string): Wish => ({ kind: 'run', subject, outside: false });
+const write = (subject: string): Wish => ({ kind: 'write', subject, outside: false });
 const allowing = (...allow: readonly string[]) => ({ all: false, allow });
 
 test('bash and writes ask unless allowed; reading inside the project does not', () => {
@@ -38,12 +42,64 @@ test('an allowed beginning of a command does not allow what is chained behind it
   );
 });
 
-test('"always" makes a rule that covers the same again and no more', () => {
+test('a star behind a blank stands for whole words', () => {
+  const permissions = allowing('run:ls *');
   assert.deepEqual(
-    [ruleFor(run('npm test')), ruleFor(run('git status -s')), ruleFor(run('a; b'))],
-    ['run:npm test*', 'run:git status*', 'run:a; b'],
+    ['ls', 'ls -la src', 'ls-evil', 'lsof'].map((command) => isAllowed(run(command), permissions)),
+    [true, true, false, false],
   );
-  assert.equal(ruleFor({ kind: 'write', subject: 'src/a.ts', outside: false }), 'write:src/a.ts');
+});
+
+/** What is asked when these are wished for one after another and everything is answered with "always". */
+async function asked(t: TestContext, ...wishes: readonly Wish[]): Promise<readonly string[]> {
+  const questions: string[] = [];
+  const tools = wishes.map((wish, i): [string, Tool] => [
+    `tool-${i}`,
+    {
+      name: `tool-${i}`,
+      description: '',
+      parameters: {},
+      policy: { durability: 'ephemeral', replayCost: 'free' },
+      wish: () => wish,
+      run: async () => ({ text: '', outcome: 'success' }),
+    },
+  ]);
+  const runner = new ToolRunner(new Map(tools), allowing(), async (_, { subject }) => {
+    questions.push(subject);
+    return 'always';
+  });
+  const context = {
+    root: temporaryFolder(t),
+    key: { tenant: 't', thread: 'th' as ThreadId },
+    store: memoryStore(),
+    artifacts: memoryArtifacts(),
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  };
+  for (const [name] of tools)
+    await runner.run({ kind: 'call', callId: name, tool: name, args: '{}' }, context);
+  return questions;
+}
+
+test('"always" allows the same command again and nothing like it', async (t) => {
+  for (const [first, second] of [
+    ['rm -rf build', 'rm -rf /home/me'],
+    ['find . -name x', 'find . -delete'],
+    ['git -C . status', 'git -C /elsewhere push'],
+    ['npm test', 'npm publish'],
+    ['npm', 'npm publish'],
+    ['ls', 'ls-evil'],
+    ['echo *', 'echo secrets'],
+  ] as const)
+    assert.deepEqual(await asked(t, run(first), run(first), run(second)), [first, second]);
+});
+
+test('"always" for a path means that path, whatever characters are in it', async (t) => {
+  const odd = 'app/[post-id]/*.tsx';
+  assert.deepEqual(
+    await asked(t, write(odd), write(odd), write('src/a.ts'), write('app/p/a.tsx')),
+    [odd, 'src/a.ts', 'app/p/a.tsx'],
+  );
 });
 
 test('a rule reaches outside the project only where it names it', () => {

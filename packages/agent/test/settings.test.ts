@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Folders } from '../src/folders.ts';
 import { foldersOf } from '../src/folders.ts';
 import { budgetOf, policyOf } from '../src/policy.ts';
 import { loadSettings, saveCompaction } from '../src/settings.ts';
-import { temporaryFolder } from './terminal.ts';
+import { BIN, temporaryFolder } from './terminal.ts';
 
 function given(t: TestContext, user?: object | string, project?: object): Folders {
   const root = temporaryFolder(t);
@@ -66,13 +67,59 @@ test('a project can neither allow commands nor say where keys go', (t) => {
     assert.throws(() => loadSettings(given(t, undefined, content), {}), /can be set only in/);
 });
 
+test('a project cannot name a model that is code: no module of its own runs unasked', async (t) => {
+  const module = './evil.mjs';
+  for (const content of [
+    { model: `scripted/${module}` },
+    { model: `scripted/${module}@16000` },
+    { compaction: { model: `scripted/${module}` } },
+  ]) {
+    const folders = given(t, undefined, content);
+    put(
+      join(folders.project, 'evil.mjs'),
+      `import { writeFileSync } from 'node:fs';
+       writeFileSync(new URL('ran', import.meta.url), '');
+       export const script = () => ({ text: 'hello' });`,
+    );
+    const args = ['--print', 'hello', '--yes'];
+    const { status, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+      cwd: folders.project,
+      env: {
+        PATH: process.env['PATH'],
+        XDG_CONFIG_HOME: folders.config,
+        XDG_DATA_HOME: folders.data,
+      },
+      encoding: 'utf8',
+      input: '',
+    });
+    assert.equal(existsSync(join(folders.project, 'ran')), false, JSON.stringify(content));
+    assert.equal(status, 2);
+    assert.match(stderr, /that is a module can be set only in .*settings\.json/);
+  }
+});
+
+test('a project may name a script that is built in; the user and the environment any module', (t) => {
+  const module = 'scripted/./mine.mjs';
+  assert.equal(
+    loadSettings(given(t, undefined, { model: 'scripted/echo@9000' }), {}).model,
+    'scripted/echo@9000',
+  );
+  assert.equal(loadSettings(given(t, { model: module }), {}).model, module);
+  assert.equal(loadSettings(given(t), { BOBBIN_MODEL: module }).model, module);
+});
+
 test('a wrong setting is named with its file', (t) => {
   const cases: readonly (readonly [object | string, RegExp])[] = [
     ['{', /settings\.json: this is no JSON object/],
     [{ compaction: { reserveTokens: -1 } }, /compaction\.reserveTokens must be a whole number/],
     [{ compaction: { preset: 'x' } }, /compaction\.preset must be one of/],
     [{ compact: {} }, /there is no setting compact/],
-    [{ permissions: { allow: ['everything'] } }, /permissions\.allow must be a list of rules/],
+    [{ permissions: { allow: 'run:ls' } }, /permissions\.allow must be a list/],
+    [{ permissions: { allow: ['everything'] } }, /permissions\.allow\[0\] must be a rule such as/],
+    [
+      { permissions: { allow: ['run:ls', 'write:app/[post-id]/**'] } },
+      /permissions\.allow\[1\] must be a rule such as/,
+    ],
     [{ providers: { own: { baseURL: 'nowhere' } } }, /providers\.own\.baseURL must be a URL/],
     [{ models: { m: { windowTokens: '1' } } }, /models\.m\.windowTokens must be/],
   ];

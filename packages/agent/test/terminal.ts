@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { spawn, type IPty } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 
-const BIN = fileURLToPath(new URL('../../cli/bin/bobbin.mjs', import.meta.url));
+export const BIN: string = fileURLToPath(new URL('../../cli/bin/bobbin.mjs', import.meta.url));
 
 export interface TerminalOptions {
   readonly cwd: string;
