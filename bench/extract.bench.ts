@@ -1,5 +1,7 @@
 // How fast the extract reads: conversations of several sizes that nobody has read before, CPU time of one core, and the
 // same conversation again, whose messages are known then. The time must grow no faster than the text.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import {
   chars4,
   extract,
@@ -9,11 +11,14 @@ import {
   type Node,
   type ThreadId,
 } from '@bobbin/core';
+import { recordedIn } from '../scripts/learn-anchors/recorded.ts';
 
 const MEGABYTE = 1_000_000;
 const ROUNDS = 3;
 const SIZES = [0.25, 1, 4, 16];
 const LEAST_MB_A_SECOND = 10;
+/** Of the recorded conversations, one in so many. */
+const EVERY = 6;
 
 for (const megabytes of SIZES) {
   const seconds = Math.min(...Array.from({ length: ROUNDS }, () => timed(nodesOf(megabytes))));
@@ -26,6 +31,28 @@ for (const megabytes of SIZES) {
 const again = nodesOf(4);
 timed(again);
 console.log(`    4 MB again, its messages read before: ${(timed(again) * 1000).toFixed(0)} ms`);
+
+const recordings = fileURLToPath(new URL('../../shared/transcripts', import.meta.url));
+if (existsSync(recordings)) printRecorded();
+else console.log('no recorded conversations beside the repository: only made-up ones were read');
+
+/** Sessions as people had them, each read once: names that come for the first time cost the most. */
+function printRecorded(): void {
+  let [chars, seconds, count] = [0, 0, 0];
+  for (const { messages } of recordedIn(recordings)) {
+    if (count++ % EVERY !== 0) continue;
+    const thread = new Thread('bench' as ThreadId);
+    for (const message of messages) {
+      thread.append(message);
+      chars += JSON.stringify(message.parts).length;
+    }
+    seconds += timed(thread.path());
+  }
+  const [megabytes, sessions] = [chars / MEGABYTE, Math.ceil(count / EVERY)];
+  console.log(
+    `${sessions} recorded sessions, ${megabytes.toFixed(1)} MB: ${(seconds * 1000).toFixed(0)} ms, ${(megabytes / seconds).toFixed(1)} MB/s`,
+  );
+}
 
 function timed(nodes: readonly Node[]): number {
   const started = process.cpuUsage();
