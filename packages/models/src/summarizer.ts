@@ -111,30 +111,25 @@ class Summarizing {
       const range = nodes.filter(({ turn }) => turn !== splitTurn?.turn);
       const prefix = nodes.filter(({ turn }) => turn === splitTurn?.turn);
       const summary = range.length > 0 ? await this.#range(range) : undefined;
-      if (splitTurn === undefined || prefix.length === 0)
-        return summary ?? proseSummary('', this.#request);
-      const text = this.#fold(prefix, this.#turnWork(splitTurn.maxTokens));
-      if (summary === undefined)
-        return this.#withTurn(proseSummary('', this.#request), splitTurn.turn, await text);
-      return await text.then(
-        (told) => this.#withTurn(summary, splitTurn.turn, told),
-        (error: unknown) => this.#withoutTurn(summary, error),
+      const whole = summary ?? proseSummary('', this.#request);
+      if (splitTurn === undefined || prefix.length === 0) return whole;
+      const text = await this.#fold(prefix, this.#turnWork(splitTurn.maxTokens)).catch(
+        (error: unknown) => {
+          if (summary === undefined) throw error;
+          return this.#withoutTurn(error);
+        },
       );
+      return text === undefined ? whole : { ...whole, splitTurn: { turn: splitTurn.turn, text } };
     } finally {
       this.#asking.tellCost(this.#manner.name);
     }
   }
 
-  #withTurn(summary: Summary, turn: number, text: string): Summary {
-    return { ...summary, splitTurn: { turn, text } };
-  }
-
   /** What is paid for is kept: the extract tells the beginning of the split turn. */
-  #withoutTurn(summary: Summary, error: unknown): Summary {
+  #withoutTurn(error: unknown): undefined {
     this.#request.signal?.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
     this.#request.report?.({ kind: 'split-turn-failed', reason });
-    return summary;
   }
 
   async #range(nodes: readonly Node[]): Promise<Summary> {
