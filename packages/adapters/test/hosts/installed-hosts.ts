@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,15 +9,21 @@ const HOSTS = {
   '@opencode-ai/plugin': '1.18.33',
 } as const;
 
-/** The folder in which they are installed, once for all runs of these versions. */
+/** The folder in which they are installed, once for all runs of these versions. Tests that come at once both install. */
 export function installedHosts(): string {
   const name = Object.values(HOSTS).join('-');
   const folder = process.env['BOBBIN_HOSTS'] ?? join(tmpdir(), `bobbin-hosts-${name}`);
   if (existsSync(join(folder, 'node_modules'))) return folder;
-  mkdirSync(folder, { recursive: true });
+  const made = mkdtempSync(`${folder}-`);
   const manifest = { name: 'bobbin-hosts', private: true, type: 'module', dependencies: HOSTS };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(made, 'package.json'), JSON.stringify(manifest));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund'];
-  execFileSync('npm', ['install', ...flags], { cwd: folder, stdio: 'inherit' });
+  execFileSync('npm', ['install', ...flags], { cwd: made, stdio: 'inherit' });
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    if (!existsSync(join(folder, 'node_modules'))) throw error;
+    rmSync(made, { recursive: true });
+  }
   return folder;
 }
