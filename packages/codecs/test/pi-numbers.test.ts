@@ -4,12 +4,14 @@ import {
   callsOf,
   contextSize,
   counterOf,
+  createBobbin,
+  currentSummary,
   estimateTokens,
-  findCut,
   isSummary,
   parseJson,
-  unitStarts,
+  pi,
   type Counter,
+  type FileRecord,
   type Message,
   type Part,
 } from '@bobbin/core';
@@ -40,50 +42,71 @@ function charsOf(part: Part): number {
   }
 }
 
-/** pi's cut: entries are numbered without the header line. */
+/** A compaction by the preset, in pi's terms: entries are numbered without the header line. */
 interface PiCut {
-  readonly firstKept: number | undefined;
-  readonly turnStart: number | undefined;
+  readonly firstKept: number;
+  readonly turnStart: number;
   readonly split: boolean;
   readonly summarised: number;
   readonly ofSplitTurn: number;
   readonly kept: number;
+  /** How many of the files that pi's tools touched the summary names, with what was done to them. */
   readonly files: readonly [read: number, written: number, edited: number];
 }
 
-function piCut(session: Session, tokens: number): PiCut {
+async function piCut(session: Session, keepRecentTokens: number): Promise<PiCut> {
   const { context } = session;
-  const starts = new Set(unitStarts(context));
-  const items = context.map((message, i) => ({
-    message,
-    tokens: piCounter.message(message),
-    startsUnit: starts.has(i),
-  }));
-  const limits = { targetTokens: 0 };
-  const cut = findCut({ kind: 'keep-tokens', tokens, splitTurns: true }, items, limits);
-  const behind = context.slice(0, cut.index).filter((message) => !isSummary(message));
-  const ofSplitTurn = cut.split ? cut.index - cut.turnStart : 0;
-  const files = (tool: string): number => filesOf(behind, tool).size;
+  const preset = pi({ keepRecentTokens, splitTurns: true });
+  const bobbin = createBobbin({ preset, counter: piCounter, window: 1_000_000 });
+  const handle = await bobbin.thread('session');
+  await handle.append(...context);
+  const { plan } = await handle.compact();
+  const record = currentSummary(plan);
+  assert.ok(record);
+  const turns = context.map((_, i) => handle.at(i)?.turn);
+  const turnStart = turns.indexOf(turns[plan.start]);
+  const behind = context.slice(0, plan.start).filter((message) => !isSummary(message));
+  const ofSplitTurn = plan.start - turnStart;
   return {
-    firstKept: entryOf(session, context[cut.index]),
-    turnStart: entryOf(session, context[cut.turnStart]),
-    split: cut.split,
+    firstKept: entryOf(session, plan.start),
+    turnStart: entryOf(session, turnStart),
+    split: ofSplitTurn > 0,
     summarised: behind.length - ofSplitTurn,
     ofSplitTurn,
-    kept: context.length - cut.index,
-    files: [files('read'), files('write'), files('edit')],
+    kept: context.length - plan.start,
+    files: [
+      filesTold(
+        behind,
+        'read',
+        record.summary.files.filter(({ read }) => read),
+      ),
+      filesTold(
+        behind,
+        'write',
+        record.summary.files.filter(({ written }) => written),
+      ),
+      filesTold(
+        behind,
+        'edit',
+        record.summary.files.filter(({ edited }) => edited),
+      ),
+    ],
   };
 }
 
-function entryOf({ entries }: Session, message: Message | undefined): number | undefined {
-  const at = entries.findIndex(({ messages }) => messages.some((own) => own === message));
-  return at < 0 ? undefined : at - 1;
+function entryOf({ context, entries }: Session, at: number): number {
+  return entries.findIndex(({ messages }) => messages.some((own) => own === context[at])) - 1;
 }
 
-function filesOf(messages: readonly Message[], tool: string): ReadonlySet<string> {
+/** How many of the files that a tool of pi's touched are among some, which a summary may name from where it works. */
+function filesTold(
+  messages: readonly Message[],
+  tool: string,
+  files: readonly FileRecord[],
+): number {
   const calls = messages.flatMap(callsOf).filter((call) => call.tool === tool);
-  const paths = calls.map(({ args }) => (parseJson(args) as { path?: unknown } | undefined)?.path);
-  return new Set(paths.filter((path) => typeof path === 'string'));
+  const paths = new Set(calls.map(({ args }) => (parseJson(args) as { path?: unknown }).path));
+  return [...paths].filter((path) => files.some((file) => String(path).endsWith(file.path))).length;
 }
 
 function samples(name: string): readonly Session[] {
@@ -92,9 +115,9 @@ function samples(name: string): readonly Session[] {
     .flatMap(({ text }) => recogniseSession(text)?.decode(text) ?? []);
 }
 
-test('B24 pi cuts a long session where Bobbin does, whatever is kept', () => {
+test('B24 pi cuts a long session where the preset does, whatever is kept, and every file is told', async () => {
   for (const session of samples('pi-large-session')) {
-    assert.deepEqual(piCut(session, 20_000), {
+    assert.deepEqual(await piCut(session, 20_000), {
       firstKept: 837,
       turnStart: 834,
       split: true,
@@ -103,28 +126,28 @@ test('B24 pi cuts a long session where Bobbin does, whatever is kept', () => {
       kept: 181,
       files: [21, 3, 20],
     });
-    const cuts = [1_000, 5_000, 10_000, 40_000, 80_000].map((tokens) => {
-      const { firstKept, turnStart } = piCut(session, tokens);
-      return [firstKept, turnStart];
-    });
-    assert.deepEqual(cuts, [
-      [1011, 986],
-      [983, 978],
-      [947, 942],
-      [570, 545],
-      [127, 68],
-    ]);
+    const cuts = [
+      [1_000, 1011, 986],
+      [5_000, 983, 978],
+      [10_000, 947, 942],
+      [40_000, 570, 545],
+      [80_000, 127, 68],
+    ] as const;
+    for (const [tokens, ...cut] of cuts) {
+      const { firstKept, turnStart } = await piCut(session, tokens);
+      assert.deepEqual([firstKept, turnStart], cut);
+    }
   }
 });
 
-test('B9 B24 what pi\u2019s last compaction kept is summarised too, and nothing is lost', () => {
+test('B9 B24 what pi\u2019s last compaction kept is summarised too, and nothing is lost', async () => {
   for (const session of samples('pi-before-compaction')) {
     assert.equal(session.context.length, 446);
     assert.deepEqual(contextSize(session.context, piCounter), {
       tokens: 180_820,
       reportedTokens: 168_018,
     });
-    const cut = piCut(session, 20_000);
+    const cut = await piCut(session, 20_000);
     assert.deepEqual([cut.firstKept, cut.turnStart, cut.summarised], [946, 939, 383]);
     const last = session.compactions.at(-1);
     assert.ok(last);
