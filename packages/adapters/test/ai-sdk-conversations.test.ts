@@ -60,12 +60,20 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 const STOP = { unified: 'stop', raw: 'stop' } as const;
+const CALL = { type: 'tool-call', toolCallId: 'c1', toolName: 'remove', input: '{}' } as const;
+const CALLS = { unified: 'tool-calls', raw: 'tool-calls' } as const;
 const TOO_LONG = Object.assign(new Error('prompt is too long: 9000 tokens > 8000 maximum'), {
   status: 400,
 });
 
 type Generate = ConstructorParameters<typeof MockLanguageModelV4>[0];
-type Answer = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
+/** What a model of either major answers. */
+interface Answer {
+  content: ({ type: 'text'; text: string } | typeof CALL)[];
+  finishReason: typeof STOP | typeof CALLS;
+  usage: typeof USAGE;
+  warnings: [];
+}
 const answer = (text: string): Answer => ({
   content: [{ type: 'text', text }],
   finishReason: STOP,
@@ -102,8 +110,8 @@ async function ask(
   const { text } = await ai7.generateText({
     model,
     messages: messages as ai7.ModelMessage[],
-    async prepareStep(step) {
-      const prepared = await bobbin.prepareStep(step);
+    async prepareStep(asked) {
+      const prepared = await bobbin.prepareStep(asked);
       await meanwhile();
       return prepared;
     },
@@ -283,9 +291,6 @@ test('A14 what was loaded is known for as long as the host goes on from it', asy
   assert.equal((await path()).length, 4 + 2 * 29);
 });
 
-const CALL = { type: 'tool-call', toolCallId: 'c1', toolName: 'remove', input: '{}' } as const;
-const CALLS = { unified: 'tool-calls', raw: 'tool-calls' } as const;
-
 interface Approving {
   readonly removed: () => number;
   /** Runs an agent whose tool waits for an approval. */
@@ -293,7 +298,7 @@ interface Approving {
 }
 
 /** First calls the tool, then says that it is done. */
-const approving: Readonly<Record<string, () => Approving>> = {
+const approving: Readonly<Record<'6' | '7', () => Approving>> = {
   7: () => {
     let [removed, asked] = [0, 0];
     const remove = ai7.tool({
@@ -344,11 +349,11 @@ const approving: Readonly<Record<string, () => Approving>> = {
   },
 };
 
-for (const major of ['7', '6']) {
+for (const major of ['7', '6'] as const) {
   test(`A14 a session on AI SDK ${major} that waits for an approval is resumed and approved`, async () => {
     const store = memoryStore();
     const session = (): AiSdkBobbin => aiSdkBobbin({ store, thread: KEY.thread });
-    const { run, removed } = approving[major]?.() as Approving;
+    const { run, removed } = approving[major]();
     assert.equal(await run(session(), [user('remove it')]), '');
     const bobbin = session();
     const active = await bobbin.loadActiveMessages();
@@ -382,7 +387,12 @@ type Run = (
   abortSignal?: AbortSignal,
 ) => Promise<string>;
 
-const streamOf = (text: string): ReadableStream =>
+type StreamPart =
+  | { type: 'text-start' | 'text-end'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'finish'; usage: typeof USAGE; finishReason: typeof STOP };
+
+const streamOf = (text: string): ReadableStream<StreamPart> =>
   new ReadableStream({
     start(controller) {
       controller.enqueue({ type: 'text-start', id: '1' });
@@ -456,6 +466,7 @@ for (const [kind, run] of Object.entries(runs)) {
   });
 }
 
+const count = (value: unknown): number => JSON.stringify(value).split('"cacheControl"').length - 1;
 const MARKED = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 for (const how of ['prepareStep', 'prepareStep without its tools told', 'the middleware']) {
@@ -464,6 +475,7 @@ for (const how of ['prepareStep', 'prepareStep without its tools told', 'the mid
       look: ai7.tool({
         description: 'looks',
         inputSchema: ai7.jsonSchema({ type: 'object' }),
+        execute: () => 'seen',
         providerOptions: MARKED,
       }),
     };
@@ -484,13 +496,13 @@ for (const how of ['prepareStep', 'prepareStep without its tools told', 'the mid
       ...(isMiddleware ? {} : { prepareStep: bobbin.prepareStep }),
     });
     const [{ prompt, tools: sent } = { prompt: [], tools: [] }] = inner.doGenerateCalls;
-    const count = (value: unknown): number =>
-      JSON.stringify(value).split('"cacheControl"').length - 1;
     assert.deepEqual([count(prompt[0]), count(sent)], [1, 1], 'the host’s own');
     assert.equal(count(prompt) + count(sent), 4);
     assert.equal(count(prompt.at(-1)), 1, 'the end is marked');
   });
 }
+
+const size = (list: readonly AiSdkMessage[] = []): number => JSON.stringify(list).length;
 
 test('C14 the schemas of tools are counted whatever they are written in', async () => {
   const described = 'what to look for: '.repeat(250);
@@ -510,12 +522,11 @@ test('C14 the schemas of tools are counted whatever they are written in', async 
   );
   const without = aiSdkBobbin({ window: 8_000, tools: { look: {} } });
   const { messages } = await without.prepareStep({ messages: talkOf('alice'), steps: [] });
-  const size = (list: readonly AiSdkMessage[]): number => JSON.stringify(list).length;
   assert.deepEqual(
     fitted.map(size),
-    fitted.map(() => size(fitted[0] ?? [])),
+    fitted.map(() => size(fitted[0])),
   );
-  assert.ok(size(fitted[0] ?? []) < size(messages), `${size(fitted[0] ?? [])} ${size(messages)}`);
+  assert.ok(size(fitted[0]) < size(messages), `${size(fitted[0])} ${size(messages)}`);
 });
 
 /** How often messages of a list are looked into in a step, beside so many other conversations. */
