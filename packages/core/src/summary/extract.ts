@@ -157,7 +157,7 @@ class Extract {
     const said = nodes.findLast(
       ({ message }) => message.role === 'assistant' && textOf(message) !== '',
     );
-    const items = todoItems(nodes) ?? before.items;
+    const items = todoItems(nodes, before.items);
     const current = items.find(({ state }) => state === 'current')?.text;
     const lastSaid =
       said === undefined ? before.currentTask : oneLine(textOf(said.message), LONGEST_LINE);

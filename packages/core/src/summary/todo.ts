@@ -1,50 +1,182 @@
-import { isJsonObject, parseJson, type Json } from '../thread/json.ts';
-import { callsOf, type CallPart } from '../thread/message.ts';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '../thread/json.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textOf,
+  type CallPart,
+  type Message,
+  type ResultPart,
+} from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
+import { plain } from './supersede.ts';
 import type { Item, Priority } from './summary.ts';
 
 const LISTS = /todo|plan|task/i;
+const CREATES = /(?:^|[._])(?:(?:task|todo)_?(?:create|add)|(?:create|add|new)_?(?:task|todo))$/i;
+const UPDATES =
+  /(?:^|[._])(?:(?:task|todo)_?(?:update|complete|delete|edit|set)|(?:update|complete|delete|finish|close)_?(?:task|todo))$/i;
+/** Some agents send their checklist along with every call, under this name. */
+const PROGRESS = 'task_progress';
 const LONGEST = 200;
-const MOST = 60;
+const MOST = 80;
 
-/** The items of the last list that the agent kept in a tool, or undefined where it kept none. */
-export function todoItems(nodes: readonly Node[]): readonly Item[] | undefined {
-  for (let i = nodes.length - 1; i >= 0; i--) {
-    for (const call of callsOf((nodes[i] as Node).message).toReversed()) {
-      const items = itemsOf(call);
-      if (items !== undefined) return items;
+/**
+ * What was to do before, as the messages changed it: lists that the agent keeps in a tool, each in the place of the one
+ * before, also an empty one; tasks that it makes and changes one by one; checklists that it or the user writes.
+ */
+export function todoItems(nodes: readonly Node[], before: readonly Item[]): readonly Item[] {
+  const list = new TodoList(before);
+  for (const { message } of nodes) list.read(message);
+  return list.items();
+}
+
+class TodoList {
+  #items: Item[];
+  /** Made, and not yet given a number by the tool. */
+  readonly #made = new Map<string, Item>();
+
+  constructor(before: readonly Item[]) {
+    this.#items = [...before];
+  }
+
+  read(message: Message): void {
+    if (message.role === 'assistant' || startsTurn(message)) this.#write(checklist(message));
+    for (const call of callsOf(message)) this.#call(call);
+    for (const result of resultsOf(message)) this.#number(result);
+  }
+
+  /** Open items are never left out; of what is done, the newest stay. */
+  items(): readonly Item[] {
+    let excess = this.#items.length - MOST;
+    return this.#items.filter(({ state }) => state !== 'done' || excess-- <= 0);
+  }
+
+  #call({ tool, args, callId }: CallPart): void {
+    if (!LISTS.test(tool) && !args.includes(PROGRESS)) return;
+    const parsed = parseJson(args);
+    if (!isJsonObject(parsed)) return;
+    if (CREATES.test(tool)) this.#make(callId, parsed);
+    else if (UPDATES.test(tool)) this.#change(parsed);
+    else this.#items = [...(listIn(parsed, LISTS.test(tool)) ?? this.#items)];
+  }
+
+  #make(callId: string, args: JsonObject): void {
+    const item = itemOf(args);
+    if (item === undefined) return;
+    this.#items.push(item);
+    this.#made.set(callId, item);
+  }
+
+  /** A task is named with its number, by which the agent has to name it again. */
+  #number(result: ResultPart): void {
+    const item = this.#made.get(result.callId);
+    if (item === undefined) return;
+    this.#made.delete(result.callId);
+    const text = resultText(result).slice(0, 2_000);
+    const id = NUMBER.exec(text)?.slice(1).find(Boolean) ?? `${this.#items.indexOf(item) + 1}`;
+    if (result.outcome === 'failure') this.#replace(item);
+    else this.#replace(item, { ...item, text: `${item.text} (#${id})` });
+  }
+
+  #change(args: JsonObject): void {
+    const id = idOf(args);
+    const known = this.#items.find(({ text }) => NUMBERED.exec(text)?.[1] === id);
+    if (id === undefined || known === undefined) return;
+    const status = statusOf(args);
+    if (/delete|remove/i.test(status)) {
+      this.#replace(known);
+      return;
     }
+    const { description: _, ...named } = args;
+    const text = textIn(named);
+    this.#replace(known, {
+      ...known,
+      ...(status === '' ? {} : { state: stateOf(status) }),
+      ...(text === undefined ? {} : { text: `${oneLine(text, LONGEST)} (#${id})` }),
+    });
+  }
+
+  #replace(item: Item, ...by: readonly Item[]): void {
+    this.#items = this.#items.flatMap((one) => (one === item ? by : [one]));
+  }
+
+  /** A checklist that shares an item with what is there is its newer form; another one is added. */
+  #write(items: readonly Item[]): void {
+    if (items.length === 0) return;
+    const known = new Set(this.#items.map(({ text }) => plain(text)));
+    const isNewer = items.some(({ text }) => known.has(plain(text)));
+    this.#items = isNewer ? [...items] : [...this.#items, ...items];
+  }
+}
+
+const NUMBER = /#(\w{1,20})\b|"(?:task_?)?id"\s{0,3}:\s{0,3}"?([\w-]{1,40})/i;
+const NUMBERED = /\(#([\w-]{1,40})\)$/;
+
+/** The list that a call keeps: of records, of lines, or none any more. */
+function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined {
+  const progress = args[PROGRESS];
+  if (typeof progress === 'string') return itemsIn(progress);
+  if (!isList) return undefined;
+  for (const [key, value] of Object.entries(args)) {
+    if (typeof value === 'string' && itemsIn(value).length > 0) return itemsIn(value);
+    if (!Array.isArray(value)) continue;
+    if (value.length === 0 && /todo|plan|task|step|item|list/i.test(key)) return [];
+    const items = value.slice(0, MOST).flatMap((item: Json) => itemOf(item) ?? []);
+    if (items.length > 0) return items;
   }
   return undefined;
 }
 
-function itemsOf({ tool, args }: CallPart): readonly Item[] | undefined {
-  if (!LISTS.test(tool)) return undefined;
-  const parsed = parseJson(args);
-  if (!isJsonObject(parsed)) return undefined;
-  const list = Object.values(parsed).find(
-    (value) =>
-      Array.isArray(value) && value.length > 0 && value.every((item) => isJsonObject(item)),
-  );
-  if (!Array.isArray(list)) return undefined;
-  const items = list.slice(0, MOST).flatMap((item: Json) => itemOf(item) ?? []);
-  return items.length === 0 ? undefined : items;
+const LINE = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX>~/-])\]\s+(\S.*)$/;
+/** One box is no list, and what a template has a person affirm is nothing to do. */
+const LEAST_LINES = 2;
+const AFFIRMS = /^(?:I|We)\b/;
+
+function itemsIn(text: string): readonly Item[] {
+  return text.split('\n').flatMap((line): readonly Item[] => {
+    const [, box = '', said = ''] = LINE.exec(line) ?? [];
+    if (said === '' || AFFIRMS.test(said)) return [];
+    const state = box === ' ' ? 'open' : /x/i.test(box) ? 'done' : 'current';
+    return [{ text: oneLine(said, LONGEST), state, priority: 'medium' }];
+  });
+}
+
+function checklist(message: Message): readonly Item[] {
+  const text = textOf(message);
+  if (!text.includes('] ')) return [];
+  const items = itemsIn(text).slice(0, MOST);
+  return items.length < LEAST_LINES ? [] : items;
 }
 
 function itemOf(item: Json): Item | undefined {
   if (!isJsonObject(item)) return undefined;
-  const text =
-    item['content'] ?? item['step'] ?? item['text'] ?? item['title'] ?? item['description'];
-  if (typeof text !== 'string' || text.trim() === '') return undefined;
-  const told = item['status'] ?? item['state'];
-  const status = typeof told === 'string' ? told : '';
-  const state = /complete|done|cancel/i.test(status)
-    ? 'done'
-    : /progress|current/i.test(status)
-      ? 'current'
-      : 'open';
+  const text = textIn(item);
+  if (text === undefined) return undefined;
   const priority: Priority =
     item['priority'] === 'high' || item['priority'] === 'low' ? item['priority'] : 'medium';
-  return { text: oneLine(text, LONGEST), state, priority };
+  return { text: oneLine(text, LONGEST), state: stateOf(statusOf(item)), priority };
+}
+
+function idOf(args: JsonObject): string | undefined {
+  const id = args['taskId'] ?? args['task_id'] ?? args['todo_id'] ?? args['id'];
+  return typeof id === 'string' || typeof id === 'number' ? `${id}` : undefined;
+}
+
+function textIn(item: JsonObject): string | undefined {
+  const names = ['content', 'step', 'text', 'title', 'subject', 'description'];
+  const text = names.map((name) => item[name]).find((value) => value !== undefined);
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined;
+}
+
+function statusOf(item: JsonObject): string {
+  const told = item['status'] ?? item['state'];
+  return typeof told === 'string' ? told : '';
+}
+
+function stateOf(status: string): Item['state'] {
+  if (/complete|done|cancel/i.test(status)) return 'done';
+  return /progress|current/i.test(status) ? 'current' : 'open';
 }
