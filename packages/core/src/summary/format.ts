@@ -1,5 +1,5 @@
 import { callsOf, resultsOf, resultText, type Message, type Part } from '../thread/message.ts';
-import { headOf, oneLine } from '../thread/text.ts';
+import { headOf, LINE_END, oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from './redact.ts';
@@ -32,7 +32,7 @@ function results(message: Message, turn: number): readonly string[] {
     );
     const outcome = result.outcome === undefined ? '' : ` (${result.outcome})`;
     const heading = `[turn ${turn}] TOOL ${oneLine(result.tool ?? 'result')}${outcome}:`;
-    return [heading, ...text.split('\n').map((line) => QUOTE + line)].join('\n');
+    return [heading, ...text.split(LINE_END).map((line) => QUOTE + line)].join('\n');
   });
 }
 

@@ -1,5 +1,5 @@
 import { hasFailed } from './outcome.ts';
-import { callLine, quoted, stretchOf, wordsBeside } from './quote.ts';
+import { callLine, quoted, stretchOf, tells, wordsBeside } from './quote.ts';
 import { VOICE, type Piece, type Voice } from './scan.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from './summary.ts';
@@ -7,8 +7,9 @@ import type { FileTrail } from './file-trail.ts';
 import type { CallTrail, Placed, Survey } from './survey.ts';
 
 const HEADING_CHARS = 140;
-/** The marks of a line in the summary, `· ` or ` … `, and of a heading, `[m123] `. */
+/** The marks of a line in the summary, `· ` or ` … `, of each line below it, and of a heading, `[m123] `. */
 const MARK_CHARS = 3;
+const INDENT_CHARS = 2;
 const NUMBER_CHARS = 8;
 /** How many pieces are looked at for each anchor, and how many anchors for a room. */
 const PIECES_PER_ANCHOR = 4;
@@ -23,6 +24,8 @@ interface Quote extends Item {
   readonly of: number;
   start: number;
   end: number;
+  /** Its lines that name the file of its heading are left out. */
+  below: boolean;
 }
 
 /** The lines about one file, from one call, or said by somebody. */
@@ -166,6 +169,7 @@ export class NoteChooser {
       of,
       start,
       end,
+      below: false,
       bonus: isProse ? PROSE_BONUS : 1,
       chars: Math.max(8, end - start - 6),
       ids: piece === undefined ? [...ids] : piece.mentions.map((at) => ids[at] as number),
@@ -185,18 +189,39 @@ export class NoteChooser {
     const { segment } = this.#survey.placed[quote.of] as Placed;
     const { anchors } = this.#survey;
     const whole = piece ?? { start: 0, end: segment.text.length, mentions: [], hash: 0 };
-    const { start, end, body, words } = stretchOf(
-      segment,
-      whole,
-      anchors[this.#most(quote.ids)]?.key ?? '',
-    );
+    const name = anchors[this.#most(quote.ids)]?.key ?? '';
+    const { start, end, words, ...stretch } = stretchOf(segment, whole, name);
+    quote.below = this.#isToldAbove(quote, stretch.body);
+    const body = quote.below ? withoutLinesOf(quote, stretch.body) : stretch.body;
     quote.start = start;
     quote.end = end;
-    quote.chars = body.length + MARK_CHARS;
-    const isNew = body.length >= SHORTEST_QUOTE && !this.#seen.has(body);
+    quote.chars = body.length + MARK_CHARS + INDENT_CHARS * (body.split('\n').length - 1);
+    const isNew = body.length >= SHORTEST_QUOTE && tells(body) && !this.#isShown(quote, body);
     this.#seen.add(body);
     quote.ids = isNew ? quote.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
     quote.stands = quote.ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
+  }
+
+  /** True where a call names the file that its heading names, and nothing beside it that is not shown. */
+  #isToldAbove({ group, of, ids }: Quote, body: string): boolean {
+    const { file } = group as NoteGroup;
+    const { segment } = this.#survey.placed[of] as Placed;
+    if (file === undefined || segment.voice !== VOICE.args || !body.includes(file.path))
+      return false;
+    const line = body.split('\n').find((one) => one.includes(file.path)) ?? '';
+    const { shown } = this.#selection;
+    return ids.every(
+      (id) =>
+        shown[id] === 1 ||
+        group.ids.includes(id) ||
+        !line.includes(this.#survey.anchors[id]?.key ?? ''),
+    );
+  }
+
+  /** True where the same words stand in another quote, or in the heading of this one. */
+  #isShown({ group, start }: Quote, body: string): boolean {
+    const { source = '' } = group as NoteGroup;
+    return this.#seen.has(body) || (start > 0 && source.includes(body.replaceAll('\n', ' ')));
   }
 
   /** The anchor for whose sake a line is quoted. */
@@ -291,9 +316,11 @@ export class NoteChooser {
       const { segment, index, turn } = this.#survey.placed[of] as Placed;
       const carried = this.#carried.get(of);
       const at = this.#at(of, index);
-      for (const { start, end, worth } of joined(quotes)) {
+      for (const { start, end, worth, below } of joined(quotes)) {
         if (start === 0 && opensCall(group, of)) continue;
-        const text = carried?.text ?? quoted(segment.text.slice(start, end), segment.voice);
+        const text =
+          carried?.text ??
+          withoutLinesOf({ group, below }, quoted(segment.text.slice(start, end), segment.voice));
         const by = carried?.by ?? speakerOf(segment.voice);
         const own = { text, by, turn, at, worth: rounded(worth) };
         if (text !== '')
@@ -327,22 +354,34 @@ function sourceOf(survey: Survey, call: CallTrail, chars: number): string {
   return hasFailed(survey, call) ? line + FAILED : line;
 }
 
+/** The lines of a call that say more than the heading above them. */
+function withoutLinesOf({ group, below }: Pick<Quote, 'group' | 'below'>, body: string): string {
+  const { file } = group as NoteGroup;
+  if (!below || file === undefined) return body;
+  return body
+    .split('\n')
+    .filter((line) => !line.includes(file.path))
+    .join('\n');
+}
+
 interface Run {
   readonly start: number;
   end: number;
   worth: number;
+  below: boolean;
 }
 
 /** The quotes that were taken, in order, neighbours as one. */
 function joined(quotes: readonly Quote[]): readonly Run[] {
   const runs: Run[] = [];
   const taken = quotes.filter((quote) => quote.taken).toSorted((a, b) => a.start - b.start);
-  for (const { start, end, worth } of taken) {
+  for (const { start, end, worth, below } of taken) {
     const last = runs.at(-1);
-    if (last === undefined || start > last.end + 1) runs.push({ start, end, worth });
+    if (last === undefined || start > last.end + 1) runs.push({ start, end, worth, below });
     else {
       last.end = Math.max(last.end, end);
       last.worth = Math.max(last.worth, worth);
+      last.below ||= below;
     }
   }
   return runs;

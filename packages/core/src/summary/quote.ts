@@ -1,19 +1,20 @@
-import { headOf } from '../thread/text.ts';
+import { headOf, LINE_END } from '../thread/text.ts';
 import { STOP } from './names.ts';
 import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
 const MARGIN = /^\s*(?:\d+\s*(?:→|\t|\|)\s*)?/;
 
-/** A stretch as it is quoted: without margins and runs of blanks; arguments as they were sent, runs of tabs as one. */
+/** A stretch as it is quoted: without margins, runs of blanks, and lines that tell nothing beside others. */
 export function quoted(text: string, voice: Voice): string {
-  if (voice === VOICE.args)
-    return text
-      .replace(/(?:\\t)+/g, String.raw`\t`)
-      .replace(/ {2,}/g, ' ')
-      .trim();
-  if (!text.includes('\n')) return quotedLine(text);
-  return text.split('\n').map(quotedLine).filter(Boolean).join('\n');
+  const lines =
+    voice === VOICE.args
+      ? text.split(ARGUMENT_LINE).map(argumentLine)
+      : text.split(LINE_END).map(quotedLine);
+  const full = lines.filter(Boolean);
+  if (full.length < 2) return full.join('');
+  const telling = full.filter(tells);
+  return (telling.length > 0 ? telling : full).join('\n');
 }
 
 function quotedLine(line: string): string {
@@ -21,6 +22,42 @@ function quotedLine(line: string): string {
     .replace(MARGIN, '')
     .replace(/\s{2,}/g, ' ')
     .trimEnd();
+}
+
+/** Arguments are JSON: a line of them ends before an escaped line feed or behind a value. */
+const ARGUMENT_LINE = /(?=\\n)|(?<=",)(?="[\w-]{1,40}":)/;
+const ESCAPED_MARGIN = /^(?:\\[nrt]|\s)+/;
+/** A name at the beginning of a line. Calls are searched as they were sent: what stands before a name in them stays. */
+const NAME_FIRST = /^(?=[\w$@./-]*[_./\d]|[\w$]*[a-z][A-Z])[A-Za-z_$]/;
+
+function argumentLine(sent: string): string {
+  const margin = ESCAPED_MARGIN.exec(sent)?.[0] ?? '';
+  const line = sent
+    .slice(margin.length)
+    .replaceAll(String.raw`\"`, '"')
+    .replace(/(?:\\t)+/g, String.raw`\t`)
+    .replace(/[\s\u0085\u2028\u2029]+/g, ' ')
+    .trim();
+  if (!/[A-Za-z0-9]/.test(line)) return '';
+  return NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
+}
+
+const CODE_WORDS = new Set(
+  `return else continue break import from package func function def class const let var nil null none undefined true
+  false err error self this await async end pass try except catch finally throw raise elif begin then done`.split(
+    /\s+/,
+  ),
+);
+const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
+/** The line of a diff that names two blobs. */
+const BLOBS = /^index [0-9a-f]+\.\.[0-9a-f]+/;
+
+/** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
+export function tells(line: string): boolean {
+  if (LONE_WORD.test(line) || BLOBS.test(line)) return false;
+  if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
+  for (const word of tellingWords(line)) if (!CODE_WORDS.has(word)) return true;
+  return false;
 }
 
 /** The beginning of a line, cut at a space where one is near. */

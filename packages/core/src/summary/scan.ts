@@ -108,6 +108,8 @@ export function segment(
 /** The longest stretch that is quoted as one; a line may be a little longer. */
 const PIECE = 170;
 const SLACK = 40;
+/** A key of arguments, with which a line of them begins. */
+const VALUE = /"[\w-]{1,40}":/y;
 const [PARENTHESIS, BACKSLASH, DOT, SPACE] = [40, 92, 46, 32];
 
 class Lines {
@@ -117,6 +119,9 @@ class Lines {
   readonly #voice: Voice;
   readonly #reader: AnchorReader;
   readonly #byKey = new Map<string, number>();
+  /** The next escaped line feed and the next value of arguments, as far as they were looked for. */
+  #feedAt = -1;
+  #valueAt = -1;
 
   constructor(text: string, voice: Voice, reader: AnchorReader) {
     this.#text = text;
@@ -124,14 +129,11 @@ class Lines {
     this.#reader = reader;
   }
 
-  /** Arguments are JSON: their lines end in an escaped line feed. */
   read(): void {
     const text = this.#text;
     const escaped = this.#voice === VOICE.args;
-    const feed = escaped ? String.raw`\n` : '\n';
     for (let start = 0; start < text.length;) {
-      const found = text.indexOf(feed, escaped ? start + 1 : start);
-      const end = found < 0 ? text.length : found;
+      const end = escaped ? this.#argumentEnd(start + 1) : this.#find('\n', start);
       let from = start;
       while (end - from > PIECE + SLACK) {
         const to = this.#breakAt(from);
@@ -141,6 +143,31 @@ class Lines {
       if (end > from) this.#piece(from, end);
       start = escaped ? end : end + 1;
     }
+  }
+
+  #find(mark: string, from: number): number {
+    const found = this.#text.indexOf(mark, from);
+    return found < 0 ? this.#text.length : found;
+  }
+
+  /** Arguments are JSON: their lines end before an escaped line feed, and behind a value that another follows. */
+  #argumentEnd(from: number): number {
+    if (this.#feedAt < from) this.#feedAt = this.#find(String.raw`\n`, from);
+    if (this.#valueAt < from) this.#valueAt = this.#nextValue(from);
+    return Math.min(this.#feedAt, this.#valueAt);
+  }
+
+  #nextValue(from: number): number {
+    const text = this.#text;
+    for (
+      let k = text.indexOf('","', Math.max(0, from - 2));
+      k >= 0;
+      k = text.indexOf('","', k + 1)
+    ) {
+      VALUE.lastIndex = k + 2;
+      if (VALUE.test(text)) return k + 2;
+    }
+    return text.length;
   }
 
   #piece(start: number, end: number): void {

@@ -1,5 +1,6 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../thread/json.ts';
 import type { CallPart, Outcome } from '../thread/message.ts';
+import { LINE_END } from '../thread/text.ts';
 import { shellCommands, type ShellCommand } from './shell.ts';
 
 /** A file that a call names, and what the call does to it. */
@@ -44,7 +45,15 @@ export function isDone(
 }
 
 /** The files that a call is about, as its arguments tell. */
-export function touchedBy({ tool, args }: CallPart): Touched {
+export function touchedBy(call: CallPart): Touched {
+  const { touches, only } = readFrom(call);
+  return { touches: touches.filter(({ path }) => isPath(path)), only };
+}
+
+const LONGEST_PATH = 300;
+const isPath = (path: string): boolean => path.length <= LONGEST_PATH && !LINE_END.test(path);
+
+function readFrom({ tool, args }: CallPart): Touched {
   if (searches(tool)) return NOTHING;
   const given = parseJson(args);
   if (args.includes(PATCH))
@@ -62,7 +71,7 @@ export function touchedBy({ tool, args }: CallPart): Touched {
 }
 
 const PATCH = '*** Begin Patch';
-const PATCHED = /^\*\*\* (?:(Add|Update|Delete) File|Move to): ([^\r\n]{1,300})/gm;
+const PATCHED = /^\*\*\* (?:(Add|Update|Delete) File|Move to): (.+)/gm;
 
 function patched(text: string): readonly Touch[] {
   const touches: Touch[] = [];
@@ -90,7 +99,6 @@ const FOLDER = /^(?:workdir|cwd|working_directory)$/;
 const COMMAND = /^(?:command|cmd)$/;
 const FROM = /^(?:source|old_path|from)(?:_path)?$/;
 const TO = /^(?:destination|new_path|to)(?:_path)?$/;
-const LONGEST_PATH = 300;
 
 function textIn(given: JsonObject, name: RegExp): string | undefined {
   for (const [key, value] of Object.entries(given))
@@ -100,7 +108,7 @@ function textIn(given: JsonObject, name: RegExp): string | undefined {
 
 function pathsIn(given: JsonObject): readonly string[] {
   const own = textIn(given, PATH);
-  if (own !== undefined) return own.length > LONGEST_PATH || /[\r\n]/.test(own) ? [] : [own];
+  if (own !== undefined) return [own];
   for (const [key, value] of Object.entries(given))
     if (LISTS.test(key) && Array.isArray(value))
       return value.flatMap((item: Json) =>
@@ -184,8 +192,7 @@ function programOf({ words }: ShellCommand): Program {
 /** A name that needs no expanding. */
 const NAME = /^[\w@+~./][\w@+~./ -]*$/;
 const WITH_ENDING = /[\w-]\.\w{1,8}$/;
-const isName = (word: string): boolean =>
-  NAME.test(word) && word.length <= LONGEST_PATH && !word.startsWith('/dev/');
+const isName = (word: string): boolean => NAME.test(word) && !word.startsWith('/dev/');
 
 function deedsOf(name: string, words: readonly string[]): readonly Touch[] {
   const options = words.filter((word) => word.startsWith('-'));

@@ -11,10 +11,13 @@ export function tailOf(text: string, chars: number): string {
   return text.slice(isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
 }
 
+/** Whatever ends a line to somebody who reads it: terminals, editors and programs do not agree. */
+export const LINE_END: RegExp = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+
 /** One line of a text: spaces joined, cut with a mark. */
 export function oneLine(text: string, most: number = 160): string {
   const line = headOf(text, most * 4)
-    .replace(/\s+/g, ' ')
+    .replace(/[\s\u0085]+/g, ' ')
     .trim();
   return line.length <= most ? line : `${headOf(line, most - 1)}…`;
 }
