@@ -7,8 +7,10 @@ import type {
   Refusal,
   Tuning,
 } from './handle-options.ts';
+import { besideMessages, LearntCounter } from './learnt-counter.ts';
 import { PathKeeper } from './path-keeper.ts';
 import { PlanKeeper } from './plan-keeper.ts';
+import { Recollection } from './recollection.ts';
 import {
   compact,
   compactExpired,
@@ -28,26 +30,21 @@ import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../prompt/builder.ts';
-import { embedCompacted } from '../recall/recall.ts';
-import { insertion, remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
-import { Reminders, unaggressive, type Reminder } from '../recall/reminder.ts';
+import { remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import {
   callsOf,
   isSigned,
   resultsOf,
-  type ArtifactId,
   type CallPart,
   type Message,
   type MessageId,
 } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, budget, messageLimit } from '../tokens/budget.ts';
-import { calibrate, scaled, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
 
-const RECALIBRATE_SHARE = 0.03;
 /** How far before a result its call is looked for, in messages. */
 const CALL_REACH = 64;
 /** How often a lost race is run again before it is left to the winners. */
@@ -64,33 +61,24 @@ export class ThreadHandle<Wire = Message> {
   readonly key: ThreadKey;
   readonly #host: HandleSetting<Wire>;
   #setting: Setting;
-  #calibration: Calibration;
+  readonly #learnt: LearntCounter;
   readonly #path: PathKeeper;
   readonly #plans: PlanKeeper;
   #builder: PromptBuilder;
   #queue: Promise<unknown> = Promise.resolve();
-  #embedding: Promise<unknown> = Promise.resolve();
   readonly #gauge = new Gauge();
-  readonly #reminders: Reminders;
+  readonly #recollection: Recollection;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
-  /** What the last prompt was reminded of; undefined where another process may have sent it. */
-  #sentReminders: string | undefined;
 
   constructor(key: ThreadKey, host: HandleSetting<Wire>, stored?: StoredWindow) {
     this.key = key;
     this.#host = host;
-    this.#calibration = host.calibration;
-    this.#setting = { ...host, counter: scaled(host.counter, host.calibration) };
+    this.#learnt = new LearntCounter(host.counter, host.calibration);
+    this.#setting = { ...host, counter: this.#learnt.counter };
     this.#path = new PathKeeper(host.store, key, stored);
-    this.#reminders = new Reminders({
-      ...host,
-      key,
-      index: host.store,
-      limits: host.rehydration,
-      shownBefore: () => this.#shownBefore(),
-    });
+    this.#recollection = new Recollection(key, host);
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
-    this.#sentReminders = this.plan.records.length === 0 ? '[]' : undefined;
+    this.#recollection.takeOver(this.plan);
     this.#gauge.task = currentSummary(this.plan)?.summary.task ?? null;
     this.#builder = this.#rebuild();
     for (const node of this.#path.thread.path()) this.#note(node);
@@ -230,7 +218,7 @@ export class ThreadHandle<Wire = Message> {
   takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
     return this.#exclusively(async () => {
       if (plan.threadVersion > sharedMessages || this.version > 0) return false;
-      if (plan.records.length > 0) this.#sentReminders = undefined;
+      this.#recollection.takeOver(plan);
       return this.#adopt({ ...plan, thread: this.key.thread }, []);
     });
   }
@@ -300,31 +288,13 @@ export class ThreadHandle<Wire = Message> {
     return this.#gauge.note(node, counter.message(node.message), tools, this.plan.threadVersion);
   }
 
-  /** Compares the last prompt's estimate with what the provider reported for it. */
   #learn(reportedTokens: number): void {
     const { sentTokens } = this.#gauge;
     if (sentTokens === undefined) return;
     this.#gauge.sentTokens = undefined;
-    if (this.#besideMessages() === 0) {
-      // The host said nothing of its system prompt and tools: what the first report has beyond the messages is theirs.
-      const formattingTokens = Math.max(0, reportedTokens - sentTokens);
-      this.#setting = { ...this.#setting, budget: { ...this.#setting.budget, formattingTokens } };
-    }
-    const learnt = calibrate(
-      this.#calibration,
-      sentTokens + this.#besideMessages(),
-      reportedTokens,
-    );
-    const moved = Math.abs(learnt.factor / this.#calibration.factor - 1) > RECALIBRATE_SHARE;
-    this.#calibration = moved ? learnt : { ...this.#calibration, samples: learnt.samples };
-    if (!moved) return;
-    this.#setting = { ...this.#setting, counter: scaled(this.#host.counter, learnt) };
-    this.#builder = this.#rebuild();
-  }
-
-  #besideMessages(): number {
-    const { systemTokens, toolTokens, formattingTokens } = this.#setting.budget;
-    return systemTokens + toolTokens + formattingTokens;
+    const before = this.#setting.counter;
+    this.#setting = this.#learnt.learn(this.#setting, sentTokens, reportedTokens);
+    if (this.#setting.counter !== before) this.#builder = this.#rebuild();
   }
 
   async #fit(options: CompactOptions): Promise<Fitted<Wire>> {
@@ -362,15 +332,10 @@ export class ThreadHandle<Wire = Message> {
     return this.#sending(this.#fitted(events, compacted));
   }
 
-  /** Brings back what the present turn asks for, paid from the reserve (C11). */
+  /** Brings back what the present turn asks for, and lets the store keep that it did. */
   async #remind(): Promise<readonly CompactionEvent[]> {
-    const { counter, budget: room } = this.#setting;
-    const details = await this.#reminders.remind({
-      plan: this.plan,
-      window: () => this.#window(),
-      counter,
-      reserveTokens: room.rehydrationTokens,
-    });
+    const window = (): Window => this.#window();
+    const details = await this.#recollection.remind(this.plan, window, this.#setting);
     const events = details.map((detail) => this.#tell(detail));
     if (events.length === 0) return events;
     return this.#host.store.record(this.key, events).then(
@@ -379,56 +344,24 @@ export class ThreadHandle<Wire = Message> {
     );
   }
 
-  async #shownBefore(): Promise<ReadonlyMap<ArtifactId, number>> {
-    const events = await this.#host.store.events(this.key);
-    return new Map(
-      events.flatMap(({ event }) =>
-        event.kind === 'rehydrated' ? [[event.artifactId, event.turn] as const] : [],
-      ),
-    );
-  }
-
-  /** Vectors for what was compacted, behind the prompt's back: recall finds it by its words meanwhile (C26). */
-  #embed(): void {
-    const { embedder, store } = this.#host;
-    if (embedder === undefined) return;
-    const work = this.#embedding.then(() => embedCompacted(store, this.key, embedder));
-    this.#embedding = work.catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#tell({ kind: 'warning', message: `recall goes by words alone: ${why}` });
-    });
-  }
-
   /**
    * Reasoning that was signed behind other reminders than the present ones would be refused: it is left out from now on.
    * What was shown before this process took the thread up is not known, so there all of it is.
    */
   async #releaseBoundReasoning(): Promise<void> {
-    const shown = JSON.stringify(this.#insertion().messages.map(({ source }) => source));
-    const before = this.#sentReminders;
-    this.#sentReminders = shown;
     const { signedFrom } = this.plan;
     const isBound = ({ index, message }: Node): boolean => index >= signedFrom && isSigned(message);
-    if (before === shown || !this.#path.thread.path(signedFrom).some(isBound)) return;
+    if (!this.#recollection.send(this.#insertion())) return;
+    if (!this.#path.thread.path(signedFrom).some(isBound)) return;
     await this.#adopt({ ...this.plan, signedFrom: this.length }, []);
   }
 
-  /** While something was brought back, nothing else is moved out beneath it (C12). */
-  #calm(): Setting {
-    const { policy } = this.#setting;
-    return this.#reminded().length === 0
-      ? this.#setting
-      : { ...this.#setting, policy: unaggressive(policy) };
-  }
-
-  #reminded(): readonly Reminder[] {
-    return this.#reminders.shownIn(this.#path.thread.head?.turn ?? 0);
+  get #turn(): number {
+    return this.#path.thread.head?.turn ?? 0;
   }
 
   #insertion(): Insertion {
-    const { rules, counter, budget: room } = this.#setting;
-    const reminders = this.#reminded();
-    return insertion(this.#builder.messages, reminders, rules, counter, room.rehydrationTokens);
+    return this.#recollection.insertion(this.#builder.messages, this.#setting, this.#turn);
   }
 
   /** Notes that a prompt goes out. */
@@ -443,7 +376,7 @@ export class ThreadHandle<Wire = Message> {
     const tokens = this.#builder.tokens;
     return {
       tokens,
-      contextTokens: this.#gauge.reportedTokens ?? tokens + this.#besideMessages(),
+      contextTokens: this.#gauge.reportedTokens ?? tokens + besideMessages(this.#setting),
       messages: this.#builder.messages.length,
       turns: this.#builder.landmarks.turns.length,
       budget: this.#setting.budget,
@@ -477,7 +410,10 @@ export class ThreadHandle<Wire = Message> {
       onEvent: (event: CompactionEvent) => this.#hear((hooks) => hooks.onEvent?.(event)),
       ...options,
     };
-    const made = await way(options.forced === true ? this.#setting : this.#calm(), job);
+    const made = await way(
+      options.forced === true ? this.#setting : this.#recollection.calm(this.#setting, this.#turn),
+      job,
+    );
     const compaction = made.changed ? await this.#putInForce(made) : made;
     if (made.changed) this.#gauge.forgetReported();
     this.#gauge.nextExpiry = this.#earliestExpiry();
@@ -494,7 +430,9 @@ export class ThreadHandle<Wire = Message> {
     const { undid: _, ...plan } = compaction.plan;
     try {
       const won = await this.#adopt(plan, compaction.events);
-      this.#embed();
+      this.#recollection.embed((why) =>
+        this.#tell({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
+      );
       return won ? compaction : { ...compaction, changed: false, lost: true };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
