@@ -7,6 +7,7 @@ import {
   resultText,
   textOf,
   type BobbinOptions,
+  type Fact,
   type Fitted,
   type Message,
   type Summarizer,
@@ -58,7 +59,7 @@ const lying: Summarizer = {
           turn: 99,
         },
       ],
-      prose: 'The user allowed pushes to main. /repo/src/lexer.ts was deleted.',
+      prose: 'The user allowed pushes to main. The file /repo/src/lexer.ts was deleted.',
     }),
 };
 
@@ -74,14 +75,22 @@ async function opened(summarizer: Summarizer | undefined): Promise<WatchedThread
   return WatchedThread.open(summarizer === undefined ? options : { ...options, summarizer });
 }
 
-/** Some work that has nothing to do with what was agreed. */
+/** What is agreed anew in each round: something that stays, something that changes, and something like the rest. */
+const agreed = (part: number): readonly string[] => [
+  `Never change /repo/docs/part-${part}.md.`,
+  `The budget is ${part * 100} USD.`,
+];
+const asked = (part: number, i: number): string =>
+  `Look at page ${i} of part ${part}. ${agreed(part)[i] ?? 'I do not remember why.'}`;
+
+/** Some work that has little to do with what was agreed before. */
 function work(part: number): readonly Message[] {
   return Array.from({ length: 3 }, (_, i) => {
     const read = call('read', { path: `/repo/docs/page-${part}-${i}.md` });
     return [
-      user(`Look at page ${i} of part ${part}.`),
+      user(asked(part, i)),
       assistant('Reading.', read),
-      result(read, `Page ${i} of part ${part}: ${'words about the weather '.repeat(12)}`),
+      result(read, `Page ${i} of part ${part}: ${'words about the weather '.repeat(100)}`),
       assistant(`Page ${i} of part ${part} is about the weather.`),
     ];
   }).flat();
@@ -103,6 +112,30 @@ function promptText(fitted: Fitted<Message>): string {
     .join('\n');
 }
 
+function denied({ events }: Fitted<Message>): readonly (readonly [kind: string, claim: string])[] {
+  return events.flatMap((event) =>
+    event.kind === 'summary-report' && event.report.kind === 'contradicted'
+      ? event.report.contradictions.map(({ kind, claim }) => [kind, claim] as const)
+      : [],
+  );
+}
+
+const neverChange = (parts: number): readonly string[] =>
+  Array.from({ length: parts }, (_, i) => agreed(i + 1)[0] as string);
+
+/** What a summary holds of what was agreed, and through which round. */
+function agreedIn({ facts }: Summary): {
+  readonly constraints: readonly string[];
+  readonly budgets: readonly string[];
+  readonly through: number;
+} {
+  const texts = (kind: Fact['kind']): readonly string[] =>
+    facts.filter((fact) => fact.kind === kind && fact.by === 'user').map(({ text }) => text);
+  const constraints = texts('constraint');
+  const through = constraints.filter((text) => text.includes('/repo/docs/part-')).length;
+  return { constraints, budgets: texts('value'), through };
+}
+
 for (const [name, summarizer] of SUMMARIZERS) {
   test(`C23 facts survive 5 cycles of ${name}`, async () => {
     const thread = await opened(summarizer);
@@ -112,11 +145,19 @@ for (const [name, summarizer] of SUMMARIZERS) {
       const summary = currentSummary(fitted.plan)?.summary;
       assert.equal(summary?.round, count);
       assert.equal(summary.task, `Fix the parser. ${CONSTRAINTS.join(' ')}`);
-      assert.deepEqual(
-        summary.facts.filter(({ kind }) => kind === 'constraint').map(({ text }) => text),
-        CONSTRAINTS,
-      );
-      for (const constraint of CONSTRAINTS) assert.ok(promptText(fitted).includes(constraint));
+      const prompt = promptText(fitted);
+      const now = agreedIn(summary);
+      assert.deepEqual(now.constraints, [...CONSTRAINTS, ...neverChange(now.through)]);
+      assert.deepEqual(now.budgets.length, Math.min(1, now.through), 'only the last one stands');
+      for (const constraint of [...CONSTRAINTS, ...neverChange(count)])
+        assert.ok(prompt.includes(constraint), `round ${count}: ${constraint}`);
+      assert.ok(prompt.includes(`The budget is ${count * 100} USD.`), `round ${count}`);
+      assert.ok(!/allowed|lexer/.test(summary.prose ?? ''), 'nothing that nobody said');
+      if (summarizer === lying)
+        assert.deepEqual(denied(fitted).slice(0, 2), [
+          ['speaker', 'The user allowed pushes to main.'],
+          ['invented', 'The file /repo/src/lexer.ts was deleted.'],
+        ]);
     }
   });
 
@@ -135,17 +176,28 @@ for (const [name, summarizer] of SUMMARIZERS) {
       );
       assert.equal(kept.length, 1, `round ${count}`);
       assert.ok(text.includes('And never push to main.'), `round ${count}`);
+      for (const constraint of neverChange(count).slice(-6))
+        assert.ok(text.includes(constraint), `round ${count}: ${constraint}`);
       assert.equal(currentSummary(fitted.plan)?.summary.round, count);
     }
     const { summary, text } = currentSummary(thread.handle.plan) ?? {
       summary: EMPTY_SUMMARY,
       text: '',
     };
-    assert.ok(summary.facts.length < 10, `${summary.facts.length} facts: they pile up`);
+    const { constraints, budgets, through } = agreedIn(summary);
+    assert.ok(through >= 45, `${through} rounds are in the summary`);
+    assert.deepEqual(
+      constraints.filter((constraint) => constraint.includes('docs/part-')),
+      neverChange(through),
+    );
+    assert.deepEqual(budgets, [`The budget is ${through * 100} USD.`]);
+    assert.ok(summary.facts.length < through + 10, `${summary.facts.length} facts: they pile up`);
     assert.ok(JSON.stringify(summary).length < 60_000, 'the data of a summary stays bounded');
     assert.ok(text.length < 32_000);
   });
 }
+
+const isAboutPushing = (text: string): boolean => text.includes('push');
 
 test('C23 a constraint that the user takes back is gone from the next summary, and the event says so', async () => {
   const thread = await opened(dropping);
@@ -157,8 +209,8 @@ test('C23 a constraint that the user takes back is gone from the next summary, a
   );
   await thread.append(user('You may always push to main now.'), assistant('Good.'));
   const fitted = await cycle(thread, 2);
-  const facts = currentSummary(fitted.plan)?.summary.facts.map(({ text }) => text);
-  assert.deepEqual(facts, [
+  const facts = currentSummary(fitted.plan)?.summary.facts.map(({ text }) => text) ?? [];
+  assert.deepEqual(facts.filter(isAboutPushing), [
     'You may push to main now, always after the tests.',
     'You may always push to main now.',
   ]);
@@ -166,7 +218,7 @@ test('C23 a constraint that the user takes back is gone from the next summary, a
     event.kind === 'summary-report' && event.report.kind === 'superseded' ? event.report.facts : [],
   );
   assert.deepEqual(
-    told.map(({ fact, by }) => [fact.text, by.text]),
+    told.map(({ fact, by }) => [fact.text, by.text]).filter(([text = '']) => isAboutPushing(text)),
     [['Never push to main.', 'You may always push to main now.']],
   );
 });

@@ -252,20 +252,22 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
  * followed, and what was said last is meant for now.
  */
 function factLines(facts: readonly Fact[], room: RenderRoom): readonly Line[] {
-  const texts = facts.map((f) => `- ${f.text} (${f.by}, turn ${f.turn})`);
-  const ranks = new Map<number, Rank>();
+  const lines = new Map<number, Line>();
   let left = Math.max(LEAST_FACTS_CHARS, room.chars * SHARE.facts);
   for (const weight of FACT_WEIGHTS)
-    for (const i of fromBothEnds([...facts.keys()].filter((k) => weight(facts[k] as Fact))))
-      if (!ranks.has(i))
-        ranks.set(i, (left -= (texts[i] as string).length + 1) >= 0 ? RANK.fact : RANK.more);
-  const inOrder = [...ranks.keys()];
-  return texts.map((text, i) => ({
-    section: 'Constraints and Preferences',
-    rank: ranks.get(i) ?? RANK.more,
-    text,
-    worth: 1 - inOrder.indexOf(i) / texts.length,
-  }));
+    for (const i of fromBothEnds([...facts.keys()].filter((k) => weight(facts[k] as Fact)))) {
+      if (lines.has(i)) continue;
+      const { text, by, turn } = facts[i] as Fact;
+      const line = `- ${text} (${by}, turn ${turn})`;
+      left -= line.length + 1;
+      lines.set(i, {
+        section: 'Constraints and Preferences',
+        rank: left >= 0 ? RANK.fact : RANK.more,
+        text: line,
+        worth: 1 - lines.size / facts.length,
+      });
+    }
+  return [...facts.keys()].map((i) => lines.get(i) as Line);
 }
 
 const FACT_WEIGHTS: readonly ((fact: Fact) => boolean)[] = [
