@@ -43,7 +43,7 @@ export const compactCommand: Command = {
   summary: 'winds transcripts so that they fit',
   operands: '[FILE…]',
   about:
-    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files of harnesses (pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
+    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files (of Bobbin, pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
   options: OPTIONS,
   examples: [
     'bobbin compact session.json --budget 20000 --out small.json',

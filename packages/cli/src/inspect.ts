@@ -1,7 +1,7 @@
 import { messageLimit, softLimit, type Counter, type Message } from '@bobbin/core';
 import type { SessionCompaction } from '@bobbin/codecs';
 import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
-import { parseOptions, type Command } from './command.ts';
+import { parseOptions, wrap, type Command } from './command.ts';
 import { readConversation, type Conversation } from './conversation.ts';
 import { EXIT, UsageError } from './failure.ts';
 import { counted, grouped, short } from './figures.ts';
@@ -40,8 +40,7 @@ export const inspectCommand: Command = {
   },
 };
 
-const ESTIMATED =
-  '  Estimated, on the safe side: the tokenizer is not known. --counter names another.';
+const ESTIMATED = '  Estimated, on the safe side: no tokenizer is known. --counter names one.';
 
 function draw(
   screen: Screen,
@@ -61,13 +60,19 @@ function draw(
   ];
   return [
     heading(screen, name),
-    `  ${facts.join(' · ')}`,
+    ...factLines(facts, screen.width - 2).map((line) => `  ${line}`),
     ...(winding.counter.name.startsWith('estimate×') ? [screen.paint('dim', ESTIMATED)] : []),
     ...compactions.map((compaction) => compactionRow(screen, compaction, winding.counter)),
     ...messageRows(screen, anatomy, winding.counter),
     '',
     ...forecast(screen, winding, messages, wound),
   ];
+}
+
+/** Facts side by side; a line breaks between two of them. */
+function factLines(facts: readonly string[], width: number): readonly string[] {
+  const unbroken = facts.map((fact) => fact.replaceAll(' ', '\u00A0')).join('\u00A0· ');
+  return wrap(unbroken, width).map((line) => line.replaceAll('\u00A0', ' '));
 }
 
 /** What the harness compacted itself: the messages are shown as if it had not. */

@@ -18,7 +18,7 @@ const standardInput: TextSource = { name: 'stdin', open: () => process.stdin };
 export function sourcesOf(operands: readonly string[]): readonly TextSource[] {
   if (operands.length > 0)
     return operands.map((path) => (path === '-' ? standardInput : fileSource(path)));
-  if (process.stdin.isTTY) throw new UsageError('give a FILE, or a transcript on stdin');
+  if (process.stdin.isTTY) throw new UsageError('give a FILE, or pipe one in');
   return [standardInput];
 }
 

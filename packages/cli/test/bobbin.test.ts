@@ -98,11 +98,11 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
   ],
   [
     ['compact', '--format', 'xml'],
-    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, pi, claude-code, codex, opencode, not "xml"; see bobbin compact --help',
+    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, bobbin, pi, claude-code, codex, opencode, not "xml"; see bobbin compact --help',
   ],
   [
     ['inspect', '--format', 'Antrophic'],
-    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, pi, claude-code, codex, opencode, not "Antrophic" (did you mean anthropic?); see bobbin inspect --help',
+    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, bobbin, pi, claude-code, codex, opencode, not "Antrophic" (did you mean anthropic?); see bobbin inspect --help',
   ],
   [
     ['compact', '--preset', 'claudecode'],
@@ -113,7 +113,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
     '--json and --jsonl exclude each other; see bobbin compact --help',
   ],
   [['inspect', 'a.json', 'b.json'], 'give one FILE; see bobbin inspect --help'],
-  [['import', 'a', 'b'], 'give one FILE, or a session file on stdin; see bobbin import --help'],
+  [['import', 'a', 'b'], 'give one FILE; see bobbin import --help'],
   [['artifact', 'moved-out'], 'give a FOLDER and an ID; see bobbin artifact --help'],
   [['store', 'copy'], 'give copy FROM TO, or verify STORE; see bobbin store --help'],
   [['demo', 'now'], 'demo takes no FILE; see bobbin demo --help'],
@@ -131,7 +131,7 @@ for (const name of ['compact', 'inspect', 'import']) {
     assert.equal(status, 2);
     assert.match(
       written,
-      new RegExp(`^bobbin: give .*FILE, or a .* on stdin; see bobbin ${name} --help\r\n$`),
+      new RegExp(`^bobbin: give a FILE, or pipe one in; see bobbin ${name} --help\r\n$`),
     );
   });
 }

@@ -47,7 +47,7 @@ test('items of the Responses API are recognised, in a request that calls them in
   ];
   writeFileSync(join(home, 'request.json'), JSON.stringify({ model: 'gpt-6-sol', input }));
   const { stdout } = await bobbin(['inspect', 'request.json'], { cwd: home });
-  assert.match(stdout, /\n {2}openai-responses · 1 turn · 1 round · 3 messages · 1 pair · /);
+  assert.match(stdout, /\n {2}openai-responses · 1 turn · 1 round · 3 messages · 1 pair ·/);
 });
 
 const SESSIONS: Readonly<Record<string, readonly object[]>> = {
@@ -95,6 +95,30 @@ for (const [format, lines] of Object.entries(SESSIONS)) {
     );
   });
 }
+
+test('import takes a session over from a file or from stdin; what cannot be read is a failure', async (t) => {
+  const home = folder(t);
+  const around = { cwd: home, env: { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home } };
+  const stdin = (SESSIONS['pi'] ?? []).map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeFileSync(join(home, 's.jsonl'), stdin);
+  for (const args of [['s.jsonl'], ['-'], []]) {
+    const { status, stdout, stderr } = await bobbin(['import', ...args], { ...around, stdin });
+    assert.deepEqual([args, status, stderr], [args, 0, '']);
+    assert.match(stdout, /^Imported 1 messages? of pi as session /);
+  }
+  writeFileSync(join(home, 'other.json'), '{}');
+  writeFileSync(join(home, 'broken.jsonl'), `${stdin}{"type":"mess\n{}\n`);
+  for (const [file, problem] of [
+    ['none.jsonl', ': no such file or directory'],
+    ['other.json', ': is no session file that is known'],
+    ['broken.jsonl', ':3:1: line 3: must be a JSON object'],
+  ] as const)
+    assert.deepEqual(await bobbin(['import', file], around), {
+      status: 1,
+      stdout: '',
+      stderr: `bobbin: ${file}${problem}\n`,
+    });
+});
 
 test('a session file that breaks off is told with its line', async (t) => {
   const home = folder(t);

@@ -15,16 +15,27 @@ export interface Outcome {
 }
 
 /** Starts the real command; whoever starts it ends it. */
-export function start(args: readonly string[], cwd?: string): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [SHIM, ...args], cwd === undefined ? {} : { cwd });
+export function start(
+  args: readonly string[],
+  { cwd, env = {} }: Surroundings = {},
+): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [SHIM, ...args], {
+    env: { ...process.env, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+interface Surroundings {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs the real command to its end. */
 export async function bobbin(
   args: readonly string[],
-  { stdin = '', cwd }: { readonly stdin?: string | Uint8Array; readonly cwd?: string } = {},
+  { stdin = '', ...around }: Surroundings & { readonly stdin?: string | Uint8Array } = {},
 ): Promise<Outcome> {
-  const child = start(args, cwd);
+  const child = start(args, around);
   const [stdout, stderr] = [gathered(child.stdout), gathered(child.stderr)];
   child.stdin.on('error', () => undefined);
   child.stdin.end(stdin);
