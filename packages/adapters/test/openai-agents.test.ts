@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import {
   Agent,
   OpenAIProvider,
+  RunContext,
   Runner,
   setTracingDisabled,
   tool,
@@ -71,14 +73,14 @@ for (const dialect of ['openai-responses', 'openai-chat'] as const) {
     t.after(() => provider.close());
     const store = memoryStore();
     let compactions = 0;
-    const said = await work(task, provider.url, dialect, {
+    const output = await work(task, provider.url, dialect, {
       window: 16_000,
       budget: { outputTokens: 1_000 },
       store,
       onAfterCompaction: () => (compactions += 1),
     });
     assert.deepEqual(provider.faults, []);
-    assert.equal(said, 'DONE 200 steps as HERON-7731');
+    assert.equal(output, 'DONE 200 steps as HERON-7731');
     assert.deepEqual(
       task.done,
       Array.from({ length: 200 }, (_, i) => i + 1),
@@ -88,7 +90,8 @@ for (const dialect of ['openai-responses', 'openai-chat'] as const) {
     assert.equal(provider.shrunk, compactions);
     const [head] = await store.heads(KEY);
     const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
-    assert.equal(thread.length, 402, 'what was said, once each');
+    const said = thread.filter(({ parts }) => parts.some(({ kind }) => kind !== 'reasoning'));
+    assert.equal(said.length, 402, 'what was said, once each');
     assert.deepEqual(thread.filter(isSummary), []);
     assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 201);
   });
@@ -356,10 +359,48 @@ test('A14 what a failed turn showed to a model is no part of the session', async
   assert.deepEqual(said, ['a', 'c']);
 });
 
-test('C26 an agent on OpenAI Agents has read_artifact and recall', async () => {
-  const { tools } = openaiAgentsBobbin({ thread: KEY.thread });
-  assert.deepEqual(
-    tools.map(({ name }) => name),
-    ['read_artifact', 'recall'],
-  );
+test('C11 C26 an agent on OpenAI Agents reads what was moved out, and recalls what was compacted', async () => {
+  const bobbin = openaiAgentsBobbin({
+    thread: KEY.thread,
+    window: 4_000,
+    budget: { rehydrationTokens: 0 },
+  });
+  const { session, tools } = bobbin;
+  const long = `${'line '.repeat(3_000)}the vault code is 4471`;
+  await session.addItems([user('Read it.'), call('1', '{}'), result('1', long)]);
+  const [, artifact] = /artifact:(\w+)/.exec(JSON.stringify(await session.getItems())) ?? [];
+  await session.addItems([answer('The heron stands at gate 12.'), user('Go on.')]);
+  for (let i = 2; i < 40; i++)
+    await session.addItems([call(`${i}`, '{}'), result(`${i}`, `part ${i} ${'word '.repeat(60)}`)]);
+  assert.doesNotMatch(JSON.stringify(await session.getItems()), /part 5 word/);
+  const [read, recall] = tools;
+  const invoke = async (used: typeof read, args: object): Promise<unknown> =>
+    used?.invoke(new RunContext(), JSON.stringify(args));
+  assert.deepEqual([read?.name, recall?.name], ['read_artifact', 'recall']);
+  assert.match(String(await invoke(read, { id: artifact, search: 'vault' })), /vault code is 4471/);
+  assert.match(String(await invoke(recall, { query: 'heron gate' })), /stands at gate 12/);
+});
+
+test('E13 requests to OpenAI of one session share a cache key, unless the host has one', async (t) => {
+  const keys: unknown[] = [];
+  const server = createServer((incoming, outgoing) => {
+    void json(incoming).then((body) => {
+      keys.push((body as { prompt_cache_key?: unknown }).prompt_cache_key);
+      const reply = { id: 'r', object: 'response', status: 'completed', usage: {} };
+      outgoing.setHeader('content-type', 'application/json');
+      return outgoing.end(JSON.stringify({ ...reply, output: [{ ...answer('Yes.'), id: 'm' }] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const bobbin = openaiAgentsBobbin({ thread: KEY.thread });
+  const inner = new OpenAIProvider({ apiKey: 'scripted', baseURL, useResponses: true });
+  const runner = new Runner({ modelProvider: bobbin.provider(inner) });
+  const { session } = bobbin;
+  await runner.run(new Agent({ name: 'talker', model: 'gpt-5' }), 'Well?', { session });
+  const modelSettings = { providerData: { prompt_cache_key: 'own' } };
+  const other = new Agent({ name: 'other', model: 'gpt-5', modelSettings });
+  await runner.run(other, 'And?', { session });
+  assert.deepEqual(keys, ['ledger', 'own']);
 });

@@ -1,4 +1,9 @@
-import type { AgentInputItem, Model, ModelProvider } from '@openai/agents';
+import {
+  OpenAIResponsesModel,
+  type AgentInputItem,
+  type Model,
+  type ModelProvider,
+} from '@openai/agents';
 import type { Fitted, Json, Usage } from '@bobbin/core';
 import type { Taken } from '../taken.ts';
 import type { Conversations } from '../conversations.ts';
@@ -39,6 +44,21 @@ function fittingModel(
     return [conversation, await conversation.prompt({ budget })];
   }
 
+  /** With a key of the thread's, requests of one conversation meet the same cache at OpenAI (E13). */
+  function asked(
+    request: ModelRequest,
+    { handle }: Taken<AgentInputItem>,
+    messages: readonly AgentInputItem[],
+  ): ModelRequest {
+    const fitting = { ...request, input: [...messages] };
+    if (!(model instanceof OpenAIResponsesModel)) return fitting;
+    const providerData = {
+      prompt_cache_key: handle.key.thread,
+      ...request.modelSettings.providerData,
+    };
+    return { ...fitting, modelSettings: { ...request.modelSettings, providerData } };
+  }
+
   return {
     ...(model.supportsPromptModelSelection === undefined
       ? {}
@@ -50,7 +70,7 @@ function fittingModel(
       if (isKeptByProvider(request)) return model.getResponse(request);
       const [conversation, fitted] = await fit(request);
       const response = await sendFitting(conversation, fitted, ({ messages }) =>
-        model.getResponse({ ...request, input: [...messages] }),
+        model.getResponse(asked(request, conversation, messages)),
       );
       conversation.report(usageOf(response.usage));
       return response;
@@ -62,7 +82,7 @@ function fittingModel(
       }
       const [conversation, fitted] = await fit(request);
       const events = await sendFitting(conversation, fitted, ({ messages }) =>
-        begun(model.getStreamedResponse({ ...request, input: [...messages] })),
+        begun(model.getStreamedResponse(asked(request, conversation, messages))),
       );
       for await (const event of events) {
         if (event.type === 'response_done') conversation.report(usageOf(event.response.usage));
