@@ -16,12 +16,28 @@ async function run(name: string): Promise<{ readonly stdout: string; readonly st
   return promisify(execFile)(process.execPath, ['--conditions=@bobbin/source', file], { env });
 }
 
-const examples = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && !PARTS.has(name));
+/** What each example says of what it did. */
+const SAID: Readonly<Record<string, RegExp>> = {
+  'ai-sdk.ts': /^60 steps in a window of 10000 tokens: DONE 60 steps as HERON-7731\n$/,
+  'langchain.ts': /^60 steps in a window of 10000 tokens: DONE 60 steps as HERON-7731\n$/,
+  'openai-agents.ts': /^60 steps in a window of 10000 tokens: DONE 60 steps as HERON-7731\n$/,
+  'mcp.ts':
+    /^deploy: 82 messages; plan \d+ .*\n.* before, \d+ after\nbehind a summary \(round \d\): \d+ messages\n/,
+  'opencode.ts': /^the session has 81 messages; the largest prompt had \d{5} characters\n$/,
+  'pi.ts':
+    /^\[Summary v\d+, round 1\]\n\n## Original Task\nNever change \/etc\/heron\.conf\. Mend the tests\./,
+};
 
-for (const name of examples) {
+test('every example is run', () => {
+  const examples = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && !PARTS.has(name));
+  assert.deepEqual(examples.toSorted(), Object.keys(SAID).toSorted());
+});
+
+for (const [name, said] of Object.entries(SAID)) {
   test(`C23 the example ${name} does what it says`, async () => {
-    const { stdout } = await run(name);
-    assert.notEqual(stdout, '');
+    const { stdout, stderr } = await run(name);
+    assert.match(stdout, said);
+    assert.equal(stderr, '');
   });
 }
 
