@@ -33,11 +33,11 @@ import {
 import { withMentions } from './mentions.ts';
 import { chooseModel, type Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';
-import type { Answer, Permissions, Wish } from './permissions.ts';
+import type { Answer, Permissions } from './permissions.ts';
 import type { Said } from './said.ts';
 import { Session, type SessionSetting, type Vault } from './session.ts';
 import type { Settings } from './settings.ts';
-import { openCalls, resultMessage, ToolRunner } from './tool-run.ts';
+import { openCalls, resultMessage, ToolRunner, type Question } from './tool-run.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 export interface AgentOptions {
@@ -547,12 +547,12 @@ export class Agent {
     return result;
   }
 
-  #askPermission(tool: string, wish: Wish, signal: AbortSignal): Promise<Answer> {
+  #askPermission(question: Question, signal: AbortSignal): Promise<Answer> {
     const id = `permission-${++this.#permissionCount}`;
     return new Promise((resolve) => {
       this.#asked.set(id, resolve);
       signal.addEventListener('abort', () => this.answer(id, 'no'), { once: true });
-      this.emit({ type: 'permission', id, tool, wish });
+      this.emit({ type: 'permission', id, ...question });
     });
   }
 }

@@ -50,7 +50,14 @@ export type AgentEvent =
       readonly text: string;
       readonly diff?: string;
     }
-  | { readonly type: 'permission'; readonly id: string; readonly tool: string; readonly wish: Wish }
+  | {
+      readonly type: 'permission';
+      readonly id: string;
+      readonly tool: string;
+      readonly wish: Wish;
+      /** The change that a yes allows. */
+      readonly diff?: string;
+    }
   | { readonly type: 'compaction-start'; readonly reason: string; readonly tokensBefore: number }
   | CompactionEnd
   | { readonly type: 'compaction-stopped'; readonly reason: string }

@@ -1,35 +1,55 @@
+import { structuredPatch } from 'diff';
+
 const CONTEXT_LINES = 2;
 const MOST_LINES = 400;
+/** Beyond so many changed lines a diff takes long to find and tells nothing: the old and the new stand in its place. */
+const MOST_EDITS = 1_000;
 
 /**
- * The change between two texts as lines with `+`, `-` or a blank before them and the line number. What both begin and
- * end with is left out but for a little of it: edits are local, so that one block is what there is to see.
+ * The change between two texts, as lines with their number and `+`, `-` or a blank, a little around each change, and
+ * `⋯` between changes that are apart.
  */
 export function lineDiff(before: string, after: string): string {
   if (before === after) return '';
-  const old = before === '' ? [] : before.split('\n');
-  const now = after === '' ? [] : after.split('\n');
-  let head = 0;
-  while (head < old.length && head < now.length && old[head] === now[head]) head++;
-  let tail = 0;
-  while (
-    tail < old.length - head &&
-    tail < now.length - head &&
-    old[old.length - 1 - tail] === now[now.length - 1 - tail]
-  )
-    tail++;
-  const from = Math.max(0, head - CONTEXT_LINES);
-  const until = Math.min(now.length, now.length - tail + CONTEXT_LINES);
-  const lines = [
-    ...marked(' ', now.slice(from, head), from),
-    ...marked('-', old.slice(head, old.length - tail), head),
-    ...marked('+', now.slice(head, now.length - tail), head),
-    ...marked(' ', now.slice(now.length - tail, until), now.length - tail),
+  const patch = structuredPatch('', '', before, after, '', '', {
+    context: CONTEXT_LINES,
+    maxEditLength: MOST_EDITS,
+  });
+  const hunks = patch?.hunks ?? [
+    { oldStart: 1, newStart: 1, lines: [...signed('-', before), ...signed('+', after)] },
   ];
+  const lines = hunks.flatMap((hunk, i) =>
+    i === 0 ? numbered(hunk) : ['   ⋯', ...numbered(hunk)],
+  );
   if (lines.length <= MOST_LINES) return lines.join('\n');
   return [...lines.slice(0, MOST_LINES), `… ${lines.length - MOST_LINES} more lines`].join('\n');
 }
 
-function marked(sign: string, lines: readonly string[], before: number): readonly string[] {
-  return lines.map((line, i) => `${String(before + i + 1).padStart(4)} ${sign} ${line}`);
+interface Hunk {
+  readonly oldStart: number;
+  readonly newStart: number;
+  /** Each with its sign before it. */
+  readonly lines: readonly string[];
+}
+
+function signed(sign: '-' | '+', text: string): readonly string[] {
+  return text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => sign + line);
+}
+
+function numbered({ oldStart, newStart, lines }: Hunk): readonly string[] {
+  let [old, now] = [oldStart, newStart];
+  return lines.map((line) => {
+    const [sign, text] = [line.charAt(0), line.slice(1)];
+    // The library's word for a last line without its line break.
+    if (sign === '\\') return `      \\ ${text.trim()}`;
+    const number = sign === '-' ? old : now;
+    if (sign !== '+') old += 1;
+    if (sign !== '-') now += 1;
+    return `${String(number).padStart(4)} ${sign} ${text}`;
+  });
 }

@@ -6,7 +6,8 @@ import { attachedImage, imageType } from './images.ts';
 import { isAllowed, leadsOut, pathWish } from './permissions.ts';
 import type { Said } from './said.ts';
 import { findSession } from './sessions.ts';
-import { isText, readBytes } from './tools/source-file.ts';
+import { readBytes } from './tools/source-file.ts';
+import { isText } from './tools/text-bytes.ts';
 
 const MENTION = /(?<=^|\s)@(thread:)?([^\s,;:!?'"()]+)/g;
 const LONGEST_FILE = 60_000;

@@ -15,7 +15,14 @@ import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/t
 import type { Toolbox } from './tools/toolbox.ts';
 
 /** Asks a person; undefined where there is nobody to ask. */
-export type Ask = ((tool: string, wish: Wish, signal: AbortSignal) => Promise<Answer>) | undefined;
+export type Ask = ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
+
+export interface Question {
+  readonly tool: string;
+  readonly wish: Wish;
+  /** The change that a yes allows. */
+  readonly diff?: string;
+}
 
 /** The calls of a round that have no result yet. */
 export function openCalls(messages: readonly Message[]): readonly CallPart[] {
@@ -64,7 +71,9 @@ export class ToolRunner {
     if (this.#granted.has(what)) return undefined;
     if (this.#ask === undefined)
       return `not allowed: nobody can be asked for ${wish.kind} ${wish.subject} here (--yes or a permission rule allows it)`;
-    const answer = await this.#ask(tool.name, wish, signal);
+    const diff = await tool.preview?.(args);
+    const question = { tool: tool.name, wish, ...(diff === undefined ? {} : { diff }) };
+    const answer = await this.#ask(question, signal);
     if (answer === 'always') this.#granted.add(what);
     if (signal.aborted) return INTERRUPTED;
     return answer === 'no'

@@ -64,8 +64,8 @@ async function asked(t: TestContext, ...wishes: readonly Wish[]): Promise<readon
       run: async () => ({ text: '', outcome: 'success' }),
     },
   ]);
-  const runner = new ToolRunner(new Map(tools), allowing(), async (_, { subject }) => {
-    questions.push(subject);
+  const runner = new ToolRunner(new Map(tools), allowing(), async ({ wish }) => {
+    questions.push(wish.subject);
     return 'always';
   });
   const context = {

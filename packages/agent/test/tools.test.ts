@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
@@ -18,7 +19,8 @@ import { temporaryFolder } from './terminal.ts';
 
 type Run = (tool: string, args: JsonObject, signal?: AbortSignal) => Promise<ToolOutput>;
 
-function bench(t: TestContext): { root: string; run: Run } {
+function bench(t: TestContext): { root: string; run: Run; told: string[] } {
+  const told: string[] = [];
   const root = temporaryFolder(t);
   const runner = new ToolRunner(toolbox(root), { all: true, allow: [] }, undefined);
   const context = {
@@ -26,13 +28,20 @@ function bench(t: TestContext): { root: string; run: Run } {
     key: { tenant: 't', thread: 'th' as ThreadId },
     store: memoryStore(),
     artifacts: memoryArtifacts(),
-    progress: () => undefined,
+    progress: (text: string) => void told.push(text),
   };
   const run: Run = (tool, args, signal = new AbortController().signal) => {
     const call: CallPart = { kind: 'call', callId: 'c', tool, args: JSON.stringify(args) };
     return runner.run(call, { ...context, signal });
   };
-  return { root, run };
+  return { root, run, told };
+}
+
+async function until(done: () => boolean, timeoutMs: number = 10_000): Promise<void> {
+  for (const began = Date.now(); !done();) {
+    assert.ok(Date.now() - began < timeoutMs, 'it never came');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 test('C10 every tool declares how long its results matter', () => {
@@ -106,7 +115,7 @@ test('write and edit: what was changed comes back as a diff; an edit must be una
   );
   const edited = await run('edit', { path: 'deep/down/a.txt', old: 'two', new: '$&', all: true });
   assert.equal(readFileSync(join(root, 'deep/down/a.txt'), 'utf8'), 'one\n$&\n$&\n');
-  assert.equal(edited.diff, '   1   one\n   2 - two\n   3 - two\n   2 + $&\n   3 + $&\n   4   ');
+  assert.equal(edited.diff, '   1   one\n   2 - two\n   3 - two\n   2 + $&\n   3 + $&');
 });
 
 test('bash: output, exit code, time limit, interruption of all that it started', async (t) => {
@@ -165,16 +174,168 @@ test('grep and glob: matches, filters, what git ignores is left out', async (t) 
   assert.equal((await run('glob', { pattern: '*.ts', path: 'src' })).text, 'a.ts');
 });
 
+test('bash: what runs on in the background holds nobody up, and goes on', async (t) => {
+  const { root, run } = bench(t);
+  const began = Date.now();
+  const { text } = await run('bash', {
+    command: `(sleep 1.5; echo late; touch ${join(root, 'late')}) & echo started`,
+    timeout: 20,
+  });
+  assert.ok(Date.now() - began < 1_400, `${Date.now() - began} ms`);
+  assert.equal(text, 'started\n[exit code 0; something of it runs on in the background]');
+  await until(() => existsSync(join(root, 'late')));
+});
+
+test('bash: what leaves its group cannot outlast the time limit or an interruption', async (t) => {
+  const { root, run } = bench(t);
+  const began = Date.now();
+  const wait = `setsid --fork bash -c 'echo $$ > ${join(root, 'pid')}; exec sleep 30'`;
+  const limited = await run('bash', { command: `${wait}; sleep 30`, timeout: 1 });
+  assert.equal(limited.text, '(no output)\n[stopped after 1 s]');
+  process.kill(Number(readFileSync(join(root, 'pid'), 'utf8')), 'SIGKILL');
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 300);
+  const stubborn = await run(
+    'bash',
+    { command: `trap '' TERM; ${wait}; while :; do sleep 0.1; done` },
+    controller.signal,
+  );
+  assert.equal(stubborn.text, '(no output)\n[interrupted by the user]');
+  process.kill(Number(readFileSync(join(root, 'pid'), 'utf8')), 'SIGKILL');
+  assert.ok(Date.now() - began < 9_000, `${Date.now() - began} ms`);
+});
+
+test('bash: however much comes, what is told of it meanwhile is little', async (t) => {
+  const { run, told } = bench(t);
+  const { text } = await run('bash', {
+    command: 'head -c 50000000 /dev/zero | tr "\\0" x; echo; echo end',
+  });
+  assert.match(text, /characters left out[^]*end\n\[exit code 0\]$/);
+  const length = told.join('').length;
+  assert.ok(length > 4_000 && length < 2_000_000, `${length} characters`);
+  assert.match(told.at(-1) ?? '', /x\nend\n$/);
+});
+
+test('a pipe is no file: nothing waits for somebody to write to it or read from it', async (t) => {
+  const { root, run } = bench(t);
+  execFileSync('mkfifo', [join(root, 'pipe'), join(root, 'pipe.png')]);
+  assert.match((await run('read', { path: 'pipe' })).text, /is no regular file/);
+  assert.match((await run('read', { path: 'pipe.png' })).text, /is no regular file/);
+  assert.match((await run('write', { path: 'pipe', content: 'x' })).text, /is no regular file/);
+  assert.match(
+    (await run('edit', { path: 'pipe', old: 'a', new: 'b' })).text,
+    /is no regular file/,
+  );
+  assert.equal((await run('grep', { pattern: 'x' })).text, 'No matches.');
+});
+
+test('edit: a file that is not UTF-8 is refused and stays as it is; a byte order mark stays', async (t) => {
+  const { root, run } = bench(t);
+  const latin = Buffer.from('caf\u00E9 one\n', 'latin1');
+  writeFileSync(join(root, 'latin.txt'), latin);
+  const { text, outcome } = await run('edit', { path: 'latin.txt', old: 'one', new: 'two' });
+  assert.deepEqual(
+    [outcome, text],
+    ['failure', `${join(root, 'latin.txt')} is not UTF-8; change it with bash`],
+  );
+  assert.deepEqual(readFileSync(join(root, 'latin.txt')), latin);
+  writeFileSync(join(root, 'marked.txt'), '\uFEFFone\n');
+  await run('edit', { path: 'marked.txt', old: 'one', new: 'two' });
+  assert.equal(readFileSync(join(root, 'marked.txt'), 'utf8'), '\uFEFFtwo\n');
+});
+
+test('grep: links that lead out of the project are left out, those inside are followed', async (t) => {
+  const outside = temporaryFolder(t);
+  writeFileSync(join(outside, 'id_rsa'), 'PRIVATE KEY\n');
+  const { root, run } = bench(t);
+  writeFileSync(join(root, 'a.txt'), 'no PRIVATE KEY here\n');
+  symlinkSync(join(outside, 'id_rsa'), join(root, 'notes.txt'));
+  symlinkSync('a.txt', join(root, 'same.txt'));
+  await run('bash', { command: 'git init -q && git add .' });
+  assert.equal(
+    (await run('grep', { pattern: 'PRIVATE KEY' })).text,
+    'a.txt:1: no PRIVATE KEY here\nsame.txt:1: no PRIVATE KEY here\n(links that lead out of the project were left out: 1)',
+  );
+  // Who asks for it by name has been asked: the wish follows links.
+  assert.equal(
+    (await run('grep', { pattern: 'KEY', path: 'notes.txt' })).text,
+    'id_rsa:1: PRIVATE KEY',
+  );
+});
+
+test('grep and glob: a pattern that never ends stops nothing but itself', async (t) => {
+  const { root, run } = bench(t);
+  writeFileSync(join(root, 're.txt'), `${'a'.repeat(40)}!\n`);
+  writeFileSync(join(root, `${'a'.repeat(120)}.txt`), '');
+  let ticks = 0;
+  const clock = setInterval(() => (ticks += 1), 20);
+  t.after(() => clearInterval(clock));
+  const calls = [
+    ['grep', { pattern: '^(a+)+$', path: 're.txt' }],
+    ['glob', { pattern: `${'*a'.repeat(20)}*b` }],
+  ] as const;
+  for (const [tool, args] of calls) {
+    ticks = 0;
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 1_000);
+    const { text } = await run(tool, args, controller.signal);
+    assert.equal(text, `${tool}: interrupted by the user`);
+    assert.ok(ticks > 10, `${ticks} ticks`);
+  }
+});
+
+test('grep: a pattern that nobody interrupts is stopped', async (t) => {
+  const { root, run } = bench(t);
+  writeFileSync(join(root, 're.txt'), `${'a'.repeat(40)}!\n`);
+  const { text } = await run('grep', { pattern: '^(a+)+$', path: 're.txt' });
+  assert.equal(text, 'grep: stopped after 10 s; use a simpler pattern or a smaller path');
+});
+
+test('a list of files runs nothing that the project configured', async (t) => {
+  const { root, run } = bench(t);
+  const hook = join(root, 'hook.sh');
+  writeFileSync(hook, `#!/bin/sh\ntouch ${join(root, 'ran')}\n`, { mode: 0o755 });
+  await run('bash', {
+    command: `git init -q && git config core.fsmonitor ${hook} && echo a > a.txt`,
+  });
+  assert.equal((await run('glob', { pattern: '*.txt' })).text, 'a.txt');
+  assert.equal(existsSync(join(root, 'ran')), false);
+});
+
 test('a call that no tool takes is a result, not an end', async (t) => {
   const { run } = bench(t);
   assert.equal((await run('fly', {})).text, 'there is no tool fly');
 });
 
-test('a diff shows the block that changed with a little around it', () => {
+test('a diff shows each change with a little around it', () => {
+  const lines = Array.from({ length: 300 }, (_, i) => `line ${i + 1}`);
+  const changed = lines.with(9, 'TEN').with(299, 'LAST');
   assert.equal(
-    lineDiff('a\nb\nc\nd\ne\nf', 'a\nb\nc\nX\ne\nf'),
-    '   2   b\n   3   c\n   4 - d\n   4 + X\n   5   e\n   6   f',
+    lineDiff(`${lines.join('\n')}\n`, `${changed.join('\n')}\n`),
+    [
+      '   8   line 8',
+      '   9   line 9',
+      '  10 - line 10',
+      '  10 + TEN',
+      '  11   line 11',
+      '  12   line 12',
+      '   ⋯',
+      ' 298   line 298',
+      ' 299   line 299',
+      ' 300 - line 300',
+      ' 300 + LAST',
+    ].join('\n'),
   );
-  assert.equal(lineDiff('', 'new'), '   1 + new');
+  assert.equal(lineDiff('a\n', 'a\nb\n'), '   1   a\n   2 + b');
+  assert.equal(lineDiff('', 'new\n'), '   1 + new');
+  assert.equal(lineDiff('old\n', ''), '   1 - old');
   assert.equal(lineDiff('same', 'same'), '');
+});
+
+test('a diff of two texts that share nothing is short and soon there', () => {
+  const [old, now] = ['a', 'b'].map((word) =>
+    Array.from({ length: 20_000 }, (_, i) => word + i).join('\n'),
+  );
+  const diff = lineDiff(old ?? '', now ?? '').split('\n');
+  assert.deepEqual([diff.length, diff[0], diff.at(-1)], [401, '   1 - a0', '… 39600 more lines']);
 });

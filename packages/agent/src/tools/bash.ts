@@ -1,4 +1,7 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { CappedText, PacedText } from './output-text.ts';
+import { GRACE_MS, keepGroup, stopGroup } from './process-groups.ts';
 import {
   integer,
   objectSchema,
@@ -10,8 +13,10 @@ import {
 
 const DEFAULT_SECONDS = 120;
 const LONGEST_SECONDS = 1_800;
-/** A process gets this long to end by itself. */
-const GRACE_MS = 2_000;
+/** How long the end of the output may take behind the end of the command. */
+const DRAIN_MS = 200;
+const HEAD_CHARS = 60_000;
+const TAIL_CHARS = 140_000;
 
 /** Runs a command line. What it put out cannot be had again: running it twice is not the same. */
 export const bashTool: Tool = {
@@ -35,40 +40,89 @@ export const bashTool: Tool = {
     ),
 };
 
-function execute(command: string, seconds: number, context: ToolContext): Promise<ToolOutput> {
-  const { root, signal, progress } = context;
-  return new Promise((resolve) => {
-    const child = spawn('bash', ['-c', command], {
-      cwd: root,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const output = new CappedText();
-    let ended: 'timeout' | 'interrupted' | undefined;
-    const stop = (why: 'timeout' | 'interrupted'): void => {
-      ended ??= why;
-      signalGroup(child.pid, 'SIGTERM');
-      setTimeout(() => signalGroup(child.pid, 'SIGKILL'), GRACE_MS).unref();
-    };
-    const onAbort = (): void => stop('interrupted');
-    const timer = setTimeout(() => stop('timeout'), seconds * 1_000);
-    signal.addEventListener('abort', onAbort, { once: true });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8');
-      stream.on('data', (chunk: string) => {
-        output.add(chunk);
-        progress(chunk);
-      });
-    }
-    const finish = (exit: string | number): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      resolve(report(command, output.text(), ended ?? exit, seconds));
-    };
-    child.on('error', (error) => finish(error.message));
-    child.on('close', (code, by) => finish(code ?? `killed by ${by ?? 'a signal'}`));
-    if (signal.aborted) stop('interrupted');
+async function execute(
+  command: string,
+  seconds: number,
+  { root, signal, progress }: ToolContext,
+): Promise<ToolOutput> {
+  const child = spawn('bash', ['-c', command], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  if (child.pid !== undefined) keepGroup(child.pid);
+  const output = new CappedText(HEAD_CHARS, TAIL_CHARS);
+  const telling = new PacedText(progress);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (chunk: string) => {
+      output.add(chunk);
+      telling.add(chunk);
+    });
+  }
+  const exited = exitOf(child);
+  const closed = new Promise<true>((resolve) => child.once('close', () => resolve(true)));
+  const stopping = new Deadline(seconds, signal);
+  const ended = await Promise.race([exited, stopping.reached]);
+  stopping.clear();
+  const isStopped = ended === 'timeout' || ended === 'interrupted';
+  if (isStopped && child.pid !== undefined) {
+    stopGroup(child.pid);
+    await within(GRACE_MS + DRAIN_MS, exited);
+  }
+  const isOver = await within(DRAIN_MS, closed);
+  telling.end();
+  if (isOver !== true) letGo(child, isStopped);
+  const inBackground = isOver !== true && !isStopped;
+  return report(command, output.text(), ended, seconds, inBackground);
+}
+
+function exitOf(child: ChildProcess): Promise<string | number> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, by) => resolve(code ?? `killed by ${by ?? 'a signal'}`));
+  });
+}
+
+/** What holds the output open behind the command's end may go on writing, but nobody waits for it. */
+function letGo({ stdout, stderr }: ChildProcess, isStopped: boolean): void {
+  for (const stream of [stdout, stderr]) {
+    if (isStopped) stream?.destroy();
+    stream?.removeAllListeners('data').resume();
+    (stream as Socket | null)?.unref();
+  }
+}
+
+/** What it comes to, or undefined if it takes longer. */
+function within<T>(ms: number, outcome: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    // What was put out before is read between the two.
+    const timer = setTimeout(() => setImmediate(() => resolve(undefined)), ms);
+    void outcome.finally(() => clearTimeout(timer)).then(resolve);
+  });
+}
+
+/** The time limit, or the interruption, whichever comes first. */
+class Deadline {
+  readonly reached: Promise<'timeout' | 'interrupted'>;
+  readonly #signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+  readonly #interrupt: () => void;
+
+  constructor(seconds: number, signal: AbortSignal) {
+    const { promise, resolve } = Promise.withResolvers<'timeout' | 'interrupted'>();
+    this.reached = promise;
+    this.#signal = signal;
+    this.#interrupt = () => resolve('interrupted');
+    this.#timer = setTimeout(() => resolve('timeout'), seconds * 1_000);
+    signal.addEventListener('abort', this.#interrupt, { once: true });
+    if (signal.aborted) this.#interrupt();
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener('abort', this.#interrupt);
+  }
 }
 
 function report(
@@ -76,54 +130,17 @@ function report(
   output: string,
   exit: string | number,
   seconds: number,
+  inBackground: boolean,
 ): ToolOutput {
   const how =
     exit === 'timeout'
       ? `stopped after ${seconds} s`
       : exit === 'interrupted'
         ? 'interrupted by the user'
-        : `exit code ${exit}`;
+        : `exit code ${exit}${inBackground ? '; something of it runs on in the background' : ''}`;
   return {
     text: `${output.trimEnd() === '' ? '(no output)' : output.trimEnd()}\n[${how}]`,
     outcome: exit === 0 ? 'success' : 'failure',
     keyFields: { command, exit },
   };
-}
-
-/** The whole group: a shell's children outlive it otherwise. */
-function signalGroup(pid: number | undefined, name: 'SIGTERM' | 'SIGKILL'): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, name);
-  } catch {
-    // It is gone already.
-  }
-}
-
-const HEAD_CHARS = 60_000;
-const TAIL_CHARS = 140_000;
-
-/** The beginning and the end of an output of any length. */
-class CappedText {
-  #head = '';
-  #tail = '';
-  #left = 0;
-
-  add(chunk: string): void {
-    const room = HEAD_CHARS - this.#head.length;
-    if (room > 0) this.#head += chunk.slice(0, room);
-    this.#tail += chunk.slice(Math.max(0, room));
-    if (this.#tail.length <= 2 * TAIL_CHARS) return;
-    this.#left += this.#tail.length - TAIL_CHARS;
-    this.#tail = this.#tail.slice(-TAIL_CHARS);
-  }
-
-  text(): string {
-    const over = Math.max(0, this.#tail.length - TAIL_CHARS);
-    const left = this.#left + over;
-    const tail = this.#tail.slice(over);
-    return left === 0
-      ? this.#head + tail
-      : `${this.#head}\n… ${left} characters left out …\n${tail}`;
-  }
 }

@@ -2,7 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { lineDiff } from '../line-diff.ts';
 import { pathWish } from '../permissions.ts';
+import type { Arguments } from './arguments.ts';
 import { fileProblem, readBytes } from './source-file.ts';
+import { utf8Text } from './text-bytes.ts';
 import { failure, objectSchema, text, type Tool } from './tool.ts';
 
 export function editTool(root: string): Tool {
@@ -21,33 +23,49 @@ export function editTool(root: string): Tool {
     ),
     policy: { durability: 'anchoring', replayCost: 'expensive' },
     wish: (args) => pathWish('write', args.text('path'), root),
+    async preview(args) {
+      const edit = await editOf(args, root);
+      return typeof edit === 'string' ? undefined : lineDiff(edit.before, edit.after);
+    },
     async run(args) {
       const path = resolve(root, args.text('path'));
-      const bytes = await readBytes(path);
-      if (typeof bytes === 'string') return failure(bytes, { path });
-      const before = bytes.toString('utf8');
-      const old = args.text('old');
-      const found = old === '' ? 0 : before.split(old).length - 1;
-      if (found === 0)
-        return failure(`old does not occur in ${path}; read the file again`, { path });
-      if (found > 1 && !args.flag('all'))
-        return failure(
-          `old occurs ${found} times in ${path}; give more of its surroundings, or all`,
-          { path },
-        );
-      // As a function, so that `$&` in the new text means itself.
-      const after = before.replaceAll(old, () => args.text('new'));
+      const edit = await editOf(args, root);
+      if (typeof edit === 'string') return failure(edit, { path });
+      const { before, after, places } = edit;
       try {
         await writeFile(path, after);
       } catch (error) {
         return failure(fileProblem(path, error), { path });
       }
       return {
-        text: `Edited ${path} (${found} ${found === 1 ? 'place' : 'places'}).`,
+        text: `Edited ${path} (${places} ${places === 1 ? 'place' : 'places'}).`,
         outcome: 'success',
         keyFields: { path },
         diff: lineDiff(before, after),
       };
     },
   };
+}
+
+interface Edit {
+  readonly before: string;
+  readonly after: string;
+  readonly places: number;
+}
+
+/** What an edit makes of a file, or in words why it makes nothing of it. */
+async function editOf(args: Arguments, root: string): Promise<Edit | string> {
+  const path = resolve(root, args.text('path'));
+  const bytes = await readBytes(path);
+  if (typeof bytes === 'string') return bytes;
+  const before = utf8Text(bytes);
+  // Written back as UTF-8, every other byte of it would be lost.
+  if (before === undefined) return `${path} is not UTF-8; change it with bash`;
+  const old = args.text('old');
+  const places = old === '' ? 0 : before.split(old).length - 1;
+  if (places === 0) return `old does not occur in ${path}; read the file again`;
+  if (places > 1 && !args.flag('all'))
+    return `old occurs ${places} times in ${path}; give more of its surroundings, or all`;
+  // As a function, so that `$&` in the new text means itself.
+  return { before, after: before.replaceAll(old, () => args.text('new')), places };
 }

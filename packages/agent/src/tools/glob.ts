@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { globPattern } from '../glob-pattern.ts';
 import { pathWish } from '../permissions.ts';
 import { projectFiles } from './project-files.ts';
-import { objectSchema, text, type Tool } from './tool.ts';
+import { search } from './search.ts';
+import { failure, objectSchema, text, type Tool } from './tool.ts';
 
 const MOST_FILES = 500;
 
@@ -19,17 +19,17 @@ export function globTool(root: string): Tool {
     policy: { durability: 'ephemeral', replayCost: 'free' },
     wish: (args) => pathWish('read', args.optionalText('path') ?? '.', root),
     async run(args, { signal }) {
-      const pattern = globPattern(args.text('pattern'));
-      const files = await projectFiles(resolve(root, args.optionalText('path') ?? '.'), signal);
-      const found = files.filter((file) => pattern.test(file));
-      const more = found.length > MOST_FILES ? [`(${found.length - MOST_FILES} more)`] : [];
+      const folder = resolve(root, args.optionalText('path') ?? '.');
+      const files = await projectFiles(folder, signal);
+      const task = { folder, files, within: [], glob: args.text('pattern'), most: MOST_FILES };
+      const found = await search(task, signal);
+      if (typeof found === 'string') return failure(`glob: ${found}`);
+      const { lines, more } = found;
+      const notes = more ? [`(more than ${MOST_FILES} files; narrow the pattern)`] : [];
       return {
-        text:
-          found.length === 0
-            ? 'No files match.'
-            : [...found.slice(0, MOST_FILES), ...more].join('\n'),
-        outcome: more.length === 0 ? 'success' : 'partial',
-        keyFields: { files: found.length },
+        text: lines.length === 0 ? 'No files match.' : [...lines, ...notes].join('\n'),
+        outcome: more ? 'partial' : 'success',
+        keyFields: { files: lines.length },
       };
     },
   };

@@ -1,14 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { globPattern } from '../glob-pattern.ts';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import { pathWish } from '../permissions.ts';
 import { projectFiles } from './project-files.ts';
-import { fileProblem, isText } from './source-file.ts';
-import { failure, integer, objectSchema, text, type Tool } from './tool.ts';
+import { search, type Found } from './search.ts';
+import { fileProblem } from './source-file.ts';
+import { failure, integer, objectSchema, text, type Tool, type ToolOutput } from './tool.ts';
 
 const DEFAULT_MATCHES = 100;
-const LONGEST_LINE = 300;
-const LARGEST_BYTES = 2_000_000;
 
 /** Searches file contents. Its results go stale by themselves and are found again for nothing. */
 export function grepTool(root: string): Tool {
@@ -31,70 +29,58 @@ export function grepTool(root: string): Tool {
     policy: { durability: 'ephemeral', replayCost: 'cheap' },
     wish: (args) => pathWish('read', args.optionalText('path') ?? '.', root),
     async run(args, { signal }) {
-      const pattern = compiled(args.text('pattern'), args.flag('ignoreCase'));
-      if (typeof pattern === 'string') return failure(pattern);
+      const pattern = { source: args.text('pattern'), ignoreCase: args.flag('ignoreCase') };
+      const problem = patternProblem(pattern.source);
+      if (problem !== undefined) return failure(problem);
       const place = await searchPlace(resolve(root, args.optionalText('path') ?? '.'), signal);
       if (typeof place === 'string') return failure(place);
       const glob = args.optionalText('glob');
-      const wanted =
-        glob === undefined ? undefined : globPattern(glob.includes('/') ? glob : `**/${glob}`);
-      const files = place.files.filter((file) => wanted?.test(file) ?? true);
       const most = args.optionalCount('most') ?? DEFAULT_MATCHES;
-      const found: string[] = [];
-      for (const file of files) {
-        if (found.length > most || signal.aborted) break;
-        found.push(
-          ...(await matches(join(place.folder, file), file, pattern, most + 1 - found.length)),
-        );
-      }
-      if (found.length === 0)
-        return { text: 'No matches.', outcome: 'success', keyFields: { matches: 0 } };
-      const shown = found.slice(0, most);
-      const more = found.length > most ? `\n(more than ${most} matches; narrow the search)` : '';
-      return {
-        text: shown.join('\n') + more,
-        outcome: more === '' ? 'success' : 'partial',
-        keyFields: { matches: shown.length },
+      const task = {
+        ...place,
+        within: [await realpath(root), place.folder],
+        ...(glob === undefined ? {} : { glob: glob.includes('/') ? glob : `**/${glob}` }),
+        pattern,
+        most,
       };
+      const found = await search(task, signal);
+      return typeof found === 'string' ? failure(`grep: ${found}`) : report(found, most);
     },
   };
 }
 
-function compiled(pattern: string, ignoreCase: boolean): RegExp | string {
+function report({ lines, more, links }: Found, most: number): ToolOutput {
+  const notes = [
+    ...(lines.length === 0 ? ['No matches.'] : []),
+    ...(more ? [`(more than ${most} matches; narrow the search)`] : []),
+    ...(links === 0 ? [] : [`(links that lead out of the project were left out: ${links})`]),
+  ];
+  return {
+    text: [...lines, ...notes].join('\n'),
+    outcome: more ? 'partial' : 'success',
+    keyFields: { matches: lines.length },
+  };
+}
+
+function patternProblem(pattern: string): string | undefined {
   try {
-    return new RegExp(pattern, ignoreCase ? 'i' : '');
+    return new RegExp(pattern) instanceof RegExp ? undefined : pattern;
   } catch (error) {
     return `the pattern is no regular expression: ${(error as Error).message}`;
   }
 }
 
+/** Where it really is: a link that was asked for by name has been allowed. */
 async function searchPlace(
   path: string,
   signal: AbortSignal,
 ): Promise<{ folder: string; files: readonly string[] } | string> {
   try {
-    const info = await stat(path);
-    if (info.isFile()) return { folder: dirname(path), files: [basename(path)] };
-    return { folder: path, files: await projectFiles(path, signal) };
+    const real = await realpath(path);
+    const info = await stat(real);
+    if (info.isFile()) return { folder: dirname(real), files: [basename(real)] };
+    return { folder: real, files: await projectFiles(real, signal) };
   } catch (error) {
     return fileProblem(path, error);
   }
-}
-
-async function matches(
-  path: string,
-  name: string,
-  pattern: RegExp,
-  most: number,
-): Promise<readonly string[]> {
-  const info = await stat(path).catch(() => undefined);
-  if (info === undefined || info.size > LARGEST_BYTES) return [];
-  const bytes = await readFile(path).catch(() => undefined);
-  if (bytes === undefined || !isText(bytes)) return [];
-  const found: string[] = [];
-  for (const [i, line] of bytes.toString('utf8').split('\n').entries()) {
-    if (found.length === most) break;
-    if (pattern.test(line)) found.push(`${name}:${i + 1}: ${line.slice(0, LONGEST_LINE)}`);
-  }
-  return found;
 }

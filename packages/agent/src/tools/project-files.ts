@@ -10,11 +10,13 @@ export async function projectFiles(
   folder: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  return (await gitFiles(folder, signal)) ?? (await walkedFiles(folder));
+  return (await gitFiles(folder, signal)) ?? (await walkedFiles(folder, signal));
 }
 
 function gitFiles(folder: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  // The project's own configuration may name a program to ask what changed: it is not run for a list of files.
+  const quiet = ['-c', 'core.fsmonitor=false'];
+  const args = [...quiet, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const options = { cwd: folder, signal, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
     execFile('git', args, options, (error, stdout) => {
@@ -25,12 +27,12 @@ function gitFiles(folder: string, signal: AbortSignal): Promise<readonly string[
   });
 }
 
-async function walkedFiles(root: string): Promise<readonly string[]> {
+async function walkedFiles(root: string, signal: AbortSignal): Promise<readonly string[]> {
   const files: string[] = [];
   const folders = [root];
   for (
     let folder = folders.pop();
-    folder !== undefined && files.length < MOST_FILES;
+    folder !== undefined && files.length < MOST_FILES && !signal.aborted;
     folder = folders.pop()
   ) {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { imageType } from '../images.ts';
 import { pathWish } from '../permissions.ts';
-import { fileDeterminism, isText, markOf, readBytes } from './source-file.ts';
+import { fileDeterminism, markOf, readBytes } from './source-file.ts';
+import { isText } from './text-bytes.ts';
 import { failure, integer, objectSchema, text, type Tool } from './tool.ts';
 
 const MOST_LINES = 2_000;

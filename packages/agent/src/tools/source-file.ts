@@ -11,16 +11,17 @@ export function markOf(content: string | Uint8Array): Determinism {
 /** Tells whether the file that a call named is still what it was (C9). */
 export function fileDeterminism(root: string): CaptureDeterminism {
   return async ({ args }) =>
-    markOf(await readFile(resolve(root, new Arguments(parseJson(args)).text('path'))));
+    markOf(await readBytes(resolve(root, new Arguments(parseJson(args)).text('path'))));
 }
 
 const LARGEST_BYTES = 10_000_000;
 
-/** A file's bytes, or in words why there are none. */
+/** A file's bytes, or in words why there are none. What is no regular file is not opened: a pipe would keep one waiting. */
 export async function readBytes(path: string): Promise<Buffer | string> {
   try {
     const info = await stat(path);
     if (info.isDirectory()) return `${path} is a folder; use glob to list it`;
+    if (!info.isFile()) return `${path} is no regular file`;
     if (info.size > LARGEST_BYTES)
       return `${path} has ${info.size} bytes: too large to read; use grep`;
     return await readFile(path);
@@ -34,8 +35,4 @@ export function fileProblem(path: string, error: unknown): string {
   if (code === 'ENOENT') return `there is no file ${path}`;
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be touched (${code})`;
   return `${path}: ${error instanceof Error ? error.message : String(error)}`;
-}
-
-export function isText(bytes: Uint8Array): boolean {
-  return !bytes.subarray(0, 8_000).includes(0);
 }

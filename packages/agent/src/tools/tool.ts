@@ -48,6 +48,8 @@ export interface Tool {
   readonly policy: ToolPolicy;
   /** What a person must have allowed before it runs with these arguments. */
   wish?(args: Arguments, root: string): Wish | undefined;
+  /** The change that it would make, for the person who is asked. */
+  preview?(args: Arguments): Promise<string | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutput>;
 }
 

@@ -1,8 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { lineDiff } from '../line-diff.ts';
 import { pathWish } from '../permissions.ts';
-import { fileProblem } from './source-file.ts';
+import { fileProblem, readBytes } from './source-file.ts';
+import { utf8Text } from './text-bytes.ts';
 import { failure, objectSchema, text, type Tool } from './tool.ts';
 
 export function writeTool(root: string): Tool {
@@ -16,23 +17,46 @@ export function writeTool(root: string): Tool {
     }),
     policy: { durability: 'anchoring', replayCost: 'expensive' },
     wish: (args) => pathWish('write', args.text('path'), root),
+    async preview(args) {
+      const before = await presentContent(resolve(root, args.text('path')));
+      return changeOf(before, args.text('content'));
+    },
     async run(args) {
       const path = resolve(root, args.text('path'));
       const content = args.text('content');
       try {
-        const before = await readFile(path, 'utf8').catch(() => undefined);
+        const before = await presentContent(path);
+        if (before === 'special') return failure(`${path} is no regular file`, { path });
         await mkdir(dirname(path), { recursive: true });
         await writeFile(path, content);
         const lines = content.split('\n').length;
         return {
-          text: `${before === undefined ? 'Made' : 'Replaced'} ${path} (${lines} lines).`,
+          text: `${before === 'absent' ? 'Made' : 'Replaced'} ${path} (${lines} lines).`,
           outcome: 'success',
           keyFields: { path, lines },
-          diff: lineDiff(before ?? '', content),
+          diff: changeOf(before, content),
         };
       } catch (error) {
         return failure(fileProblem(path, error), { path });
       }
     },
   };
+}
+
+/** What is there before a write: a text, nothing, bytes that are no text, or what is no file at all. */
+type Present = { readonly text: string } | 'absent' | 'unreadable' | 'special';
+
+async function presentContent(path: string): Promise<Present> {
+  const info = await stat(path).catch(() => undefined);
+  if (info === undefined) return 'absent';
+  if (!info.isFile()) return 'special';
+  const bytes = await readBytes(path);
+  const content = typeof bytes === 'string' ? undefined : utf8Text(bytes);
+  return content === undefined ? 'unreadable' : { text: content };
+}
+
+function changeOf(before: Present, content: string): string {
+  if (typeof before === 'object') return lineDiff(before.text, content);
+  const diff = lineDiff('', content);
+  return before === 'unreadable' ? `It replaces what cannot be shown as text.\n${diff}` : diff;
 }

@@ -1,0 +1,64 @@
+/** The beginning and the end of an output of any length. */
+export class CappedText {
+  readonly #headChars: number;
+  readonly #tailChars: number;
+  #head = '';
+  #tail = '';
+  #left = 0;
+
+  constructor(headChars: number, tailChars: number) {
+    this.#headChars = headChars;
+    this.#tailChars = tailChars;
+  }
+
+  add(chunk: string): void {
+    const room = this.#headChars - this.#head.length;
+    if (room > 0) this.#head += chunk.slice(0, room);
+    this.#tail += chunk.slice(Math.max(0, room));
+    if (this.#tail.length <= 2 * this.#tailChars) return;
+    this.#left += this.#tail.length - this.#tailChars;
+    this.#tail = this.#tail.slice(-this.#tailChars);
+  }
+
+  text(): string {
+    const over = Math.max(0, this.#tail.length - this.#tailChars);
+    const left = this.#left + over;
+    const tail = this.#tail.slice(over);
+    return left === 0
+      ? this.#head + tail
+      : `${this.#head}\n… ${left} characters left out …\n${tail}`;
+  }
+}
+
+const PACE_MS = 100;
+const PACE_CHARS = 4_000;
+
+/** Tells an output as it comes, at a pace that whoever listens can keep: what comes faster is told in part. */
+export class PacedText {
+  readonly #tell: (text: string) => void;
+  #pending: CappedText | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tell: (text: string) => void) {
+    this.#tell = tell;
+  }
+
+  add(chunk: string): void {
+    this.#pending ??= new CappedText(PACE_CHARS, PACE_CHARS);
+    this.#pending.add(chunk);
+    this.#timer ??= setTimeout(() => this.#flush(), PACE_MS);
+  }
+
+  /** Tells the rest. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#flush();
+  }
+
+  #flush(): void {
+    const text = this.#pending?.text() ?? '';
+    this.#pending = undefined;
+    this.#timer = undefined;
+    if (text !== '') this.#tell(text);
+  }
+}
