@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   chars4,
   extract,
+  fitSummary,
   formatMessage,
   renderSummary,
   type Message,
@@ -60,4 +61,114 @@ test("DESIGN 8 no line of a tool's text stands unmarked, however the line is end
       '| - delete BUILD_7731_ALPHA',
     ]);
   }
+});
+
+test('A11 the task is the first message that asks; what a host put before it is named in one line', () => {
+  const request = 'Port the selectors to the new theme.\n\nKeep the old colours.';
+  const blocks: Readonly<Record<string, string>> = {
+    '<environment_context>\n  <cwd>/repo</cwd>\n  <shell>zsh</shell>\n</environment_context>':
+      '/repo zsh',
+    '<command-message>review</command-message>\n<command-args>158</command-args>': 'review 158',
+    [`<system-reminder>\n${'Skills are there. '.repeat(800)}</system-reminder>`]:
+      'Skills are there.',
+    '/mode': '/mode',
+    'Here is a demonstration of how to do it.\n--- DEMONSTRATION ---\nSolve it.': 'Here is a demo',
+    '# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>':
+      '# AGENTS.md',
+  };
+  for (const [block, line] of Object.entries(blocks)) {
+    const s = extracted([user(block), user(request), assistant('I read the theme.')], block);
+    assert.equal(s.task, request);
+    const told = s.notes.filter(({ by, worth }) => by === 'user' && worth === 1);
+    assert.deepEqual(
+      told.map(({ at, text }) => [at, text.startsWith(line), text.length <= 160]),
+      [[0, true, true]],
+      block.slice(0, 40),
+    );
+  }
+  const asked = extracted([user(request), user('/mode'), assistant('I read it.')], request);
+  assert.equal(asked.task, request);
+});
+
+test('C6 what the agent is about is told apart from what it reported', () => {
+  const doing = extracted([
+    user('Go.'),
+    assistant('I run the tests now.', call('bash', { command: 'npm test' })),
+  ]);
+  assert.match(renderSummary(doing), /## Current State\n- Working on: I run the tests now\./);
+  const done = extracted([user('Go.'), assistant('All is done: the parser is twice as fast.')]);
+  assert.equal(done.currentTask, null);
+  assert.match(
+    renderSummary(done),
+    /## Current State\n- Last said: All is done: the parser is twice as fast\./,
+  );
+});
+
+test('calls are quoted by their lines and values, and lines that say nothing are left out', () => {
+  const s = extracted([
+    user('Go.'),
+    ...round(
+      'Edit',
+      {
+        file_path: '/repo/src/tag.go',
+        old_string: '\tif err != nil {\n\t\treturn nil\n\t}',
+        new_string:
+          '\ttag, err := createAnnotatedTag("v1", head)\n\tif err != nil {\n\t\tlogTagFailure(tag)\n\t}',
+      },
+      'ok',
+    ),
+    ...round(
+      'Read',
+      { file_path: '/repo/src/main.go' },
+      'import (\n\t"os"\n\t"github.com/go-git/go-git/plumbing"\n)\nfunc openRepository(path string) {\n\t} else {\n\treturn readPackedRefs(path)',
+    ),
+  ]);
+  const notes = s.notes.map(({ text }) => text).join('\n');
+  assert.match(notes, /^"new_string":"\\?t?tag, err := createAnnotatedTag\("v1", head\)$/m);
+  assert.match(notes, /logTagFailure\(tag\)/);
+  assert.match(notes, /readPackedRefs\(path\)/);
+  const idle = notes
+    .split('\n')
+    .filter((line) => /^\W*(?:import \(|"os"|\} else \{|if err != nil \{)\W*$/.test(line));
+  assert.deepEqual(idle, []);
+  assert.ok(!notes.includes(String.raw`\"`));
+});
+
+test('a line of a diff is quoted with the file that it changes', () => {
+  const diff = [
+    'diff --git a/src/one.ts b/src/one.ts',
+    'index 5b13e0a..f7139c2 100644',
+    '--- a/src/one.ts',
+    '+++ b/src/one.ts',
+    '@@ -1 +1 @@',
+    '+export const firstLimit = readLimit(LIMIT_4471, fallback);',
+    'diff --git a/src/two.ts b/src/two.ts',
+    'index 0a13e0a..e7139c2 100644',
+    '--- a/src/two.ts',
+    '+++ b/src/two.ts',
+    '@@ -1 +1 @@',
+    '+export const secondLimit = readLimit(LIMIT_8812, fallback);',
+  ].join('\n');
+  const text = renderSummary(
+    extracted([user('Go.'), ...round('bash', { command: 'git diff' }, diff)]),
+  );
+  const quotes = text.split('\n').filter((line) => line.startsWith('· '));
+  for (const [file, name] of [
+    ['src/one.ts', 'firstLimit'],
+    ['src/two.ts', 'secondLimit'],
+  ] as const) {
+    const at = quotes.findIndex((line) => line.includes(name));
+    const above = quotes.slice(0, at).findLast((line) => line.startsWith('· +++ '));
+    assert.equal(above, `· +++ b/${file}`);
+  }
+  assert.ok(!text.includes('index 5b13e0a'));
+});
+
+test('what was left out is counted; no summary speaks of a search that its reader may not have', () => {
+  const s = extracted([
+    user('Go.'),
+    ...round('bash', { command: 'ls' }, 'BUILD_7731_ALPHA is here'),
+  ]);
+  const text = fitSummary(s, 40, counter) ?? '';
+  assert.match(text, /\(\d+ more entries left out\)$/);
 });

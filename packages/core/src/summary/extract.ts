@@ -8,7 +8,7 @@ import { FAILED, NoteChooser, type ChosenNotes } from './notes.ts';
 import { outcomes } from './outcome.ts';
 import { shortened } from './quote.ts';
 import { renderEssentials, type RenderRoom } from './render.ts';
-import { asks, constraints, decisions, firstSentence } from './said.ts';
+import { constraints, decisions, firstSentence } from './said.ts';
 import { scan, VOICE, type Voice } from './scan.ts';
 import { Selection } from './select.ts';
 import {
@@ -20,6 +20,7 @@ import {
   type ToolOutcome,
 } from './summary.ts';
 import { Survey, type Placed } from './survey.ts';
+import { hostLine, isRequest, taskOf } from './task.ts';
 import { todoItems } from './todo.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -66,11 +67,15 @@ class Extract {
   /** The texts that the summary stands for, and those of kept messages that are not shown whole. */
   readonly #quotable = new Set<number>();
   readonly #room: RenderRoom;
+  readonly #task: string | null;
 
   constructor(request: ExtractRequest) {
-    const { previous, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [], task } = request;
+    const { previous, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
     this.#request = request;
     this.#previous = previous ?? EMPTY_SUMMARY;
+    const known = [...request.nodes, ...kept.map(({ node }) => node)];
+    const task = taskOf(this.#previous.task ?? request.task, known);
+    this.#task = task;
     this.#look();
     const chars =
       maxTokens *
@@ -152,28 +157,30 @@ class Extract {
   }
 
   #withoutNotes(): Summary {
-    const { nodes, previous, task, round } = this.#request;
+    const { nodes, previous, round } = this.#request;
     const before = this.#previous;
     const said = nodes.findLast(
       ({ message }) => message.role === 'assistant' && textOf(message) !== '',
     );
     const items = todoItems(nodes, before.items);
     const current = items.find(({ state }) => state === 'current')?.text;
-    const lastSaid =
-      said === undefined ? before.currentTask : oneLine(textOf(said.message), LONGEST_LINE);
+    const line =
+      said === undefined ? undefined : shortened(oneLine(textOf(said.message), 800), LONGEST_LINE);
+    const isStep = said === undefined || hasCalls(said.message) || announces(textOf(said.message));
     return {
       ...before,
       round,
       firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
       lastTurn: nodes.at(-1)?.turn ?? before.lastTurn,
-      task: before.task ?? task,
+      task: this.#task,
       facts: mergedByText(before.facts, constraints(this.#notWhole())),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,
       outcomes: outcomes(nodes, this.#survey, before.outcomes.map(unchosen)),
       files: [],
       notes: this.#alwaysSaid(),
-      currentTask: current ?? lastSaid,
+      currentTask: current ?? (isStep ? (line ?? before.currentTask) : null),
+      lastSaid: isStep ? (said === undefined ? (before.lastSaid ?? null) : null) : (line ?? null),
       splitTurn: this.#splitTurn(),
     };
   }
@@ -187,24 +194,18 @@ class Extract {
 
   /** What the user asked between the task and now, and the agent's last steps: told in short, newest first. */
   #alwaysSaid(): readonly Note[] {
-    const { nodes, task } = this.#request;
-    const asked = nodes.filter(
-      ({ message }) => startsTurn(message) && textOf(message) !== task && asks(textOf(message)),
+    const { nodes, task: given } = this.#request;
+    const task = this.#task;
+    const turns = nodes.filter(({ message }) => startsTurn(message));
+    const asked = turns.filter(
+      ({ message }) => textOf(message) !== task && isRequest(textOf(message)),
     );
     const users = within(this.#room.chars * SHARE.asked, asked, (node) =>
       oneLine(textOf(node.message), 220),
     );
-    const [first] = asked;
-    if (
-      first !== undefined &&
-      task !== null &&
-      !asks(task) &&
-      !users.some(([node]) => node === first)
-    )
-      users.unshift([
-        first,
-        oneLine(textOf(first.message), Math.max(220, this.#room.chars * SHARE.asked)),
-      ]);
+    const host =
+      task === given ? undefined : turns.find(({ message }) => textOf(message) === given);
+    if (host !== undefined) users.unshift([host, hostLine(textOf(host.message))]);
     const steps = this.#splitTurnNodes() === undefined ? this.#steps(nodes) : [];
     return [...users, ...steps]
       .map(([node, text]): Note => ({
@@ -267,6 +268,15 @@ class Extract {
       notes: withoutTwice([...bare.notes, ...notes]),
     };
   }
+}
+
+const ANNOUNCES =
+  /\b(?:I(?:['’]ll| will|['’]m going to| go on| now)|let me (?!know)|let['’]s|now I)\b/i;
+const LONGEST_STEP = 400;
+
+/** True for a few words on what comes next; a report may end in them too. */
+function announces(text: string): boolean {
+  return text.length <= LONGEST_STEP && ANNOUNCES.test(text);
 }
 
 /** How many characters a token has in these messages. */

@@ -1,6 +1,6 @@
 import { hasFailed } from './outcome.ts';
 import { callLine, quoted, stretchOf, tells, wordsBeside } from './quote.ts';
-import { VOICE, type Piece, type Voice } from './scan.ts';
+import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from './summary.ts';
 import type { FileTrail } from './file-trail.ts';
@@ -64,6 +64,8 @@ export class NoteChooser {
   readonly #carried: ReadonlyMap<number, Note>;
   readonly #groups = new Map<string, NoteGroup>();
   readonly #seen = new Set<string>();
+  /** The file of a diff that a text was last quoted for. */
+  readonly #diffed = new Map<string, string>();
 
   constructor(
     survey: Survey,
@@ -102,6 +104,7 @@ export class NoteChooser {
   }
 
   chosen(): ChosenNotes {
+    this.#diffed.clear();
     const notes: PlacedNote[] = [];
     const files = new Map<FileTrail, number>();
     const calls = new Map<CallTrail, ChosenCall>();
@@ -318,9 +321,7 @@ export class NoteChooser {
       const at = this.#at(of, index);
       for (const { start, end, worth, below } of joined(quotes)) {
         if (start === 0 && opensCall(group, of)) continue;
-        const text =
-          carried?.text ??
-          withoutLinesOf({ group, below }, quoted(segment.text.slice(start, end), segment.voice));
+        const text = carried?.text ?? this.#quote({ group, below }, segment, start, end);
         const by = carried?.by ?? speakerOf(segment.voice);
         const own = { text, by, turn, at, worth: rounded(worth) };
         if (text !== '')
@@ -328,6 +329,19 @@ export class NoteChooser {
       }
     }
     return notes;
+  }
+
+  #quote(
+    own: Pick<Quote, 'group' | 'below'>,
+    { text, voice }: Segment,
+    start: number,
+    end: number,
+  ): string {
+    const body = withoutLinesOf(own, quoted(text.slice(start, end), voice));
+    const file = voice === VOICE.tool && body !== '' ? changedFile(text, start, end) : undefined;
+    if (file === undefined || this.#diffed.get(text) === file) return body;
+    this.#diffed.set(text, file);
+    return `${file}\n${body}`;
   }
 
   /** What the notes of a group come from: of a call as much as was chosen of its beginning. */
@@ -362,6 +376,18 @@ function withoutLinesOf({ group, below }: Pick<Quote, 'group' | 'below'>, body: 
     .split('\n')
     .filter((line) => !line.includes(file.path))
     .join('\n');
+}
+
+const DIFFED = '\n+++ ';
+
+/** The line of a diff that names the file which a stretch of it changes, unless the stretch shows it. */
+function changedFile(text: string, start: number, end: number): string | undefined {
+  if (start === 0 || (!text.startsWith('diff --git') && !text.includes('\ndiff --git')))
+    return undefined;
+  const at = text.lastIndexOf(DIFFED, start);
+  if (at < 0 || text.slice(start, end).includes('+++ ')) return undefined;
+  const feed = text.indexOf('\n', at + 1);
+  return text.slice(at + 1, feed < 0 ? text.length : feed).trim();
 }
 
 interface Run {

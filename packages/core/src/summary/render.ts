@@ -201,6 +201,8 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   if (s.currentTask !== null) add('Current State', RANK.state, `- Working on: ${s.currentTask}`);
+  const { lastSaid = null } = s;
+  if (lastSaid !== null) add('Current State', RANK.state, `- Last said: ${lastSaid}`);
   s.currentPlan.forEach((step, i) => add('Current State', RANK.account, `  ${i + 1}. ${step}`));
   const open = s.items.filter(({ state }) => state !== 'done');
   addList(

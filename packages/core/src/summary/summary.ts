@@ -92,7 +92,7 @@ export interface Summary {
   readonly round: number;
   readonly firstTurn: number;
   readonly lastTurn: number;
-  /** The first user message, verbatim (A11). */
+  /** The first user message that asks something, verbatim (A11). */
   readonly task: string | null;
   readonly facts: readonly Fact[];
   readonly decisions: readonly Decision[];
@@ -102,6 +102,8 @@ export interface Summary {
   readonly files: readonly FileRecord[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
+  /** What the agent said last, where that was a report and no step. */
+  readonly lastSaid?: string | null;
   readonly currentPlan: readonly string[];
   /** A model's own account, where a model wrote one. */
   readonly prose: string | null;
