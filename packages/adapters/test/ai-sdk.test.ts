@@ -134,6 +134,15 @@ for (const [major, agent] of [
       assert.ok(Math.max(...provider.sizes) <= 16_000);
       assert.ok(compactions.length >= 5, `${compactions.length} compactions`);
       assert.equal(provider.shrunk, compactions.length);
+      const unmarked = provider.markers.filter((count) => count === 0).length;
+      assert.equal(
+        unmarked,
+        dialect === 'anthropic' ? 2 : 201,
+        'all but the first, too short ones',
+      );
+      // Behind a compaction nothing is left of what the model thought; else all of it, or the provider had refused.
+      const thoughtless = provider.thoughts.filter((count) => count === 0).length;
+      assert.equal(thoughtless, dialect === 'openai-chat' ? 201 : 1 + compactions.length);
       const [head] = await store.heads(KEY);
       const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
       assert.equal(thread.length, 1 + 2 * 200 + 1, 'what was said, once each');
@@ -143,6 +152,86 @@ for (const [major, agent] of [
         'no summary is taken for something that was said',
       );
       assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 201);
+    });
+  }
+}
+
+/** An agent that streams, asks for two steps at once, and has no name for its conversation. */
+type StreamingAgent = (
+  task: Task,
+  url: string,
+  dialect: Dialect,
+  bobbin: AiSdkBobbin,
+) => PromiseLike<string>;
+
+const streaming7: StreamingAgent = (task, url, dialect, bobbin) => {
+  const { prepareStep, onStepFinish, middleware } = bobbin;
+  return ai7.streamText({
+    model: ai7.wrapLanguageModel({ model: modelOf(dialect, url), middleware }),
+    instructions: INSTRUCTIONS,
+    prompt: task.assignment,
+    tools: { ...tools7(task), ...bobbin.tools },
+    stopWhen: ai7.isStepCount(task.steps),
+    prepareStep,
+    onStepFinish,
+    maxOutputTokens: 500,
+    maxRetries: 0,
+  }).text;
+};
+
+const streaming6: StreamingAgent = (task, url, dialect, bobbin) => {
+  const { prepareStep, onStepFinish, middleware } = bobbin;
+  return ai6.streamText({
+    model: ai6.wrapLanguageModel({ model: modelOf6(dialect, url), middleware }),
+    system: INSTRUCTIONS,
+    prompt: task.assignment,
+    tools: { ...tools6(task), ...bobbin.tools },
+    stopWhen: ai6.stepCountIs(task.steps),
+    prepareStep,
+    onStepFinish,
+    maxOutputTokens: 500,
+    maxRetries: 0,
+  }).text;
+};
+
+for (const [major, agent] of [
+  [7, streaming7],
+  [6, streaming6],
+] as const) {
+  for (const dialect of ['openai-chat', 'openai-responses', 'anthropic'] as const) {
+    test(`C23 three agents on AI SDK ${major} stream at once on one object, two calls a step, ${dialect}`, async (t) => {
+      const store = memoryStore();
+      const bobbin = aiSdkBobbin({
+        window: 16_000,
+        budget: { outputTokens: 500 },
+        instructions: INSTRUCTIONS,
+        tools: tools7(new Task()),
+        store,
+      });
+      const names = ['HERON-7731', 'STORK-1204', 'EGRET-5518'];
+      await Promise.all(
+        names.map(async (name) => {
+          const task = new Task(60, name, 2);
+          const provider = await taskProvider(dialect, task);
+          t.after(() => provider.close());
+          const text = await agent(task, provider.url, dialect, bobbin);
+          assert.deepEqual([text, provider.faults], [`DONE 60 steps as ${name}`, []]);
+          assert.equal(task.done.length, 60);
+          assert.ok(provider.shrunk >= 2, `${provider.shrunk} compactions`);
+        }),
+      );
+      const threads = await store.threads('default', 10);
+      assert.deepEqual(
+        threads.map(({ length }) => length),
+        names.map(() => 1 + 2 * 30 + 1),
+      );
+      for (const { thread, head } of threads) {
+        const path = await store.path({ tenant: 'default', thread }, head);
+        assert.equal(path.filter(({ message }) => isSummary(message)).length, 0);
+        assert.equal(path.filter(({ message }) => message.meta?.usage !== undefined).length, 31);
+        const text = JSON.stringify(path);
+        assert.equal(names.filter((name) => text.includes(name)).length, 1, 'nobody else’s words');
+      }
     });
   }
 }
@@ -237,6 +326,19 @@ for (const inLoop of [true, false]) {
     assert.ok((refusal.requestTokens ?? 0) > 12_000);
   });
 }
+
+test('E3 a refused stream is compacted and sent once more', async (t) => {
+  const task = new Task(60, 'HERON-7731', 2);
+  const provider = await taskProvider('openai-responses', task, 12_000);
+  t.after(() => provider.close());
+  const refusals: CompactionEvent[] = [];
+  const bobbin = misled((event) => {
+    if (event.kind === 'refused') refusals.push(event);
+  });
+  const text = await streaming7(task, provider.url, 'openai-responses', bobbin);
+  assert.equal(text, 'DONE 60 steps as HERON-7731');
+  assert.deepEqual([provider.faults.length, refusals.length], [1, 1]);
+});
 
 test('E3 a second refusal is reported with both sizes', async (t) => {
   const provider = await taskProvider('openai-chat', new Task(), 40);

@@ -4,18 +4,22 @@ import { sha256 } from '@bobbin/core';
 export class Task {
   readonly steps: number;
   readonly codename: string;
+  /** How many steps can be asked for at once; `steps` is a multiple of it. */
+  readonly atOnce: number;
   /** The steps that were carried out, in order. */
   readonly done: number[] = [];
 
-  constructor(steps: number = 200, codename: string = 'HERON-7731') {
+  constructor(steps: number = 200, codename: string = 'HERON-7731', atOnce: number = 1) {
     this.steps = steps;
     this.codename = codename;
+    this.atOnce = atOnce;
   }
 
   get assignment(): string {
+    const first = Array.from({ length: this.atOnce }, (_, i) => tellStep(i + 1));
     return (
       `Migrate the ledger in ${this.steps} steps. Rule: sign every step as ${this.codename}, never otherwise. ` +
-      `Each step tells the key of the next. NEXT step 1 key ${keyOf(1)}`
+      `Each step tells the key of the next. ${first.join(' ')}`
     );
   }
 
@@ -24,22 +28,35 @@ export class Task {
     if (key !== keyOf(step) || signed !== this.codename || step !== this.done.length + 1)
       return `REFUSED step ${step}: wrong key, signature or order`;
     this.done.push(step);
+    const later = step + this.atOnce;
     const next =
-      step === this.steps ? 'ALL STEPS DONE' : `NEXT step ${step + 1} key ${keyOf(step + 1)}`;
+      later <= this.steps
+        ? tellStep(later)
+        : step === this.steps
+          ? 'ALL STEPS DONE'
+          : 'nearly done';
     return [`step ${step} of ${this.steps} carried out`, ...logOf(step), next].join('\n');
   };
 
-  /** What a model does that knows nothing but the request: the next step, or its last word. */
-  next(request: string): StepArguments | string {
-    const codename = /sign every step as ([A-Z]+-\d+)/.exec(request)?.[1];
-    if (codename === undefined) return 'LOST: nothing tells how to sign';
-    if (request.includes('ALL STEPS DONE')) return `DONE ${this.steps} steps as ${codename}`;
-    let last: StepArguments | undefined;
-    for (const [, step, key] of request.matchAll(/NEXT step (\d+) key (K-[0-9a-f]{8})/g))
-      if (Number(step) > (last?.step ?? 0))
-        last = { step: Number(step), key: key as string, signed: codename };
-    return last ?? 'LOST: nothing tells the next step';
+  /** What a model does that knows nothing but the request: the next steps, or its last word. */
+  next(request: string): readonly StepArguments[] | string {
+    const signed = /sign every step as ([A-Z]+-\d+)/.exec(request)?.[1];
+    if (signed === undefined) return 'LOST: nothing tells how to sign';
+    if (request.includes('ALL STEPS DONE')) return `DONE ${this.steps} steps as ${signed}`;
+    const told = new Map(
+      [...request.matchAll(/NEXT step (\d+) key (K-[0-9a-f]{8})/g)].map(
+        ([, step, key = '']) => [Number(step), key] as const,
+      ),
+    );
+    const last = Math.max(0, ...told.keys());
+    const steps = Array.from({ length: this.atOnce }, (_, i) => last - this.atOnce + i + 1);
+    if (!steps.every((step) => told.has(step))) return 'LOST: nothing tells the next step';
+    return steps.map((step) => ({ step, key: told.get(step) ?? '', signed }));
   }
+}
+
+function tellStep(step: number): string {
+  return `NEXT step ${step} key ${keyOf(step)}`;
 }
 
 // An alias and no interface: tools take arguments that are records.
