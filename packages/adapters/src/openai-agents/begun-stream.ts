@@ -1,5 +1,5 @@
 import type { Model } from '@openai/agents';
-import { isContextLimit, isJsonObject, type Json } from '@bobbin/core';
+import { isContextLimit, isJsonObject, type Json, type JsonObject } from '@bobbin/core';
 
 export type StreamEvent = Model['getStreamedResponse'] extends (
   request: never,
@@ -65,7 +65,7 @@ function failureOf(event: StreamEvent): Json | undefined {
   return isJsonObject(response) ? response['error'] : undefined;
 }
 
-function rawOf(event: StreamEvent): Readonly<Record<string, Json>> | undefined {
+function rawOf(event: StreamEvent): JsonObject | undefined {
   const raw: unknown = event.type === 'model' ? event.event : undefined;
   return isJsonObject(raw) ? raw : undefined;
 }
