@@ -98,14 +98,7 @@ function callOptionsOf(providerOptions: Json | undefined): JsonObject | undefine
 }
 
 function encodeMessage(message: Message): readonly AiSdkMessage[] {
-  if (message.original !== undefined) {
-    const o = revived(message.original) as AiSdkMessage;
-    return [
-      typeof o.content === 'string'
-        ? o
-        : { ...o, content: o.content.filter(({ type }) => type !== 'reasoning') },
-    ];
-  }
+  if (message.original !== undefined) return [revived(message.original) as AiSdkMessage];
   const { approvals, callOptions, ...extra } = message.extra ?? {};
   const parts = withToldServerTools(message);
   const results = parts.filter((part) => part.kind === 'result').map(encodeResult);
