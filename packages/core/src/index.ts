@@ -135,6 +135,7 @@ export {
   type RecallRequest,
 } from './recall/recall.ts';
 export { REHYDRATION_LIMITS, type RehydrationLimits } from './recall/rehydrate.ts';
+export { rankTexts, type Scored } from './recall/lexical-index.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { ANSWER_SCHEMA, decodeAnswer, proseSummary, type Decoded } from './summary/answer.ts';

@@ -110,7 +110,7 @@ export interface StoredEvent {
   readonly event: CompactionEvent;
 }
 
-/** A thread in a list. */
+/** A thread in a list. One of length 0 is there but cannot be read: whoever opens it is told why. */
 export interface ThreadEntry {
   readonly thread: ThreadId;
   /** The newest message, and how many messages its path has. */
@@ -134,17 +134,24 @@ export interface MessageVector {
 
 /**
  * Finds what was compacted (C26). A message is in it from the commit of the first plan whose records name it, and
- * stays in it whatever later plans show.
+ * stays in it whatever later plans show. Where a head is given, only what stands on the path to it is found: other
+ * forks said other things.
  */
 export interface RecallIndex {
   /** The messages that hold some of the words, best first. */
-  search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]>;
+  search(
+    key: ThreadKey,
+    words: readonly string[],
+    most: number,
+    head?: MessageId,
+  ): Promise<readonly Found[]>;
   /** The messages whose vectors are nearest to one, best first. */
   nearest(
     key: ThreadKey,
     embedder: string,
     vector: readonly number[],
     most: number,
+    head?: MessageId,
   ): Promise<readonly Found[]>;
   /** Messages that have no vector of an embedder yet. */
   unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]>;

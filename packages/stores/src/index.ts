@@ -19,6 +19,7 @@ export { copyStore, type Copied } from './copy-store.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
 export { SessionService, type SessionCompaction, type SessionOptions } from './session-service.ts';
-export { sqliteStore, type SqliteOptions } from './sqlite/sqlite-store.ts';
+export type { SqliteOptions } from './sqlite/database.ts';
+export { sqliteStore } from './sqlite/sqlite-store.ts';
 export { StoreError, type StoreProblem } from './store-error.ts';
 export { verifyStore, type StoreVerdict, type ThreadProblem } from './verify-store.ts';

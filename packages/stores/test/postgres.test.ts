@@ -7,6 +7,7 @@ import {
   type PostgresStore,
   type ThreadNews,
 } from '@bobbin/stores/postgres';
+import { StoreError, verifyStore } from '@bobbin/stores';
 import postgres from 'postgres';
 import { everything } from '../src/conformance/everything.ts';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
@@ -45,7 +46,13 @@ test('C22 row-level security keeps tenants apart, also where a query forgets to 
   const heads = path.map(({ id }) => id);
   for (const key of keys)
     assert.deepEqual(await everything(app, key, heads), await everything(store, key, heads));
-  assert.deepEqual(await app.tenants(), [], 'only a role that may see all rows sees all tenants');
+  await assert.rejects(app.tenants(), (error: unknown) => {
+    assert.ok(error instanceof StoreError, String(error));
+    assert.match(error.message, /row-level security shows role app one tenant at a time/);
+    return true;
+  });
+  await assert.rejects(verifyStore(app), StoreError);
+  assert.equal((await verifyStore(app, ['acme'])).threads, 1);
   await app.close();
 
   const sql = postgres(server.url('postgres', 'app'), { max: 1 });
@@ -60,11 +67,17 @@ test('C22 row-level security keeps tenants apart, also where a query forgets to 
       ['acme'],
       table,
     );
-    const stolen = sql.begin(async (transaction) => {
-      await transaction`SELECT bobbin.act_for('acme')`;
-      return transaction.unsafe(`UPDATE bobbin.${table} SET tenant = 'zen'`);
-    });
-    await assert.rejects(stolen, /row-level security|violates|duplicate/, table);
+    // Both ways of giving a row to another tenant: `nobody` has none that it could collide with.
+    for (const theft of [
+      `UPDATE bobbin.${table} SET tenant = 'nobody'`,
+      `INSERT INTO bobbin.${table} SELECT (json_populate_record(t, '{"tenant":"nobody"}')).* FROM bobbin.${table} t`,
+    ]) {
+      const stolen = sql.begin(async (transaction) => {
+        await transaction`SELECT bobbin.act_for('acme')`;
+        return transaction.unsafe(theft);
+      });
+      await assert.rejects(stolen, /violates row-level security policy/, `${table}: ${theft}`);
+    }
   }
   await sql.end();
 });
@@ -72,6 +85,7 @@ test('C22 row-level security keeps tenants apart, also where a query forgets to 
 test('C20 events are told to every process that watches their tenant, and to no other', async () => {
   const other = await postgresStore(server.url(), { connections: 2 });
   const key = freshKey('watched', 'watch');
+  const long = { tenant: 'watch', thread: 'x'.repeat(2_000) as ThreadId };
   const news: ThreadNews[] = [];
   const stop = await other.watch('watch', (each) => news.push(each));
   const foreign: ThreadNews[] = [];
@@ -80,16 +94,93 @@ test('C20 events are told to every process that watches their tenant, and to no 
   await store.append(key, path);
   await store.commit(key, dropPlan(key, path, 2), 0, [warning('a'), warning('b')]);
   await store.record(key, [warning('c')]);
-  while (news.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await store.append(long, path);
+  await store.record(long, [warning('too long a name for a message')]);
+  await until(() => news.length >= 3);
   assert.deepEqual(news, [
-    { thread: key.thread, sequence: 2 },
-    { thread: key.thread, sequence: 3 },
+    { kind: 'events', thread: key.thread, sequence: 2 },
+    { kind: 'events', thread: key.thread, sequence: 3 },
+    { kind: 'missed' },
   ]);
   await stop();
   await stopForeign();
   await store.record(key, [warning('unheard')]);
-  assert.deepEqual([news.length, foreign.length], [2, 0]);
+  assert.deepEqual([news.length, foreign.length], [3, 0]);
   await other.close();
+});
+
+test('C20 whoever watches is told after a lost connection that it may have missed something', async () => {
+  const other = await postgresStore(server.url(), { connections: 2 });
+  const key = freshKey('lost', 'lost');
+  await store.append(key, talk(1));
+  const news: ThreadNews[] = [];
+  const stop = await other.watch('lost', (each) => news.push(each));
+  const sql = postgres(server.url(), { max: 1 });
+  for (let lost = 1; lost <= 2; lost++) {
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
+    await until(() => news.filter(({ kind }) => kind === 'missed').length === lost);
+    await store.record(key, [warning(`after ${lost}`)]);
+    await until(() => news.length === 2 * lost);
+    assert.deepEqual(news.slice(-2), [
+      { kind: 'missed' },
+      { kind: 'events', thread: key.thread, sequence: lost },
+    ]);
+  }
+  await stop();
+  await store.record(key, [warning('unheard')]);
+  await sql.end();
+  await other.close();
+  assert.equal(news.length, 4);
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test('C15 a window is of one moment, whatever is committed while it is read', async () => {
+  const key = freshKey('torn');
+  const path = talk(4);
+  await store.append(key, path.slice(0, 4));
+  const unchanged = await store.window(key);
+  const other = postgres(server.url(), { max: 1 });
+  const held = await other.reserve();
+  await held`BEGIN`;
+  await held`LOCK TABLE bobbin.plans IN ACCESS EXCLUSIVE MODE`;
+  const reading = store.window(key);
+  await blocked(held);
+  // What another process appends and commits between the reading of the head and that of the plan.
+  const plan = dropPlan(key, path, 6);
+  await held`UPDATE bobbin.threads SET head = ${path[3]?.id ?? ''}, version = 1 WHERE thread = ${key.thread}`;
+  await held`INSERT INTO bobbin.plans (tenant, thread, version, head, reach, carried, plan)
+    VALUES (${key.tenant}, ${key.thread}, 1, ${path[3]?.id ?? ''}, 2, '{}', ${JSON.stringify(plan)})`;
+  await held`COMMIT`;
+  held.release();
+  assert.deepEqual(await reading, unchanged);
+  await other.end();
+});
+
+async function blocked(sql: postgres.ReservedSql): Promise<void> {
+  for (;;) {
+    const rows = await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+    if (rows.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('a store that must be there is not made, and an older one is not changed', async () => {
+  const admin = postgres(server.url(), { max: 1 });
+  await admin.unsafe('CREATE DATABASE empty');
+  await admin.end();
+  const url = server.url('empty');
+  const open = (): Promise<unknown> => postgresStore(url, { existing: true });
+  await assert.rejects(open(), /there is no store in the database/);
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  assert.equal((await sql`SELECT 1 FROM pg_namespace WHERE nspname = 'bobbin'`).length, 0);
+  await sql.unsafe('CREATE SCHEMA bobbin; CREATE TABLE bobbin.schema (version int NOT NULL)');
+  await sql`INSERT INTO bobbin.schema VALUES (1)`;
+  await assert.rejects(open(), /the database has schema 1 of Bobbin; it is read when/);
+  assert.equal((await sql`SELECT 1 FROM pg_tables WHERE schemaname = 'bobbin'`).length, 1);
+  await sql.end();
 });
 
 test('compactions run in the background, once for all that ask before it begins', async () => {
@@ -104,17 +195,39 @@ test('compactions run in the background, once for all that ask before it begins'
     );
   for (let i = 0; i < 5; i++) await queue.add(key);
   const done: ThreadKey[] = [];
+  const told: unknown[] = [];
   let failures = 1;
-  const stop = await queue.work(async (asked) => {
-    if (failures-- > 0) throw new Error('the first attempt fails');
-    await (await bobbin.thread(asked.thread)).compact();
-    done.push(asked);
-  });
-  while (done.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const stop = await queue.work(
+    async (asked) => {
+      if (failures-- > 0) throw new Error('the first attempt fails');
+      await (await bobbin.thread(asked.thread)).compact();
+      done.push(asked);
+    },
+    (error, asked) => told.push([String(error), asked]),
+  );
+  await until(() => done.length > 0);
   await stop();
   await queue.close();
   assert.deepEqual(done, [key]);
+  assert.deepEqual(told, [['Error: the first attempt fails', key]]);
   assert.equal((await store.window(key))?.version, 1);
+});
+
+test('a role that may not make the queue is told what it needs; with that it may', async () => {
+  const admin = postgres(server.url(), { max: 1, onnotice: () => undefined });
+  await admin.unsafe('CREATE DATABASE queued');
+  await admin.unsafe('CREATE ROLE worker LOGIN');
+  const url = server.url('queued', 'worker');
+  await assert.rejects(compactionQueue(url), (error: unknown) => {
+    assert.ok(error instanceof StoreError, String(error));
+    assert.match(error.message, /permission denied for database .*or have CREATE on the database/);
+    return true;
+  });
+  await admin.unsafe('GRANT CREATE ON DATABASE queued TO worker');
+  const queue = await compactionQueue(url);
+  await queue.add({ tenant: 'a', thread: 't' as ThreadId });
+  await queue.close();
+  await admin.end();
 });
 
 test('C15 64 compactions at once, of one thread from many openings: one commit', async () => {

@@ -33,9 +33,9 @@ export function memoryStore(): Store {
       find(key)?.commit(plan, expectedVersion, events) ?? false,
     record: async (key, events) => find(key)?.record(events),
     events: async (key, after) => find(key)?.events(after) ?? [],
-    search: async (key, words, most) => find(key)?.search(words, most) ?? [],
-    nearest: async (key, embedder, vector, most) =>
-      find(key)?.nearest(embedder, vector, most) ?? [],
+    search: async (key, words, most, head) => find(key)?.search(words, most, head) ?? [],
+    nearest: async (key, embedder, vector, most, head) =>
+      find(key)?.nearest(embedder, vector, most, head) ?? [],
     unembedded: async (key, embedder, most) => find(key)?.unembedded(embedder, most) ?? [],
     keepVectors: async (key, embedder, vectors) => find(key)?.keepVectors(embedder, vectors),
     close: async () => undefined,

@@ -125,14 +125,19 @@ export class StoredThread {
   }
 
   /** What was compacted is indexed when it is first searched: many threads never are. */
-  search(words: readonly string[], most: number): readonly Found[] {
+  search(words: readonly string[], most: number, head?: MessageId): readonly Found[] {
     for (const { id, message } of this.#unindexed.splice(0))
       this.#index.add(id, wordsOf(searchText(message)));
-    return this.#found(this.#index.search(words, most));
+    return this.#found(this.#index.search(words), most, head);
   }
 
-  nearest(embedder: string, vector: readonly number[], most: number): readonly Found[] {
-    return this.#found(nearestVectors(this.#vectors.get(embedder) ?? [], vector, most));
+  nearest(
+    embedder: string,
+    vector: readonly number[],
+    most: number,
+    head?: MessageId,
+  ): readonly Found[] {
+    return this.#found(nearestVectors(this.#vectors.get(embedder) ?? [], vector), most, head);
   }
 
   unembedded(embedder: string, most: number): readonly Node[] {
@@ -151,23 +156,45 @@ export class StoredThread {
     for (const { id, vector } of vectors) if (this.#compacted.has(id)) kept.set(id, vector);
   }
 
-  #found(scored: readonly { id: MessageId; score: number }[]): readonly Found[] {
-    return scored.flatMap(({ id, score }) => {
-      const node = this.#compacted.get(id);
-      return node === undefined ? [] : [{ node, score }];
-    });
+  #found(
+    scored: readonly { id: MessageId; score: number }[],
+    most: number,
+    head: MessageId | undefined,
+  ): readonly Found[] {
+    const path = head === undefined ? undefined : new Set(this.path(head).map(({ id }) => id));
+    return scored
+      .filter(({ id }) => path?.has(id) ?? true)
+      .slice(0, most)
+      .flatMap(({ id, score }) => {
+        const node = this.#compacted.get(id);
+        return node === undefined ? [] : [{ node, score }];
+      });
   }
 
   /** The newest plan that was made on the path to a head: a fork before a compaction does not know it. */
   #applicable(head: MessageId): StoredPlan | undefined {
+    const ancestor = this.#ancestors(head);
     for (let version = this.version; version > 0; version--) {
       const plan = this.#plans[version - 1] as Plan;
       const madeAt = plan.head === null ? undefined : this.#nodes.get(plan.head);
       if (plan.head === null) return { plan, version };
-      if (madeAt !== undefined && this.path(head, madeAt.index)[0]?.id === madeAt.id)
-        return { plan, version };
+      if (madeAt !== undefined && ancestor(madeAt.index) === madeAt) return { plan, version };
     }
     return undefined;
+  }
+
+  /** The node at an index on the path to a head, which is walked once and no further than it is asked for. */
+  #ancestors(head: MessageId): (index: number) => Node | undefined {
+    const walked: Node[] = [];
+    const first = this.#nodes.get(head);
+    return (index) => {
+      if (first === undefined || index > first.index) return undefined;
+      for (let node = walked.at(-1) ?? first; node.index > index;) {
+        node = this.#nodes.get(node.parent as MessageId) as Node;
+        walked.push(node);
+      }
+      return index === first.index ? first : walked[first.index - index - 1];
+    };
   }
 }
 

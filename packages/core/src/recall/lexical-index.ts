@@ -24,22 +24,30 @@ export class LexicalIndex<Id> {
     }
   }
 
-  search(words: readonly string[], most: number): readonly Scored<Id>[] {
-    const scores = new Map<Id, number>();
-    const mean = this.#total / Math.max(1, this.#lengths.size);
-    for (const word of words) {
-      const counts = this.#counts.get(word);
-      if (counts === undefined) continue;
-      const rarity = Math.log(1 + (this.#lengths.size - counts.size + 0.5) / (counts.size + 0.5));
-      for (const [id, count] of counts) {
-        const length = (this.#lengths.get(id) ?? 0) / Math.max(1, mean);
-        const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
-        scores.set(id, (scores.get(id) ?? 0) + rarity * weight);
-      }
-    }
-    return [...scores]
-      .map(([id, score]) => ({ id, score }))
-      .toSorted((a, b) => b.score - a.score)
-      .slice(0, most);
+  search(words: readonly string[]): readonly Scored<Id>[] {
+    const postings = words.flatMap((word) => this.#counts.get(word) ?? []);
+    return rankTexts(postings, this.#lengths, this.#total);
   }
+}
+
+/**
+ * Texts by how well they match, best first. Each of the postings says how often one word stands in each text that
+ * holds it; `lengths` are those of all texts in words, and `total` is their sum.
+ */
+export function rankTexts<Id>(
+  postings: readonly ReadonlyMap<Id, number>[],
+  lengths: ReadonlyMap<Id, number>,
+  total: number,
+): readonly Scored<Id>[] {
+  const scores = new Map<Id, number>();
+  const mean = total / Math.max(1, lengths.size);
+  for (const counts of postings) {
+    const rarity = Math.log(1 + (lengths.size - counts.size + 0.5) / (counts.size + 0.5));
+    for (const [id, count] of counts) {
+      const length = (lengths.get(id) ?? 0) / Math.max(1, mean);
+      const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
+      scores.set(id, (scores.get(id) ?? 0) + rarity * weight);
+    }
+  }
+  return [...scores].map(([id, score]) => ({ id, score })).toSorted((a, b) => b.score - a.score);
 }

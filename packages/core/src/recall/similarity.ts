@@ -4,12 +4,11 @@ import type { Scored } from './lexical-index.ts';
 export function nearestVectors<Id>(
   vectors: Iterable<readonly [Id, ArrayLike<number>]>,
   wanted: ArrayLike<number>,
-  most: number,
 ): readonly Scored<Id>[] {
   const scored: Scored<Id>[] = [];
   for (const [id, vector] of vectors)
     if (vector.length === wanted.length) scored.push({ id, score: cosine(vector, wanted) });
-  return scored.toSorted((a, b) => b.score - a.score).slice(0, most);
+  return scored.toSorted((a, b) => b.score - a.score);
 }
 
 function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {

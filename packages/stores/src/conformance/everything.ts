@@ -1,4 +1,4 @@
-import type { MessageId, Node, Store, ThreadKey } from '@bobbin/core';
+import type { Found, MessageId, Node, Store, ThreadKey } from '@bobbin/core';
 
 /** All that a store says of a thread, in an order that every store gives: to be compared as one value. */
 export async function everything(
@@ -20,6 +20,8 @@ export async function everything(
       path: await store.path(key, head),
       end: await store.path(key, head, 3),
       turns: await store.turns(key, head),
+      found: idsOf(await store.search(key, ['spool', 'rare'], 1_000, head)),
+      nearest: idsOf(await store.nearest(key, 'e', [1, 0.5], 1_000, head)),
     });
   }
   return {
@@ -32,12 +34,14 @@ export async function everything(
     paths,
     events: await store.events(key),
     laterEvents: await store.events(key, 1),
-    found: (await store.search(key, ['spool', 'rare'], 1_000))
-      .map(({ node }) => node.id)
-      .toSorted(),
+    found: idsOf(await store.search(key, ['spool', 'rare'], 1_000)),
     unembedded: (await store.unembedded(key, 'e', 1_000)).map(({ id }) => id).toSorted(),
-    nearest: (await store.nearest(key, 'e', [1, 0.5], 1_000)).map(({ node }) => node.id).toSorted(),
+    nearest: idsOf(await store.nearest(key, 'e', [1, 0.5], 1_000)),
   };
+}
+
+function idsOf(found: readonly Found[]): readonly MessageId[] {
+  return found.map(({ node }) => node.id).toSorted();
 }
 
 /** Every node of a thread, by place. */
@@ -55,7 +59,7 @@ export const ABSENT: Absent = {
   window: undefined,
   nodes: [],
   plans: [undefined, undefined],
-  paths: [{ window: undefined, path: [], end: [], turns: [] }],
+  paths: [{ window: undefined, path: [], end: [], turns: [], found: [], nearest: [] }],
   events: [],
   laterEvents: [],
   found: [],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textMessage, type MessageId, type Node, type Store } from '@bobbin/core';
+import { textMessage, type Message, type MessageId, type Node, type Store } from '@bobbin/core';
 import { everything } from './everything.ts';
 import { dropPlan, freshKey, nodesOf, talk, warning } from './sample.ts';
 
@@ -100,6 +100,48 @@ export function planTests(store: () => Store): void {
     });
   });
 
+  test('E12 each head knows the newest plan of its own path, whichever fork was compacted since', async () => {
+    const key = freshKey('forks');
+    const trunk = talk(40);
+    const fork = [
+      ...trunk.slice(0, 30),
+      ...nodesOf(messagesOf(talk(20, 'fork')), trunk.slice(0, 30)),
+    ];
+    const twig = [...fork.slice(0, 50), ...nodesOf(messagesOf(talk(5, 'twig')), fork.slice(0, 50))];
+    const made: [readonly Node[], number][] = [
+      [trunk.slice(0, 20), 10],
+      [trunk, 70],
+      [fork.slice(0, 40), 33],
+      [fork, 60],
+      [trunk.slice(0, 25), 12],
+      [twig, 52],
+    ];
+    for (const path of [trunk, fork, twig]) await store().append(key, path);
+    const plans = made.map(([path, start]) => dropPlan(key, path, start, path.slice(3, 5)));
+    for (const [i, plan] of plans.entries()) await store().commit(key, plan, i, []);
+    const expected: [readonly Node[], number][] = [
+      [trunk, 5],
+      [fork, 5],
+      [twig, 6],
+      [trunk.slice(0, 24), 1],
+      [trunk.slice(0, 19), 0],
+      [fork.slice(0, 33), 5],
+    ];
+    for (const [path, version] of expected) {
+      const plan = plans[version - 1];
+      assert.deepEqual(
+        await store().window(key, path.at(-1)?.id as MessageId),
+        {
+          carried: plan === undefined ? [] : path.slice(3, 5),
+          tail: path.slice(plan?.start ?? 0),
+          current: plan && { plan, version },
+          version: plans.length,
+        },
+        `version ${version}`,
+      );
+    }
+  });
+
   test('0 of 800 concurrent appends are lost', async () => {
     const key = freshKey('crowd');
     const trunk = talk(1);
@@ -118,4 +160,8 @@ export function planTests(store: () => Store): void {
     for (const fork of forks)
       assert.deepEqual(await store().path(key, fork.at(-1)?.id as MessageId), [...trunk, ...fork]);
   });
+}
+
+function messagesOf(nodes: readonly Node[]): readonly Message[] {
+  return nodes.map(({ message }) => message);
 }

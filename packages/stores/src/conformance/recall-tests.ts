@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { queryWords, textMessage, type Store } from '@bobbin/core';
+import { queryWords, textMessage, type MessageId, type Node, type Store } from '@bobbin/core';
 import { dropPlan, freshKey, nodesOf, talk } from './sample.ts';
 
 /** The recall index (C26). */
@@ -65,4 +65,41 @@ export function recallTests(store: () => Store): void {
     );
     assert.deepEqual(await store().nearest(key, 'other', [1, 2], 5), []);
   });
+
+  test('C26 what another fork said is not found on the path to a head', async () => {
+    const key = freshKey('forks');
+    const trunk = nodesOf([
+      textMessage('user', 'Name the launch.'),
+      textMessage('assistant', 'A codename is wanted.'),
+    ]);
+    const one = nodesOf([textMessage('user', 'The codename is FALCON.')], trunk);
+    const other = nodesOf([textMessage('user', 'No codename yet.')], trunk);
+    for (const [i, fork] of [one, other].entries()) {
+      await store().append(key, [...trunk, ...fork]);
+      await store().commit(key, dropPlan(key, [...trunk, ...fork], 3), i, []);
+    }
+    await store().keepVectors(
+      key,
+      'e',
+      [...trunk, ...one, ...other].map(({ id }, i) => ({ id, vector: [1, i] })),
+    );
+    const shown = async (head?: Node): Promise<readonly (readonly Node[])[]> =>
+      (
+        await Promise.all([
+          store().search(key, ['codename'], 10, head?.id),
+          store().nearest(key, 'e', [0, 1], 2, head?.id),
+        ])
+      ).map((found) => byId(...found.map(({ node }) => node)));
+    const [first, codename] = trunk as [Node, Node];
+    const [a, b] = [...one, ...other] as [Node, Node];
+    assert.deepEqual(await shown(a), [byId(codename, a), byId(codename, a)]);
+    assert.deepEqual(await shown(b), [byId(codename, b), byId(codename, b)]);
+    assert.deepEqual(await shown(codename), [[codename], byId(first, codename)]);
+    assert.deepEqual(await shown(), [byId(codename, a, b), byId(a, b)]);
+    assert.deepEqual(await store().search(key, ['codename'], 10, 'f'.repeat(32) as MessageId), []);
+  });
+}
+
+function byId(...nodes: readonly Node[]): readonly Node[] {
+  return nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

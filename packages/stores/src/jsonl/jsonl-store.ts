@@ -129,8 +129,13 @@ class JsonlStore implements Store {
     return this.#read(key)?.events(after) ?? [];
   }
 
-  async search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]> {
-    return this.#read(key)?.search(words, most) ?? [];
+  async search(
+    key: ThreadKey,
+    words: readonly string[],
+    most: number,
+    head?: MessageId,
+  ): Promise<readonly Found[]> {
+    return this.#read(key)?.search(words, most, head) ?? [];
   }
 
   async nearest(
@@ -138,8 +143,9 @@ class JsonlStore implements Store {
     embedder: string,
     vector: readonly number[],
     most: number,
+    head?: MessageId,
   ): Promise<readonly Found[]> {
-    return this.#read(key)?.nearest(embedder, vector, most) ?? [];
+    return this.#read(key)?.nearest(embedder, vector, most, head) ?? [];
   }
 
   async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {

@@ -22,21 +22,26 @@ import {
   type ThreadKey,
 } from '@bobbin/core';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
-import { causeText, StoreError } from '../store-error.ts';
-import { planReach, windowFrom, type WindowRow } from '../window.ts';
-import { migrate } from './schema.ts';
+import { eventOf, planOf } from '../plan-text.ts';
+import { StoreError } from '../store-error.ts';
 import { tsquery, tsvector } from './full-text.ts';
+import { located, reliably } from './lost-connection.ts';
+import { News } from './news.ts';
+import { assertPresent, migrate } from './schema.ts';
+import { windowFrom, type WindowRow } from './window-row.ts';
 
 export interface PostgresOptions {
   /** How many connections this process may have at once. */
   readonly connections?: number;
+  /** The store must be there already, in the present schema: opening it makes and changes nothing. */
+  readonly existing?: boolean;
 }
 
-/** News of a thread: its events up to a sequence number can be read now. */
-export interface ThreadNews {
-  readonly thread: ThreadId;
-  readonly sequence: number;
-}
+export type ThreadNews =
+  /** A thread's events up to a sequence number can be read now. */
+  | { readonly kind: 'events'; readonly thread: ThreadId; readonly sequence: number }
+  /** Something may have happened in any thread: read again what matters. */
+  | { readonly kind: 'missed' };
 
 /** A store that many processes on many machines share. */
 export interface PostgresStore extends Store {
@@ -49,23 +54,25 @@ const NODES_AT_ONCE = 500;
 /** Opens a database, and brings its schema up to date where the role may do so. */
 export async function postgresStore(
   url: string,
-  { connections = 10 }: PostgresOptions = {},
+  { connections = 10, existing = false }: PostgresOptions = {},
 ): Promise<PostgresStore> {
   const sql = postgres(url, { max: connections, onnotice: () => undefined });
   try {
-    await migrate(sql);
+    await (existing ? assertPresent(sql) : migrate(sql));
   } catch (error) {
     await sql.end();
     throw located(error);
   }
-  return new PostgresThreads(sql);
+  return new PostgresThreads(sql, new News(url));
 }
 
 class PostgresThreads implements PostgresStore {
   readonly #sql: Sql;
+  readonly #news: News;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, news: News) {
     this.#sql = sql;
+    this.#news = news;
   }
 
   async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
@@ -92,10 +99,7 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       head ?? null,
     )) as readonly WindowRow[];
-    return windowFrom(rows, whereOf(key), {
-      path: (end) => this.path(key, end),
-      plan: (version) => this.plan(key, version),
-    });
+    return windowFrom(rows, whereOf(key));
   }
 
   async path(key: ThreadKey, head: MessageId, from: number = 0): Promise<readonly Node[]> {
@@ -117,21 +121,22 @@ class PostgresThreads implements PostgresStore {
     );
   }
 
+  /** Their ids are put in order once, not for each part. */
   async *nodes(key: ThreadKey): AsyncIterable<readonly Node[]> {
-    for (let last: Node | undefined; ;) {
-      const nodes = await this.#nodesAs(
+    const rows = (await this.#askAs(
+      key.tenant,
+      'SELECT id FROM bobbin.messages WHERE tenant = $1 AND thread = $2 ORDER BY position, id',
+      ...idsOf(key),
+    )) as readonly { id: MessageId }[];
+    const ids = rows.map(({ id }) => id);
+    for (let from = 0; from < ids.length; from += NODES_AT_ONCE)
+      yield this.#nodesAs(
         key,
         `SELECT * FROM bobbin.messages
-         WHERE tenant = $1 AND thread = $2 AND (position, id) > ($3, $4) ORDER BY position, id LIMIT $5`,
+         WHERE tenant = $1 AND thread = $2 AND id = ANY ($3) ORDER BY position, id`,
         ...idsOf(key),
-        last?.index ?? -1,
-        last?.id ?? '',
-        NODES_AT_ONCE,
+        ids.slice(from, from + NODES_AT_ONCE),
       );
-      if (nodes.length === 0) return;
-      yield nodes;
-      last = nodes.at(-1);
-    }
   }
 
   async heads(key: ThreadKey): Promise<readonly MessageId[]> {
@@ -159,7 +164,16 @@ class PostgresThreads implements PostgresStore {
     return (rows as readonly ThreadEntry[]).map((row) => ({ ...row }));
   }
 
+  /** A role that row-level security binds would see none of them, and take that for an empty store. */
   async tenants(): Promise<readonly string[]> {
+    const [role] = (await this.#ask(
+      `SELECT row_security_active('bobbin.threads') AS bound, current_user AS name`,
+    )) as readonly { bound: boolean; name: string }[];
+    if (role?.bound === true)
+      throw new StoreError(
+        'unavailable',
+        `postgres: row-level security shows role ${role.name} one tenant at a time: name the tenants, or use a role with BYPASSRLS`,
+      );
     const rows = await this.#ask('SELECT DISTINCT tenant FROM bobbin.threads ORDER BY tenant');
     return (rows as readonly { tenant: string }[]).map(({ tenant }) => tenant);
   }
@@ -171,7 +185,9 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       version,
     )) as readonly { plan: string }[];
-    return row === undefined ? undefined : { plan: JSON.parse(row.plan) as Plan, version };
+    return row === undefined
+      ? undefined
+      : { plan: planOf(row.plan, whereOf(key), version), version };
   }
 
   async commit(
@@ -191,7 +207,7 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       expectedVersion,
       plan.head,
-      planReach(plan),
+      plan.start,
       plan.carried.map(({ id }) => id),
       JSON.stringify(plan),
       events.map((event) => JSON.stringify(event)),
@@ -214,16 +230,26 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       after,
     )) as readonly { sequence: number; version: number; event: string }[];
-    return rows.map((row) => ({ ...row, event: JSON.parse(row.event) as CompactionEvent }));
+    return rows.map(({ sequence, version, event }) => ({
+      sequence,
+      version,
+      event: eventOf(event, whereOf(key), sequence),
+    }));
   }
 
-  async search(key: ThreadKey, words: readonly string[], most: number): Promise<readonly Found[]> {
+  async search(
+    key: ThreadKey,
+    words: readonly string[],
+    most: number,
+    head?: MessageId,
+  ): Promise<readonly Found[]> {
     if (words.length === 0) return [];
     const rows = (await this.#ask(
-      'SELECT * FROM bobbin.search($1, $2, $3, $4)',
+      'SELECT * FROM bobbin.search($1, $2, $3, $4, $5)',
       ...idsOf(key),
       tsquery(words),
       most,
+      head ?? null,
     )) as readonly (MessageRow & { score: number })[];
     return rows.map((row) => ({ node: nodeOf(row, whereOf(key)), score: row.score }));
   }
@@ -233,6 +259,7 @@ class PostgresThreads implements PostgresStore {
     embedder: string,
     vector: readonly number[],
     most: number,
+    head?: MessageId,
   ): Promise<readonly Found[]> {
     const rows = (await this.#askAs(
       key.tenant,
@@ -241,18 +268,17 @@ class PostgresThreads implements PostgresStore {
       embedder,
     )) as readonly { id: MessageId; vector: Uint8Array }[];
     const vectors = rows.map((row) => [row.id, numbersOf(row.vector)] as const);
-    const best = nearestVectors(vectors, vector, most);
-    const nodes = await this.#nodesAs(
+    const scored = nearestVectors(vectors, vector);
+    const scores = new Map(scored.map(({ id, score }) => [id, score]));
+    const nodes = await this.#nodes(
       key,
-      'SELECT * FROM bobbin.messages WHERE tenant = $1 AND thread = $2 AND id = ANY ($3)',
+      'SELECT * FROM bobbin.first_on_path($1, $2, $3, $4, $5)',
       ...idsOf(key),
-      best.map(({ id }) => id),
+      scored.map(({ id }) => id),
+      most,
+      head ?? null,
     );
-    const byId = new Map(nodes.map((node) => [node.id, node]));
-    return best.flatMap(({ id, score }) => {
-      const node = byId.get(id);
-      return node === undefined ? [] : [{ node, score }];
-    });
+    return nodes.map((node) => ({ node, score: scores.get(node.id) ?? 0 }));
   }
 
   async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
@@ -290,16 +316,18 @@ class PostgresThreads implements PostgresStore {
   }
 
   async watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>> {
+    assertName(tenant);
     const [row] = (await this.#ask(`SELECT 'bobbin_' || md5($1) AS channel`, tenant)) as readonly {
       channel: string;
     }[];
-    const listening = await this.#sql.listen(row?.channel ?? '', (news) =>
-      listener(JSON.parse(news) as ThreadNews),
-    );
-    return () => listening.unlisten();
+    const hearing = this.#news.hear(row?.channel ?? '', (payload) => listener(newsOf(payload)));
+    return hearing.catch((error: unknown) => {
+      throw located(error);
+    });
   }
 
   async close(): Promise<void> {
+    await this.#news.close();
     await this.#sql.end();
   }
 
@@ -349,31 +377,6 @@ class PostgresThreads implements PostgresStore {
   }
 }
 
-const RETRY_MS: readonly number[] = [20, 200];
-
-/** Tries again where the connection was lost: a pool may hold one that the server has closed meanwhile. */
-async function reliably(work: () => PromiseLike<readonly unknown[]>): Promise<readonly unknown[]> {
-  for (const wait of RETRY_MS) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLostConnection(error)) throw located(error);
-    }
-    await new Promise((resolve) => setTimeout(resolve, wait));
-  }
-  try {
-    return await work();
-  } catch (error) {
-    throw located(error);
-  }
-}
-
-/** SQLSTATE 08: connection exceptions, 57P: the server ends it; or a code of the client or of the system. */
-function isLostConnection(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^(08|57P|CONNECTION_|ECONNRESET|EPIPE)/.test(code);
-}
-
 type Value = string | number | null | readonly (string | number | null)[];
 
 function idsOf(key: ThreadKey): [tenant: string, thread: string] {
@@ -390,14 +393,12 @@ function numbersOf(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer);
 }
 
-function located(error: unknown): unknown {
-  if (error instanceof StoreError) return error;
-  // SQLSTATE XX001 and XX002: data and index corrupted.
-  const { code } = error as { code?: unknown };
-  const damaged = code === 'XX001' || code === 'XX002';
-  return new StoreError(
-    damaged ? 'damaged' : 'unavailable',
-    `postgres: ${causeText(error)}`,
-    error,
-  );
+function newsOf(payload: string | undefined): ThreadNews {
+  const { thread, sequence } = JSON.parse(payload ?? '{}') as {
+    thread?: ThreadId | null;
+    sequence?: number;
+  };
+  return typeof thread === 'string' && sequence !== undefined
+    ? { kind: 'events', thread, sequence }
+    : { kind: 'missed' };
 }

@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres';
 import { StoreError } from '../store-error.ts';
+import { ANCESTRY } from './ancestry-migration.ts';
 
 /**
  * Each brings the schema from its index to the next version. A released one never changes.
  *
  * Every key leads with tenant and thread, so that the tables can be partitioned or distributed by them as they are.
- * Every call is one function, so that it is one round trip and one transaction, and it names its tenant first: the
- * policies show and take no row of another.
+ * Whatever is asked names its tenant first, in the same transaction: the policies show and take no row of another.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -185,6 +185,7 @@ export const MIGRATIONS: readonly string[] = [
     ORDER BY score DESC, m.position LIMIT p_most;
   END $$;
   `,
+  ANCESTRY,
 ];
 
 /** Any number, the same for every process: who migrates waits for it. */
@@ -196,12 +197,7 @@ export async function migrate(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
     const version = await schemaVersion(transaction);
-    if (version > MIGRATIONS.length) {
-      throw new StoreError(
-        'from-the-future',
-        `the database has schema ${version} of Bobbin; this Bobbin knows schemas up to ${MIGRATIONS.length}: update it`,
-      );
-    }
+    assertKnown(version);
     if (version === 0) {
       await transaction`CREATE SCHEMA IF NOT EXISTS bobbin`;
       await transaction`CREATE TABLE bobbin.schema (version int NOT NULL)`;
@@ -210,6 +206,26 @@ export async function migrate(sql: Sql): Promise<void> {
     for (const migration of MIGRATIONS.slice(version)) await transaction.unsafe(migration);
     await transaction`UPDATE bobbin.schema SET version = ${MIGRATIONS.length}`;
   });
+}
+
+/** Refuses a database that has no store, or one that would have to be changed to be read. */
+export async function assertPresent(sql: Sql): Promise<void> {
+  const version = await schemaVersion(sql);
+  assertKnown(version);
+  if (version === 0) throw new StoreError('unavailable', 'there is no store in the database');
+  if (version < MIGRATIONS.length)
+    throw new StoreError(
+      'unavailable',
+      `the database has schema ${version} of Bobbin; it is read when it was brought to schema ${MIGRATIONS.length}`,
+    );
+}
+
+function assertKnown(version: number): void {
+  if (version > MIGRATIONS.length)
+    throw new StoreError(
+      'from-the-future',
+      `the database has schema ${version} of Bobbin; this Bobbin knows schemas up to ${MIGRATIONS.length}: update it`,
+    );
 }
 
 async function schemaVersion(sql: Pick<Sql, 'unsafe'>): Promise<number> {

@@ -1,0 +1,167 @@
+/**
+ * Messages learn an ancestor to jump to: that at their position without its lowest bit, where it is not the parent
+ * (those that are there already are walked through their parents). With it a window finds the newest plan on the path to
+ * a head, and recall tells whether a message stands on it, without walking the path.
+ *
+ * Functions that read are STABLE: all their queries see one moment, so that a plan is never read with an older head. The
+ * index of all words of all tenants goes: row-level security kept every role from using it, and each commit paid for it.
+ */
+export const ANCESTRY = `
+  ALTER TABLE bobbin.messages ADD COLUMN jump text COLLATE "C";
+  DROP INDEX bobbin.recall_words;
+
+  CREATE FUNCTION bobbin.ancestor(p_tenant text, p_thread text, p_id text, p_position int)
+  RETURNS text LANGUAGE plpgsql STABLE AS $$
+  DECLARE step record;
+  BEGIN
+    SELECT m.id, m.parent, m.position, m.jump INTO step FROM bobbin.messages m
+    WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = p_id;
+    WHILE step.position > p_position LOOP
+      SELECT m.id, m.parent, m.position, m.jump INTO step FROM bobbin.messages m
+      WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.position < step.position AND m.id =
+        CASE WHEN step.jump IS NOT NULL AND (step.position & (step.position - 1)) >= p_position
+          THEN step.jump ELSE step.parent END;
+    END LOOP;
+    RETURN CASE WHEN step.position = p_position THEN step.id END;
+  END $$;
+
+  CREATE OR REPLACE FUNCTION bobbin.append(
+    p_tenant text, p_thread text, p_needed text[], p_ids text[], p_parents text[], p_positions int[], p_turns int[],
+    p_opens int[], p_messages text[]
+  ) RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE
+    last int := array_upper(p_ids, 1);
+    needed text;
+    up int;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    FOREACH needed IN ARRAY p_needed LOOP
+      IF NOT EXISTS (
+        SELECT 1 FROM bobbin.messages m WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = needed
+      ) THEN RETURN needed; END IF;
+    END LOOP;
+    -- The thread's row first: whoever writes to a thread waits here, and never in a circle.
+    INSERT INTO bobbin.threads (tenant, thread, head, length)
+    VALUES (p_tenant, p_thread, p_ids[last], p_positions[last] + 1)
+    ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length;
+    FOR i IN 1 .. last LOOP
+      up := p_positions[i] & (p_positions[i] - 1);
+      INSERT INTO bobbin.messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
+      VALUES (p_tenant, p_thread, p_ids[i], p_parents[i], p_positions[i], p_turns[i], p_opens[i] = 1, p_messages[i],
+        CASE WHEN up < p_positions[i] - 1 THEN bobbin.ancestor(p_tenant, p_thread, p_parents[i], up) END)
+      ON CONFLICT DO NOTHING;
+    END LOOP;
+    RETURN NULL;
+  END $$;
+
+  ALTER FUNCTION bobbin.path(text, text, text, int) STABLE;
+  ALTER FUNCTION bobbin.not_indexed(text, text, text[]) STABLE;
+
+  CREATE OR REPLACE FUNCTION bobbin.window_of(p_tenant text, p_thread text, p_head text)
+  RETURNS TABLE (kind text, id text, parent text, "position" int, turn int, message text)
+  LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    thread record;
+    wanted text;
+    place int;
+    plan record;
+    older record;
+    step text;
+    best int := 0;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    SELECT t.head, t.version INTO thread FROM bobbin.threads t WHERE t.tenant = p_tenant AND t.thread = p_thread;
+    wanted := coalesce(p_head, thread.head);
+    SELECT m.position INTO place FROM bobbin.messages m
+    WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = wanted;
+    IF place IS NULL THEN RETURN; END IF;
+    RETURN QUERY SELECT 'thread', ''::text, NULL::text, thread.version, 0, ''::text;
+
+    SELECT p.version, p.head, p.reach, p.carried, p.plan, m.position AS made_at INTO plan FROM bobbin.plans p
+    LEFT JOIN bobbin.messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
+    WHERE p.tenant = p_tenant AND p.thread = p_thread AND p.version = thread.version;
+    IF plan.head IS NOT NULL
+      AND bobbin.ancestor(p_tenant, p_thread, wanted, plan.made_at) IS DISTINCT FROM plan.head THEN
+      -- Every older plan is looked for on the path, from its end to its beginning: one walk for all of them.
+      step := wanted;
+      FOR older IN
+        SELECT p.version, p.head, m.position AS made_at FROM bobbin.plans p
+        LEFT JOIN bobbin.messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
+        WHERE p.tenant = p_tenant AND p.thread = p_thread AND p.version < thread.version
+          AND (p.head IS NULL OR m.position <= place)
+        ORDER BY m.position DESC NULLS LAST
+      LOOP
+        IF older.head IS NOT NULL THEN step := bobbin.ancestor(p_tenant, p_thread, step, older.made_at); END IF;
+        IF older.head IS NULL OR step = older.head THEN best := greatest(best, older.version); END IF;
+      END LOOP;
+      SELECT p.version, p.head, p.reach, p.carried, p.plan, 0 AS made_at INTO plan FROM bobbin.plans p
+      WHERE p.tenant = p_tenant AND p.thread = p_thread AND p.version = best;
+    END IF;
+
+    IF plan.version IS NOT NULL THEN
+      RETURN QUERY SELECT 'plan', ''::text, NULL::text, plan.version, 0, plan.plan;
+      RETURN QUERY SELECT 'carried', m.id::text, m.parent::text, m.position, m.turn, m.message FROM bobbin.messages m
+        WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = ANY (plan.carried);
+    END IF;
+    RETURN QUERY SELECT 'path', m.id::text, m.parent::text, m.position, m.turn, m.message
+      FROM bobbin.path(p_tenant, p_thread, wanted, coalesce(plan.reach, 0)) m;
+  END $$;
+
+  DROP FUNCTION bobbin.search(text, text, text, int);
+  CREATE FUNCTION bobbin.search(p_tenant text, p_thread text, p_query text, p_most int, p_head text)
+  RETURNS TABLE (id text, parent text, "position" int, turn int, message text, score real)
+  LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    found record;
+    many int := 0;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    FOR found IN
+      SELECT m.*, ts_rank(r.words, p_query::tsquery, 1) AS score
+      FROM bobbin.recall r JOIN bobbin.messages m ON m.tenant = r.tenant AND m.thread = r.thread AND m.id = r.id
+      WHERE r.tenant = p_tenant AND r.thread = p_thread AND r.words @@ p_query::tsquery
+      ORDER BY score DESC, m.position
+    LOOP
+      EXIT WHEN many = p_most;
+      CONTINUE WHEN p_head IS NOT NULL
+        AND bobbin.ancestor(p_tenant, p_thread, p_head, found.position) IS DISTINCT FROM found.id;
+      many := many + 1;
+      RETURN QUERY SELECT found.id::text, found.parent::text, found.position, found.turn, found.message, found.score;
+    END LOOP;
+  END $$;
+
+  CREATE FUNCTION bobbin.first_on_path(p_tenant text, p_thread text, p_ids text[], p_most int, p_head text)
+  RETURNS SETOF bobbin.messages LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    found bobbin.messages;
+    many int := 0;
+    candidate text;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    FOREACH candidate IN ARRAY p_ids LOOP
+      EXIT WHEN many = p_most;
+      SELECT m.* INTO found FROM bobbin.messages m
+      WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = candidate;
+      CONTINUE WHEN found.id IS NULL OR (p_head IS NOT NULL
+        AND bobbin.ancestor(p_tenant, p_thread, p_head, found.position) IS DISTINCT FROM found.id);
+      many := many + 1;
+      RETURN NEXT found;
+    END LOOP;
+  END $$;
+
+  CREATE OR REPLACE FUNCTION bobbin.add_events(p_tenant text, p_thread text, p_version int, p_events text[])
+  RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE last int;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    UPDATE bobbin.threads SET events = events + cardinality(p_events)
+    WHERE tenant = p_tenant AND thread = p_thread RETURNING events INTO last;
+    IF last IS NULL OR cardinality(p_events) = 0 THEN RETURN; END IF;
+    INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
+    SELECT p_tenant, p_thread, last - cardinality(p_events) + e.n, p_version, e.event
+    FROM unnest(p_events) WITH ORDINALITY AS e (event, n);
+    -- One channel a tenant. A thread's name may be too long for a message: then none is named.
+    PERFORM pg_notify('bobbin_' || md5(p_tenant), json_build_object(
+      'thread', CASE WHEN length(p_thread) <= 1000 THEN p_thread END, 'sequence', last)::text);
+  END $$;
+`;

@@ -1,0 +1,91 @@
+import postgres, { type Sql } from 'postgres';
+
+const RETRY_MS: readonly number[] = [100, 300, 1_000, 3_000];
+
+/** Told what came through a channel; undefined where something may have come that was not heard. */
+type Hearer = (payload: string | undefined) => void;
+
+/**
+ * Hears what a database tells (LISTEN), through one connection for all channels. A lost connection is made anew, for as
+ * long as somebody listens; then everybody is told that something may have been missed.
+ */
+export class News {
+  readonly #url: string;
+  readonly #hearers = new Map<string, Set<Hearer>>();
+  #sql: Sql | undefined;
+  #again = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Begins to hear a channel, until it is told to stop. */
+  async hear(channel: string, hearer: Hearer): Promise<() => Promise<void>> {
+    const hearers = this.#hearers.get(channel) ?? new Set();
+    const own: Hearer = (payload) => hearer(payload);
+    this.#hearers.set(channel, hearers.add(own));
+    try {
+      this.#sql ??= this.#open();
+      await this.#sql.unsafe(`LISTEN ${quoted(channel)}`);
+    } catch (error) {
+      this.#forget(channel, own);
+      throw error;
+    }
+    return async () => {
+      // A connection that is lost listens to nothing any more.
+      if (this.#forget(channel, own))
+        await this.#sql?.unsafe(`UNLISTEN ${quoted(channel)}`).catch(() => undefined);
+    };
+  }
+
+  /** True where it was the last one of its channel. */
+  #forget(channel: string, hearer: Hearer): boolean {
+    const hearers = this.#hearers.get(channel);
+    hearers?.delete(hearer);
+    return hearers?.size === 0 && this.#hearers.delete(channel);
+  }
+
+  async close(): Promise<void> {
+    this.#hearers.clear();
+    await this.#sql?.end({ timeout: 1 });
+  }
+
+  #open(): Sql {
+    const heard = (channel: string, payload: string): void => this.#tell(channel, payload);
+    return postgres(this.#url, {
+      max: 1,
+      idle_timeout: 0,
+      max_lifetime: null,
+      fetch_types: false,
+      onnotice: () => undefined,
+      onclose: () => void this.#listenAgain(),
+      // The driver's own `listen` is made of this, and gives up after one attempt to listen again.
+      ...({ onnotify: heard } as object),
+    });
+  }
+
+  async #listenAgain(): Promise<void> {
+    if (this.#again) return;
+    this.#again = true;
+    for (let attempt = 0; this.#hearers.size > 0; attempt++) {
+      try {
+        for (const channel of this.#hearers.keys())
+          await this.#sql?.unsafe(`LISTEN ${quoted(channel)}`);
+        break;
+      } catch {
+        const wait = RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)];
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      }
+    }
+    this.#again = false;
+    for (const channel of this.#hearers.keys()) this.#tell(channel, undefined);
+  }
+
+  #tell(channel: string, payload: string | undefined): void {
+    for (const hearer of this.#hearers.get(channel) ?? []) hearer(payload);
+  }
+}
+
+function quoted(channel: string): string {
+  return `"${channel.replaceAll('"', '""')}"`;
+}

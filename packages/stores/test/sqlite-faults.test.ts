@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import {
+  textMessage,
+  type MessageId,
+  type Node,
+  type Store,
+  type ThreadId,
+  type ThreadKey,
+} from '@bobbin/core';
+import { sqliteStore, StoreError, verifyStore, type StoreProblem } from '@bobbin/stores';
+import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'bobbin-sqlite-faults-'));
+after(() => rmSync(root, { recursive: true }));
+let files = 0;
+const newFile = (): string => join(root, `${files++}.db`);
+const keyOf = (thread: string, tenant: string = 'acme'): ThreadKey => ({
+  tenant,
+  thread: thread as ThreadId,
+});
+
+function isProblem(problem: StoreProblem, expected: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof StoreError, String(error));
+    assert.equal(error.problem, problem);
+    assert.match(error.message, expected);
+    return true;
+  };
+}
+
+/** Writes behind the store's back. */
+function tamper(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}
+
+test("another program's database, and one from the future, keep every byte", async () => {
+  for (const mode of ['delete', 'wal']) {
+    const path = newFile();
+    const theirs = new DatabaseSync(path);
+    theirs.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE theirs (x)`);
+    const left = readFileSync(path);
+    for (const existing of [true, false])
+      assert.throws(
+        () => sqliteStore(path, { existing }),
+        isProblem('damaged', /another program's database$/),
+      );
+    assert.deepEqual(readFileSync(path), left);
+    theirs.close();
+    const closed = readFileSync(path);
+    assert.throws(() => sqliteStore(path), isProblem('damaged', /another program's database$/));
+    assert.deepEqual(readFileSync(path), closed, mode);
+  }
+  const future = newFile();
+  await sqliteStore(future).close();
+  tamper(future, 'PRAGMA journal_mode = DELETE; PRAGMA user_version = 99; CREATE TABLE later (x)');
+  const before = readFileSync(future);
+  assert.throws(() => sqliteStore(future), isProblem('from-the-future', /has schema 99/));
+  assert.deepEqual(readFileSync(future), before);
+});
+
+test('a store that must be there is not made, and an older one is not changed', async () => {
+  const path = newFile();
+  const absent = isProblem('unavailable', /there is no store$/);
+  assert.throws(() => sqliteStore(path, { existing: true }), absent);
+  assert.equal(existsSync(path), false);
+  new DatabaseSync(path).close();
+  assert.throws(() => sqliteStore(path, { existing: true }), absent);
+  const old = join(import.meta.dirname, 'fixtures', 'sqlite-v1.db');
+  const before = readFileSync(old);
+  assert.throws(
+    () => sqliteStore(old, { existing: true }),
+    isProblem('unavailable', /sqlite-v1\.db has schema 1; it is read when/),
+  );
+  assert.deepEqual(readFileSync(old), before);
+  for (const name of readdirSync(join(old, '..'))) assert.doesNotMatch(name, /-(wal|shm)$/);
+});
+
+test('a spoiled plan or event is a clear error, and hides nothing else from a verification', async () => {
+  const path = newFile();
+  const store = sqliteStore(path);
+  for (const name of ['events', 'message', 'plans', 'whole']) {
+    const key = keyOf(name);
+    await store.append(key, talk(4));
+    await store.commit(key, dropPlan(key, talk(4), 2), 0, [warning('a')]);
+    await store.commit(key, dropPlan(key, talk(4), 4), 1, [warning('b')]);
+  }
+  tamper(
+    path,
+    `UPDATE events SET event = '{' WHERE thread = 'events' AND sequence = 2;
+     UPDATE messages SET message = '{' WHERE thread = 'message' AND position = 3;
+     UPDATE plans SET plan = '{"format":1}' WHERE thread = 'plans' AND version = 2;
+     UPDATE plans SET plan = replace(plan, '"format":1', '"format":7') WHERE thread = 'plans' AND version = 1`,
+  );
+  await assert.rejects(
+    store.events(keyOf('events')),
+    isProblem('damaged', /\.db, thread events: event 2 is no event$/),
+  );
+  await assert.rejects(
+    store.window(keyOf('plans')),
+    isProblem('damaged', /\.db, thread plans: plan 2 is no plan$/),
+  );
+  await assert.rejects(
+    store.plan(keyOf('plans'), 1),
+    isProblem('from-the-future', /thread plans: plan 1 has format 7/),
+  );
+  const { problems, ...counts } = await verifyStore(store);
+  assert.deepEqual(counts, { threads: 4, messages: 24, plans: 8 });
+  assert.deepEqual(
+    problems.map(({ thread, problem }) => [
+      thread,
+      problem.replace(/^.*, thread \w+: /, '').replace(/[0-9a-f]{32}/, 'ID'),
+    ]),
+    [
+      ['events', 'event 2 is no event'],
+      ['message', 'message ID is no message'],
+      ['plans', 'plan 1 has format 7; this Bobbin knows formats up to 1: update it'],
+      ['plans', 'plan 2 is no plan'],
+    ],
+  );
+  await store.close();
+});
+
+test('C26 what other tenants say changes neither order nor score of what is found', async () => {
+  const store = sqliteStore(newFile(), { sync: 'normal' });
+  const fill = async (tenant: string, text: (i: number) => string): Promise<void> => {
+    const key = keyOf('t', tenant);
+    const path = nodesOf(Array.from({ length: 12 }, (_, i) => textMessage('user', text(i))));
+    await store.append(key, path);
+    await store.commit(key, dropPlan(key, path, 12), 0, []);
+  };
+  await fill('me', (i) => `error ${i} in module ${i % 3} of the build`);
+  const found = () => store.search(keyOf('t', 'me'), ['error', 'build', 'module', '7'], 20);
+  const alone = await found();
+  assert.equal(alone[0]?.node.index, 7);
+  assert.equal(alone.length, 12);
+  for (let i = 0; i < 30; i++) await fill(`other ${i}`, () => 'seven times 7 is an error 7 7 7');
+  assert.deepEqual(await found(), alone);
+  await store.close();
+});
+
+/** The least time of some calls: what else the machine does only adds to it. */
+async function leastMs(calls: number, call: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < calls; i++) {
+    const started = performance.now();
+    await call();
+    times.push(performance.now() - started);
+  }
+  return Math.min(...times);
+}
+
+const LONG = nodesOf(
+  Array.from({ length: 6_000 }, (_, i) =>
+    textMessage(i % 2 === 0 ? 'user' : 'assistant', `${i} a line as people write them`),
+  ),
+);
+
+async function longThread(): Promise<{ store: Store; key: ThreadKey }> {
+  const store = sqliteStore(newFile(), { sync: 'normal' });
+  const key = keyOf('long');
+  for (let i = 0; i < LONG.length; i += 500) await store.append(key, LONG.slice(i, i + 500));
+  return { store, key };
+}
+
+/** A plan that shows the last messages of a path. */
+function lastOf(key: ThreadKey, path: readonly Node[]) {
+  const end = path.slice(-60);
+  return { ...dropPlan(key, end, path.length - 20), threadVersion: path.length };
+}
+
+test('E12 a window costs what it shows, also where other forks were compacted since', async () => {
+  const { store, key } = await longThread();
+  await store.commit(key, lastOf(key, LONG), 0, []);
+  const before = await leastMs(41, () => store.window(key));
+  const fork = nodesOf([textMessage('user', 'or else')], LONG.slice(0, 3_001));
+  await store.append(key, fork);
+  for (let i = 1; i <= 20; i++)
+    await store.commit(key, lastOf(key, [...LONG.slice(2_900, 3_001), ...fork]), i, []);
+  await store.append(key, LONG.slice(-1));
+  const window = await store.window(key);
+  assert.deepEqual([window?.tail.length, window?.current?.version, window?.version], [20, 1, 21]);
+  const behind = await leastMs(41, () => store.window(key));
+  assert.ok(behind < 6 * before, `${before} ms before, ${behind} ms behind the fork`);
+  await store.close();
+});
+
+test('E12 reading all messages of a thread in parts costs about what reading its path at once does', async () => {
+  const { store, key } = await longThread();
+  const all = async (): Promise<number> => {
+    let count = 0;
+    for await (const nodes of store.nodes(key)) count += nodes.length;
+    return count;
+  };
+  assert.equal(await all(), LONG.length);
+  const inParts = await leastMs(9, all);
+  const atOnce = await leastMs(9, () => store.path(key, LONG.at(-1)?.id as MessageId));
+  assert.ok(inParts < 1.7 * atOnce, `at once ${atOnce} ms, in parts ${inParts} ms`);
+  await store.close();
+});
