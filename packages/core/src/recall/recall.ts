@@ -20,6 +20,8 @@ export interface RecallOptions {
   readonly excerptChars?: number;
   /** Where given, meaning counts beside words. */
   readonly embedder?: Embedder;
+  /** The end of the path that is asked on: what was said on other forks is not found. The whole thread where absent. */
+  readonly head?: MessageId;
   /** Messages that the prompt shows as they are: nothing of them was lost. */
   readonly shown?: ReadonlySet<MessageId>;
 }
@@ -39,13 +41,13 @@ export async function recall(
   query: string,
   options: RecallOptions = {},
 ): Promise<readonly Recalled[]> {
-  const { most = MOST, excerptChars = EXCERPT_CHARS, embedder, shown } = options;
+  const { most = MOST, excerptChars = EXCERPT_CHARS, embedder, head, shown } = options;
   const words = queryWords(query);
   const depth = most * 4;
-  const lists = [words.length === 0 ? [] : await index.search(key, words, depth)];
+  const lists = [words.length === 0 ? [] : await index.search(key, words, depth, head)];
   const vector = embedder === undefined ? undefined : await vectorOf(embedder, query);
   if (embedder !== undefined && vector !== undefined)
-    lists.push(await index.nearest(key, embedder.id, vector, depth));
+    lists.push(await index.nearest(key, embedder.id, vector, depth, head));
   return fused(lists)
     .filter(({ id }) => shown?.has(id) !== true)
     .slice(0, most)
@@ -181,7 +183,7 @@ export const RECALL_TOOL: ToolDefinition = {
 
 export type RecallRequest = PageRequest & { readonly query?: string; readonly message?: string };
 
-/** Answers a call of the tool. */
+/** Answers a call of the tool, on the path that was talked on last where none is given. */
 export async function answerRecall(
   store: Store,
   key: ThreadKey,
@@ -189,7 +191,9 @@ export async function answerRecall(
   options: RecallOptions = {},
 ): Promise<string> {
   if (request.message !== undefined) return readMessage(store, key, request.message, request);
-  const found = await recall(store, key, request.query ?? '', options);
+  const head = options.head ?? (await store.heads(key))[0];
+  const onPath = head === undefined ? options : { ...options, head };
+  const found = await recall(store, key, request.query ?? '', onPath);
   if (found.length === 0) return 'Nothing that was compacted holds these words.';
   return found.map((each, i) => `[${i + 1}] ${describeRecalled(each)}`).join('\n\n');
 }

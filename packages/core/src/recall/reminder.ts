@@ -156,10 +156,12 @@ export class Reminders {
     if (this.#asked || !isQuestion(question)) return;
     this.#asked = true;
     const { index, key, embedder } = this.#setting;
+    const head = nodes.at(-1);
     const found = await recall(index, key, question, {
       most: MOST_RECALLED * 2,
       excerptChars: RECALL_CHARS,
       shown: shownWhole(occasion.plan, nodes),
+      ...(head === undefined ? {} : { head: head.id }),
       ...(embedder === undefined ? {} : { embedder }),
     });
     const enough = Math.max(2, Math.ceil(queryWords(question).length / 3));
