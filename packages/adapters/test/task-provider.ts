@@ -95,8 +95,8 @@ export async function taskProvider(
 /** What a provider remembers: the items that it made, and what it was asked before each of its calls. */
 class Memory {
   readonly #speech: Speech;
-  readonly #items = new Map<Json, JsonObject>();
-  readonly #asked = new Map<string, Asked>();
+  readonly #items = new Map<Json | undefined, JsonObject>();
+  readonly #asked = new Map<Json | undefined, Asked>();
 
   constructor(speech: Speech) {
     this.#speech = speech;
@@ -106,7 +106,7 @@ class Memory {
   resolved(body: JsonObject): JsonObject {
     if (!Array.isArray(body['input'])) return body;
     const input = objectsIn(body['input']).map((item) =>
-      item['type'] === 'item_reference' ? (this.#items.get(item['id'] ?? null) ?? item) : item,
+      item['type'] === 'item_reference' ? (this.#items.get(item['id']) ?? item) : item,
     );
     return { ...body, input };
   }
@@ -114,7 +114,7 @@ class Memory {
   /** A conversation that goes on as it was holds all that the model thought. */
   problem(body: JsonObject): string | undefined {
     const messages = this.#speech.messages(body);
-    const before = this.#asked.get(this.#speech.calls(messages).at(-1) ?? '');
+    const before = this.#asked.get(this.#speech.calls(messages).at(-1));
     const goesOn = before?.messages.every((message, i) => message === bare(messages[i])) ?? false;
     if (before === undefined || !goesOn) return undefined;
     const [due, sent] = [before.thoughts, this.#speech.thoughts(messages)];
@@ -122,7 +122,7 @@ class Memory {
   }
 
   keep(body: JsonObject, said: JsonObject): void {
-    for (const item of objectsIn(said['output'])) this.#items.set(item['id'] ?? null, item);
+    for (const item of objectsIn(said['output'])) this.#items.set(item['id'], item);
     const output = said['output'] === undefined ? [said] : objectsIn(said['output']);
     const asked = this.#speech.messages(body);
     const thoughts = this.#speech.thoughts([...asked, ...output]);

@@ -26,7 +26,7 @@ export interface Speech {
   messages(body: JsonObject): readonly JsonObject[];
   problems(body: JsonObject): readonly string[];
   /** The ids of all calls in the conversation, and how many thoughts are in it. */
-  calls(messages: readonly JsonObject[]): readonly string[];
+  calls(messages: readonly JsonObject[]): readonly (Json | undefined)[];
   thoughts(messages: readonly JsonObject[]): number;
   answer(said: Said, body: JsonObject): JsonObject;
   usage(inputTokens: number): JsonObject;
@@ -46,7 +46,7 @@ const chat: Speech = {
   messages: ({ messages }) => objectsIn(messages),
   problems: ({ messages }) => openaiChatProblems(objectsIn(messages)),
   calls: (messages) =>
-    messages.flatMap(({ tool_calls: calls }) => objectsIn(calls).map(({ id }) => String(id))),
+    messages.flatMap(({ tool_calls: calls }) => objectsIn(calls).map(({ id }) => id)),
   thoughts: () => 0,
   answer(said) {
     const calls = said.calls.map((args, i) => ({
@@ -84,7 +84,7 @@ const responses: Speech = {
   messages: ({ input }) => objectsIn(input),
   problems: ({ input }) => openaiResponsesProblems(objectsIn(input)),
   calls: (items) =>
-    items.flatMap(({ type, call_id: id }) => (type === 'function_call' ? [String(id)] : [])),
+    items.flatMap(({ type, call_id: id }) => (type === 'function_call' ? [id] : [])),
   thoughts: (items) => items.filter(({ type }) => type === 'reasoning').length,
   answer(said) {
     const status = 'completed';
@@ -154,7 +154,7 @@ const anthropic: Speech = {
   messages: ({ messages }) => objectsIn(messages),
   problems: (body) => anthropicProblems(anthropicRequest(body)),
   calls: (messages) =>
-    blocksOf(messages).flatMap(({ type, id }) => (type === 'tool_use' ? [String(id)] : [])),
+    blocksOf(messages).flatMap(({ type, id }) => (type === 'tool_use' ? [id] : [])),
   thoughts: (messages) => blocksOf(messages).filter(({ type }) => THINKING.has(type)).length,
   answer(said, body) {
     const signature = signThinking(anthropicRequest(body));
