@@ -9,14 +9,17 @@ import {
   memoryArtifacts,
   memoryStore,
   planArtifacts,
+  spanOf,
   textMessage,
   type ArtifactId,
   type ArtifactMetadata,
   type Message,
+  type Span,
   type ThreadId,
 } from '@bobbin/core';
 import {
   folderBlobs,
+  jsonlStore,
   keepArtifacts,
   liveArtifacts,
   s3Blobs,
@@ -25,6 +28,7 @@ import {
   type KeyRing,
 } from '@bobbin/stores';
 import { artifactSuite } from '@bobbin/stores/conformance';
+import { dropPlan, talk } from '../src/conformance/sample.ts';
 import { startS3 } from './s3-server.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'bobbin-artifacts-'));
@@ -252,6 +256,53 @@ test('C11 what the engine externalizes can be read back, and a live plan keeps i
     readdirSync(folder).filter((name) => !name.startsWith('.')),
     [],
   );
+});
+
+test('C22 what a past plan points to is live: an undo and any past prompt need it', async () => {
+  const store = memoryStore();
+  const thread = { tenant: 'acme', thread: 't' as ThreadId };
+  const path = talk(4);
+  await store.append(thread, path);
+  const ids = ['1', '2'].map((digit) => digit.repeat(32) as ArtifactId);
+  for (const [i, artifactId] of ids.entries()) {
+    const span = spanOf(path.slice(0, 1)) as Span;
+    const record = {
+      kind: 'externalize',
+      span,
+      artifactId,
+      summary: '',
+      hint: '',
+      kept: [],
+    } as const;
+    const plan = { ...dropPlan(thread, path, 0), records: [{ ...record, argsChars: 0 }] };
+    await store.commit(thread, plan, i, []);
+  }
+  assert.deepEqual(await liveArtifacts(store, 'acme'), new Set(ids));
+});
+
+test('C22 a plan that cannot be read stops a sweep: what it points to is not known', async () => {
+  const folder = newFolder();
+  const store = jsonlStore(folder);
+  const thread = { tenant: 'acme', thread: 't' as ThreadId };
+  await store.append(thread, talk(2));
+  const file = join(folder, 'acme', 't.jsonl');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}{"type":"compaction"}\n`);
+  await assert.rejects(liveArtifacts(jsonlStore(folder), 'acme'), damaged);
+});
+
+test('all artifacts of a tenant can be taken to another place, with every claim', async () => {
+  const from = keepArtifacts(folderBlobs(newFolder()), { keys: ring('k1') });
+  const to = keepArtifacts(folderBlobs(newFolder()));
+  const id = await from.put('taken along', about({ permissions: ['a'] }));
+  await from.put('taken along', about({ thread: 'u' as ThreadId, permissions: ['b'] }));
+  await from.put('not theirs', about({ tenant: 'zen' }));
+  assert.deepEqual(await from.copyTo(to, 'acme'), { copied: 1, problems: [] });
+  for (const permission of ['a', 'b'])
+    assert.equal(await to.get(id, { ...me, permissions: [permission] }), 'taken along');
+  assert.equal(await to.get(id, me), undefined);
+  assert.deepEqual(await to.verify('acme', [id, 'f'.repeat(32) as ArtifactId]), [
+    { id: 'f'.repeat(32), problem: 'it is missing' },
+  ]);
 });
 
 function call(callId: string): Message {

@@ -9,6 +9,7 @@ import {
   memoryStore,
   textMessage,
   type MessageId,
+  type Node,
   type Store,
   type ThreadId,
 } from '@bobbin/core';
@@ -105,12 +106,91 @@ test('a copy goes on where it broke off, also behind what was said since', async
   assert.deepEqual(await everything(copy, key, heads), await everything(origin, key, heads));
 });
 
-test('a copy onto a thread that went another way is refused', async () => {
-  const origin = await filled(memoryStore());
+test('a copy onto a thread that went on, or another way, is refused and changes nothing', async () => {
+  const more = nodesOf([textMessage('user', 'said there')], path);
+  const later = dropPlan(key, path, 10);
+  const ways: [string, (copy: Store) => Promise<unknown>, RegExp][] = [
+    ['a newer head', (copy) => copy.append(key, more), /which has message [0-9a-f]{32}$/],
+    ['a newer plan', (copy) => copy.commit(key, later, 3, []), /which has plan 4$/],
+    ['a newer event', (copy) => copy.record(key, [warning('own')]), /which has another event 7$/],
+  ];
+  for (const [name, goOn, expected] of ways) {
+    const origin = await filled(memoryStore());
+    const copy = memoryStore();
+    await copyStore(origin, copy, ['acme']);
+    await goOn(copy);
+    await origin.record(key, [warning('later')]);
+    const ends = [...heads, ...more.map(({ id }) => id)];
+    const unchanged = await everything(copy, key, ends);
+    await origin.append({ ...key, thread: 'another' as ThreadId }, talk(1));
+    const { problems, ...count } = await copyStore(origin, copy, ['acme']);
+    assert.match(problems.map(({ problem }) => problem).join(), expected, name);
+    assert.deepEqual(count, { threads: 1, messages: 2, plans: 0 }, 'the others are copied');
+    assert.deepEqual(await everything(copy, key, ends), unchanged, name);
+  }
   const copy = memoryStore();
   await copy.append(key, path);
   await copy.commit(key, dropPlan(key, path, 2), 0, []);
-  await assert.rejects(copyStore(origin, copy, ['acme']), /thread talk of acme has other plans/);
+  const { problems } = await copyStore(await filled(memoryStore()), copy, ['acme']);
+  assert.deepEqual(problems, [
+    {
+      tenant: 'acme',
+      thread: 'talk',
+      problem:
+        'thread talk of acme is not copied: it went on in the other store, which has another plan 1',
+    },
+  ]);
+});
+
+test('what is counted as copied is what was there to copy', async () => {
+  const copy = memoryStore();
+  await copy.append({ tenant: 'acme', thread: 'own' as ThreadId }, talk(3));
+  assert.deepEqual(await copyStore(await filled(memoryStore()), copy, ['acme']), {
+    threads: 1,
+    messages: 17,
+    plans: 3,
+    problems: [],
+  });
+});
+
+test('a message that the copy does not keep is told', async () => {
+  const copy = memoryStore();
+  const forgetful = {
+    ...copy,
+    append: (to: typeof key, nodes: readonly Node[]) =>
+      copy.append(
+        to,
+        nodes.filter(({ id }) => id !== fork.at(-1)?.id || nodes.length === 1),
+      ),
+  };
+  const origin = memoryStore();
+  await origin.append(key, path);
+  await origin.append(key, fork);
+  await origin.append(key, path);
+  const { problems } = await copyStore(origin, forgetful);
+  assert.deepEqual(
+    problems.map(({ problem }) => problem),
+    [`message ${fork.at(-1)?.id} was not copied`],
+  );
+});
+
+test('a thread that is compacted while it is copied is copied as it was, and wholly the next time', async () => {
+  const origin = await filled(memoryStore());
+  const copy = memoryStore();
+  const late = dropPlan(key, path, 10);
+  let compacted = false;
+  const busy = {
+    ...origin,
+    events: async (of: typeof key, behind?: number) => {
+      if (!compacted) await origin.commit(key, late, 3, [warning('fourth')]);
+      compacted = true;
+      return origin.events(of, behind);
+    },
+  };
+  assert.deepEqual((await copyStore(busy, copy, ['acme'])).problems, []);
+  assert.equal((await copy.window(key))?.version, 3);
+  await copyStore(origin, copy, ['acme']);
+  assert.deepEqual(await everything(copy, key, heads), await everything(origin, key, heads));
 });
 
 test('C1 a verification finds one changed letter, a missing message and a wrong place', async () => {
