@@ -54,3 +54,24 @@ test('C19 C21 C23 by default a long session keeps its rule, its task and its new
 function dropped({ events }: Fitted<Message>): boolean {
   return events.some(({ kind }) => kind === 'dropped');
 }
+
+test('C19 in a small window too, results that nobody has read stay whole: older ones give way first', async () => {
+  const watched = await WatchedThread.open({ window: 8_000 });
+  await watched.append(user('Port every module.'));
+  let compactions = 0;
+  for (let step = 0; step < 40; step++) {
+    const asked = [0, 1].map((n) =>
+      call('read', { path: `/src/m-${step}-${n}.ts` }, `c-${step}-${n}`),
+    );
+    const answered = asked.map((each) => result(each, lines(32)));
+    await watched.append(assistant(`Step ${step}.`, ...asked), ...answered);
+    const { prompt, compacted } = await watched.prompt();
+    assert.deepEqual(
+      prompt.messages.slice(-2).map(({ message }) => message),
+      answered,
+      `step ${step}`,
+    );
+    compactions += Number(compacted);
+  }
+  assert.ok(compactions >= 5, `${compactions} compactions`);
+});

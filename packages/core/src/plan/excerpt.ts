@@ -59,18 +59,39 @@ export interface Remainder {
 
 export const NOTHING: Remainder = { kept: [], argsChars: 0 };
 
+/** How far a cut moves so that it parts no word: a longer run is data. */
+const LONGEST_WORD = 24;
+const isWordPart = (char: string): boolean => /[\p{L}\p{N}_]/u.test(char);
+
+/** Where the first whole word begins at or behind a place. */
+export function wordStart(text: string, at: number): number {
+  if (at <= 0 || at >= text.length || !isWordPart(text.charAt(at - 1))) return at;
+  let to = at;
+  while (to < text.length && to - at < LONGEST_WORD && isWordPart(text.charAt(to))) to++;
+  return to - at < LONGEST_WORD ? to : at;
+}
+
+/** Where the last whole word ends at or before a place. */
+export function wordEnd(text: string, at: number): number {
+  if (at <= 0 || at >= text.length || !isWordPart(text.charAt(at))) return at;
+  let to = at;
+  while (to > 0 && at - to < LONGEST_WORD && isWordPart(text.charAt(to - 1))) to--;
+  return at - to < LONGEST_WORD ? to : at;
+}
+
 /** Of every part two thirds of the characters at the head, one third at the tail. */
 export function ends(message: Message, chars: number): Remainder {
   const head = Math.ceil((chars * 2) / 3);
   const tail = Math.floor(chars / 3);
   const kept = message.parts.map((part): readonly Stretch[] => {
-    const { length } = partText(part);
+    const text = partText(part);
+    const { length } = text;
     if (length === 0 || chars <= 0) return [];
     return length <= chars
       ? [[0, length]]
       : [
-          [0, head],
-          [length - tail, length],
+          [0, wordEnd(text, head)],
+          [wordStart(text, length - tail), length],
         ];
   });
   return { kept, argsChars: chars };

@@ -16,8 +16,9 @@ const FIRST_LINE_CHARS = 120;
 const LAST_LINE_CHARS = 60;
 /** The newest round, which nobody has read yet, stays whole unless it takes more than this of the room. */
 const MOST_OF_NEWEST = 0.4;
-/** … or more than this of all that may be sent. */
-const MOST_UNREAD = 0.16;
+/** … or more than this of all that may be sent; a prompt made to measure is read once, and the agent goes on elsewhere. */
+const MOST_UNREAD = 0.35;
+const MOST_UNREAD_MADE_TO_MEASURE = 0.16;
 const NEWEST_SHARE = 0.06;
 /** A message that would hardly become shorter stays as it is. */
 const LEAST_FREED_SHARE = 0.2;
@@ -70,7 +71,8 @@ function chooseRemainders(
   if (cost(behind) <= roomTokens) return new Map();
   const newest = draft.newestUnit;
   const newestTokens = cost(behind.filter(({ unit }) => unit === newest));
-  const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * MOST_UNREAD);
+  const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
+  const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * share);
   const sparesNewest = newestTokens <= unread;
   const long = behind.filter(
     (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),

@@ -5,7 +5,7 @@ import { tellingWords, wordsBeside } from '../summary/quote.ts';
 import { scan, VOICE, type Piece } from '../summary/scan.ts';
 import { Survey, type Placed } from '../summary/survey.ts';
 import type { Draft, Entry } from './draft.ts';
-import { partText, type Remainder } from './excerpt.ts';
+import { partText, wordEnd, wordStart, type Remainder } from './excerpt.ts';
 import type { Stretch } from './plan.ts';
 
 /** What the anchors of a draft's messages are worth, and where each message's texts are. */
@@ -212,7 +212,7 @@ class StretchChooser {
       const more = Math.min(left, text.length - charsOf(own));
       if (more < LEAST_MORE_CHARS) return own;
       left -= more;
-      return widened(own, text.length, more);
+      return widened(own, text, more);
     });
     return chosen.toReversed();
   }
@@ -233,14 +233,14 @@ function endsOf(text: string, headChars: number, tailChars: number): readonly St
 
 function lineEnd(text: string, at: number): number {
   const feed = text.lastIndexOf('\n', at);
-  return feed > at * 0.5 ? feed : Math.min(text.length, at);
+  return feed > at * 0.5 ? feed : wordEnd(text, Math.min(text.length, at));
 }
 
 const LONGEST_SEARCH = 200;
 
 function lineStart(text: string, at: number): number {
   const feed = text.indexOf('\n', at);
-  return feed < 0 || feed > at + LONGEST_SEARCH ? at : feed + 1;
+  return feed < 0 || feed > at + LONGEST_SEARCH ? wordStart(text, at) : feed + 1;
 }
 
 /** Less is not worth the while. */
@@ -251,15 +251,16 @@ function charsOf(stretches: readonly Stretch[]): number {
 }
 
 /** What is left of the room goes to the first and the last lines: where nothing is worth naming, they tell most. */
-function widened(stretches: readonly Stretch[], length: number, chars: number): readonly Stretch[] {
+function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
+  const { length } = text;
   const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;
   const last = stretches.at(-1);
   const tail = last?.[1] === length ? last[0] : length;
   const more = Math.ceil((chars * 2) / 3);
   return joined([
-    [0, Math.min(length, head + more)],
+    [0, wordEnd(text, Math.min(length, head + more))],
     ...stretches,
-    [Math.max(0, tail - (chars - more)), length],
+    [wordStart(text, Math.max(0, tail - (chars - more))), length],
   ]);
 }
 
