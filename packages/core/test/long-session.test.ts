@@ -63,7 +63,7 @@ test('C19 in a small window too, results that nobody has read stay whole: older 
     const asked = [0, 1].map((n) =>
       call('read', { path: `/src/m-${step}-${n}.ts` }, `c-${step}-${n}`),
     );
-    const answered = asked.map((each) => result(each, lines(32)));
+    const answered = asked.map((each) => result(each, lines(110)));
     await watched.append(assistant(`Step ${step}.`, ...asked), ...answered);
     const { prompt, compacted } = await watched.prompt();
     assert.deepEqual(
