@@ -9,6 +9,8 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -16,11 +18,13 @@ import type { ArtifactId, ArtifactMetadata, ThreadId } from '@bobbin/core';
 import {
   folderBlobs,
   keepArtifacts,
+  s3Blobs,
   StoreError,
   type Blobs,
   type KeptArtifacts,
   type KeyRing,
 } from '@bobbin/stores';
+import { startPagedS3 } from './s3-server.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'bobbin-artifact-faults-'));
 after(() => rmSync(root, { recursive: true }));
@@ -267,4 +271,43 @@ test('puts and removals of one artifact at once never fail for want of its folde
       return i % 2 === 0 ? blobs.write(name, Buffer.from('x')) : blobs.remove(name);
     }),
   );
+});
+
+test('C22 s3: a list of many pages is read to its end', async (t) => {
+  const s3 = await startPagedS3(3);
+  t.after(() => s3.stop());
+  const artifacts = keepArtifacts(s3Blobs(s3.options));
+  const ids: ArtifactId[] = [];
+  for (let i = 0; i < 5; i++) ids.push(await artifacts.put(`${i}`, about({ ttlMs: 1 })));
+  const live = ids[4] as ArtifactId;
+  const before = s3.tokens.length;
+  assert.deepEqual(await artifacts.verify('acme', ids), []);
+  assert.deepEqual(s3.tokens.slice(before), ['1+3/&=', '1+6/&=', '1+9/&='], '10 names');
+  assert.deepEqual(await artifacts.sweep('acme', (id) => id === live, LATE), {
+    kept: 1,
+    removed: 4,
+    problems: [],
+  });
+});
+
+test('s3: credentials that are lent for a time send their token', async (t) => {
+  const asked: unknown[] = [];
+  const server = createServer(({ headers }, response) => {
+    asked.push(headers['x-amz-security-token']);
+    response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const blobs = s3Blobs({
+    endpoint: `http://127.0.0.1:${port}`,
+    bucket: 'b',
+    accessKeyId: 'a',
+    secretAccessKey: 's',
+    sessionToken: 'lent',
+  });
+  assert.equal(await blobs.read('x'), undefined);
+  assert.deepEqual(asked, ['lent']);
 });

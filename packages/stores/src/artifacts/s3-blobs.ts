@@ -8,6 +8,8 @@ export interface S3Options {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** Of credentials that are lent for a time, as roles have. */
+  readonly sessionToken?: string;
   readonly region?: string;
 }
 
@@ -48,7 +50,7 @@ export function s3Blobs({
         for (const [, key = ''] of xml.matchAll(/<Key>([^<]*)<\/Key>/g)) yield key;
         const token = xml.match(/<NextContinuationToken>([^<]*)</)?.[1];
         if (token === undefined) return;
-        next = token;
+        next = token.replaceAll('&amp;', '&');
       }
     },
   };
