@@ -56,14 +56,17 @@ function dropped({ events }: Fitted<Message>): boolean {
 }
 
 test('C19 in a small window too, results that nobody has read stay whole: older ones give way first', async () => {
-  const watched = await WatchedThread.open({ window: 8_000 });
+  const watched = await WatchedThread.open({
+    window: 8_000,
+    budget: { outputTokens: 500, rehydrationTokens: 500 },
+  });
   await watched.append(user('Port every module.'));
   let compactions = 0;
   for (let step = 0; step < 40; step++) {
     const asked = [0, 1].map((n) =>
       call('read', { path: `/src/m-${step}-${n}.ts` }, `c-${step}-${n}`),
     );
-    const answered = asked.map((each) => result(each, lines(110)));
+    const answered = asked.map((each) => result(each, lines(60)));
     await watched.append(assistant(`Step ${step}.`, ...asked), ...answered);
     const { prompt, compacted } = await watched.prompt();
     assert.deepEqual(
