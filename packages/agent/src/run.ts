@@ -9,6 +9,7 @@ import { newSessionId } from './session-id.ts';
 import { openVault } from './session.ts';
 import { findSession, newestSession } from './sessions.ts';
 import { loadSettings } from './settings.ts';
+import { endOnSignal } from './signals.ts';
 
 /** Starts the agent in the mode that was asked for, and gives the exit code. */
 export async function run(invocation: Invocation, folders: Folders): Promise<number> {
@@ -77,7 +78,7 @@ async function runPrint(invocation: Invocation, options: AgentOptions): Promise<
   const { printMode } = await import('./modes/print.ts');
   const piped = process.stdin.isTTY ? '' : await text(process.stdin);
   const prompt = [invocation.prompt, piped.trim()].filter((part) => part !== '').join('\n\n');
-  const agent = await Agent.start(options);
+  const agent = await startAgent(options);
   const reason = await printMode(agent, prompt === '' ? [] : [prompt], {
     write: (said) => process.stdout.write(said),
     complain: (said) => process.stderr.write(said),
@@ -88,7 +89,7 @@ async function runPrint(invocation: Invocation, options: AgentOptions): Promise<
 
 async function runJson(invocation: Invocation, options: AgentOptions): Promise<number> {
   const { jsonMode } = await import('./modes/json.ts');
-  const agent = await Agent.start(options);
+  const agent = await startAgent(options);
   const reason = await jsonMode(agent, invocation.prompt, process.stdin, (line) =>
     process.stdout.write(line),
   );
@@ -98,10 +99,20 @@ async function runJson(invocation: Invocation, options: AgentOptions): Promise<n
 
 async function runRpc(options: AgentOptions): Promise<number> {
   const { rpcMode } = await import('./modes/rpc.ts');
-  const agent = await Agent.start(options);
+  const agent = await startAgent(options);
   await rpcMode(agent, process.stdin, (line) => process.stdout.write(line));
   await options.vault.store.close();
   return 0;
+}
+
+async function startAgent(options: AgentOptions): Promise<Agent> {
+  const agent = await Agent.start(options);
+  endOnSignal(async () => {
+    agent.interrupt();
+    await agent.rest();
+    await options.vault.store.close();
+  });
+  return agent;
 }
 
 function exitCode(reason: EndReason): number {

@@ -111,6 +111,11 @@ export class Client {
 
   end(): Promise<number> {
     this.#child.stdin?.end();
+    return this.ended();
+  }
+
+  /** The exit code, once there is one. */
+  ended(): Promise<number> {
     return new Promise((resolve) => {
       if (this.#child.exitCode !== null) resolve(this.#child.exitCode);
       else this.#child.once('close', (code) => resolve(code ?? -1));

@@ -22,6 +22,6 @@ test('instruction files: links stay within the repository; the user’s own may 
     { path: join(folders.config, 'AGENTS.md'), content: 'my own' },
     { path: join(folders.project, 'CLAUDE.md'), content: 'the rules' },
   ]);
-  execFileSync('mkfifo', [join(folders.project, 'AGENTS.md')]);
+  execFileSync('bash', ['-c', 'mkfifo AGENTS.md'], { cwd: folders.project });
   assert.equal(readInstructions(folders).length, 2);
 });

@@ -3,6 +3,8 @@ import type { Invocation } from '../command-line.ts';
 import { ExpectedError } from '../expected-error.ts';
 import type { Folders } from '../folders.ts';
 import type { Conversation } from '../tui/conversation.ts';
+import { endOnSignal } from '../signals.ts';
+import { printable } from '../tui/printable.ts';
 import { Screen } from '../tui/screen.ts';
 import { themeFor } from '../tui/theme.ts';
 
@@ -23,8 +25,12 @@ export async function tuiMode(invocation: Invocation, folders: Folders): Promise
     toggleFolds: () => conversation?.toggleFolds(),
     quit: () => quit(),
   });
-  screen.say(`${theme.bold('bobbin')} ${theme.dim(`in ${basename(folders.project)}`)}`);
+  screen.say(`${theme.bold('bobbin')} ${theme.dim(`in ${printable(basename(folders.project))}`)}`);
   screen.start();
+  endOnSignal(async () => {
+    screen.stop();
+    await conversation?.close();
+  });
   try {
     const opened = open(invocation, folders, screen);
     conversation = await Promise.race([opened, over.then(() => undefined)]);

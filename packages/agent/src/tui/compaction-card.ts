@@ -32,16 +32,16 @@ export class CompactionCard implements Component {
       notice,
       ...(count >= MANY ? ['/handoff GOAL starts afresh with what matters.'] : []),
       hints,
-      ...(this.folded || summary === undefined ? [] : ['', ...printable(summary).split('\n')]),
+      ...(this.folded || summary === undefined ? [] : ['', ...summary.split('\n')]),
     ];
     const body = texts.flatMap((text) =>
-      text === '' ? [''] : wrapTextWithAnsi(text, Math.max(10, width - 3)),
+      text === '' ? [''] : wrapTextWithAnsi(printable(text), Math.max(1, width - 3)),
     );
     return [
       '',
-      accent(truncateToWidth(title.padEnd(width, '─'), width, '')),
+      accent(title.padEnd(width, '─')),
       ...body.map((line) => `${accent('│')} ${dim(line)}`),
       accent('└'.padEnd(width, '─')),
-    ];
+    ].map((line) => truncateToWidth(line, width, ''));
   }
 }

@@ -74,8 +74,8 @@ export class Conversation {
       void this.#offer(text.trim().split(/\s/)[0] ?? '', choices);
   }
 
-  async #offer(command: string, { title, items }: Choices): Promise<void> {
-    const value = await this.#screen.choose(title, items);
+  async #offer(command: string, choices: Choices): Promise<void> {
+    const value = await this.#screen.choose(choices);
     if (value !== undefined) this.submit(`${command} ${value}`);
   }
 
@@ -131,14 +131,19 @@ export class Conversation {
   }
 
   async #askPermission(event: Extract<AgentEvent, { type: 'permission' }>): Promise<void> {
-    const { id, tool, wish } = event;
+    const { id, tool, wish, diff } = event;
     const what = { run: 'run', write: 'change', read: 'read' }[wish.kind];
     const where = wish.outside ? ' outside the project' : '';
-    const answer = await this.#screen.choose(`${tool} wants to ${what}${where}: ${wish.subject}`, [
-      { value: 'yes', label: 'yes' },
-      { value: 'always', label: 'yes, and do not ask again in this session' },
-      { value: 'no', label: 'no' },
-    ]);
+    const same = wish.kind === 'run' ? 'exactly this command' : 'this path';
+    const answer = await this.#screen.choose({
+      title: `${tool} wants to ${what}${where}: ${wish.subject}`,
+      ...(diff === undefined ? {} : { diff }),
+      items: [
+        { value: 'yes', label: 'yes' },
+        { value: 'always', label: `yes, and do not ask again for ${same} in this session` },
+        { value: 'no', label: 'no' },
+      ],
+    });
     if (answer === undefined) this.#agent?.interrupt();
     else this.#agent?.answer(id, answer as Answer);
   }

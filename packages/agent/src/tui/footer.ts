@@ -2,6 +2,7 @@ import { truncateToWidth, visibleWidth, type Component } from '@earendil-works/p
 import type { Usage } from '@bobbin/core';
 import { percentText, tokensText } from '../figures.ts';
 import { cacheShare } from '../usage.ts';
+import { printable } from './printable.ts';
 import type { Theme } from './theme.ts';
 
 export interface FooterState {
@@ -32,7 +33,7 @@ export class Footer implements Component {
 
   render(width: number): string[] {
     const { dim, error, bold } = this.#theme;
-    if (this.state === undefined) return [dim('starting…')];
+    if (this.state === undefined) return [dim(truncateToWidth('starting…', width))];
     const { model, tokens, windowTokens, usage, automatic, cost } = this.state;
     const share = tokens / windowTokens;
     const use = `context ${percentText(share)} (${tokensText(tokens)}/${tokensText(windowTokens)})`;
@@ -44,7 +45,7 @@ export class Footer implements Component {
     ].join(' · ');
     const room = width - visibleWidth(left) - GAP;
     const right = truncateToWidth(
-      model.slice(-Math.max(0, Math.min(room, LONGEST_NAME))),
+      printable(model).slice(-Math.max(0, Math.min(room, LONGEST_NAME))),
       Math.max(0, room),
     );
     const gap = ' '.repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));

@@ -10,7 +10,7 @@ import {
   type SlashCommand,
   type TUI,
 } from '@earendil-works/pi-tui';
-import { Chooser } from './chooser.ts';
+import { Chooser, type Choice } from './chooser.ts';
 import { Footer } from './footer.ts';
 import { Status } from './status.ts';
 import type { Theme } from './theme.ts';
@@ -83,16 +83,9 @@ export class Screen {
   }
 
   /** Asks in place of the editor; what was typed stays there. */
-  choose(
-    title: string,
-    items: readonly {
-      readonly value: string;
-      readonly label: string;
-      readonly description?: string;
-    }[],
-  ): Promise<string | undefined> {
+  choose(choice: Choice): Promise<string | undefined> {
     return new Promise((resolve) => {
-      const chooser = new Chooser(this.#theme, title, items, (value) => {
+      const chooser = new Chooser(this.#theme, choice, (value) => {
         this.#show(this.editor);
         resolve(value);
       });

@@ -93,13 +93,13 @@ export class Transcript extends Container {
       case 'compaction-end':
         return this.#foldableChild(new CompactionCard(this.#theme, event));
       case 'compaction-stopped':
-        return this.say(this.#theme.dim(`Compaction stopped: ${event.reason}.`));
+        return this.say(this.#theme.dim(`Compaction stopped: ${printable(event.reason)}.`));
       case 'command':
         return event.text === '' || event.choices === true
           ? undefined
           : this.say(printable(event.text));
       case 'notice':
-        return this.say(this.#theme.dim(event.text));
+        return this.say(this.#theme.dim(printable(event.text)));
       case 'error':
         this.#streaming = undefined;
         return this.say(this.#theme.error(`Error: ${printable(event.error)}`));

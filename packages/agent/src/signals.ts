@@ -1,0 +1,23 @@
+import { constants } from 'node:os';
+
+const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
+/** How long an end in order may take. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * Has the program end in order when it is told to end, or when whoever it talks to is gone. Told twice, it ends at once;
+ * the commands that its tools run end with it in any case.
+ */
+export function endOnSignal(end: () => Promise<void>): void {
+  let isTold = false;
+  const tell = (signal: (typeof SIGNALS)[number]): void => {
+    const leave = (): never => process.exit(128 + constants.signals[signal]);
+    if (isTold) leave();
+    isTold = true;
+    setTimeout(leave, PATIENCE_MS);
+    void end().finally(leave);
+  };
+  for (const signal of SIGNALS) process.on(signal, tell);
+  for (const stream of [process.stdin, process.stdout])
+    stream.on('error', () => (isTold ? undefined : tell('SIGHUP')));
+}

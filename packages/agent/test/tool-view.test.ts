@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { themeFor } from '../src/tui/theme.ts';
+import { ToolView } from '../src/tui/tool-view.ts';
+
+const theme = themeFor({ NO_COLOR: '1' });
+
+test('a tool that puts out much is drawn as fast as one that puts out little', () => {
+  const view = new ToolView(theme, 'bash', { command: 'yes' });
+  const chunk = 'a line of output\n'.repeat(4_000);
+  for (let i = 0; i < 750; i++) view.add(chunk);
+  const began = performance.now();
+  for (let i = 0; i < 20; i++) view.render(80);
+  assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`);
+  assert.deepEqual(view.render(80), [
+    '',
+    '… bash yes',
+    ...Array.from({ length: 4 }, () => '  a line of output'),
+    '  … 2999996 more lines (Ctrl+O shows all)',
+  ]);
+  view.finish('success', chunk);
+  assert.equal(view.render(80).at(-1), '  … 3996 more lines (Ctrl+O shows all)');
+});
