@@ -76,7 +76,7 @@ test('a store that must be there is not made, and an older one is not changed', 
   const before = readFileSync(old);
   assert.throws(
     () => sqliteStore(old, { existing: true }),
-    isProblem('unavailable', /sqlite-v1\.db has schema 1; it is read when/),
+    isProblem('unavailable', /sqlite-v1\.db has schema 1; bring it to schema 2/),
   );
   assert.deepEqual(readFileSync(old), before);
   for (const name of readdirSync(join(old, '..'))) assert.doesNotMatch(name, /-(wal|shm)$/);

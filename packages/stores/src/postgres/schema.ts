@@ -216,7 +216,7 @@ export async function assertPresent(sql: Sql): Promise<void> {
   if (version < MIGRATIONS.length)
     throw new StoreError(
       'unavailable',
-      `the database has schema ${version} of Bobbin; it is read when it was brought to schema ${MIGRATIONS.length}`,
+      `the database has schema ${version} of Bobbin; bring it to schema ${MIGRATIONS.length} first (bobbin store migrate)`,
     );
 }
 

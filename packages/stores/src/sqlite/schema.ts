@@ -106,7 +106,7 @@ export function assertOurs(database: DatabaseSync, path: string, existing: boole
   if (existing && version < MIGRATIONS.length)
     throw new StoreError(
       'unavailable',
-      `${path} has schema ${version}; it is read when it was brought to schema ${MIGRATIONS.length}`,
+      `${path} has schema ${version}; bring it to schema ${MIGRATIONS.length} first (bobbin store migrate)`,
     );
 }
 
