@@ -18,12 +18,15 @@ const FAILED = new RegExp(
     String.raw`: (?:command not found|No such file or directory|[Pp]ermission denied)\b`,
     String.raw`^\S+?[:(]\d+[^\n]{0,20}?: (?:fatal )?error\b`,
     String.raw`^\S+\.\w+:\d+:\d+: (?:undefined|cannot|expected|syntax)\b`,
-    String.raw`^[^\n]{0,100}\bnot found in\b`,
+    String.raw`\bnot found in\b`,
     String.raw`\b[1-9]\d* (?:[a-z]+ )?(?:fail(?:ed|ures?|ing)|errors?)\b(?! fixed)`,
     String.raw`\b(?:fail(?:ed|ures?|ing)?|errors?)(?:[:=] ?| )[1-9]`,
   ].join('|'),
   'm',
 );
+/** One of these stands in every such line: most results are done with after this test. */
+const FAILED_HINT =
+  /rror|ERR|[Ff]ail|FA[IT]|Traceback|panic|atal|Uncaught|Unhandled|xception|fault|not found|No such|ermission|undefined|cannot|expected|syntax/;
 /** How a shell says that a command failed: this is no guess. */
 const EXIT = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?([1-9]\d*)\b/i;
 /** Says only that something failed; what it was, the next line says. */
@@ -40,54 +43,64 @@ const ERROR_CHARS = 200;
 const MOST_SUCCESSES = 30;
 const MOST_FAILURES = 30;
 
-interface Ended extends ToolOutcome {
-  readonly what: string;
-}
-
 /** How the calls of some messages ended, oldest first: errors with what became of them, and the newest that worked. */
 export function outcomes(
   nodes: readonly Node[],
   survey: Survey,
   before: readonly ToolOutcome[],
 ): readonly ToolOutcome[] {
-  const ended: Ended[] = before.map((outcome) => ({ ...outcome, what: carriedKey(outcome) }));
+  const ended: Ended[] = before.map((outcome) => ({ outcome, placed: undefined }));
   /** What was asked for and has not worked since: the places of its errors. */
   const failing = new Map<string, number[]>();
   const fails = (what: string, place: number): void => {
     failing.set(what, [...(failing.get(what) ?? []), place]);
   };
-  ended.forEach(({ what, error, resolution }, i) => {
-    if (error !== undefined && resolution === undefined) fails(what, i);
+  before.forEach((outcome, i) => {
+    if (outcome.error !== undefined && outcome.resolution === undefined)
+      fails(carriedKey(outcome), i);
   });
   for (const { message, turn, index } of nodes) {
     const answered = survey.answeredAt(index);
     for (const [i, result] of resultsOf(message).entries()) {
-      const now = endOf(result, answered[i], survey, turn);
-      const errors = failing.get(now.what) ?? [];
-      const same = errors.find((place) => ended[place]?.error === now.error);
-      if (now.error === undefined) {
-        const resolution = `worked at m${index + 1}`;
-        for (const place of errors) ended[place] = { ...(ended[place] as Ended), resolution };
-        failing.delete(now.what);
-      } else if (same === undefined) fails(now.what, ended.length);
+      const trail = answered[i];
+      const now = endOf(result, trail, survey, turn);
+      const { error } = now.outcome;
+      const isQuiet = error === undefined && failing.size === 0;
+      const what = isQuiet ? '' : keyOf(now, trail);
+      const errors = failing.get(what) ?? [];
+      const same = errors.find((place) => ended[place]?.outcome.error === error);
+      if (error === undefined) {
+        for (const place of errors) amend(ended, place, { resolution: `worked at m${index + 1}` });
+        failing.delete(what);
+      } else if (same === undefined) fails(what, ended.length);
       else {
-        ended[same] = { ...(ended[same] as Ended), turn };
+        amend(ended, same, { turn });
         continue;
       }
       ended.push(now);
     }
   }
-  return bounded(ended).map((one) => {
-    const { what: _, ...outcome } = one;
-    return outcome;
-  });
+  return bounded(ended).map(({ outcome, placed }) =>
+    placed === undefined ? outcome : { ...outcome, call: lineOf(placed) },
+  );
+}
+
+/** How a call ended. What was asked is read from its place in the end: most calls are not told of. */
+interface Ended {
+  readonly outcome: ToolOutcome;
+  readonly placed: Placed | undefined;
+}
+
+function amend(ended: Ended[], place: number, change: Partial<ToolOutcome>): void {
+  const { outcome, placed } = ended[place] as Ended;
+  ended[place] = { outcome: { ...outcome, ...change }, placed };
 }
 
 function bounded(ended: readonly Ended[]): readonly Ended[] {
   let [failures, successes] = [0, 0];
   return ended
     .toReversed()
-    .filter(({ error }) =>
+    .filter(({ outcome: { error } }) =>
       error === undefined ? successes++ < MOST_SUCCESSES : failures++ < MOST_FAILURES,
     )
     .toReversed();
@@ -99,22 +112,20 @@ function endOf(
   survey: Survey,
   turn: number,
 ): Ended {
-  const call = trail === undefined ? undefined : survey.placed[trail.segment];
-  const tool = result.tool ?? call?.segment.tool ?? 'tool';
-  const line = call === undefined ? '' : lineOf(call);
-  const error = errorIn(result, trail, call);
+  const placed = trail === undefined ? undefined : survey.placed[trail.segment];
+  const error = errorIn(result, trail, placed);
   const isTold = result.outcome !== undefined || (error !== undefined && exits(resultText(result)));
-  return {
-    tool,
+  const outcome: ToolOutcome = {
+    tool: result.tool ?? placed?.segment.tool ?? 'tool',
     outcome: result.outcome ?? (error === undefined ? 'success' : 'failure'),
     ...(isTold ? {} : { guessed: true }),
-    call: line,
+    call: '',
     turn,
-    ...(call === undefined ? {} : { at: call.index }),
-    what: trail?.file === undefined ? commandKey(line) : `${tool} ${trail.file.path}`,
+    ...(placed === undefined ? {} : { at: placed.index }),
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === undefined ? {} : { error }),
   };
+  return { outcome, placed };
 }
 
 /** Commands that only prepare for another, or say how it went. */
@@ -128,6 +139,12 @@ function commandKey(line: string): string {
     .map(({ words }) => words.filter((word) => !/^\w+=/.test(word)))
     .filter(([first]) => first !== undefined && !ASIDE.has(first));
   return commands.length === 0 ? line : commands.map((words) => words.join(' ')).join(' && ');
+}
+
+/** What a call did, by which another one is known to do the same. */
+function keyOf({ outcome: { tool }, placed }: Ended, trail: CallTrail | undefined): string {
+  if (trail?.file !== undefined) return `${tool} ${trail.file.path}`;
+  return placed === undefined ? '' : commandKey(lineOf(placed));
 }
 
 /** The key of a call that an earlier summary tells of: a file's where it names one. */
@@ -184,7 +201,8 @@ function failure(
   if (holdsContent && !REFUSED.test(text)) return undefined;
   const sample =
     text.length > 2 * SAMPLE ? `${text.slice(0, SAMPLE)}\n${text.slice(-SAMPLE)}` : text;
-  const at = FAILED.exec(sample)?.index ?? (exits(text) ? EXIT.exec(sample)?.index : undefined);
+  const said = FAILED_HINT.test(sample) ? FAILED.exec(sample)?.index : undefined;
+  const at = said ?? (exits(text) ? EXIT.exec(sample)?.index : undefined);
   if (at === undefined) return undefined;
   const line = lineAround(sample, at);
   const rest = sample.slice(line.end + 1);

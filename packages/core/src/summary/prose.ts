@@ -23,6 +23,7 @@ export function proseLines(text: string, hint: RegExp): readonly string[] {
     text.length > HEAD_CHARS + TAIL_CHARS
       ? `${headOf(text, HEAD_CHARS)}\n\n${tailOf(text, TAIL_CHARS)}`
       : text;
+  if (!hint.test(read)) return [];
   if (DEMONSTRATION.test(read.slice(0, 300)) && read.length > SHORT_DOCUMENT) return [];
   const lines = withoutBlocks(read.split(/\r\n|[\n\r\u2028\u2029]/));
   const runs = paragraphs(ownWords(lines)).filter((run) => run.some((line) => hint.test(line)));
@@ -61,11 +62,12 @@ function withoutBlocks(lines: readonly string[]): readonly string[] {
   const own: string[] = [];
   const ends = new Map<string, number>();
   lines.forEach((line, i) => {
+    if (!line.includes('</')) return;
     for (const [, tag] of line.matchAll(/<\/([A-Za-z][\w-]{0,60})>/g)) ends.set(tag as string, i);
   });
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i] as string;
-    const tag = TAG.exec(line)?.[1];
+    const tag = line.includes('<') ? TAG.exec(line)?.[1] : undefined;
     const end = tag === undefined ? undefined : ends.get(tag);
     if (FENCE.test(line)) {
       do i++;
