@@ -96,6 +96,12 @@ test('C6 what the agent is about is told apart from what it reported', () => {
     assistant('I run the tests now.', call('bash', { command: 'npm test' })),
   ]);
   assert.match(renderSummary(doing), /## Current State\n- Working on: I run the tests now\./);
+  const apart = extracted([
+    user('Go.'),
+    assistant('The tests are next.'),
+    ...round('bash', { command: 'npm test' }, 'pass 3'),
+  ]);
+  assert.equal(apart.currentTask, 'The tests are next.');
   const done = extracted([user('Go.'), assistant('All is done: the parser is twice as fast.')]);
   assert.equal(done.currentTask, null);
   assert.match(
@@ -132,6 +138,36 @@ test('calls are quoted by their lines and values, and lines that say nothing are
     .filter((line) => /^\W*(?:import \(|"os"|\} else \{|if err != nil \{)\W*$/.test(line));
   assert.deepEqual(idle, []);
   assert.ok(!notes.includes(String.raw`\"`));
+});
+
+test('a patch that a tool takes as it is, is quoted by its lines; the frame of an output is left out', () => {
+  const patch = [
+    '*** Begin Patch',
+    '*** Update File: src/limit.ts',
+    '+export const requestLimit = readLimit(LIMIT_4471, fallback);',
+    '+}',
+    '+export const answerLimit = readLimit(LIMIT_8812, fallback);',
+    '*** Update File: src/other.ts',
+    '*** End Patch',
+  ].join('\n');
+  const asked = { ...call('apply_patch', {}), args: patch };
+  const s = extracted([
+    user('Go.'),
+    assistant(asked),
+    result(asked, 'Done.'),
+    ...round(
+      'exec_command',
+      { cmd: 'go test ./internal/limits' },
+      'Chunk ID: 00ec1a7\nWall time: 0.1000 seconds\nok example.com/internal/limits 0.331s',
+    ),
+  ]);
+  const lines = s.notes.flatMap(({ text }) => text.split('\n'));
+  assert.ok(lines.includes('+export const answerLimit = readLimit(LIMIT_8812, fallback);'));
+  assert.ok(lines.includes('ok example.com/internal/limits 0.331s'));
+  assert.deepEqual(
+    lines.filter((line) => /^\+\}|Chunk ID|Wall time/.test(line)),
+    [],
+  );
 });
 
 test('a line of a diff is quoted with the file that it changes', () => {

@@ -20,7 +20,7 @@ import {
   type ToolOutcome,
 } from './summary.ts';
 import { Survey, type Placed } from './survey.ts';
-import { hostLine, isRequest, taskOf } from './task.ts';
+import { hostLine, isRequest, taskOf, withoutTags } from './task.ts';
 import { todoItems } from './todo.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -136,8 +136,15 @@ class Extract {
     const all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
     for (const node of all) {
       const places = this.#survey.add(node);
-      if (shown.get(node) !== node.message) for (const of of places) this.#quotable.add(of);
+      if (shown.get(node) !== node.message && !this.#isHost(node))
+        for (const of of places) this.#quotable.add(of);
     }
+  }
+
+  /** True for a host's message that stands where the task should: it is told in one line. */
+  #isHost({ message }: Node): boolean {
+    const { task } = this.#request;
+    return this.#task !== task && startsTurn(message) && textOf(message) === task;
   }
 
   /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are no notes. */
@@ -165,8 +172,13 @@ class Extract {
     const items = todoItems(nodes, before.items);
     const current = items.find(({ state }) => state === 'current')?.text;
     const line =
-      said === undefined ? undefined : shortened(oneLine(textOf(said.message), 800), LONGEST_LINE);
-    const isStep = said === undefined || hasCalls(said.message) || announces(textOf(said.message));
+      said === undefined
+        ? undefined
+        : shortened(oneLine(withoutTags(textOf(said.message)), 800), LONGEST_LINE);
+    const isStep =
+      said === undefined ||
+      announces(textOf(said.message)) ||
+      nodes.some(({ message, index }) => index >= said.index && hasCalls(message));
     return {
       ...before,
       round,
@@ -194,7 +206,7 @@ class Extract {
 
   /** What the user asked between the task and now, and the agent's last steps: told in short, newest first. */
   #alwaysSaid(): readonly Note[] {
-    const { nodes, task: given } = this.#request;
+    const { nodes } = this.#request;
     const task = this.#task;
     const turns = nodes.filter(({ message }) => startsTurn(message));
     const asked = turns.filter(
@@ -203,8 +215,7 @@ class Extract {
     const users = within(this.#room.chars * SHARE.asked, asked, (node) =>
       oneLine(textOf(node.message), 220),
     );
-    const host =
-      task === given ? undefined : turns.find(({ message }) => textOf(message) === given);
+    const host = turns.find((node) => this.#isHost(node));
     if (host !== undefined) users.unshift([host, hostLine(textOf(host.message))]);
     const steps = this.#splitTurnNodes() === undefined ? this.#steps(nodes) : [];
     return [...users, ...steps]

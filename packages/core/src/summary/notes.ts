@@ -1,3 +1,4 @@
+import { keyOfPath } from './anchor.ts';
 import { hasFailed } from './outcome.ts';
 import { callLine, quoted, stretchOf, tells, wordsBeside } from './quote.ts';
 import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
@@ -209,9 +210,10 @@ export class NoteChooser {
   #isToldAbove({ group, of, ids }: Quote, body: string): boolean {
     const { file } = group as NoteGroup;
     const { segment } = this.#survey.placed[of] as Placed;
-    if (file === undefined || segment.voice !== VOICE.args || !body.includes(file.path))
-      return false;
-    const line = body.split('\n').find((one) => one.includes(file.path)) ?? '';
+    if (file === undefined || segment.voice !== VOICE.args) return false;
+    const name = keyOfPath(file.path);
+    const line = body.split('\n').find((one) => one.includes(name));
+    if (line === undefined) return false;
     const { shown } = this.#selection;
     return ids.every(
       (id) =>
@@ -338,10 +340,11 @@ export class NoteChooser {
     end: number,
   ): string {
     const body = withoutLinesOf(own, quoted(text.slice(start, end), voice));
-    const file = voice === VOICE.tool && body !== '' ? changedFile(text, start, end) : undefined;
-    if (file === undefined || this.#diffed.get(text) === file) return body;
+    const shown = body.split('\n').findLast((line) => line.startsWith(DIFFED));
+    const file = shown ?? (voice === VOICE.tool ? changedFile(text, start) : undefined);
+    if (body === '' || file === undefined || this.#diffed.get(text) === file) return body;
     this.#diffed.set(text, file);
-    return `${file}\n${body}`;
+    return shown === undefined ? `${file}\n${body}` : body;
   }
 
   /** What the notes of a group come from: of a call as much as was chosen of its beginning. */
@@ -372,20 +375,20 @@ function sourceOf(survey: Survey, call: CallTrail, chars: number): string {
 function withoutLinesOf({ group, below }: Pick<Quote, 'group' | 'below'>, body: string): string {
   const { file } = group as NoteGroup;
   if (!below || file === undefined) return body;
+  const name = keyOfPath(file.path);
   return body
     .split('\n')
-    .filter((line) => !line.includes(file.path))
+    .filter((line) => !line.includes(name))
     .join('\n');
 }
 
-const DIFFED = '\n+++ ';
+const DIFFED = '+++ ';
 
-/** The line of a diff that names the file which a stretch of it changes, unless the stretch shows it. */
-function changedFile(text: string, start: number, end: number): string | undefined {
-  if (start === 0 || (!text.startsWith('diff --git') && !text.includes('\ndiff --git')))
-    return undefined;
-  const at = text.lastIndexOf(DIFFED, start);
-  if (at < 0 || text.slice(start, end).includes('+++ ')) return undefined;
+/** The line of a diff that names the file which a stretch of it changes. */
+function changedFile(text: string, start: number): string | undefined {
+  if (!text.startsWith('diff --git') && !text.includes('\ndiff --git')) return undefined;
+  const at = text.lastIndexOf(`\n${DIFFED}`, start);
+  if (at < 0) return undefined;
   const feed = text.indexOf('\n', at + 1);
   return text.slice(at + 1, feed < 0 ? text.length : feed).trim();
 }

@@ -1,6 +1,6 @@
 import { headOf, LINE_END } from '../thread/text.ts';
 import { STOP } from './names.ts';
-import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
+import { isEscaped, VOICE, type Piece, type Segment, type Voice } from './scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
 const MARGIN = /^\s*(?:\d+\s*(?:→|\t|\|)\s*)?/;
@@ -25,7 +25,7 @@ function quotedLine(line: string): string {
 }
 
 /** Arguments are JSON: a line of them ends before an escaped line feed or behind a value. */
-const ARGUMENT_LINE = /(?=\\n)|(?<=",)(?="[\w-]{1,40}":)/;
+const ARGUMENT_LINE = /(?<!\\)(?=\\n)|(?<=",)(?="[\w-]{1,40}":)|\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const ESCAPED_MARGIN = /^(?:\\[nrt]|\s)+/;
 /** A name at the beginning of a line. Calls are searched as they were sent: what stands before a name in them stays. */
 const NAME_FIRST = /^(?=[\w$@./-]*[_./\d]|[\w$]*[a-z][A-Z])[A-Za-z_$]/;
@@ -49,12 +49,13 @@ const CODE_WORDS = new Set(
   ),
 );
 const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
-/** The line of a diff that names two blobs. */
-const BLOBS = /^index [0-9a-f]+\.\.[0-9a-f]+/;
+/** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
+const FRAME =
+  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output):|(?:Exit code:|Process exited with code) 0$)/;
 
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
 export function tells(line: string): boolean {
-  if (LONE_WORD.test(line) || BLOBS.test(line)) return false;
+  if (LONE_WORD.test(line) || FRAME.test(line)) return false;
   if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
   for (const word of tellingWords(line)) if (!CODE_WORDS.has(word)) return true;
   return false;
@@ -97,7 +98,8 @@ export const ENOUGH_WORDS = 3;
 
 /** The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone. */
 export function stretchOf({ text, voice }: Segment, piece: Piece, name: string): Stretch {
-  const feed = voice === VOICE.args ? String.raw`\n` : '\n';
+  const escaped = isEscaped(text, voice);
+  const feed = escaped ? String.raw`\n` : '\n';
   let { start, end } = piece;
   let body = quoted(text.slice(start, end), voice);
   let words = tellingWords(body);
@@ -110,7 +112,7 @@ export function stretchOf({ text, voice }: Segment, piece: Piece, name: string):
       const before = text.slice(Math.max(0, start - REACH), Math.max(0, start - 1));
       const from = before.lastIndexOf(feed);
       if (from < 0) break;
-      start -= before.length + 1 - from - (voice === VOICE.args ? 0 : 1);
+      start -= before.length + 1 - from - (escaped ? 0 : 1);
     }
     body = quoted(text.slice(start, end), voice);
     words = tellingWords(body);

@@ -92,6 +92,11 @@ function voiceOf({ role }: Message): Voice {
   }
 }
 
+/** True where a text has its line feeds escaped: arguments are JSON, but for those that a tool takes as they are. */
+export function isEscaped(text: string, voice: Voice): boolean {
+  return voice === VOICE.args && !text.includes('\n');
+}
+
 /** A text that stands by itself: a note that an earlier summary quotes. */
 export function segment(
   text: string,
@@ -131,7 +136,7 @@ class Lines {
 
   read(): void {
     const text = this.#text;
-    const escaped = this.#voice === VOICE.args;
+    const escaped = isEscaped(text, this.#voice);
     for (let start = 0; start < text.length;) {
       const end = escaped ? this.#argumentEnd(start + 1) : this.#find('\n', start);
       let from = start;
@@ -152,7 +157,9 @@ class Lines {
 
   /** Arguments are JSON: their lines end before an escaped line feed, and behind a value that another follows. */
   #argumentEnd(from: number): number {
-    if (this.#feedAt < from) this.#feedAt = this.#find(String.raw`\n`, from);
+    const text = this.#text;
+    while (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
+      this.#feedAt = this.#find(String.raw`\n`, Math.max(from, this.#feedAt + 1));
     if (this.#valueAt < from) this.#valueAt = this.#nextValue(from);
     return Math.min(this.#feedAt, this.#valueAt);
   }

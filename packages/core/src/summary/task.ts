@@ -32,5 +32,12 @@ export function isRequest(text: string): boolean {
 
 /** A host's message in one line. */
 export function hostLine(text: string): string {
-  return oneLine(text.slice(0, 2_000).replace(/<\/?[A-Za-z][^<>]{0,200}>/g, ' '), 120);
+  return oneLine(withoutTags(text), 120);
+}
+
+const LOOKED_AT = 2_000;
+
+/** The beginning of a text, blocks without their marks. */
+export function withoutTags(text: string): string {
+  return text.slice(0, LOOKED_AT).replace(/<\/?[A-Za-z][^<>]{0,200}>/g, ' ');
 }
