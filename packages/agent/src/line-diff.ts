@@ -1,5 +1,3 @@
-import { structuredPatch } from 'diff';
-
 const CONTEXT_LINES = 2;
 const MOST_LINES = 400;
 /** Beyond so many changed lines a diff takes long to find and tells nothing: the old and the new stand in its place. */
@@ -9,8 +7,10 @@ const MOST_EDITS = 1_000;
  * The change between two texts, as lines with their number and `+`, `-` or a blank, a little around each change, and
  * `⋯` between changes that are apart.
  */
-export function lineDiff(before: string, after: string): string {
+export async function lineDiff(before: string, after: string): Promise<string> {
   if (before === after) return '';
+  // Loaded when something changes: nobody waits for it at the start.
+  const { structuredPatch } = await import('diff');
   const patch = structuredPatch('', '', before, after, '', '', {
     context: CONTEXT_LINES,
     maxEditLength: MOST_EDITS,

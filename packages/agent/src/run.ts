@@ -10,6 +10,7 @@ import { openVault } from './session.ts';
 import { findSession, newestSession } from './sessions.ts';
 import { loadSettings } from './settings.ts';
 import { endOnSignal } from './signals.ts';
+import { printable } from './tui/printable.ts';
 
 /** Starts the agent in the mode that was asked for, and gives the exit code. */
 export async function run(invocation: Invocation, folders: Folders): Promise<number> {
@@ -80,11 +81,16 @@ async function runPrint(invocation: Invocation, options: AgentOptions): Promise<
   const prompt = [invocation.prompt, piped.trim()].filter((part) => part !== '').join('\n\n');
   const agent = await startAgent(options);
   const reason = await printMode(agent, prompt === '' ? [] : [prompt], {
-    write: (said) => process.stdout.write(said),
-    complain: (said) => process.stderr.write(said),
+    write: (said) => put(process.stdout, said),
+    complain: (said) => put(process.stderr, said),
   });
   await options.vault.store.close();
   return exitCode(reason);
+}
+
+/** A terminal gets characters only: an answer may quote anything. Whoever else reads gets it as it is. */
+function put(stream: NodeJS.WriteStream, said: string): void {
+  stream.write(stream.isTTY ? printable(said) : said);
 }
 
 async function runJson(invocation: Invocation, options: AgentOptions): Promise<number> {

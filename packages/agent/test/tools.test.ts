@@ -306,11 +306,11 @@ test('a call that no tool takes is a result, not an end', async (t) => {
   assert.equal((await run('fly', {})).text, 'there is no tool fly');
 });
 
-test('a diff shows each change with a little around it', () => {
+test('a diff shows each change with a little around it', async () => {
   const lines = Array.from({ length: 300 }, (_, i) => `line ${i + 1}`);
   const changed = lines.with(9, 'TEN').with(299, 'LAST');
   assert.equal(
-    lineDiff(`${lines.join('\n')}\n`, `${changed.join('\n')}\n`),
+    await lineDiff(`${lines.join('\n')}\n`, `${changed.join('\n')}\n`),
     [
       '   8   line 8',
       '   9   line 9',
@@ -325,16 +325,16 @@ test('a diff shows each change with a little around it', () => {
       ' 300 + LAST',
     ].join('\n'),
   );
-  assert.equal(lineDiff('a\n', 'a\nb\n'), '   1   a\n   2 + b');
-  assert.equal(lineDiff('', 'new\n'), '   1 + new');
-  assert.equal(lineDiff('old\n', ''), '   1 - old');
-  assert.equal(lineDiff('same', 'same'), '');
+  assert.equal(await lineDiff('a\n', 'a\nb\n'), '   1   a\n   2 + b');
+  assert.equal(await lineDiff('', 'new\n'), '   1 + new');
+  assert.equal(await lineDiff('old\n', ''), '   1 - old');
+  assert.equal(await lineDiff('same', 'same'), '');
 });
 
-test('a diff of two texts that share nothing is short and soon there', () => {
+test('a diff of two texts that share nothing is short and soon there', async () => {
   const [old, now] = ['a', 'b'].map((word) =>
     Array.from({ length: 20_000 }, (_, i) => word + i).join('\n'),
   );
-  const diff = lineDiff(old ?? '', now ?? '').split('\n');
+  const diff = (await lineDiff(old ?? '', now ?? '')).split('\n');
   assert.deepEqual([diff.length, diff[0], diff.at(-1)], [401, '   1 - a0', '… 39600 more lines']);
 });

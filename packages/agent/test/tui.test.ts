@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { assertScreen } from './golden-screen.ts';
-import { temporaryFolder, TestTerminal, type TerminalOptions } from './terminal.ts';
+import { BIN, temporaryFolder, TestTerminal, type TerminalOptions } from './terminal.ts';
 import { writeScript } from './workshop.ts';
 
 /** Does N steps of a task; knows from its own last command where it is. Summaries take a moment, so that one can type. */
@@ -196,6 +197,29 @@ test('a question cannot be forged: what would drive the terminal, or hide, is wr
   assert.doesNotMatch(terminal.written, /\u001B\[1A\u001B\[2Kbash|\u009B|\u202E/);
   terminal.type('\u001B[B\u001B[B\r');
   await terminal.until('Result: The user did not allow this');
+});
+
+test('a file whose name would drive the terminal is not offered', async (t) => {
+  const where = place(t, EDITOR);
+  for (const name of ['x-good.txt', 'x-also.txt', 'x-evil\u001B[7;7H.txt'])
+    writeFileSync(join(where.cwd, name), '');
+  const terminal = open(t, where);
+  await terminal.until('context');
+  terminal.type('see ./x-\t');
+  await terminal.until('x-good.txt');
+  await terminal.settled();
+  assert.ok(!terminal.written.includes('x-evil'), terminal.screen());
+});
+
+test('--print drives no terminal either; a pipe gets the answer as it is', async (t) => {
+  const where = place(t, `return { text: 'an\\u001B[7;7Hswer' };`);
+  const terminal = open(t, where, '--print', 'hello');
+  assert.equal(await terminal.ended(), 0);
+  assert.equal(terminal.screen(), 'answer');
+  const args = [BIN, '--model', where.model, '--print', 'hello'];
+  const env = { PATH: process.env['PATH'], XDG_DATA_HOME: where.home, XDG_CONFIG_HOME: where.home };
+  const options = { cwd: where.cwd, env, input: '', encoding: 'utf8' } as const;
+  assert.equal(execFileSync(process.execPath, args, options), 'an\u001B[7;7Hswer\n');
 });
 
 test('a write is shown as a diff before it is allowed', async (t) => {

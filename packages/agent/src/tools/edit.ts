@@ -41,7 +41,7 @@ export function editTool(root: string): Tool {
         text: `Edited ${path} (${places} ${places === 1 ? 'place' : 'places'}).`,
         outcome: 'success',
         keyFields: { path },
-        diff: lineDiff(before, after),
+        diff: await lineDiff(before, after),
       };
     },
   };

@@ -34,7 +34,7 @@ export function writeTool(root: string): Tool {
           text: `${before === 'absent' ? 'Made' : 'Replaced'} ${path} (${lines} lines).`,
           outcome: 'success',
           keyFields: { path, lines },
-          diff: changeOf(before, content),
+          diff: await changeOf(before, content),
         };
       } catch (error) {
         return failure(fileProblem(path, error), { path });
@@ -55,8 +55,8 @@ async function presentContent(path: string): Promise<Present> {
   return content === undefined ? 'unreadable' : { text: content };
 }
 
-function changeOf(before: Present, content: string): string {
+async function changeOf(before: Present, content: string): Promise<string> {
   if (typeof before === 'object') return lineDiff(before.text, content);
-  const diff = lineDiff('', content);
+  const diff = await lineDiff('', content);
   return before === 'unreadable' ? `It replaces what cannot be shown as text.\n${diff}` : diff;
 }

@@ -1,5 +1,4 @@
 import {
-  CombinedAutocompleteProvider,
   Container,
   Editor,
   matchesKey,
@@ -11,6 +10,7 @@ import {
   type TUI,
 } from '@earendil-works/pi-tui';
 import { Chooser, type Choice } from './chooser.ts';
+import { Completion } from './completion.ts';
 import { Footer } from './footer.ts';
 import { Status } from './status.ts';
 import type { Theme } from './theme.ts';
@@ -55,9 +55,7 @@ export class Screen {
 
   /** Completes commands and paths. */
   complete(commands: readonly SlashCommand[]): void {
-    this.editor.setAutocompleteProvider(
-      new CombinedAutocompleteProvider([...commands], this.#project),
-    );
+    this.editor.setAutocompleteProvider(new Completion([...commands], this.#project));
   }
 
   say(text: string): void {
