@@ -7,7 +7,6 @@ import {
   extractSummarizer,
   finishPrompt,
   firedBecause,
-  memoryArtifacts,
   startPrompt,
   startsTurn,
   STRICT_RULES,
@@ -41,11 +40,20 @@ export interface SessionOptions {
   readonly budget?: Partial<Budget>;
   readonly counter?: Counter;
   readonly summarizer?: Summarizer;
+  /** Where what is moved out of the prompt is kept; without it the thread alone keeps it, and nothing points to it. */
   readonly artifacts?: ArtifactStore;
   readonly tools?: ToolPolicies;
   readonly rules?: ProviderRules;
   readonly clock?: Clock;
 }
+
+/** Keeps nothing: what this process alone had in its memory, nobody could read later. */
+const NO_ARTIFACTS: ArtifactStore = {
+  put: () => Promise.reject(new Error('no artifacts are kept')),
+  metadata: async () => undefined,
+  get: async () => undefined,
+  bytes: async () => undefined,
+};
 
 /** What a compaction did (D1). Where the trigger did not fire or another writer was faster, nothing is removed. */
 export interface SessionCompaction {
@@ -72,7 +80,7 @@ export class SessionService {
       rules: options.rules ?? STRICT_RULES,
       tools: options.tools ?? {},
       summarizer: options.summarizer ?? extractSummarizer,
-      artifacts: options.artifacts ?? memoryArtifacts(),
+      artifacts: options.artifacts ?? NO_ARTIFACTS,
       clock: options.clock ?? { now: () => Date.now() },
     };
   }

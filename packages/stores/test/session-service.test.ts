@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   anyOf,
+  ladder,
+  memoryArtifacts,
   memoryStore,
   recursiveSummary,
   slidingWindow,
@@ -9,6 +11,7 @@ import {
   tokenCount,
   turnCount,
   turnWindow,
+  type ArtifactStore,
   type Message,
   type Node,
   type Store,
@@ -123,7 +126,7 @@ test('A12 D9 rounds chain over a store: each summary contains the one before it 
     const fresh = Array.from({ length: 12 }, (_, i) =>
       textMessage(
         i % 2 === 0 ? 'user' : 'assistant',
-        `round ${round}: never touch /etc/round-${round}.conf, step ${i}`,
+        `round ${round}: never touch /etc/round-${round}.conf, step ${i}. ${'And so it went on. '.repeat(8)}`,
       ),
     );
     const nodes = nodesOf(fresh, path);
@@ -143,4 +146,28 @@ test('A12 D9 rounds chain over a store: each summary contains the one before it 
   const shown = JSON.stringify(await service.loadActiveMessages('s'));
   for (let round = 1; round <= 4; round++)
     assert.ok(shown.includes(`/etc/round-${round}.conf`), `round ${round}`);
+});
+
+test('C11 where no artifacts are kept, nothing that is shown points to one', async () => {
+  const output = Array.from({ length: 3_000 }, (_, i) => `row ${i}`).join('\n');
+  const list: readonly Message[] = [
+    textMessage('user', 'List it.'),
+    { role: 'assistant', parts: [{ kind: 'call', callId: 'c', tool: 'list', args: '{}' }] },
+    {
+      role: 'tool',
+      parts: [
+        { kind: 'result', callId: 'c', tool: 'list', content: [{ kind: 'text', text: output }] },
+      ],
+    },
+    textMessage('assistant', 'Listed.'),
+  ];
+  const shown = async (options: { artifacts?: ArtifactStore }): Promise<string> => {
+    const store = memoryStore();
+    await store.append(key, nodesOf(list));
+    const service = new SessionService({ store, budget: { windowTokens: 8_000 }, ...options });
+    await service.compact('s', always, ladder);
+    return JSON.stringify(await service.loadActiveMessages('s'));
+  };
+  assert.match(await shown({ artifacts: memoryArtifacts() }), /artifact:[0-9a-f]{32}/);
+  assert.doesNotMatch(await shown({}), /artifact:[0-9a-f]{32}/);
 });
