@@ -26,7 +26,7 @@ const FAILED = new RegExp(
 );
 /** One of these stands in every such line: most results are done with after this test. */
 const FAILED_HINT =
-  /rror|ERR|[Ff]ail|FA[IT]|Traceback|panic|atal|Uncaught|Unhandled|xception|fault|not found|No such|ermission|undefined|cannot|expected|syntax/;
+  /rror|ERR|[Ff]ailed|[Ff]ailure|[Ff]ailing|\bfail\b|FA[IT]|Traceback|panic:|fatal|Uncaught|Unhandled|xception|Segmentation|not found|No such|ermission denied|:\d+:\d+: [ucse]/;
 /** How a shell says that a command failed: this is no guess. */
 const EXIT = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?([1-9]\d*)\b/i;
 /** Says only that something failed; what it was, the next line says. */
@@ -52,7 +52,9 @@ export function outcomes(
   const ended: Ended[] = before.map((outcome) => ({ outcome, placed: undefined }));
   /** What was asked for and has not worked since: the places of its errors. */
   const failing = new Map<string, number[]>();
+  const firstWords = new Set<string>();
   const fails = (what: string, place: number): void => {
+    firstWords.add(what.split(' ', 1)[0] ?? '');
     failing.set(what, [...(failing.get(what) ?? []), place]);
   };
   before.forEach((outcome, i) => {
@@ -65,8 +67,8 @@ export function outcomes(
       const trail = answered[i];
       const now = endOf(result, trail, survey, turn);
       const { error } = now.outcome;
-      const isQuiet = error === undefined && failing.size === 0;
-      const what = isQuiet ? '' : keyOf(now, trail);
+      const mayEnd = error !== undefined || mayResolve(firstWords, now, trail);
+      const what = mayEnd ? keyOf(now, trail) : '';
       const errors = failing.get(what) ?? [];
       const same = errors.find((place) => ended[place]?.outcome.error === error);
       if (error === undefined) {
@@ -145,6 +147,18 @@ function commandKey(line: string): string {
 function keyOf({ outcome: { tool }, placed }: Ended, trail: CallTrail | undefined): string {
   if (trail?.file !== undefined) return `${tool} ${trail.file.path}`;
   return placed === undefined ? '' : commandKey(lineOf(placed));
+}
+
+/** True where a call may be known by a key with one of some first words. */
+function mayResolve(
+  firstWords: ReadonlySet<string>,
+  { placed }: Ended,
+  trail: CallTrail | undefined,
+): boolean {
+  if (trail?.file !== undefined || placed === undefined) return true;
+  for (const word of firstWords)
+    if (word.includes('"') || placed.segment.text.includes(word)) return true;
+  return false;
 }
 
 /** The key of a call that an earlier summary tells of: a file's where it names one. */

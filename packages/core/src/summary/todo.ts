@@ -130,6 +130,7 @@ function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined 
   return undefined;
 }
 
+const BOX = /\[[ xX>~/-]\] /;
 const LINE = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX>~/-])\]\s+(\S.*)$/;
 /** One box is no list, and what a template has a person affirm is nothing to do. */
 const LEAST_LINES = 2;
@@ -146,7 +147,7 @@ function itemsIn(text: string): readonly Item[] {
 
 function checklist(message: Message): readonly Item[] {
   const text = textOf(message);
-  if (!text.includes('] ')) return [];
+  if (!BOX.test(text)) return [];
   const items = itemsIn(text).slice(0, MOST);
   return items.length < LEAST_LINES ? [] : items;
 }
