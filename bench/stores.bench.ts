@@ -1,5 +1,5 @@
-// Appends a second and window loads on stores of 1 000 000 messages in about 10 000 threads, beside the bare driver.
-// BOBBIN_BENCH_MESSAGES sets another size.
+// Appends a second and window loads on stores of 1 000 000 messages in about 9 000 threads, beside the bare driver.
+// BOBBIN_BENCH_MESSAGES sets another size. Ends with 1 where a bound does not hold.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,10 @@ import { startPostgres } from '../packages/stores/test/postgres-server.ts';
 
 const MESSAGES = Number(process.env['BOBBIN_BENCH_MESSAGES'] ?? 1_000_000);
 const SHORT = 100;
-const LONG = Math.min(10_000, MESSAGES / 10);
+const LONG = Math.min(10_000, MESSAGES / 20);
+/** How many long threads there are, and how many of the short ones are loaded: no window is loaded twice in a row. */
+const LONGS = 10;
+const LOADED = 200;
 /** What the plan of either thread leaves in the prompt. */
 const SHOWN = 40;
 const APPENDS = 4_000;
@@ -55,19 +58,46 @@ function planOf(key: ThreadKey, length: number): Plan {
 }
 
 async function fill(store: Store): Promise<void> {
-  const threads = Math.floor((MESSAGES - LONG) / SHORT);
   const lanes = Array.from({ length: IN_FLIGHT }, async (_, lane) => {
-    for (let i = lane; i < threads; i += IN_FLIGHT)
+    for (let i = lane; i < SHORTS; i += IN_FLIGHT)
       await store.append(keyOf(`short-${i}`), path.slice(0, SHORT));
   });
   await Promise.all(lanes);
-  for (let i = 0; i < LONG; i += 500)
-    await store.append(keyOf('long'), path.slice(i, Math.min(LONG, i + 500)));
-  for (const [thread, length] of [
-    ['long', LONG],
-    ['short-7', SHORT],
-  ] as const)
-    await store.commit(keyOf(thread), planOf(keyOf(thread), length), 0, []);
+  for (const thread of [...LONG_THREADS, ...FORKED_THREADS])
+    for (let i = 0; i < LONG; i += 500)
+      await store.append(keyOf(thread), path.slice(i, Math.min(LONG, i + 500)));
+  for (const thread of [...LONG_THREADS, ...FORKED_THREADS])
+    await store.commit(keyOf(thread), planOf(keyOf(thread), LONG), 0, []);
+  for (const thread of SHORT_THREADS)
+    await store.commit(keyOf(thread), planOf(keyOf(thread), SHORT), 0, []);
+  for (const thread of FORKED_THREADS) await forkInTheMiddle(store, keyOf(thread));
+}
+
+/** Half of the long threads go on after another fork was compacted ten times. */
+async function forkInTheMiddle(store: Store, key: ThreadKey): Promise<void> {
+  const half = LONG / 2;
+  const trunk = Thread.resume(key.thread, [], path.slice(0, half));
+  const fork = trunk.append(textMessage('user', 'or else?'));
+  await store.append(key, [fork]);
+  for (let version = 1; version <= 10; version++)
+    await store.commit(key, { ...planOf(key, half), head: fork.id }, version, []);
+  await store.append(key, path.slice(LONG - 1, LONG));
+}
+
+const SHORTS = Math.floor((MESSAGES - LONGS * LONG) / SHORT);
+const SHORT_THREADS = names('short', Math.min(LOADED, SHORTS));
+const LONG_THREADS = names('long', LONGS / 2);
+const FORKED_THREADS = names('forked', LONGS / 2);
+
+function names(kind: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, i) => `${kind}-${i}`);
+}
+
+/** What is measured must hold; the run goes on, and fails at its end. */
+function hold(what: string, isSo: boolean): void {
+  if (isSo) return;
+  console.error(`does not hold: ${what}`);
+  process.exitCode = 1;
 }
 
 /** Calls a second, so many at a time. */
@@ -87,11 +117,15 @@ async function rate(
 
 const LOADS = 400;
 
-/** The median of some loads in milliseconds, of both threads in turn. */
-async function loadMs(store: Store, threads: readonly string[]): Promise<readonly number[]> {
-  const times = threads.map((): number[] => []);
+/** The median of some loads in milliseconds, of each kind of threads in turn. */
+async function loadMs(
+  store: Store,
+  kinds: readonly (readonly string[])[],
+): Promise<readonly number[]> {
+  const times = kinds.map((): number[] => []);
   for (let i = 0; i < LOADS; i++) {
-    for (const [n, thread] of threads.entries()) {
+    for (const [n, threads] of kinds.entries()) {
+      const thread = threads[i % threads.length] as string;
       const started = performance.now();
       const window = await store.window(keyOf(thread));
       times[n]?.push(performance.now() - started);
@@ -122,13 +156,17 @@ async function compareAppends(
   console.log(
     `${name}: ${median(0).toFixed(0)} appends/s, bare ${median(1).toFixed(0)}/s, share ${share.toFixed(2)} (at least 0.5)`,
   );
+  hold(`${name}: at least half of the bare driver's appends`, share >= 0.5);
 }
 
 async function report(name: string, store: Store): Promise<void> {
-  const [short = 0, long = 0] = await loadMs(store, ['short-7', 'long']);
+  const kinds = [SHORT_THREADS, LONG_THREADS, FORKED_THREADS];
+  const [short = 0, long = 0, forked = 0] = await loadMs(store, kinds);
   console.log(
-    `${name}: window of ${LONG} messages ${long.toFixed(3)} ms, of ${SHORT} messages ${short.toFixed(3)} ms, ratio ${(long / short).toFixed(2)} (at most 1.5)`,
+    `${name}: window of ${SHORT} messages ${short.toFixed(3)} ms, of ${LONG} ${long.toFixed(3)} ms (at most 1.5 times that), behind a compacted fork ${forked.toFixed(3)} ms (at most 4 times)`,
   );
+  hold(`${name}: a long thread's window costs what a short one's does`, long <= 1.5 * short);
+  hold(`${name}: a compacted fork costs a window little`, forked <= 4 * short);
 }
 
 const row = (i: number): readonly [string, string, number, number, string] => {
@@ -137,8 +175,8 @@ const row = (i: number): readonly [string, string, number, number, string] => {
 };
 
 async function benchSqlite(folder: string): Promise<void> {
-  for (const sync of ['normal', 'full'] as const) {
-    const file = join(folder, `${sync}.db`);
+  const file = join(folder, 'threads.db');
+  for (const [run, sync] of (['normal', 'full'] as const).entries()) {
     const store = sqliteStore(file, { sync });
     if (sync === 'normal') {
       const started = performance.now();
@@ -147,16 +185,17 @@ async function benchSqlite(folder: string): Promise<void> {
         `sqlite: ${MESSAGES} messages in ${((performance.now() - started) / 1000).toFixed(1)} s`,
       );
       await report('sqlite', store);
-    } else await store.append(keyOf('long'), path.slice(0, LONG));
+    }
+    const thread = LONG_THREADS[run] as string;
     const database = new DatabaseSync(file);
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync}`);
     const insert = database.prepare(
       `INSERT INTO messages (tenant, thread, id, parent, position, turn, opens_turn, message)
-       VALUES ('bare', 'long', ?, ?, ?, ?, 1, ?)`,
+       VALUES ('bare', '${thread}', ?, ?, ?, ?, 1, ?)`,
     );
     await compareAppends(
       `sqlite, synchronous ${sync}, one message a transaction`,
-      (i) => store.append(keyOf('long'), [path[LONG + i] as Node]),
+      (i) => store.append(keyOf(thread), [path[LONG + i] as Node]),
       async (i) => insert.run(...row(i)),
       1,
     );
@@ -175,12 +214,11 @@ async function benchPostgres(): Promise<void> {
   );
   await report('postgres', store);
   const bare = bareDriver(server.url(), IN_FLIGHT);
-  const threads = Math.floor((MESSAGES - LONG) / SHORT);
   for (const [run, inFlight] of [1, IN_FLIGHT].entries()) {
     // The next message of one thread after another.
     const place = (i: number): [string, Node] => {
-      const round = run * Math.ceil(APPENDS / threads) + Math.floor(i / threads);
-      return [`short-${i % threads}`, path[SHORT + round] as Node];
+      const round = run * Math.ceil(APPENDS / SHORTS) + Math.floor(i / SHORTS);
+      return [`short-${i % SHORTS}`, path[SHORT + round] as Node];
     };
     await compareAppends(
       `postgres, ${inFlight} in flight, one message a transaction`,

@@ -32,37 +32,39 @@ export class Ancestry {
     ) as Step | undefined;
   }
 
-  /** The ancestor of a message at a position, or itself. */
+  /** The id of a message's ancestor at a position, or its own. */
   at(
     key: ThreadKey,
     from: Step,
     position: number,
     fresh?: ReadonlyMap<MessageId, Step>,
-  ): Step | undefined {
+  ): MessageId | undefined {
     let step: Step | undefined = from;
     while (step !== undefined && step.position > position) {
-      const next: MessageId | null =
-        step.jump !== null && jumpPosition(step.position) >= position ? step.jump : step.parent;
-      const above: Step | undefined =
-        next === null ? undefined : (fresh?.get(next) ?? this.step(key, next));
+      const jumps: boolean = step.jump !== null && jumpPosition(step.position) >= position;
+      const next: MessageId | null = jumps ? step.jump : step.parent;
+      const at: number = jumps ? jumpPosition(step.position) : step.position - 1;
+      if (next === null || at === position) return next ?? undefined;
+      const above: Step | undefined = fresh?.get(next) ?? this.step(key, next);
       // A damaged row may lead anywhere, but never round in a circle.
       step = above !== undefined && above.position < step.position ? above : undefined;
     }
-    return step?.position === position ? step : undefined;
+    return step?.position === position ? step.id : undefined;
   }
 
-  /** The steps of nodes that are about to be appended, whose parents are there or among them. */
-  stepsOf(key: ThreadKey, nodes: readonly Node[]): ReadonlyMap<MessageId, Step> {
+  /** The jumps of nodes that are about to be appended, whose parents are there or among them. */
+  jumpsOf(key: ThreadKey, nodes: readonly Node[]): ReadonlyMap<MessageId, MessageId> {
     const fresh = new Map<MessageId, Step>();
-    for (const { id, parent, index } of nodes) {
-      const above = parent === null ? undefined : (fresh.get(parent) ?? this.step(key, parent));
-      const isParent = jumpPosition(index) === index - 1;
-      const jump =
-        above === undefined || isParent
-          ? undefined
-          : this.at(key, above, jumpPosition(index), fresh);
-      fresh.set(id, { id, parent, position: index, jump: jump?.id ?? null });
+    const jumps = new Map<MessageId, MessageId>();
+    for (const { id, parent, index: position } of nodes) {
+      const target = jumpPosition(position);
+      const isParent = target === position - 1;
+      const above =
+        parent === null || isParent ? undefined : (fresh.get(parent) ?? this.step(key, parent));
+      const jump = above && this.at(key, above, target, fresh);
+      if (jump !== undefined) jumps.set(id, jump);
+      fresh.set(id, { id, parent, position, jump: jump ?? null });
     }
-    return fresh;
+    return jumps;
   }
 }

@@ -158,7 +158,7 @@ export class RecallTable implements RecallIndex {
   }
 
   #isOn(key: ThreadKey, end: Step | undefined, row: MessageRow): boolean {
-    return end === undefined || this.#ancestry.at(key, end, row.position)?.id === row.id;
+    return end === undefined || this.#ancestry.at(key, end, row.position) === row.id;
   }
 }
 

@@ -47,7 +47,7 @@ class SqliteStore implements Store {
     if (head === undefined) return;
     this.#database.atomically(() => {
       if (!this.#follow(key, nodes, head)) this.#branch(key, nodes, head);
-      const steps = this.#ancestry.stepsOf(key, nodes);
+      const jumps = this.#ancestry.jumpsOf(key, nodes);
       for (const node of nodes) {
         const row = rowOf(node);
         this.#database.run(
@@ -60,7 +60,7 @@ class SqliteStore implements Store {
           row.turn,
           Number(opensTurn(node)),
           row.message,
-          steps.get(node.id)?.jump ?? null,
+          jumps.get(node.id) ?? null,
         );
       }
     });
@@ -122,33 +122,40 @@ class SqliteStore implements Store {
 
   /** The newest plan on the path to a message. */
   #current(key: ThreadKey, end: Step, version: number): StoredPlan | undefined {
-    const newest = this.#plan(key, version);
-    if (newest === undefined || newest.plan.head === null) return newest;
-    const madeAt = this.#ancestry.step(key, newest.plan.head);
-    if (madeAt && this.#ancestry.at(key, end, madeAt.position)?.id === madeAt.id) return newest;
-    const older = this.#olderVersion(key, end, version);
-    return older === undefined ? undefined : this.#plan(key, older);
+    const newest = this.#database.get(
+      `SELECT p.head, m.position FROM plans p
+       LEFT JOIN messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
+       WHERE p.tenant = ? AND p.thread = ? AND p.version = ?`,
+      ...idsOf(key),
+      version,
+    ) as { head: MessageId | null; position: number | null } | undefined;
+    if (newest === undefined) return undefined;
+    const { head, position } = newest;
+    const isHere =
+      head === null || (position !== null && this.#ancestry.at(key, end, position) === head);
+    return this.#plan(key, isHere ? version : this.#olderVersion(key, end, version));
   }
 
   /** Every older plan is looked for on the path, from its end to its beginning: one walk for all of them. */
-  #olderVersion(key: ThreadKey, end: Step, before: number): number | undefined {
+  #olderVersion(key: ThreadKey, end: Step, before: number): number {
     const plans = this.#database.all(
-      `SELECT p.version, p.head, coalesce(m.position, -1) AS position FROM plans p
+      `SELECT max(p.version) AS version, p.head, m.position FROM plans p
        LEFT JOIN messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
-       WHERE p.tenant = ? AND p.thread = ? AND p.version < ? ORDER BY position DESC`,
+       WHERE p.tenant = ? AND p.thread = ? AND p.version < ? AND (p.head IS NULL OR m.position <= ?)
+       GROUP BY p.head ORDER BY m.position DESC`,
       ...idsOf(key),
       before,
+      end.position,
     ) as readonly { version: number; head: MessageId | null; position: number }[];
-    const found: number[] = [];
+    let best = 0;
     let step: Step | undefined = end;
     for (const { version, head, position } of plans) {
-      if (head === null) found.push(version);
-      else if (position <= end.position && position >= 0) {
-        step = step && this.#ancestry.at(key, step, position);
-        if (step?.id === head) found.push(version);
-      }
+      const id: MessageId | null | undefined =
+        head && step && this.#ancestry.at(key, step, position);
+      if (id === head) best = Math.max(best, version);
+      if (id) step = this.#ancestry.step(key, id);
     }
-    return found.length === 0 ? undefined : Math.max(...found);
+    return best;
   }
 
   async path(key: ThreadKey, head: MessageId, from: number = 0): Promise<readonly Node[]> {
