@@ -1,44 +1,31 @@
-import {
-  callsOf,
-  resultsOf,
-  textMessage,
-  textOf,
-  type CallPart,
-  type Clock,
-  type Fitted,
-  type Json,
-  type Message,
-  type MessageId,
-  type Refusal,
-  type SummaryReport,
-  type Usage,
-  parseJson,
-} from '@bobbin/core';
-import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
-import { compactionEnd, isCompaction, verdictOf } from './compaction-report.ts';
+import { join } from 'node:path';
+import type { Clock, MessageId } from '@bobbin/core';
+import { Compacting } from './compacting.ts';
 import type { AgentEvent, EndReason } from './events.ts';
 import { PROTOCOL_VERSION } from './events.ts';
+import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
-import { livePrompt, sentFor, type Sent } from './live-prompt.ts';
-import { askModel, type Request } from './loop.ts';
+import { livePrompt } from './live-prompt.ts';
 import {
   startMachine,
   transition,
   type Effect,
   type Machine,
   type MachineEvent,
-  type Readiness,
-  type Result,
 } from './machine.ts';
 import { withMentions } from './mentions.ts';
+import { switchModel } from './model-switch.ts';
 import { chooseModel, type Model } from './models.ts';
-import { reasonOf } from './provider-error.ts';
 import type { Answer, Permissions } from './permissions.ts';
+import { reasonOf } from './provider-error.ts';
+import { Questions } from './questions.ts';
 import type { Said } from './said.ts';
 import { Session, type SessionSetting, type Vault } from './session.ts';
+import { projectName } from './session-id.ts';
+import { SessionLock } from './session-lock.ts';
 import type { Settings } from './settings.ts';
-import { openCalls, resultMessage, ToolRunner, type Question } from './tool-run.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
+import { Step } from './step.ts';
+import { NO_USAGE } from './usage.ts';
 
 export interface AgentOptions {
   readonly folders: Folders;
@@ -57,28 +44,23 @@ export interface AgentOptions {
 export class Agent {
   readonly options: AgentOptions;
   readonly #listeners = new Set<(event: AgentEvent) => void>();
+  readonly #questions = new Questions((event) => this.emit(event));
+  readonly #compacting = new Compacting(this, () => this.#dispatch({ kind: 'compaction-began' }));
   #machine: Machine;
   #session: Session;
-  #runner: ToolRunner;
+  #step: Step;
+  #lock: SessionLock | undefined;
   #effects: Promise<void> = Promise.resolve();
   #controller = new AbortController();
-  #fitted: Fitted<AiSdkMessage> | undefined;
-  #sent: Sent | undefined;
-  #calls: readonly CallPart[] = [];
-  readonly #asked = new Map<string, (answer: Answer) => void>();
   readonly #resting: ((reason: EndReason) => void)[] = [];
-  #permissionCount = 0;
-  /** What summarizing cost in the compaction that is under way. */
-  #compactionUsage: Usage = NO_USAGE;
-  #compactionStarted = false;
-  #summaryFailed = false;
+  #lastEnd: EndReason = 'done';
 
   private constructor(options: AgentOptions, machine: Machine) {
     this.options = options;
     this.#machine = machine;
     // Both are set before the constructor's caller hands the agent out.
     this.#session = undefined as unknown as Session;
-    this.#runner = undefined as unknown as ToolRunner;
+    this.#step = undefined as unknown as Step;
   }
 
   static async start(
@@ -89,7 +71,7 @@ export class Agent {
     const agent = new Agent(options, startMachine(settings.compaction.enabled));
     if (listener !== undefined) agent.#listeners.add(listener);
     const model = chooseModel(options.model, settings, env, folders.project);
-    await agent.#open(options.session, model);
+    await agent.#open(options.session, model, agent.#machine);
     return agent;
   }
 
@@ -143,23 +125,31 @@ export class Agent {
 
   /** Answers a permission that was asked for. False where it was not, or no longer is. */
   answer(id: string, answer: Answer): boolean {
-    const resolve = this.#asked.get(id);
-    this.#asked.delete(id);
-    resolve?.(answer);
-    return resolve !== undefined;
+    return this.#questions.answer(id, answer);
   }
 
-  /** Resolves when nothing is under way and all that was sent is done. */
+  /** Nobody is there to be asked any more. */
+  leaveAlone(): void {
+    this.#questions.close();
+  }
+
+  /** Resolves when nothing is under way and all that was sent is done, with how the last of it ended. */
   rest(): Promise<EndReason> {
-    if (this.isIdle) return this.#effects.then(() => 'done');
+    if (this.isIdle) return this.#effects.then(() => this.#lastEnd);
     return new Promise((resolve) => this.#resting.push(resolve));
   }
 
-  /** Goes over to another session; the one before stays as it is. */
+  async close(): Promise<void> {
+    this.#lock?.release();
+    this.#lock = undefined;
+    await this.options.vault.store.close();
+  }
+
+  /** Goes over to another session; the one before stays as it is. What was asked for meanwhile comes along. */
   async enter(id: string, model: Model = this.#session.model): Promise<void> {
-    const { phase, queue, automatic } = this.#machine;
-    this.#machine = { ...startMachine(automatic === 'on'), phase, queue, automatic };
-    await this.#open(id, model);
+    const { phase, queue, wanted, automatic } = this.#machine;
+    const machine = { ...startMachine(automatic === 'on'), phase, queue, wanted, automatic };
+    await this.#open(id, model, machine);
   }
 
   /** Does some work that can be interrupted; what is typed meanwhile waits for it. */
@@ -189,9 +179,9 @@ export class Agent {
     return id;
   }
 
-  emit(event: AgentEvent): void {
+  readonly emit: (event: AgentEvent) => void = (event) => {
     for (const listener of this.#listeners) listener(event);
-  }
+  };
 
   tellSession(): void {
     const { id, file, model, windowTokens, handle } = this.#session;
@@ -222,36 +212,60 @@ export class Agent {
     });
   }
 
-  async #open(id: string, model: Model): Promise<void> {
-    const { folders, settings, vault, clock, permissions, interactive, env } = this.options;
+  async #open(id: string, model: Model, machine: Machine): Promise<void> {
+    const { folders, interactive } = this.options;
+    const lock = this.#lockOf(id, folders);
+    try {
+      this.#session = await Session.open(id, this.#settingFor(model, machine));
+    } catch (error) {
+      if (lock !== this.#lock) lock?.release();
+      throw error;
+    }
+    if (lock !== this.#lock) this.#lock?.release();
+    this.#lock = lock;
+    this.#machine = machine;
+    const questions = this.#questions;
+    const ask = interactive ? questions.ask.bind(questions) : undefined;
+    this.#step = new Step(this, this.#compacting, ask);
+    this.tellSession();
+  }
+
+  #settingFor(model: Model, { automatic, summaries }: Machine): SessionSetting {
+    const { folders, settings, vault, clock } = this.options;
     const { compaction } = settings;
     const summaryModel =
-      compaction.model === undefined
-        ? undefined
-        : chooseModel(compaction.model, settings, env, folders.project);
-    const setting: SessionSetting = {
+      compaction.model === undefined ? undefined : this.#choose(compaction.model);
+    return {
       folders,
       vault,
       settings,
       model,
       ...(summaryModel === undefined ? {} : { summaryModel }),
       clock,
-      automatic: this.#machine.automatic === 'on',
-      summaries: this.#machine.summaries,
-      live: async () =>
-        this.#sent === undefined ? undefined : livePrompt(this.#sent, this.#session),
-      onSummaryStart: () => this.#compactionBegan(),
-      onSummaryReport: (report) => this.#paid(report),
-      onSummaryFailure: () => {
-        this.#summaryFailed = true;
+      automatic: automatic === 'on',
+      summaries,
+      live: async () => {
+        const { sent } = this.#step;
+        return sent === undefined ? undefined : livePrompt(sent, this.#session);
       },
+      onSummaryStart: () => this.#compacting.begin(),
+      onSummaryReport: (report) => this.#compacting.pay(report),
+      onSummaryFailure: () => this.#compacting.failSummary(),
     };
-    this.#session = await Session.open(id, setting);
-    const ask = interactive ? this.#askPermission.bind(this) : undefined;
-    this.#runner = new ToolRunner(this.#session.tools, permissions, ask);
-    this.tellSession();
   }
 
+  /** @throws ExpectedError where another process works on that session. */
+  #lockOf(id: string, { data, project }: Folders): SessionLock | undefined {
+    const path = join(data, 'locks', `${projectName(project)}-${id}.lock`);
+    if (this.#lock?.path === path) return this.#lock;
+    const lock = SessionLock.take(path);
+    if (lock !== 'held') return lock;
+    throw new ExpectedError(
+      `session ${id} is open in another bobbin: /fork it there, or go on with another one here`,
+    );
+  }
+
+  /** Throws where there is no such model. */
   #choose(name: string): Model {
     const { settings, env, folders } = this.options;
     return chooseModel(name, settings, env, folders.project);
@@ -264,9 +278,22 @@ export class Agent {
     if (machine.phase !== before) this.emit({ type: 'phase', phase: machine.phase });
     // Made before anything runs: what is interrupted at once is interrupted too.
     if (effects.some(({ kind }) => LONG.has(kind))) this.#controller = new AbortController();
-    for (const effect of effects) {
-      if (effect.kind === 'abort') this.#controller.abort();
-      else this.#effects = this.#effects.then(() => this.#carryOut(effect));
+    if (effects.some(({ kind }) => kind === 'abort')) this.#controller.abort();
+    this.#effects = this.#effects.then(() => this.#carryOutAll(effects));
+  }
+
+  /** Where one fails, those behind it would go by what did not happen: what was typed comes back, and the turn is over. */
+  async #carryOutAll(effects: readonly Effect[]): Promise<void> {
+    for (const [i, effect] of effects.entries()) {
+      try {
+        await this.#carryOut(effect);
+      } catch (error) {
+        const texts = effects
+          .slice(i)
+          .flatMap((each) => (each.kind === 'append' ? [each.text] : []));
+        if (texts.length > 0) this.emit({ type: 'returned', texts });
+        return this.#dispatch({ kind: 'failed', reason: reasonOf(error) });
+      }
     }
   }
 
@@ -276,17 +303,20 @@ export class Agent {
       case 'append':
         return this.#append(effect.text);
       case 'prepare':
-        return this.#under(() => this.#prepare(effect.compaction));
+        return this.#under((signal) => this.#step.prepare(effect.compaction, signal));
       case 'ask':
-        return this.#under(() => this.#ask());
+        return this.#under((signal) => this.#step.ask(signal));
       case 'act':
-        return this.#under(() => this.#act());
+        return this.#under((signal) => this.#step.act(signal));
       case 'compact':
-        return this.#under(() => this.#compact(effect.instructions));
+        return this.#under((signal) => this.#compacting.asked(effect.instructions, signal));
       case 'compact-for-provider':
-        return this.#under(() => this.#compactForProvider(effect.refusal));
+        return this.#under((signal) => this.#compacting.forProvider(effect.refusal, signal));
       case 'switch':
-        return this.#under(() => this.#switch(effect.model));
+        return this.#under((signal) => {
+          const model = this.#choose(effect.model);
+          return switchModel(this, this.#compacting, model, signal);
+        });
       case 'abort':
         return;
       case 'use-extract':
@@ -305,6 +335,7 @@ export class Agent {
   }
 
   #end(reason: EndReason): void {
+    this.#lastEnd = reason;
     this.tellContext();
     this.emit({ type: 'end', reason });
     if (!this.isIdle) return;
@@ -325,19 +356,13 @@ export class Agent {
   }
 
   /** Runs one long thing; what it returns, or how it failed, is the machine's next event. */
-  #under(work: () => Promise<MachineEvent>): void {
+  #under(work: (signal: AbortSignal) => Promise<MachineEvent>): void {
     const { signal } = this.#controller;
-    this.#compactionUsage = NO_USAGE;
-    this.#compactionStarted = false;
-    this.#summaryFailed = false;
-    const working = signal.aborted ? Promise.resolve(ABORTED) : work();
+    this.#compacting.reset();
+    const working = signal.aborted ? Promise.resolve(ABORTED) : work(signal);
     working
       .catch((error: unknown): MachineEvent => {
-        if (this.#compactionStarted)
-          this.emit({
-            type: 'compaction-stopped',
-            reason: signal.aborted ? 'interrupted' : reasonOf(error),
-          });
+        this.#compacting.stop(signal.aborted ? 'interrupted' : reasonOf(error));
         return signal.aborted ? ABORTED : { kind: 'failed', reason: reasonOf(error) };
       })
       // A prompt that was ready all the same is not sent.
@@ -345,215 +370,6 @@ export class Agent {
         this.#dispatch(signal.aborted && event.kind === 'prepared' ? ABORTED : event),
       )
       .catch((error: unknown) => this.emit({ type: 'error', error: reasonOf(error) }));
-  }
-
-  async #prepare(compaction: Readiness): Promise<MachineEvent> {
-    const { signal } = this.#controller;
-    if (compaction === 'never' && this.#session.isFull)
-      return { kind: 'prepared', result: 'none', fits: true, full: true };
-    const fitted = await this.#session.prompt(compaction === 'early', signal);
-    this.#fitted = fitted;
-    return { kind: 'prepared', result: await this.#told(fitted), fits: fitted.fits, full: false };
-  }
-
-  async #ask(): Promise<MachineEvent> {
-    const { signal } = this.#controller;
-    const fitted = this.#fitted;
-    if (fitted === undefined) throw new Error('nothing was prepared');
-    const { system, tools, model } = this.#session;
-    const request: Request = {
-      model: await model.load(),
-      system,
-      ...wireOf(fitted, model.provider === 'anthropic'),
-      tools,
-      signal,
-      onText: (type, text) => this.emit({ type, text }),
-    };
-    this.#sent = sentFor(this.#session, request);
-    const answer = await askModel(request);
-    switch (answer.kind) {
-      case 'answer':
-        return this.#answered(answer.messages, answer.usage, answer.cutOff);
-      case 'aborted':
-        if (answer.text !== '') await this.#keepAborted(answer.text);
-        return { kind: 'aborted' };
-      case 'overflow':
-        return { kind: 'overflowed', reason: answer.reason, refusal: answer.refusal };
-      case 'failure':
-        return { kind: 'failed', reason: answer.reason };
-    }
-  }
-
-  async #answered(
-    wire: readonly AiSdkMessage[],
-    usage: Usage,
-    cutOff: boolean,
-  ): Promise<MachineEvent> {
-    const time = this.options.clock.now();
-    const meta = { time, usage, model: this.#session.model.name, status: 'complete' } as const;
-    const messages = aiSdk
-      .decode(wire)
-      .map((message): Message =>
-        message.role === 'assistant' ? { ...message, meta } : { ...message, meta: { time } },
-      );
-    const ids = await this.#session.append(...messages);
-    this.#calls = openCalls(messages);
-    for (const [i, message] of messages.entries())
-      if (message.role === 'assistant') this.#tellAssistant(ids[i] as MessageId, message, usage);
-    if (cutOff) this.emit({ type: 'notice', text: 'The answer was cut off at its output limit.' });
-    this.tellContext();
-    return { kind: 'answered', calls: this.#calls.length + messages.flatMap(resultsOf).length };
-  }
-
-  #tellAssistant(
-    id: MessageId,
-    message: Message,
-    usage: Usage,
-    status: 'complete' | 'aborted' = 'complete',
-  ): void {
-    const calls = callsOf(message).map(({ callId, tool }) => ({ callId, tool }));
-    this.emit({ type: 'assistant', id, text: textOf(message), calls, usage, status });
-  }
-
-  async #keepAborted(text: string): Promise<void> {
-    const message = textMessage('assistant', text, {
-      time: this.options.clock.now(),
-      status: 'aborted',
-    });
-    const [id] = await this.#session.append(message);
-    this.#tellAssistant(id as MessageId, message, NO_USAGE, 'aborted');
-  }
-
-  /** Runs the calls one after another; each result is kept as soon as it is there. */
-  async #act(): Promise<MachineEvent> {
-    const { signal } = this.#controller;
-    const { clock, folders, vault } = this.options;
-    for (const call of this.#calls) {
-      const { callId, tool } = call;
-      const startedAt = clock.now();
-      this.emit({
-        type: 'tool-start',
-        callId,
-        tool,
-        args: (parseJson(call.args) ?? call.args) as Json,
-      });
-      const output = await this.#runner.run(call, {
-        root: folders.project,
-        key: this.#session.key,
-        store: vault.store,
-        artifacts: vault.artifacts,
-        signal,
-        progress: (text) => this.emit({ type: 'tool-output', callId, text }),
-      });
-      await this.#session.append(resultMessage(call, output, startedAt, clock.now()));
-      const { outcome, text, diff } = output;
-      this.emit({
-        type: 'tool-end',
-        callId,
-        tool,
-        outcome,
-        text,
-        ...(diff === undefined ? {} : { diff }),
-      });
-    }
-    this.#calls = [];
-    return { kind: signal.aborted ? 'aborted' : 'acted' };
-  }
-
-  async #compact(instructions?: string): Promise<MachineEvent> {
-    const { signal } = this.#controller;
-    this.#compactionBegan();
-    const wish = instructions === undefined ? {} : { instructions };
-    return this.#compacted(await this.#session.compact({ signal, ...wish }));
-  }
-
-  /** The provider counted more than the engine (E3), which learns from it. */
-  async #compactForProvider(refusal: Refusal): Promise<MachineEvent> {
-    this.#compactionBegan();
-    return this.#compacted(await this.#session.refused(refusal, this.#controller.signal));
-  }
-
-  async #compacted(fitted: Fitted<AiSdkMessage>): Promise<MachineEvent> {
-    const result = await this.#told(fitted);
-    if (result === 'done' || result === 'by-extract') return { kind: 'compacted', result };
-    this.emit({ type: 'compaction-stopped', reason: 'there is nothing to compact' });
-    return { kind: 'compacted', result: 'none' };
-  }
-
-  async #switch(name: string): Promise<MachineEvent> {
-    const { signal } = this.#controller;
-    const { setting, windowTokens } = this.#session;
-    const model = this.#choose(name);
-    // A model that cannot be loaded is not switched to.
-    await model.load();
-    let result: Result = 'none';
-    if (model.windowTokens < windowTokens) {
-      try {
-        // For the new window, but by the old model: the new one could not read it all.
-        await this.#session.change({ model, summaryModel: setting.summaryModel ?? setting.model });
-        result = await this.#told(await this.#session.prompt(true, signal));
-      } catch (error) {
-        await this.#session.change(setting);
-        throw error;
-      }
-    }
-    const { summaryModel: _, ...rest } = this.#session.setting;
-    const own = setting.summaryModel;
-    await this.#session.change({
-      ...rest,
-      model,
-      summaries: 'model',
-      ...(own === undefined ? {} : { summaryModel: own }),
-    });
-    this.tellSession();
-    return { kind: 'switched', result };
-  }
-
-  #compactionBegan(): void {
-    if (this.#compactionStarted) return;
-    this.#compactionStarted = true;
-    this.emit({
-      type: 'compaction-start',
-      reason: this.#machine.phase,
-      tokensBefore: this.#session.contextTokens,
-    });
-    this.#dispatch({ kind: 'compaction-began' });
-  }
-
-  #paid(report: SummaryReport): void {
-    if (report.kind !== 'called') return;
-    this.#compactionUsage = addUsage(this.#compactionUsage, report.usage);
-  }
-
-  /** Tells what the engine did for a prompt, and says how it came out. */
-  async #told(fitted: Fitted<AiSdkMessage>): Promise<Result> {
-    const { result, shortened } = verdictOf(fitted, this.#compactionStarted, this.#summaryFailed);
-    if (shortened > 0)
-      this.emit({
-        type: 'notice',
-        text: `${shortened === 1 ? 'A long result was' : `${shortened} long results were`} shortened; read_artifact gives the whole of it.`,
-      });
-    if (result !== 'done' && result !== 'by-extract') return result;
-    this.#compactionBegan();
-    const about =
-      result === 'done' ? await this.#session.about(this.#controller.signal) : undefined;
-    // A plan that could not be kept holds in this process; the store that failed need not answer either.
-    const events = await this.#session.store.events(this.#session.key).catch(() => []);
-    const count = Math.max(1, events.filter(({ event }) => isCompaction(event)).length);
-    const { systemTokens, toolTokens } = this.#session;
-    this.emit(compactionEnd(fitted, systemTokens + toolTokens, count, this.#compactionUsage));
-    if (about !== undefined) this.emit({ type: 'notice', text: about });
-    this.tellContext();
-    return result;
-  }
-
-  #askPermission(question: Question, signal: AbortSignal): Promise<Answer> {
-    const id = `permission-${++this.#permissionCount}`;
-    return new Promise((resolve) => {
-      this.#asked.set(id, resolve);
-      signal.addEventListener('abort', () => this.answer(id, 'no'), { once: true });
-      this.emit({ type: 'permission', id, ...question });
-    });
   }
 }
 
@@ -568,19 +384,3 @@ const LONG: ReadonlySet<Effect['kind']> = new Set([
   'compact-for-provider',
   'switch',
 ]);
-
-/** The messages to send, with the positions of cache markers among them for a provider that wants any. */
-function wireOf(
-  fitted: Fitted<AiSdkMessage>,
-  marked: boolean,
-): { messages: readonly AiSdkMessage[]; cachePoints: readonly number[] } {
-  if (!marked) return { messages: fitted.messages, cachePoints: [] };
-  const points = new Set(fitted.prompt.cachePoints);
-  const messages: AiSdkMessage[] = [];
-  const cachePoints: number[] = [];
-  for (const [i, { message }] of fitted.prompt.messages.entries()) {
-    messages.push(...aiSdk.encode([message]));
-    if (points.has(i) && messages.length > 0) cachePoints.push(messages.length - 1);
-  }
-  return { messages, cachePoints };
-}

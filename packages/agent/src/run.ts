@@ -77,15 +77,16 @@ async function runImport(invocation: Invocation, folders: Folders): Promise<numb
 
 async function runPrint(invocation: Invocation, options: AgentOptions): Promise<number> {
   const { printMode } = await import('./modes/print.ts');
-  const piped = process.stdin.isTTY ? '' : await text(process.stdin);
+  const piped = process.stdin.isTTY ? '' : await pipedText();
   const prompt = [invocation.prompt, piped.trim()].filter((part) => part !== '').join('\n\n');
-  const agent = await startAgent(options);
-  const reason = await printMode(agent, prompt === '' ? [] : [prompt], {
-    write: (said) => put(process.stdout, said),
-    complain: (said) => put(process.stderr, said),
-  });
-  await options.vault.store.close();
-  return exitCode(reason);
+  if (prompt === '')
+    throw new ExpectedError('there is nothing to answer: give a prompt, or pipe one in');
+  return withAgent(options, (agent) =>
+    printMode(agent, prompt, {
+      write: (said) => put(process.stdout, said),
+      complain: (said) => put(process.stderr, said),
+    }),
+  );
 }
 
 /** A terminal gets characters only: an answer may quote anything. Whoever else reads gets it as it is. */
@@ -93,34 +94,52 @@ function put(stream: NodeJS.WriteStream, said: string): void {
   stream.write(stream.isTTY ? printable(said) : said);
 }
 
+/** All that comes in. A pipe that nobody closes is waited for, since what comes late counts too, but not in silence. */
+async function pipedText(): Promise<string> {
+  const timer = setTimeout(
+    () => process.stderr.write('bobbin: reading stdin to its end (< /dev/null gives none)\n'),
+    PATIENCE_MS,
+  );
+  try {
+    return await text(process.stdin);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const PATIENCE_MS = 2_000;
+
 async function runJson(invocation: Invocation, options: AgentOptions): Promise<number> {
   const { jsonMode } = await import('./modes/json.ts');
-  const agent = await startAgent(options);
-  const reason = await jsonMode(agent, invocation.prompt, process.stdin, (line) =>
-    process.stdout.write(line),
-  );
-  await options.vault.store.close();
-  return exitCode(reason);
+  return withAgent(options, (agent) => jsonMode(agent, invocation.prompt, process.stdin, putLine));
 }
 
 async function runRpc(options: AgentOptions): Promise<number> {
   const { rpcMode } = await import('./modes/rpc.ts');
-  const agent = await startAgent(options);
-  await rpcMode(agent, process.stdin, (line) => process.stdout.write(line));
-  await options.vault.store.close();
-  return 0;
+  return withAgent(options, async (agent) => {
+    await rpcMode(agent, process.stdin, putLine);
+    return 'done';
+  });
 }
 
-async function startAgent(options: AgentOptions): Promise<Agent> {
+function putLine(line: string): void {
+  process.stdout.write(line);
+}
+
+/** Has an agent work, and gives the exit code that tells how that ended. */
+async function withAgent(
+  options: AgentOptions,
+  work: (agent: Agent) => Promise<EndReason>,
+): Promise<number> {
   const agent = await Agent.start(options);
   endOnSignal(async () => {
     agent.interrupt();
     await agent.rest();
-    await options.vault.store.close();
+    await agent.close();
   });
-  return agent;
+  const reason = await work(agent);
+  await agent.close();
+  return EXIT_CODES[reason];
 }
 
-function exitCode(reason: EndReason): number {
-  return { done: 0, failed: 1, stopped: 1, interrupted: 130 }[reason];
-}
+const EXIT_CODES = { done: 0, failed: 1, stopped: 1, interrupted: 130 } as const;

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   budget,
@@ -51,6 +52,8 @@ export interface Vault {
 
 export async function openVault(folders: Folders): Promise<Vault> {
   const { folderArtifacts, jsonlStore } = await import('@bobbin/stores');
+  // What was said and read is its owner's alone. Where no folder can be made, the store says so when it is written to.
+  await mkdir(folders.data, { recursive: true, mode: 0o700 }).catch(() => undefined);
   const folder = join(folders.data, 'sessions');
   const artifacts = folderArtifacts(join(folders.data, 'artifacts'));
   return { store: jsonlStore(folder), artifacts, folder };

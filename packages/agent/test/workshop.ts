@@ -35,7 +35,7 @@ export interface Workshop {
   readonly requests: () => readonly Asked[];
   /** Sends a line and waits until all is done. */
   readonly line: (text: string) => Promise<EndReason>;
-  /** Another agent on the same folders. */
+  /** The program started anew on the same folders; this agent can only be looked at from then on. */
   readonly again: (options?: Partial<WorkshopOptions>) => Promise<Workshop>;
 }
 
@@ -109,7 +109,7 @@ async function open(
     },
     (event) => events.push(event),
   );
-  t.after(() => vault.store.close());
+  t.after(() => agent.close());
   const log = join(root, 'requests.jsonl');
   return {
     agent,
@@ -126,7 +126,10 @@ async function open(
       await submit(agent, text);
       return agent.rest();
     },
-    again: (other = {}) => open(t, root, folders, { ...options, ...other }),
+    async again(other = {}) {
+      await agent.close();
+      return open(t, root, folders, { ...options, ...other });
+    },
   };
 }
 

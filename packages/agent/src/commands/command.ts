@@ -1,4 +1,4 @@
-import type { Json } from '@bobbin/core';
+import type { Json, JsonObject } from '@bobbin/core';
 import type { Agent } from '../agent.ts';
 
 /** Something to choose from: what is chosen goes behind the command. */
@@ -28,4 +28,9 @@ export interface SlashCommand {
   /** Whether it must wait until nothing is under way. */
   readonly when: 'any' | 'idle';
   run(agent: Agent, operands: string): Promise<CommandResult> | CommandResult;
+}
+
+/** A command in a list, for a program. */
+export function describe({ name, operands, summary, when }: SlashCommand): JsonObject {
+  return { name, operands, summary, when };
 }

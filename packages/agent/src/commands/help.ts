@@ -1,4 +1,4 @@
-import type { SlashCommand } from './command.ts';
+import { describe, type SlashCommand } from './command.ts';
 
 /** Lists the commands, itself included. */
 export function helpCommand(others: readonly SlashCommand[]): SlashCommand {
@@ -18,7 +18,7 @@ export function helpCommand(others: readonly SlashCommand[]): SlashCommand {
           '',
           '@path puts a file into the message, @thread:ID what another session holds for it.',
         ].join('\n'),
-        data: commands.map(({ name, operands, summary }) => ({ name, operands, summary })),
+        data: commands.map(describe),
       };
     },
   };

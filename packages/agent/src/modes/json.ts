@@ -5,6 +5,7 @@ import type { Agent } from '../agent.ts';
 import type { EndReason } from '../events.ts';
 import { submit } from '../submit.ts';
 import { answerOf } from './answer.ts';
+import { Outcome } from './outcome.ts';
 
 /**
  * An event a line. With a prompt it is answered and that is all; without one every line that comes in is a message, a
@@ -16,9 +17,9 @@ export async function jsonMode(
   input: Readable,
   write: (line: string) => void,
 ): Promise<EndReason> {
-  let last: EndReason = 'done';
+  const outcome = new Outcome();
   const stop = agent.on((event) => {
-    if (event.type === 'end') last = event.reason;
+    outcome.take(event);
     write(`${JSON.stringify(event)}\n`);
   });
   agent.tellSession();
@@ -28,10 +29,11 @@ export async function jsonMode(
   };
   if (prompt !== '') take(prompt);
   else for await (const line of createInterface({ input })) takeLine(agent, line, take);
+  agent.leaveAlone();
   await submitted;
   await agent.rest();
   stop();
-  return last;
+  return outcome.reason;
 }
 
 /** What cannot wait is done at once: an interruption must reach what it interrupts. */

@@ -1,6 +1,7 @@
 import type { Agent } from '../agent.ts';
 import type { AgentEvent, EndReason } from '../events.ts';
 import { submit } from '../submit.ts';
+import { Outcome } from './outcome.ts';
 
 export interface Output {
   /** For what was asked for. */
@@ -10,24 +11,16 @@ export interface Output {
 }
 
 /** Answers once and prints what was answered; what happened on the way goes to the error output. */
-export async function printMode(
-  agent: Agent,
-  prompts: readonly string[],
-  output: Output,
-): Promise<EndReason> {
-  let failed = false;
+export async function printMode(agent: Agent, prompt: string, output: Output): Promise<EndReason> {
+  const outcome = new Outcome();
   const stop = agent.on((event) => {
-    failed ||= event.type === 'error';
+    outcome.take(event);
     tell(event, output);
   });
-  let reason: EndReason = 'done';
-  for (const prompt of prompts) {
-    await submit(agent, prompt);
-    reason = await agent.rest();
-    if (reason !== 'done') break;
-  }
+  await submit(agent, prompt);
+  await agent.rest();
   stop();
-  return failed && reason === 'done' ? 'failed' : reason;
+  return outcome.reason;
 }
 
 function tell(event: AgentEvent, output: Output): void {

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { callsOf, isJsonObject, parseJson, textOf, type Json, type JsonObject } from '@bobbin/core';
 import type { Agent } from '../agent.ts';
+import { describe } from '../commands/command.ts';
 import { COMMANDS } from '../commands/commands.ts';
 import { PROTOCOL_VERSION } from '../events.ts';
 import { reasonOf } from '../provider-error.ts';
@@ -59,23 +60,31 @@ async function respond(
   request: Json | undefined,
   send: (message: JsonObject) => void,
 ): Promise<void> {
-  const id = isJsonObject(request) ? request['id'] : null;
+  const id = (isJsonObject(request) ? request['id'] : undefined) ?? null;
+  const isAnswered = !isNotification(request);
   try {
     const result = await call(agent, request);
-    if (id !== undefined) send({ id, result });
+    if (isAnswered) send({ id, result });
   } catch (error) {
     const code = error instanceof RpcError ? error.code : FAILED;
-    send({ id: id ?? null, error: { code, message: reasonOf(error) } });
+    if (isAnswered) send({ id, error: { code, message: reasonOf(error) } });
     if (!(error instanceof RpcError) && !(error instanceof ExpectedError))
       agent.emit({ type: 'error', error: reasonOf(error) });
   }
+}
+
+/** A request without an id, which is never answered. */
+function isNotification(request: Json | undefined): boolean {
+  return (
+    isJsonObject(request) && typeof request['method'] === 'string' && request['id'] === undefined
+  );
 }
 
 function call(agent: Agent, request: Json | undefined): Promise<Json> | Json {
   if (request === undefined) throw new RpcError(PARSE, 'this line is no JSON');
   if (!isJsonObject(request) || typeof request['method'] !== 'string')
     throw new RpcError(INVALID, 'this is no JSON-RPC request');
-  const method = METHODS[request['method']];
+  const method = METHODS.get(request['method']);
   if (method === undefined)
     throw new RpcError(NO_METHOD, `there is no method ${request['method']}`);
   const params = request['params'] ?? {};
@@ -85,63 +94,60 @@ function call(agent: Agent, request: Json | undefined): Promise<Json> | Json {
 
 type Method = (agent: Agent, params: JsonObject) => Promise<Json> | Json;
 
-const METHODS: Readonly<Record<string, Method>> = {
-  initialize: (agent) => ({
-    protocol: PROTOCOL_VERSION,
-    ...stateOf(agent),
-    commands: COMMANDS.map(({ name, operands, summary, when }) => ({
-      name,
-      operands,
-      summary,
-      when,
-    })),
+const METHODS: ReadonlyMap<string, Method> = new Map(
+  Object.entries<Method>({
+    initialize: (agent) => ({
+      protocol: PROTOCOL_VERSION,
+      ...stateOf(agent),
+      commands: COMMANDS.map(describe),
+    }),
+    state: stateOf,
+    async say(agent, params) {
+      const queued = !agent.isIdle;
+      // A message may begin with a slash; commands have their own method.
+      const said = textParam(params, 'text');
+      if (said.startsWith('/')) agent.say(said);
+      else await submit(agent, said);
+      return { queued };
+    },
+    goOn(agent) {
+      agent.goOn();
+      return {};
+    },
+    interrupt(agent) {
+      agent.interrupt();
+      return {};
+    },
+    async command(agent, params) {
+      const operands = params['operands'] === undefined ? '' : textParam(params, 'operands');
+      const { text, data = null } = await runCommand(
+        agent,
+        textParam(params, 'name'),
+        operands.trim(),
+      );
+      return { text, data };
+    },
+    answer(agent, params) {
+      const answer = answerOf(params['answer']);
+      if (answer === undefined) throw new RpcError(BAD_PARAMS, 'answer must be yes, always or no');
+      if (!agent.answer(textParam(params, 'id'), answer))
+        throw new RpcError(FAILED, 'nothing asks for that');
+      return {};
+    },
+    rest: async (agent) => ({ reason: await agent.rest() }),
+    async messages(agent) {
+      const path = await agent.session.path();
+      return path.map(({ id, turn, message }) => ({
+        id,
+        turn,
+        role: message.role,
+        text: textOf(message),
+        calls: callsOf(message).map(({ callId, tool, args }) => ({ callId, tool, args })),
+      }));
+    },
+    shutdown: () => ({}),
   }),
-  state: stateOf,
-  async say(agent, params) {
-    const queued = !agent.isIdle;
-    // A message may begin with a slash; commands have their own method.
-    const said = textParam(params, 'text');
-    if (said.startsWith('/')) agent.say(said);
-    else await submit(agent, said);
-    return { queued };
-  },
-  goOn(agent) {
-    agent.goOn();
-    return {};
-  },
-  interrupt(agent) {
-    agent.interrupt();
-    return {};
-  },
-  async command(agent, params) {
-    const operands = params['operands'] === undefined ? '' : textParam(params, 'operands');
-    const { text, data = null } = await runCommand(
-      agent,
-      textParam(params, 'name'),
-      operands.trim(),
-    );
-    return { text, data };
-  },
-  answer(agent, params) {
-    const answer = answerOf(params['answer']);
-    if (answer === undefined) throw new RpcError(BAD_PARAMS, 'answer must be yes, always or no');
-    if (!agent.answer(textParam(params, 'id'), answer))
-      throw new RpcError(FAILED, 'nothing asks for that');
-    return {};
-  },
-  rest: async (agent) => ({ reason: await agent.rest() }),
-  async messages(agent) {
-    const path = await agent.session.path();
-    return path.map(({ id, turn, message }) => ({
-      id,
-      turn,
-      role: message.role,
-      text: textOf(message),
-      calls: callsOf(message).map(({ callId, tool, args }) => ({ callId, tool, args })),
-    }));
-  },
-  shutdown: () => ({}),
-};
+);
 
 function stateOf(agent: Agent): JsonObject {
   const { session, machine } = agent;

@@ -63,7 +63,7 @@ export class Conversation {
   async close(): Promise<void> {
     this.#agent?.interrupt();
     await this.#agent?.rest();
-    await this.#options.vault.store.close();
+    await this.#agent?.close();
   }
 
   async #carryOut(text: string): Promise<void> {

@@ -1,0 +1,93 @@
+import type { Fitted, Refusal, SummaryReport, Usage } from '@bobbin/core';
+import type { Agent } from './agent.ts';
+import { compactionEnd, isCompaction, verdictOf } from './compaction-report.ts';
+import type { MachineEvent, Result } from './machine.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
+
+/** The compaction that may be under way: when it began, what it costs, and how it came out. */
+export class Compacting {
+  readonly #agent: Agent;
+  readonly #onBegan: () => void;
+  #usage: Usage = NO_USAGE;
+  #isUnderWay = false;
+  #summaryFailed = false;
+
+  constructor(agent: Agent, onBegan: () => void) {
+    this.#agent = agent;
+    this.#onBegan = onBegan;
+  }
+
+  /** Something is begun that may or may not turn out to compact. */
+  reset(): void {
+    this.#usage = NO_USAGE;
+    this.#isUnderWay = false;
+    this.#summaryFailed = false;
+  }
+
+  begin(): void {
+    if (this.#isUnderWay) return;
+    this.#isUnderWay = true;
+    const { machine, session } = this.#agent;
+    this.#agent.emit({
+      type: 'compaction-start',
+      reason: machine.phase,
+      tokensBefore: session.contextTokens,
+    });
+    this.#onBegan();
+  }
+
+  /** It did not come to its end: nothing has changed. */
+  stop(reason: string): void {
+    if (this.#isUnderWay) this.#agent.emit({ type: 'compaction-stopped', reason });
+  }
+
+  pay(report: SummaryReport): void {
+    if (report.kind === 'called') this.#usage = addUsage(this.#usage, report.usage);
+  }
+
+  /** No model wrote the summary: the extract stands in. */
+  failSummary(): void {
+    this.#summaryFailed = true;
+  }
+
+  async asked(instructions: string | undefined, signal: AbortSignal): Promise<MachineEvent> {
+    this.begin();
+    const wish = instructions === undefined ? {} : { instructions };
+    return this.#ended(await this.#agent.session.compact({ signal, ...wish }), signal);
+  }
+
+  /** The provider counted more than the engine (E3), which learns from it. */
+  async forProvider(refusal: Refusal, signal: AbortSignal): Promise<MachineEvent> {
+    this.begin();
+    return this.#ended(await this.#agent.session.refused(refusal, signal), signal);
+  }
+
+  async #ended(fitted: Fitted<unknown>, signal: AbortSignal): Promise<MachineEvent> {
+    const result = await this.tell(fitted, signal);
+    if (result === 'done' || result === 'by-extract') return { kind: 'compacted', result };
+    this.stop('there is nothing to compact');
+    return { kind: 'compacted', result: 'none' };
+  }
+
+  /** Tells what the engine did for a prompt, and says how it came out. */
+  async tell(fitted: Fitted<unknown>, signal: AbortSignal): Promise<Result> {
+    const { result, shortened } = verdictOf(fitted, this.#isUnderWay, this.#summaryFailed);
+    if (shortened > 0)
+      this.#agent.emit({
+        type: 'notice',
+        text: `${shortened === 1 ? 'A long result was' : `${shortened} long results were`} shortened; read_artifact gives the whole of it.`,
+      });
+    if (result !== 'done' && result !== 'by-extract') return result;
+    this.begin();
+    const { session } = this.#agent;
+    const about = result === 'done' ? await session.about(signal) : undefined;
+    // A plan that could not be kept holds in this process; the store that failed need not answer either.
+    const events = await session.store.events(session.key).catch(() => []);
+    const count = Math.max(1, events.filter(({ event }) => isCompaction(event)).length);
+    const besideTokens = session.systemTokens + session.toolTokens;
+    this.#agent.emit(compactionEnd(fitted, besideTokens, count, this.#usage));
+    if (about !== undefined) this.#agent.emit({ type: 'notice', text: about });
+    this.#agent.tellContext();
+    return result;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Agent } from './agent.ts';
+import type { Compacting } from './compacting.ts';
+import type { MachineEvent, Result } from './machine.ts';
+import type { Model } from './models.ts';
+
+/** Goes on with another model; where its window is smaller, the old one compacts first (B16). */
+export async function switchModel(
+  agent: Agent,
+  compacting: Compacting,
+  model: Model,
+  signal: AbortSignal,
+): Promise<MachineEvent> {
+  const { session } = agent;
+  const { setting, windowTokens } = session;
+  // A model that cannot be loaded is not switched to.
+  await model.load();
+  let result: Result = 'none';
+  if (model.windowTokens < windowTokens) {
+    try {
+      // For the new window, but by the old model: the new one could not read it all.
+      await session.change({ model, summaryModel: setting.summaryModel ?? setting.model });
+      result = await compacting.tell(await session.prompt(true, signal), signal);
+    } catch (error) {
+      await session.change(setting);
+      throw error;
+    }
+  }
+  const { summaryModel: _, ...rest } = session.setting;
+  const own = setting.summaryModel;
+  await session.change({
+    ...rest,
+    model,
+    summaries: 'model',
+    ...(own === undefined ? {} : { summaryModel: own }),
+  });
+  agent.tellSession();
+  return { kind: 'switched', result };
+}
