@@ -166,18 +166,20 @@ test('C26 an embedder that fails, refuses one text or answers nonsense costs mea
   assert.deepEqual(await recall(store, key, query, { embedder: short }), byWords);
 });
 
+/** Names the release, and talks until that is compacted. */
+async function talk(thread: ThreadHandle, name: string): Promise<void> {
+  await thread.append(textMessage('user', `The codename of the release is ${name}.`));
+  for (let i = 0; i < 20; i++) {
+    await thread.append(textMessage('user', `${name} ${i}. ${'cotton '.repeat(60)}`));
+    await thread.prompt();
+  }
+}
+
 test('C26 what was said on another fork is not recalled on this one', async () => {
   const store = memoryStore();
   const options = { store, preset: 'sliding-window', window: 3_000 } as const;
   const trunk = await createBobbin(options).thread('t');
   const [root] = await trunk.append(textMessage('user', 'Let us give the release a name.'));
-  const talk = async (thread: ThreadHandle, name: string): Promise<void> => {
-    await thread.append(textMessage('user', `The codename of the release is ${name}.`));
-    for (let i = 0; i < 20; i++) {
-      await thread.append(textMessage('user', `${name} ${i}. ${'cotton '.repeat(60)}`));
-      await thread.prompt();
-    }
-  };
   await talk(trunk, 'FALCON');
   const fork = await createBobbin(options).thread('t', root);
   await talk(fork, 'HERON');
