@@ -1,7 +1,8 @@
 /**
- * Messages learn an ancestor to jump to: that at their position without its lowest bit, where it is not the parent
- * (those that are there already are walked through their parents). With it a window finds the newest plan on the path to
- * a head, and recall tells whether a message stands on it, without walking the path.
+ * Messages learn an ancestor to jump to, where it is not the parent (those that are there already are walked through
+ * their parents). Its position is the message's own as a sum of the fewest numbers of the form 2ⁿ − 1, without the least
+ * of them (Myers, "An applicative random-access stack", 1983): any ancestor is a few steps away. So a window finds the
+ * newest plan on the path to a head, and recall tells whether a message stands on it, without walking the path.
  *
  * Functions that read are STABLE: all their queries see one moment, so that a plan is never read with an older head. The
  * index of all words of all tenants goes: row-level security kept every role from using it, and each commit paid for it.
@@ -9,6 +10,19 @@
 export const ANCESTRY = `
   ALTER TABLE bobbin.messages ADD COLUMN jump text COLLATE "C";
   DROP INDEX bobbin.recall_words;
+
+  CREATE FUNCTION bobbin.jump_position(p_position int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+  DECLARE
+    rest int := p_position;
+    weight int := 1;
+  BEGIN
+    WHILE weight < p_position LOOP weight := 2 * weight + 1; END LOOP;
+    WHILE rest > 0 LOOP
+      WHILE weight > rest LOOP weight := weight >> 1; END LOOP;
+      rest := rest - weight;
+    END LOOP;
+    RETURN greatest(0, p_position - weight);
+  END $$;
 
   CREATE FUNCTION bobbin.ancestor(p_tenant text, p_thread text, p_id text, p_position int)
   RETURNS text LANGUAGE plpgsql STABLE AS $$
@@ -19,7 +33,7 @@ export const ANCESTRY = `
     WHILE step.position > p_position LOOP
       SELECT m.id, m.parent, m.position, m.jump INTO step FROM bobbin.messages m
       WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.position < step.position AND m.id =
-        CASE WHEN step.jump IS NOT NULL AND (step.position & (step.position - 1)) >= p_position
+        CASE WHEN step.jump IS NOT NULL AND bobbin.jump_position(step.position) >= p_position
           THEN step.jump ELSE step.parent END;
     END LOOP;
     RETURN CASE WHEN step.position = p_position THEN step.id END;
@@ -45,7 +59,7 @@ export const ANCESTRY = `
     VALUES (p_tenant, p_thread, p_ids[last], p_positions[last] + 1)
     ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length;
     FOR i IN 1 .. last LOOP
-      up := p_positions[i] & (p_positions[i] - 1);
+      up := bobbin.jump_position(p_positions[i]);
       INSERT INTO bobbin.messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
       VALUES (p_tenant, p_thread, p_ids[i], p_parents[i], p_positions[i], p_turns[i], p_opens[i] = 1, p_messages[i],
         CASE WHEN up < p_positions[i] - 1 THEN bobbin.ancestor(p_tenant, p_thread, p_parents[i], up) END)

@@ -1,5 +1,6 @@
 import type { MessageId, Node, ThreadKey } from '@bobbin/core';
 import type { Database } from './database.ts';
+import { idsOf } from './thread-row.ts';
 
 /** Where a message stands, and the ways up from it. */
 export interface Step {
@@ -10,26 +11,47 @@ export interface Step {
   readonly jump: MessageId | null;
 }
 
-/** A position without its lowest bit: following these, any ancestor of a message is found in a few steps. */
+/**
+ * Where a message at a position can jump to: the position as a sum of the fewest numbers of the form 2ⁿ − 1, without the
+ * least of them. Whoever jumps where that is not too far, and goes to the parent elsewhere, meets any ancestor in a number
+ * of steps that grows with the logarithm of the way (Myers, "An applicative random-access stack", 1983).
+ */
 export function jumpPosition(position: number): number {
-  return position & (position - 1);
+  let weight = 1;
+  while (weight < position) weight = 2 * weight + 1;
+  for (let rest = position; rest > 0; rest -= weight) while (weight > rest) weight >>= 1;
+  return Math.max(0, position - weight);
 }
+
+const MOST_KNOWN = 4_096;
 
 /** Finds ancestors in a thread without walking the path to them. */
 export class Ancestry {
   readonly #database: Database;
+  /** Steps that were looked up or appended: a message never moves. */
+  readonly #known = new Map<string, Step>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  step({ tenant, thread }: ThreadKey, id: MessageId): Step | undefined {
-    return this.#database.get(
+  step(key: ThreadKey, id: MessageId): Step | undefined {
+    const known = this.#known.get(nameOf(key, id));
+    if (known !== undefined) return known;
+    const step = this.#database.get(
       'SELECT id, parent, position, jump FROM messages WHERE tenant = ? AND thread = ? AND id = ?',
-      tenant,
-      thread,
+      ...idsOf(key),
       id,
     ) as Step | undefined;
+    if (step !== undefined) this.know(key, step);
+    return step;
+  }
+
+  /** Keeps a step in mind; to be called when its message is committed. */
+  know(key: ThreadKey, step: Step): void {
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(nameOf(key, step.id), step);
   }
 
   /** The id of a message's ancestor at a position, or its own. */
@@ -52,19 +74,21 @@ export class Ancestry {
     return step?.position === position ? step.id : undefined;
   }
 
-  /** The jumps of nodes that are about to be appended, whose parents are there or among them. */
-  jumpsOf(key: ThreadKey, nodes: readonly Node[]): ReadonlyMap<MessageId, MessageId> {
+  /** The steps of nodes that are about to be appended, whose parents are there or among them. */
+  stepsOf(key: ThreadKey, nodes: readonly Node[]): ReadonlyMap<MessageId, Step> {
     const fresh = new Map<MessageId, Step>();
-    const jumps = new Map<MessageId, MessageId>();
     for (const { id, parent, index: position } of nodes) {
       const target = jumpPosition(position);
       const isParent = target === position - 1;
       const above =
         parent === null || isParent ? undefined : (fresh.get(parent) ?? this.step(key, parent));
-      const jump = above && this.at(key, above, target, fresh);
-      if (jump !== undefined) jumps.set(id, jump);
-      fresh.set(id, { id, parent, position, jump: jump ?? null });
+      const jump = (above && this.at(key, above, target, fresh)) ?? null;
+      fresh.set(id, { id, parent, position, jump });
     }
-    return jumps;
+    return fresh;
   }
+}
+
+function nameOf({ tenant, thread }: ThreadKey, id: MessageId): string {
+  return `${tenant}\0${thread}\0${id}`;
 }

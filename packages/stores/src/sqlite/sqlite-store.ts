@@ -45,25 +45,28 @@ class SqliteStore implements Store {
   async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
     const head = nodes.at(-1);
     if (head === undefined) return;
-    this.#database.atomically(() => {
+    const ids = idsOf(key);
+    const steps = this.#database.atomically(() => {
       if (!this.#follow(key, nodes, head)) this.#branch(key, nodes, head);
-      const jumps = this.#ancestry.jumpsOf(key, nodes);
+      const fresh = this.#ancestry.stepsOf(key, nodes);
       for (const node of nodes) {
         const row = rowOf(node);
         this.#database.run(
           `INSERT INTO messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          ...idsOf(key),
+          ...ids,
           row.id,
           row.parent,
           row.position,
           row.turn,
           Number(opensTurn(node)),
           row.message,
-          jumps.get(node.id) ?? null,
+          fresh.get(node.id)?.jump ?? null,
         );
       }
+      return fresh;
     });
+    for (const step of steps.values()) this.#ancestry.know(key, step);
   }
 
   /** The usual case in one statement: what comes follows the thread's head. */
