@@ -67,6 +67,7 @@ export class NoteChooser {
   readonly #seen = new Set<string>();
   /** The file of a diff that a text was last quoted for. */
   readonly #diffed = new Map<string, string>();
+  readonly #diffs = new Map<string, boolean>();
 
   constructor(
     survey: Survey,
@@ -341,10 +342,20 @@ export class NoteChooser {
   ): string {
     const body = withoutLinesOf(own, quoted(text.slice(start, end), voice));
     const shown = body.split('\n').findLast((line) => line.startsWith(DIFFED));
-    const file = shown ?? (voice === VOICE.tool ? changedFile(text, start) : undefined);
+    const file = shown ?? (this.#isDiff(text, voice) ? changedFile(text, start) : undefined);
     if (body === '' || file === undefined || this.#diffed.get(text) === file) return body;
     this.#diffed.set(text, file);
     return shown === undefined ? `${file}\n${body}` : body;
+  }
+
+  #isDiff(text: string, voice: Voice): boolean {
+    if (voice !== VOICE.tool) return false;
+    let isDiff = this.#diffs.get(text);
+    if (isDiff === undefined) {
+      isDiff = text.startsWith(DIFF) || text.includes(`\n${DIFF}`);
+      this.#diffs.set(text, isDiff);
+    }
+    return isDiff;
   }
 
   /** What the notes of a group come from: of a call as much as was chosen of its beginning. */
@@ -382,15 +393,14 @@ function withoutLinesOf({ group, below }: Pick<Quote, 'group' | 'below'>, body: 
     .join('\n');
 }
 
+const DIFF = 'diff --git ';
 const DIFFED = '+++ ';
 
 /** The line of a diff that names the file which a stretch of it changes. */
 function changedFile(text: string, start: number): string | undefined {
-  if (!text.startsWith('diff --git') && !text.includes('\ndiff --git')) return undefined;
   const at = text.lastIndexOf(`\n${DIFFED}`, start);
-  if (at < 0) return undefined;
   const feed = text.indexOf('\n', at + 1);
-  return text.slice(at + 1, feed < 0 ? text.length : feed).trim();
+  return at < 0 ? undefined : text.slice(at + 1, feed < 0 ? text.length : feed).trim();
 }
 
 interface Run {

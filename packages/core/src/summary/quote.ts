@@ -7,14 +7,14 @@ const MARGIN = /^\s*(?:\d+\s*(?:→|\t|\|)\s*)?/;
 
 /** A stretch as it is quoted: without margins, runs of blanks, and lines that tell nothing beside others. */
 export function quoted(text: string, voice: Voice): string {
-  const lines =
-    voice === VOICE.args
-      ? text.split(ARGUMENT_LINE).map(argumentLine)
-      : text.split(LINE_END).map(quotedLine);
-  const full = lines.filter(Boolean);
-  if (full.length < 2) return full.join('');
-  const telling = full.filter(tells);
-  return (telling.length > 0 ? telling : full).join('\n');
+  const isCall = voice === VOICE.args;
+  const whole = isCall ? broken(text) : text;
+  const line = isCall ? argumentLine : quotedLine;
+  if (!LINE_END.test(whole)) return line(whole);
+  const lines = whole.split(LINE_END).map(line).filter(Boolean);
+  if (lines.length < 2) return lines.join('');
+  const telling = lines.filter(tells);
+  return (telling.length > 0 ? telling : lines).join('\n');
 }
 
 function quotedLine(line: string): string {
@@ -24,22 +24,27 @@ function quotedLine(line: string): string {
     .trimEnd();
 }
 
-/** Arguments are JSON: a line of them ends before an escaped line feed or behind a value. */
-const ARGUMENT_LINE = /(?<!\\)(?=\\n)|(?<=",)(?="[\w-]{1,40}":)|\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+/** Arguments are JSON: a line of them ends before an escaped line feed and behind a value. */
+function broken(args: string): string {
+  const feeds = args.includes(String.raw`\n`)
+    ? args.replace(/\\\\|\\n/g, (found) => (found === String.raw`\n` ? `\n${found}` : found))
+    : args;
+  return feeds.includes('","') ? feeds.replace(/",(?="[\w-]{1,40}":)/g, '",\n') : feeds;
+}
+
 const ESCAPED_MARGIN = /^(?:\\[nrt]|\s)+/;
 /** A name at the beginning of a line. Calls are searched as they were sent: what stands before a name in them stays. */
 const NAME_FIRST = /^(?=[\w$@./-]*[_./\d]|[\w$]*[a-z][A-Z])[A-Za-z_$]/;
 
 function argumentLine(sent: string): string {
   const margin = ESCAPED_MARGIN.exec(sent)?.[0] ?? '';
-  const line = sent
-    .slice(margin.length)
-    .replaceAll(String.raw`\"`, '"')
-    .replace(/(?:\\t)+/g, String.raw`\t`)
-    .replace(/[\s\u0085\u2028\u2029]+/g, ' ')
-    .trim();
+  const raw = sent.slice(margin.length);
+  const plain = raw.includes('\\')
+    ? raw.replaceAll(String.raw`\"`, '"').replace(/(?:\\t)+/g, String.raw`\t`)
+    : raw;
+  const line = plain.replace(/\s{2,}/g, ' ').trim();
   if (!/[A-Za-z0-9]/.test(line)) return '';
-  return NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
+  return margin !== '' && NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
 }
 
 const CODE_WORDS = new Set(
@@ -72,8 +77,8 @@ const WORD = /[a-z][a-z0-9]{2,}/g;
 
 /** The words of a text that tell something. */
 export function tellingWords(text: string): Set<string> {
-  const words = new Set(text.toLowerCase().match(WORD) ?? []);
-  for (const word of STOP) words.delete(word);
+  const words = new Set<string>();
+  for (const word of text.toLowerCase().match(WORD) ?? []) if (!STOP.has(word)) words.add(word);
   return words;
 }
 
