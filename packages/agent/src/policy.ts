@@ -1,8 +1,11 @@
 import {
+  codex,
   externalize,
+  opencode,
   pi,
   PRESETS,
   summarize,
+  timeline,
   when,
   type Budget,
   type Policy,
@@ -23,26 +26,49 @@ export function policyOf(
   windowTokens: number,
   automatic: boolean,
 ): Policy {
-  const { preset } = settings;
-  const policy =
-    preset === undefined ? agentPolicy(settings, windowTokens) : PRESETS[preset as PresetName];
+  const policy = policyFor(settings.preset as PresetName | undefined, {
+    reserveTokens: reserveOf(settings, windowTokens),
+    keepRecentTokens: Math.min(settings.keepRecentTokens, Math.floor(windowTokens * RECENT_SHARE)),
+  });
   if (automatic) return policy;
   const { firstSightShare: _, ...manual } = policy;
   return { ...manual, trigger: when('never', () => false) };
+}
+
+/** The settings' figures, for the window they are used in. */
+interface Figures {
+  readonly reserveTokens: number;
+  readonly keepRecentTokens: number;
+}
+
+/** A preset with the settings' figures, where it has such; the others have rules of their own. */
+function policyFor(
+  preset: PresetName | undefined,
+  { reserveTokens, keepRecentTokens }: Figures,
+): Policy {
+  switch (preset) {
+    case undefined:
+      return agentPolicy({ reserveTokens, keepRecentTokens });
+    case 'pi':
+      return pi({ reserveTokens, keepRecentTokens });
+    case 'opencode':
+      return opencode({ outputReserveTokens: reserveTokens });
+    case 'codex':
+      return codex({ keepUserTokens: keepRecentTokens });
+    case 'timeline':
+      return timeline({ keepRecentTokens });
+    default:
+      return PRESETS[preset];
+  }
 }
 
 /**
  * The agent's own: pi's trigger, cut and hand-over (B3–B11), with large results moved to artifacts first, and no summary
  * where that is enough.
  */
-function agentPolicy(settings: CompactionSettings, windowTokens: number): Policy {
-  const reserveTokens = reserveOf(settings, windowTokens);
-  const keepRecentTokens = Math.min(
-    settings.keepRecentTokens,
-    Math.floor(windowTokens * RECENT_SHARE),
-  );
+function agentPolicy({ reserveTokens, keepRecentTokens }: Figures): Policy {
   return {
-    ...pi({ reserveTokens, keepRecentTokens, splitTurns: false }),
+    ...pi({ reserveTokens, keepRecentTokens }),
     name: 'agent',
     ladder: [
       externalize(),

@@ -7,7 +7,7 @@ import { ExpectedError } from './expected-error.ts';
 import { defaultModel } from './models.ts';
 import { newSessionId } from './session-id.ts';
 import { openVault } from './session.ts';
-import { findSession, newestSession } from './sessions.ts';
+import { namedSession, newestSession } from './sessions.ts';
 import { loadSettings } from './settings.ts';
 import { endOnSignal } from './signals.ts';
 import { printable } from './tui/printable.ts';
@@ -53,9 +53,7 @@ function sessionOf({ resume }: Invocation, folders: Folders): string {
   const fresh = newSessionId(Date.now());
   if (resume === undefined) return fresh;
   if (resume.kind !== 'named') return newestSession(folders) ?? fresh;
-  const id = findSession(folders, resume.id);
-  if (id === undefined) throw new ExpectedError(`there is no session ${resume.id} of this folder`);
-  return id;
+  return namedSession(folders, resume.id);
 }
 
 async function runTui(invocation: Invocation, folders: Folders): Promise<number> {

@@ -41,6 +41,7 @@ import { projectName } from './session-id.ts';
 import type { Settings } from './settings.ts';
 import { sessionSummarizer } from './summarizing.ts';
 import { systemPrompt } from './system-prompt.ts';
+import { openCalls, resultMessage } from './tool-run.ts';
 import { toolbox, toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 
 /** Where sessions are kept: one store for all projects, a tenant for each. */
@@ -109,7 +110,21 @@ export class Session {
     const tools = toolbox(folders.project);
     const system = systemPrompt(folders.project, readInstructions(folders));
     const opened = await openHandle(key, tools, setting, system, setting.model.windowTokens);
-    return new Session(key, tools, setting, system, opened);
+    const session = new Session(key, tools, setting, system, opened);
+    await session.#settleCalls();
+    return session;
+  }
+
+  /** Calls that were under way when a process died get a result that says so: the model should not repeat them blindly. */
+  async #settleCalls(): Promise<void> {
+    const { messages } = this.handle;
+    const round = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant'));
+    if (round.some(({ role }) => role === 'user')) return;
+    const now = this.#setting.clock.now();
+    const results = openCalls(round).map((call) =>
+      resultMessage(call, { text: UNKNOWN_OUTCOME, outcome: 'partial' }, now, now),
+    );
+    if (results.length > 0) await this.append(...results);
   }
 
   get id(): string {
@@ -289,6 +304,9 @@ export class Session {
     await this.change({});
   }
 }
+
+const UNKNOWN_OUTCOME =
+  'It is not known whether this was done: the agent ended while it was under way. Look at what is there before doing it again.';
 
 /** A handle with the figures of its budget. */
 interface Opened {

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import {
   currentSummary,
   displayText,
@@ -9,6 +9,7 @@ import {
   type Message,
   type Plan,
 } from '@bobbin/core';
+import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 import { projectName } from './session-id.ts';
 
@@ -28,7 +29,7 @@ const LAST_BYTES = 1_048_576;
 /** The sessions of a project, the one that changed last first. Only the beginning and the end of each file are read. */
 export function listSessions(folders: Folders): readonly SessionEntry[] {
   return sessionFiles(folders).map(({ path, changedAt }) => ({
-    id: basename(path, '.jsonl'),
+    id: basename(path, ENDING),
     changedAt,
     title: titleOf(path),
     ...aboutOf(path),
@@ -37,27 +38,57 @@ export function listSessions(folders: Folders): readonly SessionEntry[] {
 
 export function newestSession(folders: Folders): string | undefined {
   const [newest] = sessionFiles(folders);
-  return newest === undefined ? undefined : basename(newest.path, '.jsonl');
+  return newest === undefined ? undefined : basename(newest.path, ENDING);
 }
 
 function sessionFiles(folders: Folders): readonly { path: string; changedAt: number }[] {
   const folder = join(folders.data, 'sessions', projectName(folders.project));
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => name.endsWith('.jsonl'))
+    .filter((name) => name.endsWith(ENDING))
     .map((name) => join(folder, name))
     .map((path) => ({ path, changedAt: statSync(path).mtimeMs }))
     .toSorted((a, b) => b.changedAt - a.changedAt || (a.path < b.path ? 1 : -1));
 }
 
-/** The session that a person means by an id, the beginning of one, or the path of its file. */
+/** The session that a person means by an id, the beginning of one, or the path of its file; undefined where that is not one. */
 export function findSession(folders: Folders, wanted: string): string | undefined {
-  const id = basename(wanted, '.jsonl');
-  const ids = sessionFiles(folders).map(({ path }) => basename(path, '.jsonl'));
-  const matching = ids.filter((candidate) => candidate.startsWith(id));
-  return (
-    ids.find((candidate) => candidate === id) ?? (matching.length === 1 ? matching[0] : undefined)
-  );
+  const matching = matchingSessions(folders, wanted);
+  return matching.length === 1 ? matching[0] : undefined;
+}
+
+/** As `findSession`. @throws ExpectedError with what helps where that is not one session. */
+export function namedSession(folders: Folders, wanted: string): string {
+  const [id, ...others] = matchingSessions(folders, wanted);
+  if (id === undefined)
+    throw new ExpectedError(
+      isPath(wanted)
+        ? `${wanted} is no session of this folder; bobbin import ${wanted} takes one over from elsewhere`
+        : `there is no session ${wanted} of this folder`,
+    );
+  if (others.length > 0)
+    throw new ExpectedError(
+      `${wanted} may be ${[id, ...others].slice(0, MOST_NAMED).join(' or ')}`,
+    );
+  return id;
+}
+
+const MOST_NAMED = 4;
+
+function matchingSessions(folders: Folders, wanted: string): readonly string[] {
+  const files = sessionFiles(folders).map(({ path }) => path);
+  const ids = files.map((path) => basename(path, ENDING));
+  if (isPath(wanted)) {
+    const at = files.indexOf(resolve(folders.project, wanted));
+    return ids.slice(at, at < 0 ? 0 : at + 1);
+  }
+  return ids.includes(wanted) ? [wanted] : ids.filter((id) => id.startsWith(wanted));
+}
+
+const ENDING = '.jsonl';
+
+function isPath(wanted: string): boolean {
+  return wanted.endsWith(ENDING) || wanted.includes(sep);
 }
 
 function titleOf(path: string): string {

@@ -34,6 +34,11 @@ export class Client {
       });
   }
 
+  /** What was written to the error output. */
+  get errors(): string {
+    return this.#errors;
+  }
+
   get pid(): number {
     return this.#child.pid ?? -1;
   }

@@ -142,6 +142,69 @@ test('/undo takes back what came last: a compaction, then turns', async (t) => {
   ]);
 });
 
+test('/undo turn takes back no older compaction than the one that was undone', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2, 3);
+  await shop.line('/compact');
+  const { records } = shop.agent.session.handle.plan;
+  await talked(shop, 4, 5);
+  await shop.line('/compact');
+  await shop.line('/undo compaction');
+  await shop.line('/undo turn');
+  assert.deepEqual(shop.agent.session.handle.plan.records, records);
+  await shop.line('/undo compaction');
+  assert.deepEqual(shop.agent.session.handle.plan.records, []);
+});
+
+test('/undo turn behind two undone compactions brings neither back', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  await talked(shop, 1, 2, 3);
+  await shop.line('/compact');
+  await talked(shop, 4, 5);
+  await shop.line('/compact');
+  await talked(shop, 6);
+  await shop.line('/undo compaction');
+  await shop.line('/undo compaction');
+  await shop.line('/undo turn');
+  assert.deepEqual(shop.agent.session.handle.plan.records, []);
+  assert.equal((await said(shop)).length, 5);
+});
+
+test('/undo takes a long result that was shortened for no compaction, and says when the next one comes', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: 'SUMMARY' };
+      if (last.role === 'user' && last.text.startsWith('run')) return { calls: [{ tool: 'bash', args: { command: 'seq -f "number %g of many" 1 3000' } }] };
+      return { text: Array.from({ length: 200 }, (_, i) => 'word' + i).join(' ') };
+    `,
+  });
+  await shop.line('hello');
+  await shop.line('run it');
+  assert.equal(shop.agent.session.handle.plan.records.length, 1);
+  await shop.line('/undo compaction');
+  assert.match(ofType(shop.events, 'error').at(-1)?.error ?? '', /there is no compaction to undo/);
+  assert.equal(shop.agent.session.handle.plan.records.length, 1);
+  await shop.line('/undo');
+  assert.equal((data(shop) as { undone: string }).undone, 'turn');
+  assert.deepEqual(await said(shop), ['hello']);
+  await talked(shop, 1, 2, 3);
+  await shop.line('/compact');
+  await shop.line('run it');
+  await shop.line('/undo compaction');
+  assert.deepEqual(shop.agent.session.handle.plan.records, []);
+  assert.match(
+    ofType(shop.events, 'command').at(-1)?.text ?? '',
+    /as it is, it does not fit: the next message has it compacted again/,
+  );
+  await shop.line('/undo turn');
+  await shop.line('/compact');
+  await shop.line('/undo');
+  assert.match(
+    ofType(shop.events, 'command').at(-1)?.text ?? '',
+    /the next one comes when the prompt would no longer fit/,
+  );
+});
+
 test('/pin keeps a message whole; /recall finds what was compacted; /cost is the ledger; /export writes all', async (t) => {
   const shop = await workshop(t, { script: TALKER, settings: { models: {} } });
   await talked(shop, 1, 2, 3, 4, 5);

@@ -91,16 +91,40 @@ test('B5 B16 auto-compaction begins when the context leaves less than the reserv
   assert.ok(largest <= limit, `a request of ${largest}`);
 });
 
-test('B6 B24 the pi preset cuts before a user message: what is kept starts with a whole turn', async (t) => {
+test('B5 B6 B24 the pi preset goes by the settings: it begins at their reserve, keeps their recent tokens, and cuts before a user message', async (t) => {
   const shop = await workshop(t, {
     script: TALKER,
     windowTokens: 60_000,
-    settings: { compaction: { preset: 'pi' } },
+    settings: { compaction: { preset: 'pi', reserveTokens: 15_000, keepRecentTokens: 3_000 } },
   });
   for (let i = 1; ofType(shop.events, 'compaction-end').length === 0; i++) await talked(shop, i, i);
   const { plan } = shop.agent.session.handle;
-  const kept = (await shop.agent.session.path())[plan.start];
-  assert.equal(kept?.message.role, 'user');
+  const path = await shop.agent.session.path();
+  assert.equal(path[plan.start]?.message.role, 'user');
+  const [end] = ofType(shop.events, 'compaction-end');
+  const before = ofType(shop.events, 'compaction-start')[0]?.tokensBefore ?? 0;
+  assert.ok(before > 45_000 && before < 47_000, `began at ${before}`);
+  const { counter } = shop.agent.session.handle;
+  const kept = path.slice(plan.start, plan.threadVersion).map(({ message }) => message);
+  const tokens = kept.reduce((sum, message) => sum + counter.message(message), 0);
+  assert.ok(tokens > 1_500 && tokens <= 4_000, `kept ${tokens}`);
+  // The whole of what is older is a summary; nothing is moved to artifacts first, as the agent's own policy would.
+  assert.deepEqual(end?.rungs, ['summarize']);
+  assert.match(writers(shop).join(), /\+hand-over-prose-\d+$/);
+});
+
+test('B24 the pi preset works in a window smaller than its default figures', async (t) => {
+  const settings = { compaction: { preset: 'pi' } };
+  const shop = await workshop(t, { script: TALKER, settings });
+  await talked(shop, 1, 30);
+  assert.deepEqual(ofType(shop.events, 'error'), []);
+  assert.equal(ofType(shop.events, 'assistant').length, 30);
+  const compactions = ofType(shop.events, 'compaction-end');
+  assert.ok(
+    compactions.length >= 1 && compactions.length <= 4,
+    `${compactions.length} compactions`,
+  );
+  for (const { rungs } of compactions) assert.deepEqual(rungs, ['summarize']);
 });
 
 test('B6 E8 one turn that is larger than the window is split, and its beginning summarised', async (t) => {
@@ -384,14 +408,37 @@ test('B18 the user is told what a compaction freed and cost, and that many lower
   assert.match(first?.changes[0] ?? '', /^\d+ messages \(turns 1–\d\) became a summary$/);
 });
 
-test('B22 the opencode preset: after an automatic compaction the task goes on', async (t) => {
-  const shop = await workshop(t, {
-    script: TALKER,
-    settings: { compaction: { preset: 'opencode' } },
-  });
+/** Runs commands until it has run so many, and goes on where it is told to. */
+const RUNNER = `
+  if (/summar|checkpoint/.test(last.text) || tools.length === 0) return { text: 'MODEL SUMMARY: the commands go on' };
+  const n = Number(lastCall?.args.command?.match(/n=(\\d+)/)?.[1] ?? 0) + 1;
+  return n > 30 ? { text: 'done' } : { calls: [{ tool: 'bash', args: { command: 'n=' + n + '; seq -f "output %g" 1 150' } }] };
+`;
+
+test('B22 the opencode preset: after an automatic compaction within a task the model is told to continue, and does', async (t) => {
+  const settings = { compaction: { preset: 'opencode' } };
+  const script = RUNNER.replace('n > 30', 'n > 30 || (n === 1 && /^Continue/.test(last.text))');
+  const shop = await workshop(t, { script, settings });
+  assert.equal(await shop.line('go'), 'done');
+  const compactions = ofType(shop.events, 'compaction-end').length;
+  assert.ok(compactions >= 1);
+  const told = ofType(shop.events, 'user').filter(
+    ({ text }) => text === 'Continue if you have next steps.',
+  );
+  assert.equal(told.length, compactions);
+  assert.equal(
+    work(shop).filter(({ messages }) => messages.at(-1)?.text === told[0]?.text).length,
+    compactions,
+  );
+});
+
+test('B22 the opencode preset: nobody is told to continue with what a person has just said, nor behind the last answer', async (t) => {
+  const settings = { compaction: { preset: 'opencode' } };
+  const shop = await workshop(t, { script: PRESET_TALKER, settings });
   await talked(shop, 1, 45);
   assert.ok(ofType(shop.events, 'compaction-end').length >= 1);
   assert.equal(ofType(shop.events, 'assistant').length, 45);
+  assert.equal(ofType(shop.events, 'user').length, 45);
 });
 
 test('instruction files are whole in every prompt, as they are on disk now', async (t) => {

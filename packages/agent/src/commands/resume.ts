@@ -1,5 +1,4 @@
-import { findSession, listSessions } from '../sessions.ts';
-import { ExpectedError } from '../expected-error.ts';
+import { listSessions, namedSession } from '../sessions.ts';
 import type { SlashCommand } from './command.ts';
 
 export const resumeCommand: SlashCommand = {
@@ -10,9 +9,7 @@ export const resumeCommand: SlashCommand = {
   async run(agent, operands) {
     const { folders } = agent.options;
     if (operands !== '') {
-      const id = findSession(folders, operands);
-      if (id === undefined)
-        throw new ExpectedError(`there is no session ${operands} of this folder`);
+      const id = namedSession(folders, operands);
       await agent.enter(id);
       return { text: `Resumed ${id}.`, data: { session: id } };
     }

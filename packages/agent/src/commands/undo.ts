@@ -1,7 +1,9 @@
-import { startsTurn, type Node } from '@bobbin/core';
+import { startsTurn, type Node, type ThreadHandle } from '@bobbin/core';
 import type { Agent } from '../agent.ts';
-import { newSessionId } from '../session-id.ts';
+import { isCompaction } from '../compaction-report.ts';
 import { ExpectedError } from '../expected-error.ts';
+import { newSessionId } from '../session-id.ts';
+import type { Session } from '../session.ts';
 import type { CommandResult, SlashCommand } from './command.ts';
 
 /** Takes back what happened last: a compaction or a turn. */
@@ -15,25 +17,65 @@ export const undoCommand: SlashCommand = {
       throw new ExpectedError('/undo takes compaction or turn, or nothing');
     const path = await agent.session.path();
     const turn = path.findLast(({ message }) => startsTurn(message));
-    const { plan } = agent.session.handle;
-    const isCompactionLast =
-      plan.records.length > 0 &&
-      plan.undid === undefined &&
-      plan.threadVersion > (turn?.index ?? 0);
+    const compaction = await lastCompaction(agent.session, path);
+    const isCompactionLast = (compaction?.length ?? 0) > (turn?.index ?? 0);
     if (operands === 'compaction' || (operands === '' && isCompactionLast))
-      return undoCompaction(agent);
+      return undoCompaction(agent, compaction);
     if (turn === undefined) throw new ExpectedError('there is nothing to undo');
     return undoTurn(agent, path, turn);
   },
 };
 
-async function undoCompaction(agent: Agent): Promise<CommandResult> {
+interface MadeCompaction {
+  /** Of the plan that it made. */
+  readonly version: number;
+  /** How long the path was then. */
+  readonly length: number;
+}
+
+/** The newest compaction that is in force; a plan may also be new because a long result was shortened or a message pinned. */
+async function lastCompaction(
+  { store, key, handle }: Session,
+  path: readonly Node[],
+): Promise<MadeCompaction | undefined> {
+  const ids = new Set<string>(path.map(({ id }) => id));
+  const newest = versionInForce(handle);
+  const events = await store.events(key);
+  for (const { version, event } of events.toReversed()) {
+    if (version > newest || !isCompaction(event)) continue;
+    const made = (await store.plan(key, version))?.plan;
+    if (made !== undefined && made.head !== null && ids.has(made.head))
+      return { version, length: made.threadVersion };
+  }
+  return undefined;
+}
+
+/** The version of the newest plan whose changes are shown. */
+function versionInForce({ plan, version }: ThreadHandle<unknown>): number {
+  return plan.undid === undefined ? version : plan.undid - 1;
+}
+
+/** Takes plans back until none from a version on is in force. False where there is none. */
+async function undoFrom(handle: ThreadHandle<unknown>, version: number): Promise<boolean> {
+  let undone = false;
+  while (versionInForce(handle) >= version && (await handle.undo())) undone = true;
+  return undone;
+}
+
+async function undoCompaction(
+  agent: Agent,
+  compaction: MadeCompaction | undefined,
+): Promise<CommandResult> {
   const { session } = agent;
   const before = session.contextTokens;
-  if (!(await session.handle.undo())) throw new ExpectedError('there is no compaction to undo');
+  if (compaction === undefined || !(await undoFrom(session.handle, compaction.version)))
+    throw new ExpectedError('there is no compaction to undo');
   agent.tellContext();
+  const next = session.isFull
+    ? 'as it is, it does not fit: the next message has it compacted again. /handoff GOAL or a model with a larger window go on without.'
+    : 'the next one comes when the prompt would no longer fit.';
   return {
-    text: 'The last compaction is undone: the prompt shows again what it showed before.',
+    text: `The last compaction is undone: the prompt shows again what it showed before; ${next}`,
     data: { undone: 'compaction', tokensBefore: before, tokensAfter: session.contextTokens },
   };
 }
@@ -41,11 +83,11 @@ async function undoCompaction(agent: Agent): Promise<CommandResult> {
 /** The messages stay in the file, on a fork of their own. Files that the turn changed stay as they are. */
 async function undoTurn(agent: Agent, path: readonly Node[], turn: Node): Promise<CommandResult> {
   const before = path[turn.index - 1];
-  const wasUndone = agent.session.handle.plan.undid !== undefined;
+  const { undid } = agent.session.handle.plan;
   if (before === undefined) await agent.enter(newSessionId(agent.options.clock.now()));
   else await agent.session.moveHead(before);
   // The earlier head knows nothing of an undo that was made behind it.
-  if (wasUndone && agent.session.handle.plan.records.length > 0) await agent.session.handle.undo();
+  if (undid !== undefined) await undoFrom(agent.session.handle, undid);
   agent.tellSession();
   return {
     text: 'The last turn is undone in the conversation; files that it changed stay as they are.',
