@@ -1,6 +1,7 @@
 import type { ArtifactId, Determinism, Message, MessageId, ThreadId } from './thread/message.ts';
 import type { Node } from './thread/thread.ts';
 import type { Kept } from './summary/extract.ts';
+import type { Redact } from './summary/redact.ts';
 import type { SummaryReport } from './summary/report.ts';
 import type { Summary } from './summary/summary.ts';
 import type { Plan } from './plan/plan.ts';
@@ -40,6 +41,8 @@ export interface SummaryRequest {
   readonly overlap: readonly Node[];
   /** Every message that stays in the prompt, as it is shown there: the summary need not repeat what stands in them. */
   readonly kept?: readonly Kept[];
+  /** Takes secrets out of whatever leaves the process for this summary; `redactSecrets` where absent. */
+  readonly redact?: Redact;
   /** The room for the summary's text, as `counter` counts it. */
   readonly maxTokens: number;
   readonly counter?: Counter;

@@ -52,7 +52,6 @@ export interface ModelSummarizerOptions extends Patience {
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   readonly counter?: Counter;
-  readonly redact?: Redact;
 }
 
 /** The share of the window that a call may fill: counts are estimates (B20). */
@@ -99,7 +98,7 @@ class Summarizing {
     this.#options = options;
     this.#manner = manner;
     this.#request = request;
-    this.#redact = options.redact ?? redactSecrets;
+    this.#redact = request.redact ?? redactSecrets;
     this.#counter = options.counter ?? estimator();
     this.#windowTokens = (windowTokens ?? modelFacts(id).windowTokens) * EFFECTIVE_WINDOW;
     this.#asking = new Asking(options, request.signal, request.report);

@@ -4,12 +4,15 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import {
   cleanExtract,
+  createBobbin,
   currentSummary,
   EMPTY_SUMMARY,
   estimator,
   pi,
   PI_DEFAULTS,
+  redactSecrets,
   renderSummary,
+  textMessage,
   trustedSummarizer,
   type BobbinOptions,
   type CompactionEvent,
@@ -605,6 +608,28 @@ for (const name of DIALECTS)
       await server.close();
     }
   });
+
+test("the door's redaction holds for what its model reads", async () => {
+  const server = await providerServer('anthropic', { forever: good() });
+  try {
+    const handle = await createBobbin({
+      window: 6_000,
+      summarizer: modelSummarizer({ model: modelAt('anthropic', server) }),
+      redact: (text) => redactSecrets(text).replaceAll('ACME', '[customer]'),
+    }).thread('customer');
+    const talk = Array.from({ length: 12 }, (_, i) => [
+      textMessage('user', `Question ${i} of ACME: ${'words '.repeat(40)}`),
+      textMessage('assistant', `Answer ${i} for ACME: ${'words '.repeat(40)}`),
+    ]);
+    await handle.append(...talk.flat());
+    await handle.compact({ instructions: 'All about ACME.' });
+    const sent = JSON.stringify(server.requests);
+    assert.deepEqual([server.requests.length > 0, sent.includes('[customer]')], [true, true]);
+    assert.ok(!sent.includes('ACME'));
+  } finally {
+    await server.close();
+  }
+});
 
 test('E8 E10 the beginning of a split turn is summarised apart, in at most 400 tokens', async () => {
   const run = call('bash', { command: 'make' });

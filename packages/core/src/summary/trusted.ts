@@ -45,12 +45,12 @@ export interface TrustOptions extends VerifyOptions {
   readonly policy?: string;
 }
 
-/** Passes on only what may be stored, without secrets. */
+/** Has the inner one redact what it sends, and passes on only what may be stored, without secrets. */
 function soundSummarizer(inner: Summarizer, redact: Redact): Summarizer {
   return {
     id: inner.id,
     async summarize(request: SummaryRequest) {
-      const answer = await inner.summarize(request);
+      const answer = await inner.summarize({ ...request, redact });
       const refused = refusal(answer, request);
       if (refused !== undefined) throw new Error(refused);
       return redactSummary(answer, redact);
