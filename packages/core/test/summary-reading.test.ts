@@ -104,6 +104,16 @@ test('C6 what the agent is about is told apart from what it reported', () => {
   assert.equal(apart.currentTask, 'The tests are next.');
   const done = extracted([user('Go.'), assistant('All is done: the parser is twice as fast.')]);
   assert.equal(done.currentTask, null);
+  const asked = extracted([
+    user('Go.'),
+    assistant('All is done: the parser is twice as fast.'),
+    user('And now?'),
+    ...round('bash', { command: 'npm test' }, 'pass 3'),
+  ]);
+  assert.deepEqual(
+    [asked.currentTask, asked.lastSaid],
+    [null, 'All is done: the parser is twice as fast.'],
+  );
   assert.match(
     renderSummary(done),
     /## Current State\n- Last said: All is done: the parser is twice as fast\./,

@@ -249,7 +249,7 @@ export function shrinkSummary(): Strategy {
   };
 }
 
-const LEFT_OUT = '(left out for want of room; recall finds it)';
+const LEFT_OUT = '(left out for want of room)';
 
 /** The summary in the room that is left: less of it, a note that it is there, or nothing. */
 function shorter(record: SummarizeRecord, situation: Situation): SummarizeRecord {

@@ -178,7 +178,10 @@ class Extract {
     const isStep =
       said === undefined ||
       announces(textOf(said.message)) ||
-      nodes.some(({ message, index }) => index >= said.index && hasCalls(message));
+      nodes.some(
+        ({ message, index, turn }) =>
+          index >= said.index && turn === said.turn && hasCalls(message),
+      );
     return {
       ...before,
       round,
