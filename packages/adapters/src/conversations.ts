@@ -40,12 +40,12 @@ export class Conversations<Wire extends object> {
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(format: HostFormat<Wire>, options: AdapterOptions<Wire>) {
-    const { store = memoryStore(), artifacts = memoryArtifacts() } = options;
+    const { thread, store = memoryStore(), artifacts = memoryArtifacts(), ...rest } = options;
     this.store = store;
     this.artifacts = artifacts;
     this.#format = format;
-    this.#name = options.thread;
-    this.#bobbin = createBobbin({ ...options, codec: format.codec, store, artifacts });
+    this.#name = thread;
+    this.#bobbin = createBobbin({ ...rest, codec: format.codec, store, artifacts });
   }
 
   /**

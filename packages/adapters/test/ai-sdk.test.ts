@@ -456,6 +456,18 @@ test('C10 a tool declares beside itself what its results are worth', async () =>
   assert.match(JSON.stringify(fitted), /\\"rows\\":0/);
 });
 
+test('C10 a policy that is none, and tools without names, are told in a line', () => {
+  assert.throws(() => withPolicy({}, { durability: 'replaceable' as 'replayable' }), {
+    name: 'TypeError',
+    message:
+      'policy.durability must be one of ephemeral, anchoring, replayable, non-replayable, not "replaceable" (did you mean replayable?)',
+  });
+  assert.throws(() => aiSdkBobbin({ tools: [{ name: 'read' }] as never }), {
+    name: 'TypeError',
+    message: 'tools must be an object of tools by their names, not a list',
+  });
+});
+
 function roundOf(toolCallId: string, value: object): AiSdkMessage[] {
   const call = { type: 'tool-call', toolCallId, toolName: 'read', input: {} };
   const result = {

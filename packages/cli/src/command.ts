@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { didYouMean } from '@bobbin/core';
 import { UsageError } from './failure.ts';
-import { didYouMean } from './nearest.ts';
 
 /** One option of a command: what is typed, and what the help says of it. */
 export type OptionSpec =

@@ -1,4 +1,5 @@
 import packageJson from '../package.json' with { type: 'json' };
+import { didYouMean } from '@bobbin/core';
 import { runAgentCommand } from './agent-command.ts';
 import { artifactCommand } from './artifact.ts';
 import { commandHelp, EXIT_CODES, table, wrap, type Command } from './command.ts';
@@ -7,7 +8,6 @@ import { demoCommand } from './demo.ts';
 import { inspectCommand } from './inspect.ts';
 import { EXIT, InputError, tell, UsageError } from './failure.ts';
 import { importCommand } from './import.ts';
-import { didYouMean } from './nearest.ts';
 import { storeCommand } from './store.ts';
 
 const COMMANDS: readonly Command[] = [

@@ -1,5 +1,5 @@
 import { DecodeError, type SessionCompaction, type SessionFormat } from '@bobbin/codecs';
-import type { Codec, Message } from '@bobbin/core';
+import { didYouMean, type Codec, type Message } from '@bobbin/core';
 import { InputError } from './failure.ts';
 import {
   MESSAGE_FORMATS,
@@ -9,7 +9,6 @@ import {
   sessionCodec,
   sessionFormat,
 } from './formats.ts';
-import { didYouMean } from './nearest.ts';
 import { Transcript } from './transcript.ts';
 
 /** A conversation from outside, decoded, with the way back. */

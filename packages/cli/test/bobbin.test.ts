@@ -54,7 +54,7 @@ const HELP: Readonly<Record<string, string>> = {
   compact: 'format preset model window budget counter instructions artifacts out json jsonl help',
   inspect: 'format preset model window budget counter help',
   artifact: 'help',
-  store: 'tenant help',
+  store: 'tenant artifacts keys help',
   demo: 'save help',
   import: 'model yes help',
 };
@@ -115,7 +115,10 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
   [['inspect', 'a.json', 'b.json'], 'give one FILE; see bobbin inspect --help'],
   [['import', 'a', 'b'], 'give one FILE; see bobbin import --help'],
   [['artifact', 'moved-out'], 'give a FOLDER and an ID; see bobbin artifact --help'],
-  [['store', 'copy'], 'give copy FROM TO, or verify STORE; see bobbin store --help'],
+  [
+    ['store', 'copy'],
+    'give copy FROM TO, or verify STORE, or sweep STORE, or rotate STORE, or migrate STORE; see bobbin store --help',
+  ],
   [['demo', 'now'], 'demo takes no FILE; see bobbin demo --help'],
 ];
 

@@ -3,6 +3,8 @@ export { contextLimitOf, isContextLimit, type ContextLimit } from './door/contex
 export { mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
 export { artifactId } from './thread/artifact.ts';
 export { memoryStore } from './door/memory-store.ts';
+export { didYouMean } from './door/nearest.ts';
+export { checkToolPolicy } from './door/options.ts';
 export { noParent, outsideParents, StoredThread } from './door/stored-thread.ts';
 export { assertKey, assertName } from './door/thread-name.ts';
 export { ThreadHandle } from './door/thread-handle.ts';

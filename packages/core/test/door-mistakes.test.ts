@@ -46,3 +46,76 @@ test('a preset that was not called, or is no policy, is told in a line', () => {
     message: 'preset must be a policy with trigger, cut, ladder and style, or the name of a preset',
   });
 });
+
+/** What a host without types may pass by mistake, and the line that it gets. */
+const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
+  ['gpt-5', 'what createBobbin is given must be an object, not "gpt-5"'],
+  [{ windowTokens: 5 }, 'there is no option windowTokens (did you mean window?)'],
+  [{ systemTokens: 5 }, 'there is no option systemTokens (did you mean budget.systemTokens?)'],
+  [{ sumarizer: {} }, 'there is no option sumarizer (did you mean summarizer?)'],
+  [{ temperature: 0 }, 'there is no option temperature'],
+  [{ toString: 0 }, 'there is no option toString'],
+  [
+    { budget: { rehydrationToken: 0 } },
+    'there is no option budget.rehydrationToken (did you mean budget.rehydrationTokens?)',
+  ],
+  [
+    { budget: { outputTokens: '1' } },
+    'budget.outputTokens must be a number of at least 0, not "1"',
+  ],
+  [{ budget: 8_000 }, 'budget must be an object, not 8000'],
+  [{ window: '8000' }, 'window must be a number of at least 0, not "8000"'],
+  [{ window: -1 }, 'window must be a number of at least 0, not -1'],
+  [{ window: Number.NaN }, 'window must be a number of at least 0, not NaN'],
+  [{ model: { modelId: 'gpt-5' } }, "model must be a model's id, such as 'gpt-5', not an object"],
+  [
+    { store: 'x.db' },
+    'store must be a store, such as sqliteStore of @bobbin/stores makes, not "x.db"',
+  ],
+  [
+    { artifacts: null },
+    'artifacts must be an artifact store, such as memoryArtifacts makes, not null',
+  ],
+  [
+    { codec: 'openai' },
+    'codec must be a codec, such as openaiChat of @bobbin/codecs, not "openai"',
+  ],
+  [
+    { tools: [{ name: 'bash' }] },
+    'tools must be an object of policies by the names of their tools, not a list',
+  ],
+  [{ tools: { bash: 'ephemeral' } }, 'tools.bash must be an object, not "ephemeral"'],
+  [
+    { tools: { bash: { durability: 'ephemral' } } },
+    'tools.bash.durability must be one of ephemeral, anchoring, replayable, non-replayable, not "ephemral" (did you mean ephemeral?)',
+  ],
+  [
+    { tools: { bash: { durabilty: 'ephemeral' } } },
+    'there is no option tools.bash.durabilty (did you mean tools.bash.durability?)',
+  ],
+  [
+    { rehydration: { mostArtifact: 0 } },
+    'there is no option rehydration.mostArtifact (did you mean rehydration.mostArtifacts?)',
+  ],
+  [
+    { access: { clearance: 'secret' } },
+    'access.clearance must be one of public, internal, confidential, restricted, not "secret"',
+  ],
+  [{ onEvent: 'log' }, 'onEvent must be a function, not "log"'],
+];
+
+for (const [options, problem] of SLIPS)
+  test(`createBobbin(${JSON.stringify(options)}) is told in a line`, () => {
+    assert.throws(() => createBobbin(options as object), { name: 'TypeError', message: problem });
+  });
+
+test('options that are undefined are absent, and a budget is looked at when a host asks, too', async () => {
+  const bobbin = createBobbin({ window: undefined, store: undefined } as object);
+  await assert.rejects(
+    bobbin.fit([textMessage('user', 'Hi')], { budget: { systemToken: 9 } as object }),
+    {
+      name: 'TypeError',
+      message: 'there is no option budget.systemToken (did you mean budget.systemTokens?)',
+    },
+  );
+});

@@ -27,6 +27,7 @@ import { extracting } from '../summary/summarizer.ts';
 import { trustedSummarizer } from '../summary/trusted.ts';
 import type { Message, MessageId, ThreadId } from '../thread/message.ts';
 import type { CompactionHooks, CompactOptions, HandleSetting } from './handle-options.ts';
+import { checkBudget, checkOptions } from './options.ts';
 import { ThreadHandle } from './thread-handle.ts';
 import { budget, type Budget } from '../tokens/budget.ts';
 import { estimator, startCalibration } from '../tokens/calibration.ts';
@@ -82,6 +83,7 @@ export function createBobbin<Wire>(
   options: BobbinOptions<Wire> & { readonly codec: Codec<Wire> },
 ): Bobbin<Wire>;
 export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wire> {
+  checkOptions(options);
   const setting = settingOf(options);
   const tenant = options.tenant ?? 'default';
   const fits = new FittedThreads<Wire>(
@@ -90,7 +92,10 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
     options.store === undefined ? memoryStore : undefined,
   );
   return {
-    fit: (messages, compactOptions) => fits.fit(messages, compactOptions),
+    async fit(messages, compactOptions) {
+      if (compactOptions?.budget !== undefined) checkBudget(compactOptions.budget);
+      return fits.fit(messages, compactOptions);
+    },
     async thread(id, head) {
       const key = { tenant, thread: id as ThreadId };
       return new ThreadHandle(key, setting, await resumed(setting.store, key, head));

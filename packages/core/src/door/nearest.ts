@@ -1,17 +1,23 @@
-/** ` (did you mean "openai"?)`, where one of some names is near to what was given; else nothing. */
+/** ` (did you mean openai?)`, where one of some names is near to what was given; else nothing. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 
-/** The name that was probably meant: it differs by few slips. */
-function nearest(given: string, names: readonly string[]): string | undefined {
+/** The name that was probably meant, if any: it differs by few slips, or one begins with the other. */
+export function nearest(given: string, names: readonly string[]): string | undefined {
+  const said = given.toLowerCase();
   const [best] = names
-    .map((name) => ({ name, slips: slipsBetween(given.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, slips: slipsBetween(said, name.toLowerCase()) }))
     .toSorted((a, b) => a.slips - b.slips);
-  return best !== undefined && best.slips <= Math.max(1, best.name.length / 3)
-    ? best.name
-    : undefined;
+  if (best !== undefined && best.slips <= Math.max(1, best.name.length / 3)) return best.name;
+  return names.find((name) => beginsWith(said, name.toLowerCase()));
+}
+
+const SHORTEST_BEGINNING = 4;
+
+function beginsWith(a: string, b: string): boolean {
+  return Math.min(a.length, b.length) >= SHORTEST_BEGINNING && (a.startsWith(b) || b.startsWith(a));
 }
 
 /** How many slips lead from one word to another: a letter too many, too few, a wrong one, or two exchanged. */
