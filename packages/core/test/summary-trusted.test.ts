@@ -71,3 +71,27 @@ test("the host's own redaction holds for its summarizer, for the extract, and wh
     assert.ok(!summary.text.includes('ACME'));
   }
 });
+
+test('a pin is a witness: what it forbids is not told as allowed, nor its secrets', async () => {
+  const path = thread(user(`Never delete the data under ${KEY}.`), user('Go on.')).path();
+  const contradictions: unknown[] = [];
+  const prose = `The user allows to delete the data under ${KEY}. The work goes on.`;
+  const summary = await verifiedSummarizer(answering({ prose })).summarize({
+    ...REQUEST,
+    previous: null,
+    task: null,
+    nodes: path.slice(1),
+    kept: path.slice(0, 1).map((node) => ({ node, shown: node.message })),
+    report: (told) => {
+      if (told.kind === 'contradicted') contradictions.push(...told.contradictions);
+    },
+  });
+  assert.equal(summary.prose, 'The work goes on.');
+  assert.deepEqual(contradictions, [
+    {
+      kind: 'speaker',
+      claim: 'The user allows to delete the data under [redacted].',
+      because: 'the user said: Never delete the data under [redacted].',
+    },
+  ]);
+});

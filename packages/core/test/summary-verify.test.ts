@@ -38,14 +38,18 @@ interface Options {
   readonly truth?: Partial<Summary>;
   readonly maxTokens?: number;
   readonly session?: readonly Message[];
+  /** Messages of the session that stay in the prompt. */
+  readonly kept?: readonly Message[];
 }
 
 function checked(
   claimed: Partial<Summary>,
   options: Options = {},
 ): Verified & { readonly truth: Summary } {
-  const { previous = null, maxTokens = 2_000, session = SESSION } = options;
-  const nodes = thread(...session).path();
+  const { previous = null, maxTokens = 2_000, session = SESSION, kept: stays = [] } = options;
+  const all = thread(...session).path();
+  const kept = all.filter(({ message }) => stays.includes(message));
+  const nodes = all.filter((node) => !kept.includes(node));
   const request = {
     nodes,
     previous,
@@ -54,7 +58,8 @@ function checked(
   };
   const truth = { ...cleanExtract(request), ...options.truth };
   const summary = { ...EMPTY_SUMMARY, ...claimed };
-  return { ...verify(summary, { nodes, previous, truth, maxTokens, counter: chars4() }), truth };
+  const grounds = { nodes, kept, previous, truth, maxTokens, counter: chars4() };
+  return { ...verify(summary, grounds), truth };
 }
 
 function firstText(): string {
@@ -390,5 +395,48 @@ test('lines of an earlier account are kept where their exact strings would be lo
   assert.deepEqual(
     summary.notes.filter(({ source }) => source === 'an earlier summary').map(({ text }) => text),
     ['The release branch is release/2026.11.'],
+  );
+});
+
+const PINNED = user('Clean up the staging cluster. Never delete production data.');
+
+test('B8 a pinned constraint denies what a model says the user allows, and what stays may be told', () => {
+  const session = [PINNED, assistant('I look at the staging cluster.'), user('Go on with node 2.')];
+  const claims = [
+    'The user said: you may delete production data.',
+    'Work on node 2 goes on.',
+    'The user asked to clean up the staging cluster.',
+  ];
+  for (const kept of [[], [PINNED], session.filter(({ role }) => role === 'user')]) {
+    const { summary, contradictions } = checked({ prose: claims.join(' ') }, { session, kept });
+    assert.equal(summary.prose, claims.slice(1).join(' '));
+    assert.deepEqual(
+      contradictions.map(({ kind, because }) => [kind, because]),
+      [['speaker', 'the user said: Never delete production data.']],
+    );
+  }
+});
+
+test('what nobody spoke of was not done: numbered things, named ones and deeds that stand nowhere', () => {
+  const session = [
+    user('Check node 1 of cluster blue-6, see PR #79. Use utf-8.'),
+    assistant('Node 1 of blue-6 is up.'),
+  ];
+  const told = ['Node 1 of blue-6 is up.', 'It is about PR-79, in UTF-8, with gpt-5.'];
+  const invented = [
+    'Deployed to cluster blue-6.',
+    'Cluster blue-7 is up.',
+    'Node 3 is down.',
+    'The deployment failed.',
+    'Next: check node 4.',
+  ];
+  const { summary, contradictions } = checked(
+    { prose: [...told, ...invented].join(' ') },
+    { session },
+  );
+  assert.equal(summary.prose, told.join(' '));
+  assert.deepEqual(
+    contradictions.map(({ kind, claim }) => [kind, claim]),
+    invented.map((claim) => ['invented', claim]),
   );
 });

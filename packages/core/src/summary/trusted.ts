@@ -21,10 +21,11 @@ export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {
     id: inner.id,
     async summarize(request: SummaryRequest) {
       const answer = await sound.summarize(request);
-      const { nodes, maxTokens, counter = estimator() } = request;
+      const { nodes, kept = [], maxTokens, counter = estimator() } = request;
       const previous = request.previous === null ? null : redactSummary(request.previous, redact);
       const truth = cleanExtract({ ...request, previous }, redact);
-      const grounds = { nodes, previous, truth, maxTokens, counter };
+      const stands = kept.map(({ node }) => node);
+      const grounds = { nodes, kept: stands, redact, previous, truth, maxTokens, counter };
       const verified = verify(answer, grounds);
       tell(verified, request);
       return verified.summary;

@@ -1,14 +1,16 @@
 import type { Node } from '../thread/thread.ts';
-import { callsOf, resultsOf, resultText, textOf } from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { withinRoom } from './account.ts';
 import { deniedBy, deniedFiles, reversedOutcomes, type Contradiction } from './contradiction.ts';
+import { Corpus, isTelling } from './corpus.ts';
 import { KnownTexts } from './known.ts';
 import { contentWords, namesIn, sentencesOf } from './names.ts';
 import { allows, saysWhatToDo, wishIn } from './order.ts';
+import type { Redact } from './redact.ts';
 import { renderSummary } from './render.ts';
 import type { Addition } from './report.ts';
+import { constraints } from './said.ts';
 import { plain, standingFacts, turnedRound, type Superseded } from './supersede.ts';
 import {
   EMPTY_SUMMARY,
@@ -23,6 +25,10 @@ import { Witness } from './witness.ts';
 /** What a summary is checked against. */
 export interface Grounds {
   readonly nodes: readonly Node[];
+  /** Messages that stay in the prompt, pins among them: what they say was said. */
+  readonly kept?: readonly Node[];
+  /** What the other texts have gone through: what is quoted from kept messages goes through it too. */
+  readonly redact?: Redact;
   readonly previous: Summary | null;
   /** The extract of the same nodes and the same previous summary: what certainly happened. */
   readonly truth: Summary;
@@ -66,30 +72,26 @@ class Check {
   readonly #summary: Summary;
   readonly #grounds: Grounds;
   readonly #witness: Witness;
-  readonly #corpus: string;
-  readonly #lowerCorpus: string;
-  readonly #known: ReadonlySet<string>;
+  readonly #corpus: Corpus;
   /** What those said who give orders. */
   readonly #orders: readonly Fact[];
   readonly #quoted: Note[] = [];
 
   constructor(summary: Summary, grounds: Grounds) {
-    const { nodes, previous, truth } = grounds;
+    const { nodes, kept = [], redact = (text) => text, previous, truth } = grounds;
     this.#summary = summary;
     this.#grounds = grounds;
-    const spoken = [...(previous?.facts ?? []), ...truth.facts].filter(isInstructing);
+    const stands = constraints(kept).map((fact) => ({ ...fact, text: redact(fact.text) }));
+    const spoken = [...(previous?.facts ?? []), ...truth.facts, ...stands].filter(isInstructing);
+    const heard = [...nodes, ...kept];
     const before = previous === null ? '' : renderSummary({ ...previous, facts: [], notes: [] });
     const bare = { facts: [], notes: [], outcomes: [], files: [] };
-    this.#witness = new Witness(claimsOf(summary), nodes, {
+    this.#witness = new Witness(claimsOf(summary), heard, {
       user: [truth.task ?? '', ...spoken.map(({ text }) => text), ...wishesBefore(previous)],
       assistant: previous === null ? [] : [renderSummary({ ...previous, ...bare })],
     });
     this.#orders = spoken;
-    this.#corpus = [...nodes.map(wholeText), before, truth.task ?? '', renderSummary(truth)].join(
-      '\n',
-    );
-    this.#lowerCorpus = this.#corpus.toLowerCase();
-    this.#known = namesIn(this.#corpus);
+    this.#corpus = new Corpus(heard, [before, truth.task ?? '', renderSummary(truth)]);
   }
 
   run(): Summary {
@@ -164,9 +166,9 @@ class Check {
       return false;
     }
     if (!this.#isWished(claim)) return false;
-    const unknown = this.#unknownName(claim);
+    const unknown = this.#corpus.lacks(claim);
     if (unknown !== undefined) {
-      this.#deny('invented', claim, `${unknown} is nowhere in the messages`);
+      this.#deny('invented', claim, unknown);
       return false;
     }
     const denied = deniedBy(claim, this.#grounds.truth);
@@ -218,14 +220,6 @@ class Check {
     return text.trim() !== '' && this.#mayStand(text) ? oneLine(text, LONGEST_LINE) : undefined;
   }
 
-  #unknownName(claim: string): string | undefined {
-    for (const name of namesIn(claim)) {
-      if (!isTelling(name) || this.#known.has(name)) continue;
-      if (!this.#lowerCorpus.includes(name.toLowerCase())) return name;
-    }
-    return undefined;
-  }
-
   #facts(): readonly Fact[] {
     const { truth, previous } = this.#grounds;
     const carried = [...(previous?.facts ?? []), ...truth.facts];
@@ -247,7 +241,7 @@ class Check {
   #heard(fact: Fact): Fact | undefined {
     const text = oneLine(fact.text, LONGEST_LINE);
     const { user, assistant, tool } = this.#witness.hears(fact.text);
-    if (this.#unknownName(text) !== undefined || Math.max(user, assistant, tool) < HEARD) {
+    if (this.#corpus.unknownName(text) !== undefined || Math.max(user, assistant, tool) < HEARD) {
       this.#deny('invented', text, 'nobody said so');
       return undefined;
     }
@@ -299,7 +293,7 @@ class Check {
     for (const claim of this.#summary.files) {
       const known = files.get(claim.path);
       const note = claim.note === undefined ? undefined : this.#noteOf(claim.note);
-      if (known === undefined && this.#corpus.includes(claim.path)) files.set(claim.path, claim);
+      if (known === undefined && this.#corpus.holds(claim.path)) files.set(claim.path, claim);
       else if (known === undefined)
         this.#deny('invented', claim.path, 'the file is nowhere in the messages');
       else if (note !== undefined && known.note === undefined)
@@ -318,12 +312,6 @@ function wishesBefore(previous: Summary | null): readonly string[] {
 }
 
 const isInstructing = ({ by }: Fact): boolean => by === 'user' || by === 'system';
-
-/** A name that says something about this one history: a path, a file, an id. `TypeScript` and `CI/CD` do not. */
-function isTelling(name: string): boolean {
-  if (/^\d[\d.,:]*$/.test(name) || /^[A-Z]\w+\.js$/.test(name)) return false;
-  return /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}/.test(name);
-}
 
 /** Open items are never left out; of what is done, the newest stay. */
 function newestItems(items: readonly Item[]): readonly Item[] {
@@ -363,14 +351,6 @@ function claimsOf(summary: Summary): readonly string[] {
     ...(summary.currentTask === null ? [] : [summary.currentTask]),
   ];
   return [...claims, ...claims.flatMap((claim) => wishIn(claim) ?? [])];
-}
-
-function wholeText({ message }: Node): string {
-  return [
-    textOf(message),
-    ...callsOf(message).map(({ tool, args }) => `${tool} ${args}`),
-    ...resultsOf(message).map(resultText),
-  ].join('\n');
 }
 
 function additions(given: Summary, truth: Summary): readonly Addition[] {
