@@ -42,10 +42,10 @@ export async function sendFitting<Wire extends object, Answer>(
     const refusal = contextLimitOf(error);
     if (refusal === undefined) throw error;
     const smaller = await conversation.refused(refusal);
-    return send(smaller).then(undefined, async (again: unknown) => {
+    return send(smaller).then(undefined, (again: unknown) => {
       const second = contextLimitOf(again);
       if (second === undefined) throw again;
-      await conversation.refused(second);
+      // Nothing is compacted for a request that will not be sent: what refuses everything must not cost the summary.
       const tokens = [fitted.prompt.tokens, smaller.prompt.tokens] as const;
       throw new RefusedTwice([refusal, second], tokens, again);
     });

@@ -109,6 +109,9 @@ export function decide(
 
 const SUMMARY_DEADLINE_MS = 180_000;
 
+/** As a share of the limit. */
+const MOST_HEADROOM = 0.15;
+
 /** What the renderer adds may take a second go; more are a margin. */
 const MOST_TRIES = 8;
 
@@ -160,7 +163,7 @@ class Run {
     for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
       // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
-      await this.#climb(LAST_RESORT, Math.max(0, before - over), true);
+      await this.#climb(LAST_RESORT, Math.max(0, before - over - this.#headroom()), true);
       plan = this.#finish(head);
       over = this.#overshoot(plan);
       if (this.#draft.tokens >= before) break;
@@ -201,6 +204,12 @@ class Run {
     return this.#job.forced === true
       ? Math.min(target, Math.floor(this.#draft.tokens / 2))
       : target;
+  }
+
+  /** What the last resort frees beyond the limit, so that the next message does not need it again. */
+  #headroom(): number {
+    const share = 1 - this.#setting.policy.targetShare;
+    return Math.floor(this.#limit * Math.max(0, Math.min(MOST_HEADROOM, share)));
   }
 
   #hideExpired(): void {
@@ -365,6 +374,7 @@ class Run {
 
   #tell(detail: EventDetail): void {
     const event: CompactionEvent = {
+      thread: this.#job.key.thread,
       time: this.#setting.clock.now(),
       tokensBefore: this.#before,
       tokensAfter: this.#draft.tokens,

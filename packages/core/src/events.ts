@@ -1,11 +1,12 @@
 import type { SummaryReport } from './summary/report.ts';
-import type { ArtifactId } from './thread/message.ts';
+import type { ArtifactId, ThreadId } from './thread/message.ts';
 import type { Span } from './thread/span.ts';
 
 /** What happens around a compaction, told as it happens (C20). */
 export type CompactionEvent = EventBase & EventDetail;
 
 interface EventBase {
+  readonly thread: ThreadId;
   readonly time: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;

@@ -78,3 +78,45 @@ test('C19 in a small window too, results that nobody has read stay whole: older 
   }
   assert.ok(compactions >= 5, `${compactions} compactions`);
 });
+
+test('C21 a preset that cannot cut within a turn leaves room behind the last resort: it is quiet between', async () => {
+  for (const preset of [
+    'sliding-window',
+    'turn-window',
+    'token-window',
+    'recursive-summary',
+    'pi',
+  ] as const) {
+    const watched = await WatchedThread.open({ window: 24_000, preset });
+    await watched.append(user('Port every module.'));
+    let compactions = 0;
+    for (let step = 0; step < 60; step++) {
+      const asked = call('read', { path: `/src/m-${step}.ts` }, `c-${step}`);
+      await watched.append(assistant(`Step ${step}.`, asked), result(asked, lines(30)));
+      compactions += Number((await watched.prompt()).compacted);
+    }
+    assert.ok(compactions < 20, `${preset}: ${compactions} compactions in 60 steps`);
+  }
+});
+
+test('a task that is a little too long loses little', async () => {
+  const watched = await WatchedThread.open({ window: 8_000 });
+  await watched.append(user('Read this word by word. '.repeat(1_000)));
+  const { prompt, limitTokens } = await watched.prompt();
+  assert.ok(prompt.tokens > limitTokens / 2, `${prompt.tokens} of ${limitTokens}`);
+});
+
+test('C1 promptAt shows a past prompt as it was first made; a length shows a later one', async () => {
+  const watched = await WatchedThread.open({ window: 8_000 });
+  await watched.append(user('Port every module.'));
+  const made = new Map<number, Fitted<Message>['prompt']>();
+  for (let step = 0; step < 60; step++) {
+    const asked = call('read', { path: `/src/m-${step}.ts` }, `c-${step}`);
+    await watched.append(assistant(`Step ${step}.`, asked), result(asked, lines(30)));
+    const { version, prompt } = await watched.prompt();
+    if (!made.has(version)) made.set(version, prompt);
+  }
+  assert.ok(made.size > 3);
+  for (const [version, prompt] of [...made].slice(1, -1))
+    assert.deepEqual((await watched.handle.promptAt(version)).messages, prompt.messages);
+});

@@ -75,10 +75,7 @@ test('C26 the tool finds, and reads a result in full, page by page', async () =>
     await answerRecall(store, thread.key, { query: 'zeppelin' }),
     'Nothing that was compacted holds these words.',
   );
-  assert.equal(
-    await answerRecall(store, thread.key, {}),
-    'Nothing that was compacted holds these words.',
-  );
+  assert.equal(await answerRecall(store, thread.key, {}), 'query: say what to search for.');
   for (const message of ['x', '5-nothing', `0-${'0'.repeat(32)}`])
     assert.equal(
       await answerRecall(store, thread.key, { message }),
@@ -220,7 +217,13 @@ test('C25 quality is read from what was recorded since the compaction', async ()
     role: 'assistant',
     parts: [{ kind: 'call', callId: 'c', tool: 'recall', args: '{"query":"port"}' }],
   });
-  const at = { time: 1, tokensBefore: 0, tokensAfter: 0, limitTokens: 0 };
+  const at = {
+    thread: thread.key.thread,
+    time: 1,
+    tokensBefore: 0,
+    tokensAfter: 0,
+    limitTokens: 0,
+  };
   await store.record(thread.key, [{ kind: 'task-finished', completed: true, ...at }]);
   assert.deepEqual(await qualityOf(store, thread.key), {
     turnsSinceCompaction: 2,

@@ -20,6 +20,8 @@ import {
   type BobbinOptions,
   type CompactionEvent,
   type Message,
+  type PageRequest,
+  type Part,
   type Plan,
   type Policy,
   type PromptMessage,
@@ -252,6 +254,35 @@ test('C22 a tool says how its results are kept: sensitivity, time to live and pe
     ...artifact,
   });
   assert.equal(await artifacts.metadata(id, { tenant: 'default' }), undefined);
+});
+
+test('C11 an artifact of several results is text: it is read by lines and searched', async () => {
+  const artifacts = memoryArtifacts();
+  const calls = ['c1', 'c2'].map((callId): Part => ({
+    kind: 'call',
+    callId,
+    tool: 'list',
+    args: '{}',
+  }));
+  const results = ['c1', 'c2'].map((callId): Part => ({
+    kind: 'result',
+    callId,
+    tool: 'list',
+    content: [{ kind: 'text', text: `${callId} begins\n${LISTING}` }],
+  }));
+  const thread = await createBobbin({ window: 8_000, artifacts }).thread('t');
+  await thread.append(textMessage('user', 'List both.'));
+  await thread.append({ role: 'assistant', parts: calls }, { role: 'tool', parts: results });
+  const [id = ''] = planArtifacts((await thread.prompt()).plan);
+  const read = (page: PageRequest): Promise<string> =>
+    readArtifact(artifacts, { tenant: 'default' }, { id, ...page });
+  assert.match(await read({ lines: [1, 3] }), /\n\[list of call c1\]\nc1 begins\nrow 0: spool 0$/);
+  assert.match(await read({ search: 'c2 begins' }), /1 of \d+ lines hold/);
+  assert.match(await read({ offset: 10_000_000 }), /there is nothing behind character \d+/);
+  assert.equal(
+    await readArtifact(artifacts, { tenant: 'default' }, {}),
+    'id: name the artifact that is to be read.',
+  );
 });
 
 test('C22 what could not be stored is not pointed to: recall finds it in the thread', async () => {

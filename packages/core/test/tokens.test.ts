@@ -264,3 +264,10 @@ test('C14 a host that tells nothing of its system prompt has it measured by the 
   assert.equal(prompt.tokens, tokens + 3, 'the factor is as it was');
   assert.equal(limitTokens, 200_000 - 500 - 2_000 - 9_000, 'the rest is taken from the window');
 });
+
+test('A4 fields that no codec reads are sent all the same, and counted', () => {
+  const plain = user('hello');
+  const annotated = { ...plain, extra: { annotations: 'x'.repeat(4_000) } };
+  assert.ok(chars4().message(annotated) >= chars4().message(plain) + 1_000);
+  assert.ok(estimator().message(annotated) > estimator().message(plain));
+});

@@ -223,12 +223,17 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
-  /** A prompt as it was: with an earlier version of the plan, and the path as long as it was then. */
+  /**
+   * A prompt as it was: with an earlier version of the plan, and the path as long as it was when that was made, or as
+   * long as it is said to have been. Version 0 is the thread without any plan.
+   */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(async () => {
       const plan = await this.#plans.at(version);
       await this.#path.load(plan);
-      return render(windowOf(this.#path.thread, plan, length), plan, this.#setting);
+      const isPast = version > 0 && version !== this.version;
+      const until = length ?? (isPast ? plan.threadVersion : undefined);
+      return render(windowOf(this.#path.thread, plan, until), plan, this.#setting);
     });
   }
 
@@ -512,6 +517,7 @@ export class ThreadHandle<Wire = Message> {
     const tokens = this.#builder.tokens;
     const limitTokens = messageLimit(this.#setting.budget);
     const event = {
+      thread: this.key.thread,
       time: this.#setting.clock.now(),
       tokensBefore: tokens,
       tokensAfter: tokens,

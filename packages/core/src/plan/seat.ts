@@ -122,7 +122,10 @@ export function pointer(
     ? `[Externalized Content - artifact:${record.artifactId}]`
     : '[Content Left Out - recall finds it]';
   const shown = excerpt(content, kept);
-  if (shown !== '') return `${head} excerpt of ${content.length} characters:\n${shown}`;
+  if (shown !== '') {
+    const all = isStored ? ', read_artifact has all' : '';
+    return `${head} excerpt of ${content.length} characters${all}:\n${shown}`;
+  }
   const lines = [head];
   if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
   if (isStored) lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);

@@ -18,6 +18,9 @@ export interface SqueezeOptions {
 
 /** Pins that exceed the limit by themselves have to give way; then they leave most of the room to what the agent did. */
 const SHARE_OF_OVERSIZED_PINS = 0.25;
+/** … unless there is next to nothing beside them: then they keep most of it. */
+const SHARE_ALONE = 0.6;
+const NEXT_TO_NOTHING = 0.15;
 /**
  * Where the target is the limit, for one prompt made to measure, nothing is free above it: system messages that take
  * more than this of it give way as well. On the recorded sessions of one harness, with 6 000 tokens of them in a prompt
@@ -78,12 +81,14 @@ function candidates(situation: Situation, reach: SqueezeOptions['reach']): reado
 
 /** What the candidates may cost together. */
 function roomFor(
-  { draft, targetTokens }: Situation,
+  { draft, targetTokens, limitTokens }: Situation,
   found: readonly Candidate[],
   reach: SqueezeOptions['reach'],
 ): number {
-  if (reach !== 'oversized-pins') return targetTokens - (draft.tokens - costOf(found));
-  return targetTokens * SHARE_OF_OVERSIZED_PINS;
+  const others = draft.tokens - costOf(found);
+  if (reach !== 'oversized-pins') return targetTokens - others;
+  if (others > limitTokens * NEXT_TO_NOTHING) return targetTokens * SHARE_OF_OVERSIZED_PINS;
+  return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
 }
 
 /** Of the candidates those that have to give way: pins only where they are too large together. */

@@ -23,7 +23,7 @@ export function pi(options: Partial<PiOptions> = {}): Policy {
     cut: { kind: 'keep-tokens', tokens: keepRecentTokens, splitTurns },
     ladder: [summarize({ maxTokens: Math.floor(reserveTokens * 0.8), ratio: 1 })],
     stop: 'at-end',
-    targetShare: 1,
+    targetShare: 0.85,
     style: { summaryRole: 'user', summaryPrefix: HAND_OVER, summaryAt: 'first' },
   };
 }

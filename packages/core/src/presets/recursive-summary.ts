@@ -24,7 +24,7 @@ export function recursiveSummary(options: Partial<RecursiveSummaryOptions> = {})
     cut: { kind: 'sliding-window', messages: keepMessages },
     ladder: [summarize({ ratio: 1, overlapMessages })],
     stop: 'at-end',
-    targetShare: 1,
+    targetShare: 0.85,
     style: { ...DEFAULT_STYLE, summaryRole: 'pair' },
     onSummaryFailure: 'keep',
   };

@@ -13,7 +13,7 @@ export function step(config: Partial<StepConfig> = {}): Policy {
     cut: { kind: 'keep-messages', messages: keep },
     ladder: [summarize({ maxTokens: 1_000, ratio: 1 })],
     stop: 'at-end',
-    targetShare: 1,
+    targetShare: 0.85,
     style: { ...DEFAULT_STYLE, summaryPrefix: '## Session Summary (Compaction Round {round})' },
   };
 }

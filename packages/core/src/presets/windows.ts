@@ -18,7 +18,7 @@ function windowPolicy(
     cut,
     ladder: [rung],
     stop: 'at-end',
-    targetShare: 1,
+    targetShare: 0.85,
     style: DEFAULT_STYLE,
   };
 }

@@ -7,7 +7,7 @@ import type { Prompt, PromptMessage } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 /** Raised when the same thread and plan would render to other bytes. */
-export const RENDER_VERSION = 'v1';
+export const RENDER_VERSION = 'v2';
 
 export interface RenderOptions {
   readonly rules: ProviderRules;

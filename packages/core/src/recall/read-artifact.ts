@@ -41,8 +41,10 @@ export const READ_ARTIFACT_TOOL: ToolDefinition = {
 export async function readArtifact(
   artifacts: ArtifactStore,
   requester: Requester,
-  request: PageRequest & { readonly id: string },
+  request: PageRequest & { readonly id?: string },
 ): Promise<string> {
+  if (typeof request.id !== 'string' || request.id === '')
+    return 'id: name the artifact that is to be read.';
   const id = request.id.replace(/^artifact:/, '') as ArtifactId;
   const metadata = await artifacts.metadata(id, requester);
   if (metadata === undefined) return `There is no artifact ${id}.`;

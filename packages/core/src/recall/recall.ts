@@ -191,6 +191,7 @@ export async function answerRecall(
   options: RecallOptions = {},
 ): Promise<string> {
   if (request.message !== undefined) return readMessage(store, key, request.message, request);
+  if ((request.query ?? '').trim() === '') return 'query: say what to search for.';
   const head = options.head ?? (await store.heads(key))[0];
   const onPath = head === undefined ? options : { ...options, head };
   const found = await recall(store, key, request.query ?? '', onPath);

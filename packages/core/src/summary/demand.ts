@@ -65,7 +65,8 @@ const ORDERS = begins(
   String.raw`(?:never(?: ever)?|always)\s+${VERB}`,
   String.raw`(?:do not|don't)\s+(?!${IDLE})`,
   String.raw`(?:avoid|refrain from|stop)\s+(?:any|all|the|new|\w+ing)\b`,
-  String.raw`(?:make sure|ensure|be sure|see to it)\b`,
+  // "also" and "too" add to the work at hand: when it is done, nothing is left that binds.
+  String.raw`(?:make sure|ensure|be sure|see to it)\b(?!.*\b(?:also|too|as well)\b)`,
   String.raw`only\s+(?:use|touch|change|edit|modify|run|write|read|add|work|do|commit|push|answer|reply|respond|return|output|show|include|ever|in|on|with|from|for)\b`,
   String.raw`(?:(?:however,? )?that )?you (?:should|shall|need to|have to|are (?:not )?(?:allowed|required|expected) to|may not|cannot|can't)\b(?! (?:be able|see|get|know|find|notice|receive|consider|have|check|\w+ me)\b)`,
   String.raw`use\s+(?!(?:it|that|this|them)\b)(?:[\w@/.+-]+[.!]?$|.{1,80}?(?:\binstead of\b|\brather than\b|\bover\b|,? not )|.{1,60}? (?:everywhere|throughout|for (?:all|every|everything|any))\b)`,
@@ -116,7 +117,7 @@ const PREFERS = begins(
 
 const LIMITED = String.raw`(?:budget|deadline|limit|quota|cap|ceiling|maximum|minimum|threshold|timeout|port|due date)`;
 const GIVES = anyOf(
-  String.raw`\b${LIMITED}\b[^.!?]{0,40}?(?:\s(?:is|are|of|stays|remains|at|to)|[:=])\s*${NUMBER}`,
+  String.raw`(?<![\w/.-])${LIMITED}(?![\w/.-]*[\w/-])[^.!?]{0,40}?(?:\s(?:is|are|of|stays|remains|at|to)|[:=])\s*${NUMBER}`,
   String.raw`\b(?:deadline|due date|budget) is \w`,
 );
 const RUNS = new RegExp(

@@ -10,6 +10,9 @@ const HEADING = /^\s{0,3}#{1,6}\s+/;
 /** Code, markup, quotations and the output of programs: nobody says them. */
 const CODE =
   /^\s*(?:\/\/|\/\*|\*\/|<|>|\||@@|[-+]{3}\s|\$ |>>>|at \S+ ?\(|\w+\(|\d+\s*[:|→\t]|\d+ +\/\/|\S+\.\w{1,5}:\d+|(?:const|let|var|import|return|func|def|class|export)\s)|[{}]\s*$|:=|=>|==|\w\(\);?\s*$|[=(][^.!?]*;\s*$/;
+/** A line of a log: fields with their values, a time or a mark in front, a word in capitals before a path. */
+const LOG =
+  /(?:^|\s)[\w.-]+=\S+(?:\s.*)?\s[\w.-]+=\S|^\s*(?:\[[\w .:/-]{1,40}\]\s+\S+ \S|\d{2,4}[-:/]\d\d\S*\s|[❯➜]\s|(?!NEVER|ONLY|ALWAYS|MUST|USE|NOT|KEEP|READ)[A-Z]{3,12}\s+\S*\w\/\S)/;
 const FENCE = /^\s*(?:```|~~~)/;
 
 /**
@@ -98,7 +101,10 @@ function paragraphs(lines: readonly string[]): readonly (readonly string[])[] {
 
 /** What is said in a run of lines: nothing where much of it is code. */
 function withoutCode(run: readonly string[]): readonly string[] {
-  const said = run.filter((line) => !CODE.test(line.replace(BULLET, '').replace(HEADING, '')));
+  const said = run.filter((line) => {
+    const bare = line.replace(BULLET, '').replace(HEADING, '');
+    return !CODE.test(bare) && !LOG.test(bare);
+  });
   return run.length - said.length > run.length * MOST_CODE ? [] : said;
 }
 

@@ -2,12 +2,22 @@ import { startsTurn, textOf } from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { DEMAND_HINT, demandOf } from './demand.ts';
+import { namesIn } from './names.ts';
 import { proseLines } from './prose.ts';
 import { shortened } from './quote.ts';
 import type { Decision, Fact } from './summary.ts';
 
-const DECISION =
-  /\b(?:decided?|decision|going with|go with|chose|root cause|the (?:real |actual |main )?(?:issue|problem|bug|fix|cause) (?:is|was)|turns out|because|so we (?:need|should)|I'll (?:use|keep)|approach|confirmed|conclusion|verdict|trade-?off)\b/i;
+/** Says in so many words that something was chosen. */
+const CHOOSES =
+  /(?<!\b(?:not|never|yet to|can|may|should) )\b(?:(?:I|we)(?:['’]ve| have| had)? (?:\w+ly )?(?:decided|chose|opted|settled on|agreed)\b|decided (?:to|on|against|not)\b|(?:the|our|my|final) decision (?:is|was)\b|(?:I['’]m|I am|we['’]re|we are|I['’]ll|we['’]ll) (?:going|go|stick(?:ing)?|stay(?:ing)?) with\b|(?:I|we)['’]ll (?:use|keep|leave|take|avoid|skip) .{1,160}?\b(?:instead|rather than|because|to avoid|to keep)\b)/i;
+/** Says what the matter was. */
+const FINDS =
+  /\b(?:root cause|(?:issue|problem|bug|cause|reason|culprit) (?:is|was) that|turns out|fix (?:is|was)(?: \w+)?(?: to\b|:))/i;
+/** A guess, a plan or a question settles nothing. */
+const UNSURE =
+  /\?|^\W*(?:if|whether|let['’]?s? me|let me|maybe|perhaps)\b|\b(?:probably|might|may|could|would|seems?|appears?|looks? like|whether|waiting|I think|not sure|if it|one (?:possible|likely))\b/i;
+const SETTLED_HINT =
+  /\b(?:decided|decision|chose|opted|settled|agreed|with|instead|rather|because|avoid|to keep|root cause|that|turns out|fix)\b/i;
 /** Code and markup are quoted where they are needed; nobody says them. */
 const CODE = /^\s*(?:\/\/|#|\*|<|\||```|[-+]\s*\/\/)|[{};]\s*$|^\s*\w+\(|:=|=>/;
 /** What a list puts before its lines. */
@@ -73,14 +83,23 @@ function atBothEnds<T>(all: readonly T[]): readonly T[] {
   return all.length <= MOST_PER_MESSAGE ? all : [...all.slice(0, half), ...all.slice(-half)];
 }
 
+/** True for a sentence that says what was chosen, or by name what the matter was. A verdict or a mood is neither. */
+function settles(sentence: string): boolean {
+  if (UNSURE.test(sentence)) return false;
+  return CHOOSES.test(sentence) || (FINDS.test(sentence) && namesSomething(sentence));
+}
+
+const namesSomething = (sentence: string): boolean =>
+  /`[^`]+`/.test(sentence) || namesIn(sentence).size > 0;
+
 /** What the assistant settled and found out, in its own words. */
 export function decisions(nodes: readonly Node[]): readonly Decision[] {
   const found = new Map<string, Decision>();
   for (let i = nodes.length - 1; i >= 0 && found.size < MOST_DECISIONS; i--) {
     const { message, turn } = nodes[i] as Node;
     if (message.role !== 'assistant') continue;
-    for (const text of sentences(textOf(message), DECISION).toReversed()) {
-      if (text.length < 20 || /[:?]$/.test(text) || found.has(text)) continue;
+    for (const text of sentences(textOf(message), SETTLED_HINT).toReversed()) {
+      if (text.length < 20 || text.endsWith(':') || found.has(text) || !settles(text)) continue;
       const { time } = message.meta ?? {};
       found.set(text, time === undefined ? { text, turn } : { text, turn, time });
     }

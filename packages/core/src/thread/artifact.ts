@@ -1,5 +1,5 @@
 import { canonicalJson } from './json.ts';
-import { resultsOf, resultText, textOf, type ArtifactId, type Message } from './message.ts';
+import { resultText, type ArtifactId, type Message, type Part } from './message.ts';
 import { sha256 } from './sha256.ts';
 
 /** An artifact's id: the hash of its content, so that equal content is kept once. */
@@ -16,7 +16,7 @@ export interface ArtifactContent {
 
 const contents = new WeakMap<Message, ArtifactContent>();
 
-/** Text as it is; whatever holds more than text as JSON of all its parts. */
+/** Text as it is, so that it can be read by lines and searched; what holds pictures or files as JSON of all its parts. */
 export function artifactContent(message: Message): ArtifactContent {
   let known = contents.get(message);
   if (known === undefined) {
@@ -29,12 +29,31 @@ export function artifactContent(message: Message): ArtifactContent {
   return known;
 }
 
-function plainText(message: Message): string | undefined {
-  const [result, ...more] = resultsOf(message);
-  if (result === undefined)
-    return message.parts.every((part) => part.kind === 'text') ? textOf(message) : undefined;
-  const alone = more.length === 0 && message.parts.length === 1;
-  return alone && result.content.every((part) => part.kind === 'text')
-    ? resultText(result)
-    : undefined;
+function plainText({ parts }: Message): string | undefined {
+  const texts = parts.map(partText);
+  if (texts.some((text) => text === undefined)) return undefined;
+  if (parts.length === 1 || parts.every(({ kind }) => kind === 'text')) return texts.join('\n');
+  return parts.map((part, i) => `${headingOf(part)}${texts[i]}`).join('\n\n');
+}
+
+function partText(part: Part): string | undefined {
+  switch (part.kind) {
+    case 'text':
+    case 'reasoning':
+      return part.text;
+    case 'call':
+      return part.args;
+    case 'result':
+      return part.content.every(({ kind }) => kind === 'text') ? resultText(part) : undefined;
+    case 'image':
+    case 'file':
+    case 'opaque':
+      return undefined;
+  }
+}
+
+/** Tells the results and calls of one message apart. */
+function headingOf(part: Part): string {
+  if (part.kind === 'call') return `[${part.tool} called as ${part.callId}]\n`;
+  return part.kind === 'result' ? `[${part.tool ?? 'result'} of call ${part.callId}]\n` : '';
 }

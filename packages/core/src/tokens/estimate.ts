@@ -21,7 +21,11 @@ export function countMessages(
   media: MediaTokens = flatMedia,
 ): number {
   let total = 0;
-  for (const message of messages) total += ROLE_TOKENS + countParts(message.parts, text, media);
+  for (const { parts, extra } of messages) {
+    total += ROLE_TOKENS + countParts(parts, text, media);
+    // Fields that no codec reads are sent all the same.
+    if (extra !== undefined) total += text(JSON.stringify(extra));
+  }
   return total;
 }
 

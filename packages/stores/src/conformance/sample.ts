@@ -72,7 +72,15 @@ export function dropPlan(
 }
 
 export function warning(message: string): CompactionEvent {
-  return { kind: 'warning', message, time: 1, tokensBefore: 2, tokensAfter: 3, limitTokens: 4 };
+  return {
+    kind: 'warning',
+    message,
+    thread: 'sample' as ThreadId,
+    time: 1,
+    tokensBefore: 2,
+    tokensAfter: 3,
+    limitTokens: 4,
+  };
 }
 
 /** A small generator of numbers, the same for one seed (mulberry32). */
