@@ -182,8 +182,10 @@ class Run {
   }
 
   /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
-  #gained(plan: Plan): boolean {
-    return this.#before > this.#limit || this.#hid || plan.tokensAfter < this.#before;
+  #gained({ tokensAfter }: Plan): boolean {
+    if (this.#before > this.#limit || this.#hid || tokensAfter < this.#before) return true;
+    const { window, plan } = this.#job;
+    return render(window, plan, this.#setting).tokens > this.#limit;
   }
 
   #unchanged(): Compaction {
