@@ -4,6 +4,9 @@
  * of them (Myers, "An applicative random-access stack", 1983): any ancestor is a few steps away. So a window finds the
  * newest plan on the path to a head, and recall tells whether a message stands on it, without walking the path.
  *
+ * A message is looked up by its whole key, in a query of its own or behind LIMIT: in a join the server, which has no
+ * statistics of a thread that grows, may look through the whole thread for each row.
+ *
  * Functions that read are STABLE: all their queries see one moment, so that a plan is never read with an older head. The
  * index of all words of all tenants goes: row-level security kept every role from using it, and each commit paid for it.
  */
@@ -68,8 +71,47 @@ export const ANCESTRY = `
     RETURN NULL;
   END $$;
 
-  ALTER FUNCTION bobbin.path(text, text, text, int) STABLE;
-  ALTER FUNCTION bobbin.not_indexed(text, text, text[]) STABLE;
+  CREATE OR REPLACE FUNCTION bobbin.path(p_tenant text, p_thread text, p_head text, p_from int)
+  RETURNS SETOF bobbin.messages LANGUAGE plpgsql STABLE AS $$
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    RETURN QUERY
+    WITH RECURSIVE steps AS (
+      SELECT m.* FROM bobbin.messages m
+      WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = p_head AND m.position >= p_from
+      UNION ALL
+      SELECT m.* FROM steps s CROSS JOIN LATERAL (
+        SELECT each.* FROM bobbin.messages each
+        WHERE each.tenant = p_tenant AND each.thread = p_thread AND each.id = s.parent LIMIT 1
+      ) m WHERE s.position > p_from
+    )
+    SELECT * FROM steps;
+  END $$;
+
+  CREATE OR REPLACE FUNCTION bobbin.not_indexed(p_tenant text, p_thread text, p_ids text[])
+  RETURNS SETOF bobbin.messages LANGUAGE plpgsql STABLE AS $$
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    RETURN QUERY SELECT m.* FROM (SELECT DISTINCT unnest(p_ids) AS id) given CROSS JOIN LATERAL (
+      SELECT each.* FROM bobbin.messages each
+      WHERE each.tenant = p_tenant AND each.thread = p_thread AND each.id = given.id LIMIT 1
+    ) m
+    WHERE (SELECT r.id FROM bobbin.recall r
+      WHERE r.tenant = p_tenant AND r.thread = p_thread AND r.id = given.id LIMIT 1) IS NULL;
+  END $$;
+
+  CREATE FUNCTION bobbin.not_embedded(p_tenant text, p_thread text, p_embedder text, p_most int)
+  RETURNS SETOF bobbin.messages LANGUAGE plpgsql STABLE AS $$
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    RETURN QUERY SELECT m.* FROM bobbin.recall r CROSS JOIN LATERAL (
+      SELECT each.* FROM bobbin.messages each
+      WHERE each.tenant = p_tenant AND each.thread = p_thread AND each.id = r.id LIMIT 1
+    ) m
+    WHERE r.tenant = p_tenant AND r.thread = p_thread AND (SELECT v.id FROM bobbin.vectors v
+      WHERE v.tenant = p_tenant AND v.thread = p_thread AND v.embedder = p_embedder AND v.id = r.id LIMIT 1) IS NULL
+    ORDER BY m.position LIMIT p_most;
+  END $$;
 
   CREATE OR REPLACE FUNCTION bobbin.window_of(p_tenant text, p_thread text, p_head text)
   RETURNS TABLE (kind text, id text, parent text, "position" int, turn int, message text)
@@ -91,20 +133,22 @@ export const ANCESTRY = `
     IF place IS NULL THEN RETURN; END IF;
     RETURN QUERY SELECT 'thread', ''::text, NULL::text, thread.version, 0, ''::text;
 
-    SELECT p.version, p.head, p.reach, p.carried, p.plan, m.position AS made_at INTO plan FROM bobbin.plans p
-    LEFT JOIN bobbin.messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
+    SELECT p.version, p.head, p.reach, p.carried, p.plan, (SELECT m.position FROM bobbin.messages m
+      WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = p.head LIMIT 1) AS made_at
+    INTO plan FROM bobbin.plans p
     WHERE p.tenant = p_tenant AND p.thread = p_thread AND p.version = thread.version;
     IF plan.head IS NOT NULL
       AND bobbin.ancestor(p_tenant, p_thread, wanted, plan.made_at) IS DISTINCT FROM plan.head THEN
       -- Every older plan is looked for on the path, from its end to its beginning: one walk for all of them.
       step := wanted;
       FOR older IN
-        SELECT p.version, p.head, m.position AS made_at FROM bobbin.plans p
-        LEFT JOIN bobbin.messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
-        WHERE p.tenant = p_tenant AND p.thread = p_thread AND p.version < thread.version
-          AND (p.head IS NULL OR m.position <= place)
-        ORDER BY m.position DESC NULLS LAST
+        SELECT made.version, made.head, (SELECT m.position FROM bobbin.messages m
+          WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = made.head LIMIT 1) AS made_at
+        FROM (SELECT max(p.version) AS version, p.head FROM bobbin.plans p
+          WHERE p.tenant = p_tenant AND p.thread = p_thread AND p.version < thread.version GROUP BY p.head) made
+        ORDER BY made_at DESC NULLS LAST
       LOOP
+        CONTINUE WHEN older.made_at > place;
         IF older.head IS NOT NULL THEN step := bobbin.ancestor(p_tenant, p_thread, step, older.made_at); END IF;
         IF older.head IS NULL OR step = older.head THEN best := greatest(best, older.version); END IF;
       END LOOP;
@@ -126,21 +170,22 @@ export const ANCESTRY = `
   RETURNS TABLE (id text, parent text, "position" int, turn int, message text, score real)
   LANGUAGE plpgsql STABLE AS $$
   DECLARE
-    found record;
+    candidate record;
+    found bobbin.messages;
     many int := 0;
   BEGIN
     PERFORM set_config('bobbin.tenant', p_tenant, true);
-    FOR found IN
-      SELECT m.*, ts_rank(r.words, p_query::tsquery, 1) AS score
-      FROM bobbin.recall r JOIN bobbin.messages m ON m.tenant = r.tenant AND m.thread = r.thread AND m.id = r.id
-      WHERE r.tenant = p_tenant AND r.thread = p_thread AND r.words @@ p_query::tsquery
-      ORDER BY score DESC, m.position
+    FOR candidate IN
+      SELECT r.id, ts_rank(r.words, p_query::tsquery, 1) AS score FROM bobbin.recall r
+      WHERE r.tenant = p_tenant AND r.thread = p_thread AND r.words @@ p_query::tsquery ORDER BY score DESC, r.id
     LOOP
       EXIT WHEN many = p_most;
-      CONTINUE WHEN p_head IS NOT NULL
-        AND bobbin.ancestor(p_tenant, p_thread, p_head, found.position) IS DISTINCT FROM found.id;
+      SELECT m.* INTO found FROM bobbin.messages m
+      WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = candidate.id;
+      CONTINUE WHEN found.id IS NULL OR (p_head IS NOT NULL
+        AND bobbin.ancestor(p_tenant, p_thread, p_head, found.position) IS DISTINCT FROM found.id);
       many := many + 1;
-      RETURN QUERY SELECT found.id::text, found.parent::text, found.position, found.turn, found.message, found.score;
+      RETURN QUERY SELECT found.id::text, found.parent::text, found.position, found.turn, found.message, candidate.score;
     END LOOP;
   END $$;
 

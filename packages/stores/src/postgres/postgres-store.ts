@@ -50,6 +50,7 @@ export interface PostgresStore extends Store {
 }
 
 const NODES_AT_ONCE = 500;
+const HEAD = '(SELECT head FROM bobbin.threads WHERE tenant = $1 AND thread = $2)';
 
 /** Opens a database, and brings its schema up to date where the role may do so. */
 export async function postgresStore(
@@ -142,10 +143,10 @@ class PostgresThreads implements PostgresStore {
   async heads(key: ThreadKey): Promise<readonly MessageId[]> {
     const rows = await this.#askAs(
       key.tenant,
-      `SELECT m.id FROM bobbin.messages m JOIN bobbin.threads t USING (tenant, thread)
-       WHERE tenant = $1 AND thread = $2 AND (m.id = t.head OR NOT EXISTS (
-         SELECT 1 FROM bobbin.messages c WHERE c.tenant = $1 AND c.thread = $2 AND c.parent = m.id))
-       ORDER BY m.id = t.head DESC, m.position DESC`,
+      `SELECT m.id FROM bobbin.messages m
+       WHERE m.tenant = $1 AND m.thread = $2 AND (m.id = ${HEAD} OR m.id NOT IN (
+         SELECT c.parent FROM bobbin.messages c WHERE c.tenant = $1 AND c.thread = $2 AND c.parent IS NOT NULL))
+       ORDER BY m.id = ${HEAD} DESC, m.position DESC`,
       ...idsOf(key),
     );
     return (rows as readonly { id: MessageId }[]).map(({ id }) => id);
@@ -282,13 +283,9 @@ class PostgresThreads implements PostgresStore {
   }
 
   async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
-    return this.#nodesAs(
+    return this.#nodes(
       key,
-      `SELECT m.* FROM bobbin.recall r JOIN bobbin.messages m USING (tenant, thread, id)
-       WHERE tenant = $1 AND thread = $2 AND NOT EXISTS (
-         SELECT 1 FROM bobbin.vectors v
-         WHERE v.tenant = $1 AND v.thread = $2 AND v.embedder = $3 AND v.id = m.id)
-       ORDER BY m.position LIMIT $4`,
+      'SELECT * FROM bobbin.not_embedded($1, $2, $3, $4)',
       ...idsOf(key),
       embedder,
       most,
@@ -304,9 +301,8 @@ class PostgresThreads implements PostgresStore {
     await this.#askAs(
       key.tenant,
       `INSERT INTO bobbin.vectors (tenant, thread, embedder, id, vector)
-       SELECT r.tenant, r.thread, $3, r.id, decode(v.vector, 'hex')
-       FROM unnest($4::text[], $5::text[]) AS v (id, vector)
-       JOIN bobbin.recall r ON r.tenant = $1 AND r.thread = $2 AND r.id = v.id
+       SELECT $1, $2, $3, v.id, decode(v.vector, 'hex') FROM unnest($4::text[], $5::text[]) AS v (id, vector)
+       WHERE (SELECT 1 FROM bobbin.recall r WHERE r.tenant = $1 AND r.thread = $2 AND r.id = v.id LIMIT 1) = 1
        ON CONFLICT (tenant, thread, embedder, id) DO UPDATE SET vector = excluded.vector`,
       ...idsOf(key),
       embedder,
