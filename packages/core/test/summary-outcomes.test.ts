@@ -128,3 +128,60 @@ test('what failed before an earlier summary is seen to work after it', () => {
     ['worked at m3', 'worked at m5'],
   );
 });
+
+test('a search that finds nothing is an answer, no error; one that cannot search is', () => {
+  const none = 'Command exited with code 1';
+  for (const command of [
+    'grep -n "console" src/theme.ts',
+    'cd /repo && rg -n "a\\|b" src',
+    'git diff --quiet',
+    'test -f dist/index.js',
+    'git ls-files | grep -c snap',
+  ]) {
+    const [one] = ended([command, none, 'failure']);
+    assert.deepEqual([command, one?.outcome, one?.error], [command, 'success', undefined]);
+  }
+  const errors = [
+    ended([
+      'grep -n x nowhere.ts',
+      'grep: nowhere.ts: No such file or directory\nexit code 2',
+      'failure',
+    ]),
+    ended(['npm test', none, 'failure']),
+    ended(['npm test; grep -c ok out', `1 failed\n${none}`, 'failure']),
+  ];
+  assert.deepEqual(
+    errors.map(([one]) => [one?.outcome, one?.error]),
+    [
+      ['failure', 'grep: nowhere.ts: No such file or directory'],
+      ['failure', none],
+      ['failure', '1 failed'],
+    ],
+  );
+});
+
+test('a run that worked is seen to work whatever prepared for it, and by a run of more; a run of less is not', () => {
+  const names =
+    'TestSourceFetchRequestIncludesTags|TestRunTagsPruneAndForce|TestAddAnnotatedTagAfterSync';
+  const go = `go test ./internal/syncer -run '${names}'`;
+  const resolved = (before: string, after: string): string | undefined =>
+    ended([before, 'FAIL internal/syncer [build failed]'], [after, 'ok'])[0]?.resolution;
+  const long = `gofmt -w internal/syncer/syncer.go internal/syncer/protocol.go && ${go} -count=1`;
+  assert.deepEqual(
+    [
+      resolved(long, `gofmt -w internal/syncer/syncer.go && ${go} -count=1`),
+      resolved(long, 'go test ./...'),
+      resolved('npm test -- a.test.ts', 'npm test'),
+    ],
+    ['worked at m5', 'worked at m5', 'worked at m5'],
+  );
+  assert.deepEqual(
+    [
+      resolved('npm test', 'npm test -- a.test.ts'),
+      resolved(long, 'go test ./internal/parser'),
+      resolved('npm test && npm run lint', 'npm test'),
+      resolved('go test ./...', 'go vet ./...'),
+    ],
+    [undefined, undefined, undefined, undefined],
+  );
+});

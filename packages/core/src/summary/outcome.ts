@@ -33,12 +33,19 @@ const EXIT = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?([1-9]\d*)\b/
 const BARE = /^\W*(?:error|failed|exit(?:ed)?(?: with)?(?: code| status)?)?[\s:=\d]*$/i;
 const RAISED = /^[\w.]+(?:Error|Exception|Exit|Interrupt)\b[^\n]*/m;
 const REFUSED = /^\s*(?:\[error\]|<tool_use_error>|Error)/;
+/** Commands that end with 1 where they find nothing, or a difference: an answer, no failure. */
+const ASKS = new Set(
+  'grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ which pgrep type command'.split(' '),
+);
+const NOTHING_FOUND = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?1\b/i;
 /** What a file or a search holds is no outcome. */
 const LOOKS =
   /"(?:command|cmd)"\s{0,3}:\s{0,3}"(?:cd \S{1,200} && )?(?:grep|rg|git (?:diff|show|log|grep|blame)|gh (?:pr|api|issue)|cat|sed|find|ls|head|tail|nl|jq|awk)\b/;
 const SAMPLE = 3_000;
 const EXIT_CHARS = 300;
 const CALL_CHARS = 140;
+/** What failed is known again by so much of its command. */
+const KEY_CHARS = 600;
 const ERROR_CHARS = 200;
 const MOST_SUCCESSES = 30;
 const MOST_FAILURES = 30;
@@ -69,13 +76,17 @@ export function outcomes(
       const { error } = now.outcome;
       const mayEnd = error !== undefined || mayResolve(firstWords, now, trail);
       const what = mayEnd ? keyOf(now, trail) : '';
-      const errors = failing.get(what) ?? [];
-      const same = errors.find((place) => ended[place]?.outcome.error === error);
-      if (error === undefined) {
-        for (const place of errors) amend(ended, place, { resolution: `worked at m${index + 1}` });
-        failing.delete(what);
-      } else if (same === undefined) fails(what, ended.length);
-      else {
+      if (error === undefined && mayEnd) {
+        for (const [key, places] of failing) {
+          if (!covers(what, key)) continue;
+          for (const place of places)
+            amend(ended, place, { resolution: `worked at m${index + 1}` });
+          failing.delete(key);
+        }
+      }
+      const same = failing.get(what)?.find((place) => ended[place]?.outcome.error === error);
+      if (error !== undefined && same === undefined) fails(what, ended.length);
+      if (same !== undefined) {
         amend(ended, same, { turn });
         continue;
       }
@@ -115,12 +126,15 @@ function endOf(
   turn: number,
 ): Ended {
   const placed = trail === undefined ? undefined : survey.placed[trail.segment];
-  const error = errorIn(result, trail, placed);
+  const isAnswer = findsNothing(result, placed);
+  const error = isAnswer ? undefined : errorIn(result, trail, placed);
   const isTold = result.outcome !== undefined || (error !== undefined && exits(resultText(result)));
   const outcome: ToolOutcome = {
     tool: result.tool ?? placed?.segment.tool ?? 'tool',
-    outcome: result.outcome ?? (error === undefined ? 'success' : 'failure'),
-    ...(isTold ? {} : { guessed: true }),
+    outcome: isAnswer
+      ? 'success'
+      : (result.outcome ?? (error === undefined ? 'success' : 'failure')),
+    ...(isTold && !isAnswer ? {} : { guessed: true }),
     call: '',
     turn,
     ...(placed === undefined ? {} : { at: placed.index }),
@@ -130,23 +144,63 @@ function endOf(
   return { outcome, placed };
 }
 
+/** True where a command that asks whether something is there ended with no, and nothing else went wrong. */
+function findsNothing(result: ResultPart, placed: Placed | undefined): boolean {
+  if (placed === undefined || result.outcome === 'success') return false;
+  const text = resultText(result);
+  if (text.length > EXIT_CHARS || !NOTHING_FOUND.test(text)) return false;
+  const rest = text.replace(/[^\n]*\bexit(?:ed)?\b[^\n]*/i, '');
+  if (FAILED.test(rest)) return false;
+  return shellCommands(lineOf(placed)).some(({ words: [first = '', second] }) =>
+    first === 'git' ? second === 'grep' || second === 'diff' : ASKS.has(first),
+  );
+}
+
 /** Commands that only prepare for another, or say how it went. */
 const ASIDE = new Set(['cd', 'echo', 'export', 'set', 'sleep', 'true', 'date', 'pwd', 'source']);
 
-/** What a command line does, however its output is cut or kept: without pipes, redirections and asides. */
+/** How a run of tests, a build or a check is asked for. */
+const RUN =
+  /^(?:(?:test|build|lint|check|compile|typecheck|verify)s?(?:[:-][\w:-]+)?|pytest|jest|vitest|mocha|rspec|ctest|tox|phpunit|tsc|webpack|make|eslint|oxlint|ruff|clippy|vet)$/;
+/** Flags that change how a run is told, not what is run. */
+const MANNER = /^(?:\w+=.*|-v+|-q|-race|-count=\d+|--(?:verbose|quiet|silent|no-color|color=\w+))$/;
+
+const isRun = ([first = '', ...rest]: readonly string[]): boolean =>
+  first !== 'git' &&
+  !ASKS.has(first) &&
+  [first, ...rest.slice(0, 2)].some((word) => RUN.test(word));
+
+/**
+ * What a command line does, however its output is cut or kept: without pipes, redirections and asides. Beside a run of
+ * tests or a build the other commands only prepare for it.
+ */
 function commandKey(line: string): string {
   if (line.startsWith('{')) return line;
   const commands = shellCommands(line)
     .filter(({ piped }) => !piped)
-    .map(({ words }) => words.filter((word) => !/^\w+=/.test(word)))
+    .map(({ words }) => words.filter((word) => !MANNER.test(word)))
     .filter(([first]) => first !== undefined && !ASIDE.has(first));
-  return commands.length === 0 ? line : commands.map((words) => words.join(' ')).join(' && ');
+  const runs = commands.filter(isRun);
+  const told = runs.length > 0 ? runs : commands;
+  return told.length === 0 ? line : told.map((words) => words.join(' ')).join(' && ');
+}
+
+/** So much of a command that was cut says which one it was. */
+const LEAST_KEY = 40;
+
+/** True where what worked is what failed, or more of the same: `npm test` is more than `npm test -- a.test.ts`. */
+function covers(worked: string, failed: string): boolean {
+  if (worked === failed) return true;
+  if (failed.endsWith('…') && failed.length > LEAST_KEY)
+    return worked.startsWith(failed.slice(0, -1));
+  const all = worked.replace(/ (?:\.|\.\/\.\.\.|--all)$/, '');
+  return isRun(all.split(' ')) && failed.startsWith(`${all} `) && !failed.includes(' && ');
 }
 
 /** What a call did, by which another one is known to do the same. */
 function keyOf({ outcome: { tool }, placed }: Ended, trail: CallTrail | undefined): string {
   if (trail?.file !== undefined) return `${tool} ${trail.file.path}`;
-  return placed === undefined ? '' : commandKey(lineOf(placed));
+  return placed === undefined ? '' : commandKey(lineOf(placed, KEY_CHARS));
 }
 
 /** True where a call may be known by a key with one of some first words. */
@@ -170,8 +224,8 @@ function carriedKey({ tool, call }: ToolOutcome): string {
 }
 
 /** What was asked of a tool, without its name. */
-function lineOf({ segment: { tool, text } }: Placed): string {
-  return callLine(tool, text.slice(tool.length + 1), CALL_CHARS).slice(tool.length + 1);
+function lineOf({ segment: { tool, text } }: Placed, chars = CALL_CHARS): string {
+  return callLine(tool, text.slice(tool.length + 1), chars).slice(tool.length + 1);
 }
 
 /** True where a call is known to have failed. */
