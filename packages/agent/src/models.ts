@@ -25,11 +25,10 @@ const LOCAL: Readonly<Record<string, ProviderSettings>> = {
 };
 
 /** The model to begin with: what was asked for, or the first whose key is there. */
-export function defaultModel(settings: Settings, env: NodeJS.ProcessEnv): string {
+export function defaultModel(settings: Settings, env: NodeJS.ProcessEnv): string | undefined {
   if (settings.model !== undefined) return settings.model;
-  if (env['ANTHROPIC_API_KEY'] !== undefined) return 'anthropic/claude-sonnet-5-5';
-  if (env['OPENAI_API_KEY'] !== undefined) return 'openai/gpt-6.1';
-  return 'scripted/demo';
+  if (hasKey(env, 'ANTHROPIC_API_KEY')) return 'anthropic/claude-sonnet-5-5';
+  return hasKey(env, 'OPENAI_API_KEY') ? 'openai/gpt-6.1' : undefined;
 }
 
 /** A name such as `openai/gpt-5`, `scripted/demo` or `scripted/./script.mjs@16000`, where `@` sets the window. */
@@ -57,20 +56,22 @@ export function chooseModel(
         structured: false,
         load: once(() => scriptedModel(id, windowTokens, project)),
       };
-    case 'anthropic':
-      requireKey(env, 'ANTHROPIC_API_KEY', name);
+    case 'anthropic': {
+      const options = providerOptions(env, 'ANTHROPIC', name);
       return {
         ...common,
         structured: true,
-        load: once(async () => (await import('@ai-sdk/anthropic')).anthropic(id)),
+        load: once(async () => (await import('@ai-sdk/anthropic')).createAnthropic(options)(id)),
       };
-    case 'openai':
-      requireKey(env, 'OPENAI_API_KEY', name);
+    }
+    case 'openai': {
+      const options = providerOptions(env, 'OPENAI', name);
       return {
         ...common,
         structured: true,
-        load: once(async () => (await import('@ai-sdk/openai')).openai(id)),
+        load: once(async () => (await import('@ai-sdk/openai')).createOpenAI(options)(id)),
       };
+    }
     default:
       return {
         ...common,
@@ -101,8 +102,7 @@ function compatible(
     );
   }
   const { baseURL, keyVariable } = endpoint;
-  if (keyVariable !== undefined) requireKey(env, keyVariable, name);
-  const apiKey = keyVariable === undefined ? undefined : env[keyVariable];
+  const apiKey = keyVariable === undefined ? undefined : requiredKey(env, keyVariable, name);
   return async () => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const options = { name: provider, baseURL, includeUsage: true };
@@ -110,9 +110,26 @@ function compatible(
   };
 }
 
-function requireKey(env: NodeJS.ProcessEnv, variable: string, name: string): void {
-  if ((env[variable] ?? '') === '')
+/** The key, and another address than the provider's own where the environment names one. */
+function providerOptions(
+  env: NodeJS.ProcessEnv,
+  prefix: 'ANTHROPIC' | 'OPENAI',
+  name: string,
+): { apiKey: string; baseURL?: string } {
+  const apiKey = requiredKey(env, `${prefix}_API_KEY`, name);
+  const baseURL = env[`${prefix}_BASE_URL`] ?? '';
+  return baseURL === '' ? { apiKey } : { apiKey, baseURL };
+}
+
+function hasKey(env: NodeJS.ProcessEnv, variable: string): boolean {
+  return (env[variable] ?? '') !== '';
+}
+
+function requiredKey(env: NodeJS.ProcessEnv, variable: string, name: string): string {
+  const key = env[variable] ?? '';
+  if (key === '')
     throw new ExpectedError(`${name} needs a key in the environment variable ${variable}`);
+  return key;
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -57,7 +57,13 @@ function policyFor(
       return codex({ keepUserTokens: keepRecentTokens });
     case 'timeline':
       return timeline({ keepRecentTokens });
-    default:
+    case 'claude-code':
+    case 'ladder':
+    case 'recursive-summary':
+    case 'sliding-window':
+    case 'step':
+    case 'token-window':
+    case 'turn-window':
       return PRESETS[preset];
   }
 }

@@ -38,7 +38,7 @@ export async function agentOptions(
     settings,
     env: process.env,
     vault: await openVault(folders),
-    model: invocation.model ?? defaultModel(settings, process.env),
+    model: invocation.model ?? defaultModel(settings, process.env) ?? modelWithoutKey(invocation),
     session: sessionOf(invocation, folders),
     permissions: { all: invocation.yes, allow: settings.allow },
     interactive:
@@ -47,6 +47,14 @@ export async function agentOptions(
       (invocation.mode === 'json' && invocation.prompt === ''),
     clock: { now: () => Date.now() },
   };
+}
+
+/** A person sees that a script plays the model; who reads only the answer would take it for one. */
+function modelWithoutKey({ mode }: Invocation): string {
+  if (mode === 'tui') return 'scripted/demo';
+  throw new ExpectedError(
+    'there is no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name one with --model (scripted/demo needs no key)',
+  );
 }
 
 function sessionOf({ resume }: Invocation, folders: Folders): string {

@@ -86,6 +86,8 @@ export class Session {
   #setting: SessionSetting;
   #opened: Opened;
   #system: string;
+  /** Loads the tokenizer of the model; undefined where there is none to be had. */
+  #tokenizer: () => Promise<Counter | undefined>;
   /** The window in the engine's tokens: less than the model's where the provider refused what should have fitted. */
   #windowTokens: number;
 
@@ -102,6 +104,7 @@ export class Session {
     this.#system = system;
     this.#opened = opened;
     this.#windowTokens = setting.model.windowTokens;
+    this.#tokenizer = loadedBehind(setting.model);
   }
 
   static async open(id: string, setting: SessionSetting): Promise<Session> {
@@ -195,6 +198,7 @@ export class Session {
 
   /** The prompt for the next request, compacted first where the policy says so. Instructions are read anew from disk. */
   async prompt(compaction: boolean, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
+    await this.#countExactly();
     const { folders, automatic } = this.#setting;
     const system = systemPrompt(folders.project, readInstructions(folders));
     if (system !== this.#system || automatic !== compaction) await this.#retune(system, compaction);
@@ -203,6 +207,7 @@ export class Session {
 
   /** Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact (B1). */
   async compact(options: CompactOptions): Promise<Fitted<AiSdkMessage>> {
+    await this.#countExactly();
     const { handle, limitTokens } = this.#opened;
     const { settings, automatic } = this.#setting;
     const quarter = Math.floor((handle.pressure * limitTokens) / 4);
@@ -214,6 +219,16 @@ export class Session {
     } finally {
       await handle.retune({ policy: policyOf(settings.compaction, this.#windowTokens, automatic) });
     }
+  }
+
+  /** A session opens with the estimator; before anything is decided by its counts, the tokenizer takes over. */
+  async #countExactly(): Promise<void> {
+    if (this.#opened.exact !== undefined) return;
+    const exact = await this.#tokenizer();
+    if (exact === undefined) return;
+    const { key, tools } = this;
+    const windowTokens = this.#windowTokens;
+    this.#opened = await openHandle(key, tools, this.#setting, this.#system, windowTokens, exact);
   }
 
   async #retune(system: string, automatic: boolean): Promise<void> {
@@ -238,9 +253,12 @@ export class Session {
   /** Goes on with another model, policy or summarizer; the thread and its plan stay. */
   async change(change: Partial<SessionSetting>, system: string = this.#system): Promise<void> {
     const setting = { ...this.#setting, ...change };
+    const isOther = setting.model !== this.#setting.model;
+    const exact = isOther ? undefined : this.#opened.exact;
     const windowTokens =
       change.model === undefined ? this.#windowTokens : change.model.windowTokens;
-    this.#opened = await openHandle(this.key, this.tools, setting, system, windowTokens);
+    this.#opened = await openHandle(this.key, this.tools, setting, system, windowTokens, exact);
+    if (isOther) this.#tokenizer = loadedBehind(setting.model);
     this.#setting = setting;
     this.#system = system;
     this.#windowTokens = windowTokens;
@@ -315,6 +333,8 @@ interface Opened {
   readonly limitTokens: number;
   readonly systemTokens: number;
   readonly toolTokens: number;
+  /** The tokenizer that counts; an estimator does where absent. */
+  readonly exact?: Counter;
 }
 
 async function openHandle(
@@ -323,10 +343,10 @@ async function openHandle(
   setting: SessionSetting,
   system: string,
   windowTokens: number,
+  exact?: Counter,
 ): Promise<Opened> {
   const { settings, vault, model, clock, automatic, summaries } = setting;
   const { compaction } = settings;
-  const exact = await exactCounter(model);
   const counter = exact ?? scaled(estimator(), startCalibration(model.id));
   const systemTokens = counter.text(system);
   const toolTokens = counter.tools(toolSchemas(tools));
@@ -355,12 +375,22 @@ async function openHandle(
     }),
   });
   const handle = await bobbin.thread(key.thread);
-  return { handle, limitTokens: messageLimit(whole), systemTokens, toolTokens };
+  const figures = { limitTokens: messageLimit(whole), systemTokens, toolTokens };
+  return { handle, ...figures, ...(exact === undefined ? {} : { exact }) };
 }
 
-/** The tokenizer of a model, where it is public; loading one takes a while, so that no other model waits for it. */
-async function exactCounter({ id }: Model): Promise<Counter | undefined> {
-  if (modelFacts(id).encoding === undefined) return undefined;
-  const { counterFor } = await import('@bobbin/models');
-  return counterFor(id);
+/** How long a session that was just opened is left in peace. */
+const PEACE_MS = 1_000;
+
+/** The tokenizer of a model, where it is public. To load it takes a while: it begins behind the open session, or when it is needed. */
+function loadedBehind({ id }: Model): () => Promise<Counter | undefined> {
+  if (modelFacts(id).encoding === undefined) return () => Promise.resolve(undefined);
+  let loading: Promise<Counter | undefined> | undefined;
+  const load = (): Promise<Counter | undefined> =>
+    (loading ??= import('@bobbin/models')
+      .then(({ counterFor }) => counterFor(id))
+      // Counting goes on with the estimator.
+      .catch(() => undefined));
+  setTimeout(() => void load(), PEACE_MS).unref();
+  return load;
 }

@@ -52,7 +52,7 @@ test('a session that another process works on is not gone on with; it is free ag
   const { session } = await first.call('state');
   const second = start('--continue');
   assert.equal(await second.end(), 2);
-  assert.match(second.errors, new RegExp(`session ${session} is open in another bobbin`));
+  assert.match(second.errors, new RegExp(`session ${String(session)} is open in another bobbin`));
   const third = start();
   await assert.rejects(
     third.call('command', { name: 'resume', operands: String(session) }),

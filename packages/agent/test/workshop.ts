@@ -18,6 +18,8 @@ export interface WorkshopOptions {
   /** The body of the model: a function of the request, with `log` to write it down. */
   readonly script: string;
   readonly windowTokens?: number;
+  /** Another model than the script. */
+  readonly model?: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: object;
   readonly env?: Record<string, string>;
@@ -101,7 +103,7 @@ async function open(
       settings,
       env,
       vault,
-      model: `scripted/${join(root, 'script.mjs')}@${windowTokens}`,
+      model: options.model ?? `scripted/${join(root, 'script.mjs')}@${windowTokens}`,
       session: options.session ?? newSessionId(Date.now()),
       permissions: { all: yes, allow: settings.allow },
       interactive,

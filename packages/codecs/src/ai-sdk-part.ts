@@ -11,6 +11,14 @@ export function isApproval({ type }: JsonObject): boolean {
   return APPROVALS.has(type);
 }
 
+/**
+ * The Anthropic provider puts its note on where an answer began into each streamed one, and leaves it out of every
+ * request: a message with it can be compacted like any other.
+ */
+function isNote({ type, kind }: JsonObject): boolean {
+  return type === 'custom' && kind === 'anthropic.message_start';
+}
+
 /** `paired` are the calls that are answered within the same message: the provider ran them. */
 export function decodePart(place: Place, paired: ReadonlySet<string>): readonly Part[] {
   const wire = place.object();
@@ -32,7 +40,7 @@ export function decodePart(place: Place, paired: ReadonlySet<string>): readonly 
     case 'tool-result':
       return [decodeResult(place)];
     default:
-      return isApproval(wire) ? [] : [opaque(type, wire)];
+      return isApproval(wire) || isNote(wire) ? [] : [opaque(type, wire)];
   }
 }
 

@@ -360,6 +360,24 @@ test('A14 AI SDK: what was made up is encoded from its parts', () => {
   ]);
 });
 
+test('A14 AI SDK: the note of the Anthropic provider on a streamed answer keeps it from no compaction', () => {
+  const note = { type: 'custom', kind: 'anthropic.message_start' };
+  const options = { anthropic: { id: 'msg_1', model: 'claude-sonnet-5', usage: {} } };
+  const wire: AiSdkMessage[] = [
+    {
+      role: 'assistant',
+      content: [
+        { ...note, providerOptions: options },
+        { type: 'text', text: 'hello' },
+      ],
+    },
+  ];
+  const messages = aiSdk.decode(wire);
+  assert.deepEqual(messages[0]?.parts, [{ kind: 'text', text: 'hello' }]);
+  assert.deepEqual(messages.map(isOpaque), [false]);
+  assert.deepEqual(aiSdk.encode(messages), wire);
+});
+
 test('A14 AI SDK: what is malformed is refused with its place', () => {
   const cases: [object, string][] = [
     [{ role: 'user' }, 'messages[0].content: must be a string or a list of parts, is absent'],

@@ -2,6 +2,7 @@ import { anthropicProblems } from '@bobbin/codecs';
 import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn } from './provider-server-rules.ts';
+import { anthropicEvents } from './provider-server-stream.ts';
 
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -37,6 +38,7 @@ export const anthropicDialect: Dialect = {
     type: 'error',
     error: { type: ERRORS[status] ?? 'api_error', message: text },
   }),
+  stream: anthropicEvents,
   overflow: { status: 400, message: 'prompt is too long: 215012 tokens > 200000 maximum' },
 };
 

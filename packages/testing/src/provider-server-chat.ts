@@ -2,6 +2,7 @@ import { openaiChatProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
+import { chatChunks } from './provider-server-stream.ts';
 
 /** OpenAI's Chat Completions API. */
 export const chatDialect: Dialect = {
@@ -22,6 +23,7 @@ export const chatDialect: Dialect = {
     return completion({ content: null, tool_calls: calls }, 'tool_calls', usage, body);
   },
   error: openaiError,
+  stream: chatChunks,
   overflow: {
     status: 400,
     message:

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '@bobbin/core';
 import { openaiError } from './provider-server-chat.ts';
 import type { Dialect, Finish, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
+import { responseEvents } from './provider-server-stream.ts';
 
 /** OpenAI's Responses API. */
 export const responsesDialect: Dialect = {
@@ -26,6 +27,7 @@ export const responsesDialect: Dialect = {
     return response(item, 'stop', usage, body);
   },
   error: openaiError,
+  stream: responseEvents,
   overflow: {
     status: 400,
     message:

@@ -21,6 +21,8 @@ export interface Dialect {
   problem(body: JsonObject, headers: Readonly<Record<string, string>>): string | undefined;
   answer(text: string, finish: Finish, usage: ProviderUsage, body: JsonObject): JsonObject;
   call(tool: string, args: JsonObject, usage: ProviderUsage, body: JsonObject): JsonObject;
+  /** The same in the events of a stream. */
+  stream(answer: JsonObject): string;
   error(status: number, message: string): JsonObject;
   /** The words in which the provider says that a prompt is too long. */
   readonly overflow: { readonly status: number; readonly message: string };
@@ -153,10 +155,16 @@ function play(
     case 'answer': {
       const text = typeof step.text === 'string' ? step.text : step.text(request);
       const usage = { ...USAGE, ...step.usage };
-      return send(outgoing, 200, dialect.answer(text, step.finish ?? 'stop', usage, request.body));
+      const answer = dialect.answer(text, step.finish ?? 'stop', usage, request.body);
+      return reply(answer, dialect, request, outgoing);
     }
     case 'call':
-      return send(outgoing, 200, dialect.call(step.tool, step.args, USAGE, request.body));
+      return reply(
+        dialect.call(step.tool, step.args, USAGE, request.body),
+        dialect,
+        request,
+        outgoing,
+      );
     case 'error':
       return send(outgoing, step.status, dialect.error(step.status, step.message), step.headers);
     case 'overflow': {
@@ -169,6 +177,18 @@ function play(
     case 'hang':
       return undefined;
   }
+}
+
+/** An answer as it was asked for: whole, or as a stream. */
+function reply(
+  answer: JsonObject,
+  dialect: Dialect,
+  { body }: ProviderRequest,
+  outgoing: ServerResponse,
+): void {
+  if (body['stream'] !== true) return send(outgoing, 200, answer);
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(dialect.stream(answer));
+  return undefined;
 }
 
 function send(

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { bpe } from '@bobbin/models';
+import {
+  providerServer,
+  type DialectName,
+  type ProviderServer,
+  type ProviderStep,
+} from '@bobbin/testing';
+import { ofType, workshop, type Workshop } from './workshop.ts';
+
+type Steps = readonly (ProviderStep | { readonly forever: ProviderStep })[];
+
+const PROVIDERS = [
+  ['anthropic', 'anthropic/claude-sonnet-5-5', 'ANTHROPIC'],
+  ['openai-responses', 'openai/gpt-6.1', 'OPENAI'],
+  ['openai-chat', 'own/large', 'OWN'],
+] as const satisfies readonly (readonly [DialectName, string, string])[];
+
+/** The real client of a provider, on a server that plays the provider. */
+async function asking(
+  t: TestContext,
+  [dialect, model, prefix]: (typeof PROVIDERS)[number],
+  ...steps: Steps
+): Promise<{ server: ProviderServer; shop: Workshop }> {
+  const server = await providerServer(dialect, ...steps);
+  t.after(() => server.close());
+  const settings = {
+    compaction: { reserveTokens: 1_000 },
+    providers: { own: { baseURL: server.url, keyVariable: 'OWN_API_KEY' } },
+  };
+  const env = { [`${prefix}_API_KEY`]: 'KEY', [`${prefix}_BASE_URL`]: server.url };
+  return {
+    server,
+    shop: await workshop(t, { script: '', model: `${model}@16000`, env, settings }),
+  };
+}
+
+const says = (text: string): ProviderStep => ({ kind: 'answer', text });
+const refuses = (status: number, message: string): ProviderStep => ({
+  kind: 'error',
+  status,
+  message,
+  headers: { 'retry-after-ms': '1' },
+});
+
+for (const provider of PROVIDERS) {
+  const [dialect] = provider;
+
+  test(`the loop over the wire, ${dialect}: a call is carried out and answered, usage is taken in`, async (t) => {
+    const { server, shop } = await asking(
+      t,
+      provider,
+      { kind: 'call', tool: 'bash', args: { command: 'echo from-the-tool' } },
+      {
+        kind: 'answer',
+        text: 'It says from-the-tool.',
+        usage: { inputTokens: 40, cacheReadTokens: 900, outputTokens: 7 },
+      },
+    );
+    assert.equal(await shop.line('run it'), 'done', JSON.stringify(ofType(shop.events, 'error')));
+    server.expectDone();
+    assert.match(server.requests[1]?.text ?? '', /run it[^]*from-the-tool/);
+    const last = ofType(shop.events, 'assistant').at(-1);
+    assert.deepEqual(
+      [last?.text, last?.usage],
+      [
+        'It says from-the-tool.',
+        { inputTokens: 40, cacheReadTokens: 900, cacheWriteTokens: 0, outputTokens: 7 },
+      ],
+    );
+    const header = server.requests[0]?.headers;
+    assert.equal(header?.['x-api-key'] ?? header?.['authorization']?.slice(7), 'KEY');
+  });
+
+  test(`B12 what a provider refuses is told in its words, ${dialect}: a wrong key at once, a busy hour after retries`, async (t) => {
+    const { server, shop } = await asking(
+      t,
+      provider,
+      refuses(401, 'invalid api key'),
+      refuses(429, 'slow down'),
+      says('at last'),
+    );
+    assert.equal(await shop.line('hello'), 'failed');
+    assert.equal(ofType(shop.events, 'error')[0]?.error, 'HTTP 401: invalid api key');
+    assert.equal(server.requests.length, 1);
+    assert.equal(await shop.line(''), 'done');
+    assert.equal(ofType(shop.events, 'assistant').at(-1)?.text, 'at last');
+    server.expectDone();
+  });
+
+  test(`E3 a prompt that is refused as too long is compacted and sent again, ${dialect}`, async (t) => {
+    const long = says(Array.from({ length: 300 }, (_, i) => `word${i}`).join(' '));
+    const { server, shop } = await asking(
+      t,
+      provider,
+      long,
+      long,
+      long,
+      { kind: 'overflow' },
+      {
+        forever: says('short'),
+      },
+    );
+    for (let i = 0; i < 4; i++) assert.equal(await shop.line(`Tell me about FACT-${i}`), 'done');
+    assert.match(ofType(shop.events, 'notice')[0]?.text ?? '', /The provider refused the prompt/);
+    assert.equal(ofType(shop.events, 'compaction-end').length, 1);
+    server.expectDone();
+  });
+}
+
+test('B10 on the wire: the summary is asked for without tools and with at most 0.8 of the reserve', async (t) => {
+  for (const provider of PROVIDERS) {
+    const words = Array.from({ length: 300 }, (_, i) => `word${i}`).join(' ');
+    const long: ProviderStep = { kind: 'answer', text: words, usage: { inputTokens: 5_000 } };
+    const { server, shop } = await asking(t, provider, { forever: long });
+    for (let i = 0; i < 6; i++) await shop.line(`Tell me about FACT-${i}`);
+    await shop.line('/compact');
+    const body = server.requests[6]?.body ?? {};
+    const cap = body['max_tokens'] ?? body['max_output_tokens'];
+    assert.deepEqual([provider[0], cap], [provider[0], 800]);
+    const tools = (body['tools'] ?? []) as readonly { name: string }[];
+    assert.ok(!tools.some(({ name }) => name !== 'json'), JSON.stringify(tools));
+  }
+});
+
+test('Anthropic gets cache markers: the system prompt, and messages that stay; at most four', async (t) => {
+  const long = says(Array.from({ length: 1_500 }, (_, i) => `word${i}`).join(' '));
+  const { server, shop } = await asking(t, PROVIDERS[0], { forever: long });
+  await shop.line('one');
+  await shop.line('two');
+  const { system, messages } = server.requests[1]?.body ?? {};
+  const marker = { type: 'ephemeral' };
+  assert.deepEqual((system as { cache_control: unknown }[])[0]?.cache_control, marker);
+  const marked = (messages as { content: { cache_control?: unknown }[] }[])
+    .flatMap(({ content }) => content)
+    .filter(({ cache_control }) => cache_control !== undefined);
+  assert.ok(marked.length >= 1 && marked.length <= 3, `${marked.length} markers`);
+  assert.deepEqual(marked[0]?.cache_control, marker);
+  const openai = await asking(t, PROVIDERS[1], { forever: says('ok') });
+  await openai.shop.line('one');
+  assert.doesNotMatch(JSON.stringify(openai.server.requests[0]?.body), /cache_control/);
+});
+
+test('nobody at the address, and no key', async (t) => {
+  const free = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => free.once('listening', resolve));
+  const { port } = free.address() as AddressInfo;
+  await new Promise((resolve) => free.close(resolve));
+  const settings = { providers: { own: { baseURL: `http://127.0.0.1:${port}/v1` } } };
+  const shop = await workshop(t, { script: '', model: 'own/large', settings });
+  assert.equal(await shop.line('hello'), 'failed');
+  assert.match(ofType(shop.events, 'error')[0]?.error ?? '', /Cannot connect to API/);
+  for (const [model, variable] of [
+    ['anthropic/claude-sonnet-5-5', 'ANTHROPIC_API_KEY'],
+    ['openai/gpt-6.1', 'OPENAI_API_KEY'],
+  ] as const) {
+    await shop.line(`/model ${model}`);
+    assert.equal(
+      ofType(shop.events, 'error').at(-1)?.error,
+      `${model} needs a key in the environment variable ${variable}`,
+    );
+  }
+});
+
+test('C14 a session opens with the estimator; before a prompt is made the tokenizer of the model takes over', async (t) => {
+  const { shop } = await asking(t, PROVIDERS[1]);
+  const exact = await bpe('o200k');
+  const text = 'Counted in tokens, antidisestablishmentarianism is several.';
+  await shop.agent.note({ typed: text });
+  assert.notEqual(shop.agent.session.handle.counter.text(text), exact.text(text));
+  await shop.agent.session.prompt(true, new AbortController().signal);
+  const { handle, systemTokens, system } = shop.agent.session;
+  assert.equal(handle.counter.text(text), exact.text(text));
+  assert.equal(systemTokens, exact.text(system));
+  assert.equal(handle.length, 1);
+});

@@ -1,0 +1,90 @@
+import type { JsonObject } from '@bobbin/core';
+import { objectsIn } from './provider-server-rules.ts';
+
+/** An answer of Anthropic's Messages API as the events of a stream. */
+export function anthropicEvents(answer: JsonObject): string {
+  const { content, stop_reason, stop_sequence, usage, ...head } = answer;
+  const started = { ...head, content: [], stop_reason: null, stop_sequence: null, usage };
+  const blocks = objectsIn(content).flatMap((block, index) => [
+    { type: 'content_block_start', index, content_block: emptied(block) },
+    { type: 'content_block_delta', index, delta: anthropicDelta(block) },
+    { type: 'content_block_stop', index },
+  ]);
+  const events = [
+    { type: 'message_start', message: started },
+    ...blocks,
+    { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage },
+    { type: 'message_stop' },
+  ];
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+function emptied(block: JsonObject): JsonObject {
+  return block['type'] === 'text' ? { type: 'text', text: '' } : { ...block, input: {} };
+}
+
+function anthropicDelta(block: JsonObject): JsonObject {
+  return block['type'] === 'text'
+    ? { type: 'text_delta', text: block['text'] }
+    : { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) };
+}
+
+/** A completion of OpenAI's Chat API as the chunks of a stream. */
+export function chatChunks(answer: JsonObject): string {
+  const { choices, usage, ...rest } = answer;
+  const [choice = {}] = objectsIn(choices);
+  const { message, finish_reason } = choice;
+  const head = { ...rest, object: 'chat.completion.chunk' };
+  const calls = objectsIn((message as JsonObject)['tool_calls']);
+  const delta = {
+    ...(message as JsonObject),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call, index) => ({ index, ...call })) }),
+  };
+  return data(
+    { ...head, choices: [{ index: 0, delta, finish_reason: null }] },
+    { ...head, choices: [{ index: 0, delta: {}, finish_reason }] },
+    { ...head, choices: [], usage },
+    '[DONE]',
+  );
+}
+
+/** A response of OpenAI's Responses API as the events of a stream. */
+export function responseEvents(answer: JsonObject): string {
+  const items = objectsIn(answer['output']).flatMap((item, output_index) => [
+    { type: 'response.output_item.added', output_index, item: unsaid(item) },
+    ...textDeltas(item, output_index),
+    { type: 'response.output_item.done', output_index, item },
+  ]);
+  const isWhole = answer['status'] === 'completed';
+  const started = { ...answer, output: [], status: 'in_progress' };
+  return data({ type: 'response.created', response: started }, ...items, {
+    type: isWhole ? 'response.completed' : 'response.incomplete',
+    response: answer,
+  });
+}
+
+function unsaid(item: JsonObject): JsonObject {
+  return item['type'] === 'message' ? { ...item, content: [] } : { ...item, arguments: '' };
+}
+
+function textDeltas(item: JsonObject, output_index: number): readonly JsonObject[] {
+  return objectsIn(item['content']).flatMap((part, content_index) =>
+    part['type'] === 'output_text'
+      ? [
+          {
+            type: 'response.output_text.delta',
+            item_id: item['id'],
+            output_index,
+            content_index,
+            delta: part['text'],
+          },
+        ]
+      : [],
+  );
+}
+
+function data(...events: readonly (JsonObject | string)[]): string {
+  return events
+    .map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+    .join('');
+}
