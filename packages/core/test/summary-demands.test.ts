@@ -115,6 +115,25 @@ test('C23 what was pasted is nobody’s demand: code, host blocks, demonstration
   );
 });
 
+test('C23 lines of a log are nobody’s demand, and what is wanted of the work at hand binds no longer', () => {
+  const log = [
+    'where is the memory here:',
+    '',
+    '[git-sync] bootstrap of kubernetes, timeout: 30 s',
+    'CREATE refs/heads/release-1.9 - create refs/heads/release-1.9 at b5ec061c',
+    'CREATE refs/heads/respect-timeout-context - create refs/heads/respect-timeout-context at 98a2f22e',
+    'summary: pushed=61 deleted=0 limit=5 must=never relay-mode=bootstrap',
+    '2026-04-10T17:07:47 you must not see this',
+  ];
+  assert.deepEqual(texts(log.join('\n')), []);
+  assert.deepEqual(texts('see refs/heads/respect-timeout-context at 98a2f22e'), []);
+  assert.deepEqual(texts('make sure toolText is also used.'), []);
+  assert.deepEqual(texts('The timeout is 30 s. Make sure nothing breaks.'), [
+    'The timeout is 30 s.',
+    'Make sure nothing breaks.',
+  ]);
+});
+
 test('C23 no demand of an older message is lost for newer ones; of a very long list both ends are kept', () => {
   const rounds = Array.from({ length: 100 }, (_, i) => [
     user(`Never touch /repo/part-${i}.`),

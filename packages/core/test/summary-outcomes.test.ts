@@ -160,12 +160,13 @@ test('a search that finds nothing is an answer, no error; one that cannot search
   );
 });
 
+const resolved = (before: string, after: string): string | undefined =>
+  ended([before, 'FAIL internal/syncer [build failed]'], [after, 'ok'])[0]?.resolution;
+
 test('a run that worked is seen to work whatever prepared for it, and by a run of more; a run of less is not', () => {
   const names =
     'TestSourceFetchRequestIncludesTags|TestRunTagsPruneAndForce|TestAddAnnotatedTagAfterSync';
   const go = `go test ./internal/syncer -run '${names}'`;
-  const resolved = (before: string, after: string): string | undefined =>
-    ended([before, 'FAIL internal/syncer [build failed]'], [after, 'ok'])[0]?.resolution;
   const long = `gofmt -w internal/syncer/syncer.go internal/syncer/protocol.go && ${go} -count=1`;
   assert.deepEqual(
     [

@@ -95,7 +95,10 @@ test('C6 what the agent is about is told apart from what it reported', () => {
     user('Go.'),
     assistant('I run the tests now.', call('bash', { command: 'npm test' })),
   ]);
-  assert.match(renderSummary(doing), /## Current State\n- Working on: I run the tests now\./);
+  assert.match(
+    renderSummary(doing),
+    /## State at m2, the end of what is summarised\n- Working on: I run the tests now\./,
+  );
   const apart = extracted([
     user('Go.'),
     assistant('The tests are next.'),
@@ -116,7 +119,7 @@ test('C6 what the agent is about is told apart from what it reported', () => {
   );
   assert.match(
     renderSummary(done),
-    /## Current State\n- Last said: All is done: the parser is twice as fast\./,
+    /## State at m2, the end of what is summarised\n- Last said: All is done: the parser is twice as fast\./,
   );
 });
 
@@ -217,4 +220,61 @@ test('what was left out is counted; no summary speaks of a search that its reade
   ]);
   const text = fitSummary(s, 40, counter) ?? '';
   assert.match(text, /\(\d+ more entries left out\)$/);
+});
+
+test('C6 the state is of the end of what is summarised, and a later summary dates it anew', () => {
+  const messages = [
+    user('Fix the parser.'),
+    assistant('I read PR #79 now.', call('bash', { command: 'gh pr view 79' })),
+  ];
+  const first = extracted(messages);
+  const nodes = thread(...messages, user('Go on.'), assistant('I push it now.')).path();
+  const request = { nodes: nodes.slice(2), previous: first, task: 'Fix the parser.', round: 2 };
+  assert.deepEqual([first.until, extract(request).until], [1, 3]);
+  assert.equal(extract({ ...request, nodes: [] }).until, 1);
+  assert.match(renderSummary(extract(request)), /## State at m4,.*\n- Last said: I push it now\./);
+});
+
+test('C6 a value is told as a fact, not as a constraint', () => {
+  const s = extracted([user('Never restart it. The staging port is 7443.'), assistant('Noted.')]);
+  assert.match(
+    renderSummary(s),
+    /## Constraints and Preferences\n- Never restart it\. \(user, turn 1\)\n\n## Facts\n- The staging port is 7443\. \(user, turn 1\)\n/,
+  );
+});
+
+test('C6 decisions are choices, and findings that name what they are about; moods, verdicts and plans are neither', () => {
+  const settled = [
+    'I decided to keep the tokenizer and drop the cache.',
+    'We chose SQLite, so that one file is enough.',
+    'I’m sticking with the safer fix: abort during the fetch.',
+    "I'll use `mise exec` instead of relying on the shell.",
+    'The root cause is that `.claude/` is counted as well.',
+    'The issue was that UserAddedPerFile got lost in the conversion.',
+    'It turns out that src/parser.ts is never loaded.',
+    'The fix is simple: use `queueMessage` when streaming.',
+  ];
+  const idle = [
+    'The problem is clear.',
+    'This piecemeal approach is a mess.',
+    'Let me take a different approach.',
+    'Yes, it can improve the first decision.',
+    'I’m waiting on it; if it passes, the fix is ready: retry.',
+    'The current approach is cleaner and more correct.',
+    'It is not good enough to be the only decision-maker for `batch`.',
+    'The issue is the type annotation.',
+    'The root cause might be `a.ts`.',
+    'I have confirmed that the worktree is clean.',
+    'It returns `error`, so that the caller can decide what to show.',
+    'Both should be detected because they have `COLORTERM=truecolor`.',
+  ];
+  const s = extracted([
+    user('Go.'),
+    ...[...settled, ...idle].map((text) => assistant(text)),
+    assistant('Done.'),
+  ]);
+  assert.deepEqual(
+    s.decisions.map(({ text }) => text),
+    settled,
+  );
 });

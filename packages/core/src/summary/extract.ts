@@ -166,6 +166,7 @@ class Extract {
   #withoutNotes(): Summary {
     const { nodes, previous, round } = this.#request;
     const before = this.#previous;
+    const last = nodes.at(-1);
     const said = nodes.findLast(
       ({ message }) => message.role === 'assistant' && textOf(message) !== '',
     );
@@ -186,7 +187,8 @@ class Extract {
       ...before,
       round,
       firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
-      lastTurn: nodes.at(-1)?.turn ?? before.lastTurn,
+      lastTurn: last?.turn ?? before.lastTurn,
+      ...(last === undefined ? {} : { until: last.index }),
       task: this.#task,
       facts: mergedByText(before.facts, constraints(this.#notWhole())),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),

@@ -1,17 +1,18 @@
 import { headOf, LINE_END, tailOf } from '../thread/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import type { Fact, FileRecord, Note, Summary, ToolOutcome } from './summary.ts';
+import type { ArtifactReference, Fact, FileRecord, Note, Summary, ToolOutcome } from './summary.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v3';
+export const SUMMARY_RENDER_VERSION = 'v4';
 
 const SECTIONS = [
   'Original Task',
   'Constraints and Preferences',
+  'Facts',
   'Account',
-  'Current State',
+  'State',
   'Open Items',
-  'Decisions',
+  'Decisions and Findings',
   'Errors & Resolutions',
   'Turn Context (split turn)',
   'Completed Work',
@@ -138,10 +139,16 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
     out.push(root === '' ? HOW_TO_READ : `${HOW_TO_READ} Files are named below ${root}`);
   for (const section of SECTIONS) {
     const own = lines.filter((line) => line.section === section);
-    if (own.length > 0) out.push('', `## ${section}`, ...underHeadings(own));
+    if (own.length > 0) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
   }
   if (leftOut > 0) out.push('', `(${leftOut} more entries left out)`);
   return out.join('\n');
+}
+
+/** What was so at the end of what is summarised may have changed in the messages behind it: it says when it was. */
+function titleOf(section: Section, { until }: Summary): string {
+  if (section !== 'State' || until === undefined) return section;
+  return `State at m${until + 1}, the end of what is summarised`;
 }
 
 /** Lines under one heading together, in the order of the thread. */
@@ -200,10 +207,10 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.task !== null) add('Original Task', RANK.task, taskText(s.task, room));
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
-  if (s.currentTask !== null) add('Current State', RANK.state, `- Working on: ${s.currentTask}`);
+  if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
   const { lastSaid = null } = s;
-  if (lastSaid !== null) add('Current State', RANK.state, `- Last said: ${lastSaid}`);
-  s.currentPlan.forEach((step, i) => add('Current State', RANK.account, `  ${i + 1}. ${step}`));
+  if (lastSaid !== null) add('State', RANK.state, `- Last said: ${lastSaid}`);
+  s.currentPlan.forEach((step, i) => add('State', RANK.account, `  ${i + 1}. ${step}`));
   const open = s.items.filter(({ state }) => state !== 'done');
   addList(
     'Open Items',
@@ -216,7 +223,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     ),
   );
   addList(
-    'Decisions',
+    'Decisions and Findings',
     RANK.finding,
     0,
     SHARE.decisions,
@@ -239,7 +246,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     RANK.finding,
     0,
     SHARE.artifacts,
-    s.artifacts.map((a) => `- artifact:${a.artifactId}: ${a.description} (${a.hint})`),
+    s.artifacts.map((a) => `- artifact:${a.artifactId}: ${artifactText(a)}`),
   );
   lines.push(...noteLines(s));
   for (const o of s.outcomes)
@@ -259,11 +266,11 @@ function factLines(facts: readonly Fact[], room: RenderRoom): readonly Line[] {
   for (const weight of FACT_WEIGHTS)
     for (const i of fromBothEnds([...facts.keys()].filter((k) => weight(facts[k] as Fact)))) {
       if (lines.has(i)) continue;
-      const { text, by, turn } = facts[i] as Fact;
+      const { kind, text, by, turn } = facts[i] as Fact;
       const line = `- ${text} (${by}, turn ${turn})`;
       left -= line.length + 1;
       lines.set(i, {
-        section: 'Constraints and Preferences',
+        section: kind === 'value' ? 'Facts' : 'Constraints and Preferences',
         rank: left >= 0 ? RANK.fact : RANK.more,
         text: line,
         worth: 1 - lines.size / facts.length,
@@ -362,6 +369,11 @@ const place = (at: number | undefined, turn: number): string =>
 const priority = (p: string): string => (p === 'medium' ? '' : ` [${p}]`);
 const because = (reason: string | undefined): string =>
   reason === undefined ? '' : ` — ${reason}`;
+
+/** A hint that only repeats the description is none. */
+function artifactText({ description, hint }: ArtifactReference): string {
+  return hint.includes(description) ? description : `${description} (${hint})`;
+}
 
 function outcomeText(o: ToolOutcome): string {
   const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;

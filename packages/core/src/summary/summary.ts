@@ -92,6 +92,8 @@ export interface Summary {
   readonly round: number;
   readonly firstTurn: number;
   readonly lastTurn: number;
+  /** The index of the last message that it stands for. */
+  readonly until?: number;
   /** The first user message that asks something, verbatim (A11). */
   readonly task: string | null;
   readonly facts: readonly Fact[];
