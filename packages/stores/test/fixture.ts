@@ -1,18 +1,32 @@
 import assert from 'node:assert/strict';
 import {
   textMessage,
+  type CompactionEvent,
   type MessageId,
   type Store,
   type ThreadId,
   type ThreadKey,
 } from '@bobbin/core';
 import { everything } from '../src/conformance/everything.ts';
-import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
+import { dropPlan, nodesOf, talk } from '../src/conformance/sample.ts';
 
 /** What is in every fixture: a thread with two plans, a fork, events and vectors. */
 const key: ThreadKey = { tenant: 'fixture', thread: 'kept for ever' as ThreadId };
 const path = talk(6, 'rare');
 const fork = nodesOf([textMessage('user', 'or else?')], path.slice(0, 4));
+
+/** An event as the first versions wrote it: it did not name its thread. */
+function warning(message: string): CompactionEvent {
+  const event = {
+    kind: 'warning',
+    message,
+    time: 1,
+    tokensBefore: 2,
+    tokensAfter: 3,
+    limitTokens: 4,
+  };
+  return event as unknown as CompactionEvent;
+}
 
 export async function fill(store: Store): Promise<void> {
   await store.append(key, path.slice(0, 4));
