@@ -95,3 +95,15 @@ test('a pin is a witness: what it forbids is not told as allowed, nor its secret
     },
   ]);
 });
+
+test('B1 what the user asks of a summary is said by the user', async () => {
+  const prose = 'The user asks for the ports of cluster blue-7.';
+  const told = (instructions?: string): Promise<Summary> =>
+    verifiedSummarizer(answering({ prose, currentTask: 'Go on.' })).summarize({
+      ...REQUEST,
+      previous: null,
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+  assert.equal((await told('Tell the ports of cluster blue-7.')).prose, prose);
+  assert.equal((await told()).prose, null);
+});

@@ -21,12 +21,20 @@ export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {
     id: inner.id,
     async summarize(request: SummaryRequest) {
       const answer = await sound.summarize(request);
-      const { nodes, kept = [], maxTokens, counter = estimator() } = request;
+      const { nodes, kept = [], instructions = '', maxTokens, counter = estimator() } = request;
       const previous = request.previous === null ? null : redactSummary(request.previous, redact);
       const truth = cleanExtract({ ...request, previous }, redact);
       const stands = kept.map(({ node }) => node);
-      const grounds = { nodes, kept: stands, redact, previous, truth, maxTokens, counter };
-      const verified = verify(answer, grounds);
+      const verified = verify(answer, {
+        nodes,
+        kept: stands,
+        instructions,
+        redact,
+        previous,
+        truth,
+        maxTokens,
+        counter,
+      });
       tell(verified, request);
       return verified.summary;
     },

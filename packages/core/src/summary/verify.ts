@@ -27,6 +27,8 @@ export interface Grounds {
   readonly nodes: readonly Node[];
   /** Messages that stay in the prompt, pins among them: what they say was said. */
   readonly kept?: readonly Node[];
+  /** What the user asks of this summary (B1): their words too. */
+  readonly instructions?: string;
   /** What the other texts have gone through: what is quoted from kept messages goes through it too. */
   readonly redact?: Redact;
   readonly previous: Summary | null;
@@ -78,7 +80,8 @@ class Check {
   readonly #quoted: Note[] = [];
 
   constructor(summary: Summary, grounds: Grounds) {
-    const { nodes, kept = [], redact = (text) => text, previous, truth } = grounds;
+    const { nodes, kept = [], instructions = '', previous, truth } = grounds;
+    const { redact = (text: string) => text } = grounds;
     this.#summary = summary;
     this.#grounds = grounds;
     const stands = constraints(kept).map((fact) => ({ ...fact, text: redact(fact.text) }));
@@ -87,11 +90,21 @@ class Check {
     const before = previous === null ? '' : renderSummary({ ...previous, facts: [], notes: [] });
     const bare = { facts: [], notes: [], outcomes: [], files: [] };
     this.#witness = new Witness(claimsOf(summary), heard, {
-      user: [truth.task ?? '', ...spoken.map(({ text }) => text), ...wishesBefore(previous)],
+      user: [
+        truth.task ?? '',
+        instructions,
+        ...spoken.map(({ text }) => text),
+        ...wishesBefore(previous),
+      ],
       assistant: previous === null ? [] : [renderSummary({ ...previous, ...bare })],
     });
     this.#orders = spoken;
-    this.#corpus = new Corpus(heard, [before, truth.task ?? '', renderSummary(truth)]);
+    this.#corpus = new Corpus(heard, [
+      before,
+      truth.task ?? '',
+      instructions,
+      renderSummary(truth),
+    ]);
   }
 
   run(): Summary {
