@@ -2,20 +2,34 @@ import { parseArgs } from 'node:util';
 import { ExpectedError } from './expected-error.ts';
 import { foldersOf } from './folders.ts';
 
-const AGENT_HELP = `Usage: bobbin [OPTIONS] [PROMPT…]
-       bobbin import FILE
+const AGENT_HELP = `Usage: bobbin [OPTIONS]
+       bobbin agent [OPTIONS] [PROMPT…]
 
-A coding agent for long sessions, in the current folder. Without -p or --mode it needs a terminal.
+A coding agent for long sessions, in the current folder. Without -p or --mode
+it needs a terminal.
 
 Options:
-  -p, --print          Answer the prompt (or what comes in on stdin), print the answer, and end.
-  --mode json|rpc      Speak JSON events a line, or JSON-RPC over stdin and stdout (docs/agent.md).
-  --model PROVIDER/ID  anthropic/…, openai/…, ollama/…, a provider of the settings, or scripted/demo.
+  -p, --print          Answer the prompt, with what comes in on stdin, print the
+                       answer, and end.
+  --mode json|rpc      Speak JSON events a line, or JSON-RPC over stdin and
+                       stdout (docs/agent.md).
+  --model PROVIDER/ID  anthropic/…, openai/…, ollama/…, a provider of the
+                       settings, or scripted/demo, which needs no key.
   -c, --continue       Go on with the newest session of this folder.
-  --resume [ID]        Choose a session of this folder to go on with, or name it.
-  --session ID|FILE    The session of that name.
+  --resume [ID]        Go on with a session of this folder, chosen or named.
+  --session ID|FILE    The session of this folder with that name or file.
   --yes                Allow all commands and writes without asking.
-  --help, --version
+  -h, --help           This text.
+  -v, --version        The version.
+
+Example:
+  bobbin -p "what does this project do?"
+
+Exit codes:
+  0    Done.
+  1    It failed, or was stopped.
+  2    It was called wrongly, or there is nothing it can answer with.
+  130  Interrupted.
 `;
 
 export interface Invocation {
@@ -48,8 +62,8 @@ function invocationOf(args: readonly string[]): Invocation {
   const named = at >= 0 && args[at + 1]?.startsWith('-') === false ? args[at + 1] : undefined;
   const rest = named === undefined ? args : args.toSpliced(at + 1, 1);
   const { values, positionals } = parsed(rest);
-  const [first, ...others] = positionals;
-  const isImport = first === 'import';
+  const [, ...others] = positionals;
+  const isImport = args[0] === 'import';
   if (isImport && others.length !== 1) throw new ExpectedError('import takes one file');
   const { mode } = values;
   if (mode !== undefined && mode !== 'json' && mode !== 'rpc')
@@ -84,9 +98,11 @@ function resumeOf(values: Values, named: string | undefined): Invocation['resume
 
 /** Runs the agent as it was called and gives the exit code: 0 done, 1 failed, 2 called wrongly, 130 interrupted. */
 export async function runAgent(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(AGENT_HELP);
-    return 0;
+  const own = new Set(args.slice(0, args.includes('--') ? args.indexOf('--') : args.length));
+  if (own.has('--help') || own.has('-h')) return print(AGENT_HELP);
+  if (own.has('--version') || own.has('-v')) {
+    const { default: packageJson } = await import('../package.json', { with: { type: 'json' } });
+    return print(`${packageJson.version}\n`);
   }
   try {
     const invocation = invocationOf(args);
@@ -102,4 +118,9 @@ export async function runAgent(args: readonly string[]): Promise<number> {
     process.stderr.write(`bobbin: ${error.message}\n`);
     return 2;
   }
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
 }

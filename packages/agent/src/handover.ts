@@ -9,6 +9,7 @@ import {
   wordsOf,
   type Node,
   type Summarizer,
+  type SummaryReport,
   type ThreadKey,
 } from '@bobbin/core';
 import type { Session } from './session.ts';
@@ -45,8 +46,10 @@ export async function pulledOut(
     maxTokens: SUMMARY_TOKENS,
     counter: handle.counter,
     signal,
+    report: (report: SummaryReport) => session.charge(report),
   };
   const summary = await trying(session.summarizer(), signal).summarize(request);
+  await session.keepCharges();
   const text = fitSummary(summary, SUMMARY_TOKENS, handle.counter) ?? '';
   return [text, ...quotes(path, goal)].join('\n\n');
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { text as textOfStream } from 'node:stream/consumers';
 import { DecodeError, portable, recogniseSession } from '@bobbin/codecs';
 import { Thread, type ThreadId } from '@bobbin/core';
 import { ExpectedError } from './expected-error.ts';
@@ -14,7 +15,7 @@ export interface Imported {
 }
 
 /**
- * Makes a session of this folder from a session file of pi, Claude Code, Codex or OpenCode. All of its messages come
+ * Makes a session of this folder from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, or from stdin (-). All of its messages come
  * along, also those that its harness had compacted: the engine winds them anew, and what they hold can be recalled.
  */
 export async function importSession(
@@ -23,12 +24,16 @@ export async function importSession(
   { store }: Vault,
   now: number,
 ): Promise<Imported> {
-  const text = await readFile(resolve(folders.project, file), 'utf8').catch((error: unknown) => {
+  const text = await (
+    file === '-' ? textOfStream(process.stdin) : readFile(resolve(folders.project, file), 'utf8')
+  ).catch((error: unknown) => {
     throw new ExpectedError((error as Error).message);
   });
   const format = recogniseSession(text);
   if (format === undefined)
-    throw new ExpectedError(`${file} is no session file of pi, Claude Code, Codex or OpenCode`);
+    throw new ExpectedError(
+      `${file} is no session file of Bobbin, pi, Claude Code, Codex or OpenCode`,
+    );
   try {
     const messages = portable(format.decode(text).messages);
     const session = newSessionId(now);

@@ -1,6 +1,7 @@
-import { validUsage, type Usage } from '@bobbin/core';
-import type { ModelSettings } from './settings.ts';
+import { modelFacts, validUsage, type Usage } from '@bobbin/core';
+import { modelSettings } from './models.ts';
 import type { Session } from './session.ts';
+import type { Settings } from './settings.ts';
 import { addUsage, cacheShare, NO_USAGE } from './usage.ts';
 
 /** What a session cost: its answers and its summaries, from what the providers reported. */
@@ -10,43 +11,52 @@ export interface Ledger {
   readonly summaries: Usage;
   /** The share of the input that was read from the provider's cache. */
   readonly cacheShare: number;
-  /** In the currency of the settings' prices; undefined where none are given. */
+  /** In the currency of the settings' prices; undefined where no model that was asked has one. */
   readonly price?: number;
+  /** How many calls were of models without a price. */
+  readonly unpriced: number;
 }
 
-export async function ledgerOf(session: Session): Promise<Ledger> {
-  const path = await session.path();
-  const reported = path.flatMap(({ message }) => validUsage(message) ?? []);
-  const answers = reported.reduce(addUsage, NO_USAGE);
-  const events = await session.store.events(session.key);
-  const summaries = events
-    .flatMap(({ event }) =>
-      event.kind === 'summary-report' && event.report.kind === 'called' ? [event.report.usage] : [],
-    )
-    .reduce(addUsage, NO_USAGE);
-  const price = priceOf(addUsage(answers, summaries), session.model.settings, session.cachePrices);
+/** What one model was paid for. */
+interface Entry {
+  readonly model: string;
+  readonly usage: Usage;
+}
+
+/** Whatever was asked for was paid: forks that were left count too. */
+export async function ledgerOf({ store, key, setting }: Session): Promise<Ledger> {
+  const answers: Entry[] = [];
+  for await (const nodes of store.nodes(key))
+    for (const { message } of nodes) {
+      const usage = validUsage(message);
+      if (usage !== undefined) answers.push({ model: message.meta?.model ?? '', usage });
+    }
+  const summaries = (await store.events(key)).flatMap(({ event }): readonly Entry[] =>
+    event.kind === 'summary-report' && event.report.kind === 'called' ? [event.report] : [],
+  );
+  const answered = sumOf(answers);
+  const all = [...answers, ...summaries];
+  const prices = all.flatMap(({ model, usage }) => priceOf(usage, model, setting.settings) ?? []);
   return {
-    requests: reported.length,
-    answers,
-    summaries,
-    cacheShare: cacheShare(answers),
-    ...(price === undefined ? {} : { price }),
+    requests: answers.length,
+    answers: answered,
+    summaries: sumOf(summaries),
+    cacheShare: cacheShare(answered),
+    ...(prices.length === 0 ? {} : { price: prices.reduce((sum, price) => sum + price, 0) }),
+    unpriced: all.length - prices.length,
   };
 }
 
-export interface CachePrices {
-  /** Multiples of the price of fresh input. */
-  readonly read: number;
-  readonly write: number;
+function sumOf(entries: readonly Entry[]): Usage {
+  return entries.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
 }
 
-export function priceOf(
-  usage: Usage,
-  { inputPrice, outputPrice }: ModelSettings,
-  cache: CachePrices,
-): number | undefined {
+/** What a model was paid, by the prices of the settings; undefined where they have none for it. */
+export function priceOf(usage: Usage, model: string, settings: Settings): number | undefined {
+  const { inputPrice, outputPrice } = modelSettings(model, settings);
   if (inputPrice === undefined || outputPrice === undefined) return undefined;
+  const { readPrice = 1, writePrice = 1 } = modelFacts(model).cache ?? {};
   const input =
-    usage.inputTokens + usage.cacheReadTokens * cache.read + usage.cacheWriteTokens * cache.write;
+    usage.inputTokens + usage.cacheReadTokens * readPrice + usage.cacheWriteTokens * writePrice;
   return (input * inputPrice + usage.outputTokens * outputPrice) / 1_000_000;
 }

@@ -11,7 +11,6 @@ export interface Model {
   readonly provider: string;
   readonly id: string;
   readonly windowTokens: number;
-  readonly settings: ModelSettings;
   /** Whether the provider holds it to a schema; free text is asked for otherwise. */
   readonly structured: boolean;
   load(): Promise<LanguageModel>;
@@ -45,10 +44,10 @@ export function chooseModel(
     throw new ExpectedError(
       `a model is named provider/id, such as anthropic/claude-sonnet-5, not ${JSON.stringify(name)}`,
     );
-  const own = settings.models[name] ?? settings.models[`${provider}/${id}`] ?? {};
+  const own = modelSettings(name, settings);
   const windowTokens =
     window === undefined ? (own.windowTokens ?? contextLimit(name)) : Number(window);
-  const common = { name, provider, id, windowTokens, settings: own };
+  const common = { name, provider, id, windowTokens };
   switch (provider) {
     case 'scripted':
       return {
@@ -79,6 +78,11 @@ export function chooseModel(
         load: once(compatible(provider, id, settings, env, name)),
       };
   }
+}
+
+/** What the settings know of a model, with or without the window behind its name. */
+export function modelSettings(name: string, { models }: Settings): ModelSettings {
+  return models[name] ?? models[name.replace(/@\d+$/, '')] ?? {};
 }
 
 function compatible(

@@ -69,12 +69,20 @@ async function runTui(invocation: Invocation, folders: Folders): Promise<number>
   return tuiMode(invocation, folders);
 }
 
-/** Imports, and goes on from there where there is a terminal. */
+/** Imports, and goes on from there where there is a terminal. What cannot be imported is a failure, not a wrong call. */
 async function runImport(invocation: Invocation, folders: Folders): Promise<number> {
   const { importSession } = await import('./import-session.ts');
   const vault = await openVault(folders);
-  const imported = await importSession(invocation.file ?? '', folders, vault, Date.now());
-  await vault.store.close();
+  let imported;
+  try {
+    imported = await importSession(invocation.file ?? '', folders, vault, Date.now());
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error;
+    process.stderr.write(`bobbin: ${error.message}\n`);
+    return EXIT_CODES.failed;
+  } finally {
+    await vault.store.close();
+  }
   const { session, format, messages } = imported;
   process.stdout.write(`Imported ${messages} messages of ${format} as session ${session}.\n`);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;

@@ -14,6 +14,7 @@ import {
   trustedSummarizer,
   type ArtifactStore,
   type Clock,
+  type CompactionEvent,
   type CompactOptions,
   type Counter,
   type Fitted,
@@ -33,13 +34,12 @@ import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
 import type { LivePrompt } from '@bobbin/models';
 import type { Folders } from './folders.ts';
 import { readInstructions } from './instructions.ts';
-import type { CachePrices } from './ledger.ts';
 import type { Model } from './models.ts';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import { saidParts, type Said } from './said.ts';
 import { projectName } from './session-id.ts';
 import type { Settings } from './settings.ts';
-import { sessionSummarizer } from './summarizing.ts';
+import { namedFor, sessionSummarizer } from './summarizing.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { openCalls, resultMessage } from './tool-run.ts';
 import { toolbox, toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
@@ -86,6 +86,8 @@ export class Session {
   #setting: SessionSetting;
   #opened: Opened;
   #system: string;
+  /** What was paid for and is not in the ledger yet. */
+  readonly #charges: CompactionEvent[] = [];
   /** Loads the tokenizer of the model; undefined where there is none to be had. */
   #tokenizer: () => Promise<Counter | undefined>;
   /** The window in the engine's tokens: less than the model's where the provider refused what should have fitted. */
@@ -189,6 +191,7 @@ export class Session {
     const parts = saidParts(said);
     const meta = pinned ? { time, pinned } : { time };
     const [id] = await this.handle.appendDecoded([{ role: 'user', parts, meta }]);
+    await this.keepCharges();
     return id as MessageId;
   }
 
@@ -284,14 +287,27 @@ export class Session {
     if (summary === undefined || summaries === 'extract' || mannerOf(name).display === 'none')
       return undefined;
     const { displaySummary } = await import('@bobbin/models');
-    const report = this.#setting.onSummaryReport;
-    return displaySummary(summary, await summaryModel.load(), { signal, report });
+    const report = (told: SummaryReport): void => {
+      const named = namedFor(summaryModel, told);
+      this.#setting.onSummaryReport(named);
+      this.charge(named);
+    };
+    const made = await displaySummary(summary, await summaryModel.load(), { signal, report });
+    await this.keepCharges();
+    return made;
   }
 
-  /** What the cache costs, in multiples of fresh input. */
-  get cachePrices(): CachePrices {
-    const { readPrice = 1, writePrice = 1 } = modelFacts(this.model.id).cache ?? {};
-    return { read: readPrice, write: writePrice };
+  /** Notes what was paid for a summary beside the engine: for a hand-over, a mention, a list. */
+  charge(report: SummaryReport): void {
+    const tokens = { tokensBefore: 0, tokensAfter: 0, limitTokens: this.#opened.limitTokens };
+    const time = this.#setting.clock.now();
+    const { thread } = this.key;
+    this.#charges.push({ kind: 'summary-report', report, thread, time, ...tokens });
+  }
+
+  /** Puts the charges into the ledger; of a session that is not there yet, when its first message is. */
+  async keepCharges(): Promise<void> {
+    if (this.handle.length > 0) await this.store.record(this.key, this.#charges.splice(0));
   }
 
   /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */

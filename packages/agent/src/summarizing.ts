@@ -36,8 +36,9 @@ export function sessionSummarizer(options: SummarizingOptions): Summarizer {
       onStart?.();
       if (model === undefined) return extractSummarizer.summarize(request);
       const report = (told: SummaryReport): void => {
-        onReport?.(told);
-        request.report?.(told);
+        const named = namedFor(model, told);
+        onReport?.(named);
+        request.report?.(named);
       };
       try {
         const summarizer = await modelSummarizerOf(model, options);
@@ -48,6 +49,11 @@ export function sessionSummarizer(options: SummarizingOptions): Summarizer {
       }
     },
   };
+}
+
+/** A report that names the model as the settings do, which know its price. */
+export function namedFor({ name }: Model, report: SummaryReport): SummaryReport {
+  return report.kind === 'called' ? { ...report, model: name } : report;
 }
 
 const answerOf = ({ structured }: Model): AnswerForm => (structured ? 'structured' : 'prose');

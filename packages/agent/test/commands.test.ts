@@ -264,7 +264,7 @@ test('what is no session file is refused with a reason', async (t) => {
   const { vault } = shop.agent.options;
   await assert.rejects(
     importSession('x.jsonl', shop.folders, vault, 0),
-    /is no session file of pi, Claude Code, Codex or OpenCode/,
+    /is no session file of Bobbin, pi, Claude Code, Codex or OpenCode/,
   );
   await assert.rejects(importSession('none.jsonl', shop.folders, vault, 0), /ENOENT/);
 });

@@ -6,7 +6,8 @@ export function isAgentCall(args: readonly string[]): boolean {
   const [first] = args;
   if (first === undefined) return process.stdin.isTTY && process.stdout.isTTY;
   if (ABOUT_ALL.has(first)) return false;
-  return first === 'agent' || first.startsWith('-');
+  // A command is one word; a prompt that is one word goes behind `agent`.
+  return first === 'agent' || first.startsWith('-') || /\s/.test(first);
 }
 
 export async function runAgentCommand(args: readonly string[]): Promise<number> {

@@ -1,6 +1,6 @@
 import { usageTokens, type Usage } from '@bobbin/core';
 import { percentText, tokensText } from '../figures.ts';
-import { ledgerOf } from '../ledger.ts';
+import { ledgerOf, type Ledger } from '../ledger.ts';
 import type { SlashCommand } from './command.ts';
 
 export const costCommand: SlashCommand = {
@@ -10,18 +10,24 @@ export const costCommand: SlashCommand = {
   when: 'any',
   async run({ session }) {
     const ledger = await ledgerOf(session);
-    const { requests, answers, summaries, cacheShare, price } = ledger;
+    const { requests, answers, summaries, cacheShare } = ledger;
     return {
       text: [
         `             ${HEADS.map((head) => head.padStart(12)).join('')}`,
         row(`${requests} answers`, answers),
         row('summaries', summaries),
-        `${percentText(cacheShare)} of the input came from the cache.${price === undefined ? ' Set models.NAME.inputPrice and outputPrice to see a price.' : ` Price: ${price.toFixed(4)}.`}`,
+        `${percentText(cacheShare)} of the input came from the cache. ${priceText(ledger)}`,
       ].join('\n'),
       data: { ...ledger, answers: { ...answers }, summaries: { ...summaries } },
     };
   },
 };
+
+function priceText({ price, unpriced }: Ledger): string {
+  if (price === undefined) return 'Set models.NAME.inputPrice and outputPrice to see a price.';
+  const rest = unpriced === 0 ? '' : ` without ${unpriced} calls of models that have no price`;
+  return `Price: ${price.toFixed(4)}${rest}.`;
+}
 
 const HEADS = ['fresh', 'cache read', 'cache write', 'output', 'sum'];
 

@@ -21,6 +21,7 @@ export class Conversation {
   #agent: Agent | undefined;
   #session = '';
   #usage: Usage = NO_USAGE;
+  #price: number | undefined;
   /** Lines are carried out one after another. */
   #work: Promise<unknown> = Promise.resolve();
 
@@ -89,8 +90,7 @@ export class Conversation {
       const texts = [...event.texts, editor.getText()];
       editor.setText(texts.filter((text) => text !== '').join('\n'));
     }
-    if (event.type === 'assistant' || event.type === 'compaction-end')
-      this.#usage = addUsage(this.#usage, event.usage);
+    if (event.type === 'assistant' || event.type === 'compaction-end') this.#pay(event.usage);
     if (event.type === 'context') this.#takeContext(event);
     if (event.type === 'permission') void this.#askPermission(event);
     this.#transcript.take(event);
@@ -110,22 +110,26 @@ export class Conversation {
 
   /** What the session cost before it was opened here. */
   async #countCost(agent: Agent): Promise<void> {
-    const { answers, summaries } = await ledgerOf(agent.session);
+    const { answers, summaries, price } = await ledgerOf(agent.session);
     this.#usage = addUsage(answers, summaries);
+    this.#price = price;
     agent.tellContext();
+  }
+
+  #pay(usage: Usage): void {
+    this.#usage = addUsage(this.#usage, usage);
+    const model = this.#agent?.session.model.name ?? this.#options.model;
+    const price = priceOf(usage, model, this.#options.settings);
+    if (price !== undefined) this.#price = (this.#price ?? 0) + price;
   }
 
   #takeContext(event: Extract<AgentEvent, { type: 'context' }>): void {
     const { tokens, windowTokens, automatic, usage } = event;
     const session = this.#agent?.session;
-    const price =
-      session === undefined
-        ? undefined
-        : priceOf(this.#usage, session.model.settings, session.cachePrices);
     const cost =
-      price === undefined
+      this.#price === undefined
         ? `used ${tokensText(usageTokens(this.#usage))}`
-        : `cost ${price.toFixed(2)}`;
+        : `cost ${this.#price.toFixed(2)}`;
     const model = session?.model.name ?? this.#options.model;
     this.#screen.footer.state = { model, tokens, windowTokens, usage, automatic, cost };
   }
