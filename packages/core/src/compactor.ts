@@ -21,6 +21,7 @@ import { render } from './prompt/render.ts';
 import type { ProviderRules } from './prompt/rules.ts';
 import { extractSummarizer, refusal } from './summary/summarizer.ts';
 import type { Summary } from './summary/summary.ts';
+import { spanOf } from './thread/span.ts';
 import type { Node } from './thread/thread.ts';
 
 /** All that a compaction needs beside the thread. */
@@ -157,6 +158,7 @@ class Run {
       this.#target(),
       this.#setting.policy.stop === 'at-target',
     );
+    this.#giveBack();
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
     const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
@@ -206,6 +208,18 @@ class Run {
     return this.#job.forced === true
       ? Math.min(target, Math.floor(this.#draft.tokens / 2))
       : target;
+  }
+
+  /** Results were cut before it was known how short the summary is: the newest get back what room is left. */
+  #giveBack(): void {
+    const target = this.#setting.policy.stop === 'at-target' ? this.#target() : 0;
+    for (const entry of this.#draft.entries.toReversed()) {
+      const tokens = this.#draft.cutBy(entry);
+      const span = tokens > 0 && !entry.pinned ? spanOf([entry.node]) : undefined;
+      if (span === undefined || this.#draft.tokens + tokens > target) continue;
+      this.#draft.restore(entry);
+      this.#tell({ kind: 'restored', span, tokens });
+    }
   }
 
   /** What the last resort frees beyond the limit, so that the next message does not need it again. */

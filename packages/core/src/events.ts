@@ -28,6 +28,8 @@ export type EventDetail =
       readonly span: Span;
       readonly freed: number;
     }
+  /** Room was left: a result that was cut is shown whole again. */
+  | { readonly kind: 'restored'; readonly span: Span; readonly tokens: number }
   | {
       readonly kind: 'summarized';
       readonly strategy: string;

@@ -120,3 +120,29 @@ test('C1 promptAt shows a past prompt as it was first made; a length shows a lat
   for (const [version, prompt] of [...made].slice(1, -1))
     assert.deepEqual((await watched.handle.promptAt(version)).messages, prompt.messages);
 });
+
+function passes(count: number): string {
+  return Array.from({ length: count }, (_, i) => `pass ${i}`).join('\n');
+}
+
+test('C19 what was cut before the summary turned out short is shown whole again, the newest first', async () => {
+  const watched = await WatchedThread.open({ window: 16_000 });
+  await watched.append(user('Port every module.'));
+  for (let step = 0; step < 60; step++) {
+    const asked = call('read', { path: `/src/m-${step}.ts` }, `c-${step}`);
+    await watched.append(
+      assistant(`Step ${step}.`, asked),
+      result(asked, passes(step % 3 === 0 ? 400 : 60)),
+    );
+    const { compacted, events, prompt, limitTokens } = await watched.prompt();
+    if (!compacted) continue;
+    const restored = events.flatMap((event) =>
+      event.kind === 'restored' ? [event.span.ids[0]] : [],
+    );
+    for (const id of restored)
+      assert.ok(prompt.messages.some(({ source }) => source.kind === 'kept' && source.id === id));
+    assert.ok(prompt.tokens <= limitTokens / 2 + 50, `${prompt.tokens} of ${limitTokens}`);
+    if (restored.length > 0) return;
+  }
+  assert.fail('nothing was restored');
+});

@@ -125,7 +125,7 @@ test('B24 defaults: 16 384 tokens in reserve, 20 000 kept, 0.8 of the reserve fo
 });
 
 test('B24 the summary enters as a user message that frames it as a hand-over', async () => {
-  const watched = await opened(now(pi({ keepRecentTokens: 10 })), ...session('u1 a1 u2'));
+  const watched = await opened(now(pi({ keepRecentTokens: 10 })), ...session('u1 a1 a1 a1 a1 u2'));
   const { prompt } = await watched.prompt();
   const [first] = prompt.messages;
   assert.equal(first?.message.role, 'user');

@@ -131,6 +131,22 @@ export class Draft {
     if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
   }
 
+  /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
+  cutBy(entry: Entry): number {
+    const action = this.action(entry);
+    const isCut =
+      action?.kind === 'externalize' && isSeatAction(action) && !this.#earlier.has(action);
+    return isCut ? entry.tokens - this.cost(entry) : 0;
+  }
+
+  /** Shows an entry that this draft cut as it came in. */
+  restore(entry: Entry): void {
+    const action = this.action(entry);
+    this.#records = this.#records.filter((record) => record !== action);
+    this.#actions.delete(entry.node.id);
+    this.#price(entry);
+  }
+
   /** Hides messages, except pins: a pin outlives its time. */
   hide(hides: readonly Hide[]): void {
     const fresh = hides.filter(
