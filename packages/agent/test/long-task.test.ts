@@ -82,7 +82,7 @@ test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every
 
 test('C23 a rule pinned in words outlives ten compactions, word for word', async (t) => {
   const { agent, events, line, requests } = await workshop(t, {
-    script: SCRIPT.replace('#(\\\\d+)', '#(\\\\d+)'),
+    script: SCRIPT,
   });
   await line(`/pin ${RULE}`);
   await line('make the parts');

@@ -231,6 +231,89 @@ test('B14 RPC: the same by JSON-RPC, with permissions asked and answered', async
   assert.equal(await client.end(), 0);
 });
 
+const isEvent =
+  (type: string) =>
+  ({ method, params }: Line): boolean =>
+    method === 'event' && (params as Line)['type'] === type;
+
+test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes after kill -9 by the protocol alone', async (t) => {
+  const { home, project, args } = place(t);
+  const client = new Client(['--mode', 'rpc', ...args], project, home);
+  t.after(() => client.kill());
+  const command = async (name: string, operands: string = ''): Promise<Line> =>
+    (await client.call('command', { name, operands }))['data'] as Line;
+  const said = async (): Promise<readonly string[]> =>
+    ((await client.call('messages')) as unknown as { role: string; text: string }[])
+      .filter(({ role }) => role === 'user')
+      .map(({ text }) => text);
+
+  // A long task; what is said in the middle of a compaction is queued, sent, and answered.
+  await client.call('say', { text: 'do 24 steps' });
+  await client.until(isEvent('compaction-start'));
+  assert.deepEqual(await client.call('say', { text: 'hurry up' }), { queued: true });
+  assert.deepEqual(await client.call('rest'), { reason: 'done' });
+  const answers = client.events.flatMap(({ type, text }) =>
+    type === 'assistant' ? [String(text)] : [],
+  );
+  assert.ok(answers.some((text) => text.startsWith('Heard: hurry up')));
+  assert.equal(answers.at(-1), 'All 24 steps are done.');
+  assert.equal(client.events.filter(({ type }) => type === 'tool-end').length, 24);
+  await client.call('say', { text: 'thank you' });
+  await client.call('rest');
+
+  // A branch behind the compaction keeps it, one before it undoes it.
+  const listed = (await command('branch')) as unknown as readonly { text: string }[];
+  assert.deepEqual(
+    listed.map(({ text }) => text),
+    ['do 24 steps', 'hurry up', 'thank you'],
+  );
+  const late = await command('branch', '3');
+  assert.ok(Number((await command('context'))['summaries']) > 0);
+  await command('resume', String(late['from']));
+  await command('branch', '1');
+  const early = await command('context');
+  assert.deepEqual([early['summaries'], early['messages']], [0, 1]);
+  await command('resume', String(late['from']));
+
+  // A compaction is undone, then a turn.
+  await client.call('command', { name: 'compact' });
+  await client.call('rest');
+  assert.equal((await command('undo'))['undone'], 'compaction');
+  assert.equal((await command('undo', 'turn'))['undone'], 'turn');
+  assert.deepEqual(await said(), ['do 24 steps', 'hurry up']);
+
+  // A hand-over starts a new session with what matters, and goes on.
+  const { session, from } = await command('handoff', 'write the report on the steps');
+  assert.deepEqual(await client.call('rest'), { reason: 'done' });
+  const [handed] = await said();
+  assert.match(
+    String(handed),
+    new RegExp(`^write the report .*\\n\\n\\[Handed over from session ${String(from)};`),
+  );
+  assert.equal((await client.call('state'))['session'], session);
+
+  // kill -9 in the middle of a task; the next process goes on with it.
+  const at = client.lines.length;
+  await client.call('say', { text: 'do 40 steps' });
+  await client.until(
+    (line) =>
+      isEvent('tool-end')(line) && /step 2 of 40/.test(String((line['params'] as Line)['text'])),
+    at,
+  );
+  client.kill();
+  const next = new Client(['--mode', 'rpc', '--session', String(session), ...args], project, home);
+  t.after(() => next.kill());
+  const resumed = await next.call('initialize');
+  assert.equal(resumed['session'], session);
+  assert.ok(Number(resumed['messages']) >= 6);
+  await next.call('goOn');
+  assert.deepEqual(await next.call('rest'), { reason: 'done' });
+  const last = next.events.findLast(({ type }) => type === 'assistant');
+  assert.equal(last?.['text'], 'All 40 steps are done.');
+  await next.call('shutdown');
+  assert.equal(await next.end(), 0);
+});
+
 test('B14 print: the answer goes to stdout, what happens on the way to stderr, and the exit code tells', async (t) => {
   const { home, project, args } = place(t);
   const run = async (...more: readonly string[]): Promise<number> => {

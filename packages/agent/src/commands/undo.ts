@@ -39,13 +39,19 @@ async function lastCompaction(
   path: readonly Node[],
 ): Promise<MadeCompaction | undefined> {
   const ids = new Set<string>(path.map(({ id }) => id));
-  const newest = versionInForce(handle);
   const events = await store.events(key);
-  for (const { version, event } of events.toReversed()) {
-    if (version > newest || !isCompaction(event)) continue;
-    const made = (await store.plan(key, version))?.plan;
-    if (made !== undefined && made.head !== null && ids.has(made.head))
-      return { version, length: made.threadVersion };
+  const made = new Set(
+    events.flatMap(({ version, event }) => (isCompaction(event) ? version : [])),
+  );
+  const told = new Set(events.map(({ version }) => version));
+  for (let version = versionInForce(handle); version > 0; version--) {
+    // A branch begins with the plan of the session it comes from, whose events stay there.
+    const isTakenOver = version === 1 && !told.has(version);
+    if (!made.has(version) && !isTakenOver) continue;
+    const plan = (await store.plan(key, version))?.plan;
+    if (plan === undefined || plan.head === null || !ids.has(plan.head)) continue;
+    if (made.has(version) || plan.records.some(({ kind }) => kind !== 'externalize'))
+      return { version, length: plan.threadVersion };
   }
   return undefined;
 }
