@@ -1,21 +1,22 @@
 import type { Writable } from 'node:stream';
 import { planArtifacts } from '@bobbin/core';
+import { accountOf, causeTexts } from './account.ts';
 import { newArtifactsIn, readingCommand } from './artifact.ts';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
 import { readConversation, transcriptConversation } from './conversation.ts';
 import { EXIT, tell, UsageError } from './failure.ts';
-import { counted, duration, grouped, short } from './figures.ts';
-import { freedByRung } from './freed.ts';
+import { counted, duration, grouped, signed } from './figures.ts';
 import { OutFile } from './out-file.ts';
 import { readLines, readText, sourcesOf, write, type TextSource } from './text-stream.ts';
 import { Transcript } from './transcript.ts';
 import {
-  bounded,
   figuresOf,
   wind,
-  windingFrom,
+  windingFor,
+  wishFrom,
   WINDING_OPTIONS,
   type Winding,
+  type Wish,
   type Wound,
 } from './winding.ts';
 
@@ -57,12 +58,12 @@ export const compactCommand: Command = {
     if (values.json === true && values.jsonl === true)
       throw new UsageError('--json and --jsonl exclude each other');
     const sources = sourcesOf(operands);
-    const winding = await windingFrom(values);
+    const wish = wishFrom(values);
     if (values.instructions !== undefined)
       tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
     const folder = values.artifacts;
     const keeping =
-      folder === undefined ? winding : { ...winding, artifacts: await newArtifactsIn(folder) };
+      folder === undefined ? wish : { ...wish, artifacts: await newArtifactsIn(folder) };
     const compactAll = values.jsonl === true ? compactLines : compactTranscripts;
     return into(values.out, (output) =>
       compactAll(sources, keeping, {
@@ -101,12 +102,13 @@ async function into(
 
 async function compactTranscripts(
   sources: readonly TextSource[],
-  winding: Winding,
+  wish: Wish,
   { output, withPlan, folder }: Sink,
 ): Promise<number> {
   let fits = true;
   for (const source of sources) {
-    const conversation = readConversation(await readText(source), source.name, winding.format);
+    const conversation = readConversation(await readText(source), source.name, wish.format);
+    const winding = await windingFor(wish, conversation);
     const wound = await wind(winding, conversation);
     const { prompt, plan, messages } = wound.fitted;
     const { cachePoints, tokens } = prompt;
@@ -130,7 +132,7 @@ async function compactTranscripts(
 
 async function compactLines(
   sources: readonly TextSource[],
-  winding: Winding,
+  wish: Wish,
   { output, folder }: Sink,
 ): Promise<number> {
   const started = performance.now();
@@ -141,13 +143,15 @@ async function compactLines(
     for await (const { text, number } of readLines(source)) {
       const transcript = new Transcript(text, source.name, number);
       const { id = null, budget } = transcript.fields;
-      const own = budget === undefined ? winding : bounded(winding, budgetOf(transcript, budget));
-      const conversation = transcriptConversation(transcript, own.format, (wound) =>
+      const own =
+        budget === undefined ? wish : { ...wish, budgetTokens: budgetOf(transcript, budget) };
+      const conversation = transcriptConversation(transcript, wish.format, (wound) =>
         transcript.list(wound),
       );
-      const wound = await wind(own, conversation);
+      const winding = await windingFor(own, conversation);
+      const wound = await wind(winding, conversation);
       const messages = conversation.text(wound.fitted.messages);
-      const stats = JSON.stringify(figuresOf(own, wound));
+      const stats = JSON.stringify(figuresOf(winding, wound));
       await write(output, `{"id":${JSON.stringify(id)},"messages":${messages},"stats":${stats}}\n`);
       fits &&= wound.fitted.fits;
       count += 1;
@@ -173,16 +177,19 @@ function budgetOf(transcript: Transcript, budget: unknown): number {
 /** `session.json: 150,312 → 59,870 tokens …`, in one line, and one for each thing to know beside. */
 function report(name: string, winding: Winding, wound: Wound, folder: string | undefined): string {
   const figures = figuresOf(winding, wound);
-  const rungs = freedByRung(wound.fitted.events).map(
-    ({ strategy, records, freed }) => `${strategy} ${records}× −${short(freed)}`,
+  const account = accountOf(wound.messages, wound.fitted, winding.counter);
+  const rungs = account.rungs.map(
+    ({ strategy, records, freed }) => `${strategy} ${records}× ${signed(-freed)}`,
   );
+  const causes = causeTexts(account).map(([tokens, text]) => `${text} ${signed(tokens)}`);
+  const model = figures.model === undefined ? '' : ` for ${figures.model}`;
   const sizes = figures.compacted
     ? `${grouped(figures.tokensBefore)} → ${grouped(figures.tokensAfter)} tokens`
     : `${grouped(figures.tokensBefore)} tokens, nothing to do`;
   const parts = [
-    `${sizes} (limit ${grouped(figures.limitTokens)}, by ${figures.counter})`,
+    `${sizes} (limit ${grouped(figures.limitTokens)}, by ${figures.counter}${model})`,
     `${figures.messagesBefore} → ${figures.messagesAfter} messages`,
-    ...rungs,
+    ...(figures.compacted ? [...rungs, ...causes] : []),
     duration(wound.millis),
   ];
   const warnings = wound.fitted.events.flatMap((event) =>

@@ -17,6 +17,8 @@ export interface Conversation {
   /** Decodes nothing more: the messages are decoded already. */
   readonly codec: Codec<unknown>;
   readonly messages: readonly Message[];
+  /** The model that the text names. */
+  readonly model?: string;
   /** How many messages it had on the wire. */
   readonly wireMessages: number;
   /** Compactions that a harness made itself. */
@@ -41,6 +43,7 @@ export function transcriptConversation(
 ): Conversation {
   const name = messageFormat(format, transcript.messages);
   const codec = MESSAGE_FORMATS[name];
+  const { model } = transcript.fields;
   const messages = transcript.located(() => {
     checkRoles(transcript.messages);
     return codec.decode(transcript.messages);
@@ -49,6 +52,7 @@ export function transcriptConversation(
     format: name,
     codec: decoded(codec),
     messages,
+    ...(typeof model === 'string' ? { model } : {}),
     wireMessages: transcript.messages.length,
     compactions: [],
     text,
@@ -66,12 +70,13 @@ function checkRoles(messages: readonly unknown[]): void {
 }
 
 function readSession(format: SessionFormat, text: string, source: string): Conversation {
-  const { messages, compactions } = decodeSession(format, text, source);
+  const { messages, compactions, header } = decodeSession(format, text, source);
   const codec = sessionCodec(format, messages);
   return {
     format: format.name,
     codec: decoded(codec),
     messages,
+    ...(header.model === undefined ? {} : { model: header.model }),
     wireMessages: messages.length,
     compactions,
     text: (wound) => `${JSON.stringify(wound, null, 2)}\n`,

@@ -50,12 +50,11 @@ export const demoCommand: Command = {
       return EXIT.done;
     }
     const winding: Winding = {
-      format: 'openai',
       policy: PRESETS.ladder,
       counter: await COUNTERS.o200k(),
       budget: transcriptBudget(WINDOW_TOKENS),
     };
-    const conversation = readConversation(session, 'the sample', winding.format);
+    const conversation = readConversation(session, 'the sample', 'openai');
     const wound = await wind(winding, conversation);
     const lines = draw(stdoutScreen(), winding, conversation.messages, wound);
     process.stdout.write(`${lines.join('\n')}\n`);

@@ -3,6 +3,16 @@ export function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 
+/** -150312 as `−150,312`, 96 as `+96`. */
+export function signed(number: number): string {
+  return `${number < 0 ? '−' : '+'}${grouped(Math.abs(number))}`;
+}
+
+/** A text whose numbers are grouped. */
+export function groupedIn(text: string): string {
+  return text.replaceAll(/\b\d{4,}\b/g, (digits) => grouped(Number(digits)));
+}
+
 /** 150312 as `150.3k`. */
 export function short(number: number): string {
   if (Math.abs(number) < 1_000) return String(number);

@@ -22,7 +22,7 @@ export const importCommand: Command = {
   summary: 'takes over a session of pi, Claude Code, Codex or OpenCode',
   operands: '[FILE]',
   about:
-    'Makes a session of the coding agent, in the current folder, from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, and goes on from there where there is a terminal. All of its messages come along. Without a FILE, or with -, it reads stdin.',
+    'Makes a session of the coding agent, in the current folder, from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, and goes on from there where there is a terminal. All that was said and done comes along, also what its harness had compacted; the parts of one answer become one message, and thoughts, which only their own model may read, stay behind. Without a FILE, or with -, it reads stdin.',
   options: OPTIONS,
   examples: ['bobbin import session.jsonl', 'bobbin import session.jsonl --model ollama/qwen3'],
   async run(args) {

@@ -1,17 +1,33 @@
-import { messageLimit, softLimit, type Counter, type Message } from '@bobbin/core';
+import {
+  messageLimit,
+  softLimit,
+  STRICT_RULES,
+  type Counter,
+  type Fitted,
+  type Message,
+} from '@bobbin/core';
 import type { SessionCompaction } from '@bobbin/codecs';
+import { accountOf, causeTexts, unwoundAccount, type Account } from './account.ts';
 import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
 import { parseOptions, wrap, type Command } from './command.ts';
 import { readConversation, type Conversation } from './conversation.ts';
 import { EXIT, UsageError } from './failure.ts';
-import { counted, grouped, short } from './figures.ts';
-import { freedByRung } from './freed.ts';
+import { counted, grouped, groupedIn, signed } from './figures.ts';
+import type { RungTotal } from './freed.ts';
 import { gist } from './gist.ts';
 import { heading, windowBars } from './picture.ts';
+import { isKnownModel } from './model-name.ts';
 import { oneLine, stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
 import { readText, sourcesOf, write } from './text-stream.ts';
-import { wind, windingFrom, WINDING_OPTIONS, type Winding, type Wound } from './winding.ts';
+import {
+  wind,
+  windingFor,
+  wishFrom,
+  WINDING_OPTIONS,
+  type Winding,
+  type Wound,
+} from './winding.ts';
 
 const { instructions: _, ...OPTIONS } = WINDING_OPTIONS;
 
@@ -31,8 +47,9 @@ export const inspectCommand: Command = {
     const { values, operands } = parseOptions(args, OPTIONS);
     const [source, ...more] = sourcesOf(operands);
     if (source === undefined || more.length > 0) throw new UsageError('give one FILE');
-    const winding = await windingFrom(values);
-    const conversation = readConversation(await readText(source), source.name, winding.format);
+    const wish = wishFrom(values);
+    const conversation = readConversation(await readText(source), source.name, wish.format);
+    const winding = await windingFor(wish, conversation);
     const wound = await wind(winding, conversation);
     const lines = draw(stdoutScreen(), source.name, winding, conversation, wound);
     await write(process.stdout, `${lines.join('\n')}\n`);
@@ -40,18 +57,28 @@ export const inspectCommand: Command = {
   },
 };
 
-const ESTIMATED = '  Estimated, on the safe side: no tokenizer is known. --counter names one.';
+/** Why the figures are an estimate, where they are. */
+function estimated({ counter, model }: Winding): readonly string[] {
+  if (!counter.name.startsWith('estimate×')) return [];
+  const why =
+    model === undefined || !isKnownModel(model)
+      ? 'no tokenizer is known; --counter names one'
+      : `the tokenizer of ${model} is not public`;
+  return [`  Estimated, on the safe side: ${why}.`];
+}
 
 function draw(
   screen: Screen,
   name: string,
   winding: Winding,
-  { format, messages, compactions }: Conversation,
+  conversation: Conversation,
   wound: Wound,
 ): readonly string[] {
+  const { format, messages, compactions } = conversation;
   const anatomy = anatomyOf(messages);
   const facts = [
     format,
+    ...(winding.model === undefined ? [] : [winding.model]),
     counted(anatomy.turns, 'turn'),
     counted(anatomy.rounds, 'round'),
     counted(messages.length, 'message'),
@@ -61,11 +88,11 @@ function draw(
   return [
     heading(screen, name),
     ...factLines(facts, screen.width - 2).map((line) => `  ${line}`),
-    ...(winding.counter.name.startsWith('estimate×') ? [screen.paint('dim', ESTIMATED)] : []),
+    ...estimated(winding).map((line) => screen.paint('dim', line)),
     ...compactions.map((compaction) => compactionRow(screen, compaction, winding.counter)),
     ...messageRows(screen, anatomy, winding.counter),
     '',
-    ...forecast(screen, winding, messages, wound),
+    ...forecast(screen, winding, conversation, wound),
   ];
 }
 
@@ -134,43 +161,93 @@ function describe({ message, answers, unanswered }: Limb): string {
 function forecast(
   screen: Screen,
   winding: Winding,
-  messages: readonly Message[],
-  wound: Wound,
+  { messages, codec }: Conversation,
+  { fitted }: Wound,
 ): readonly string[] {
   const { policy, counter, budget } = winding;
-  const { fitted } = wound;
+  const unwound = unwoundAccount(messages, codec.rules ?? STRICT_RULES, counter);
   const before = ['now', sharesOf(messages, counter)] as const;
   const after = ['after', promptShares(fitted, counter)] as const;
+  const told = fitted.compacted
+    ? [compactingBecause(fitted, unwound), '', ...accountRows(winding, messages, fitted)]
+    : resting(winding, fitted, unwound);
   return [
     heading(screen, `What the preset ${policy.name} would do`),
-    ...reasons(winding, wound).map((line) => `  ${line}`),
+    ...told.map((line) => (line === '' ? '' : `  ${line}`)),
     '',
     ...windowBars(screen, budget, fitted.compacted ? [before, after] : [before]),
   ];
 }
 
-function reasons(winding: Winding, { fitted, tokensBefore }: Wound): readonly string[] {
-  const { budget } = winding;
-  const why = fitted.events.flatMap((event) =>
-    event.kind === 'check-started' || event.kind === 'postponed' ? [event.reason] : [],
+function resting(
+  { budget }: Winding,
+  fitted: Fitted<unknown>,
+  unwound: Account,
+): readonly string[] {
+  const limits = `the soft limit is ${grouped(softLimit(budget))}, the limit ${grouped(messageLimit(budget))}.`;
+  return [`Nothing: ${grouped(unwound.said)} tokens, ${limits}`, ...whyOf(fitted)];
+}
+
+function whyOf({ events }: Fitted<unknown>): readonly string[] {
+  return events.flatMap((event) =>
+    event.kind === 'check-started' || event.kind === 'postponed' ? [groupedIn(event.reason)] : [],
   );
-  if (!fitted.compacted)
-    return [
-      `Nothing: ${grouped(tokensBefore)} tokens, the soft limit is ${grouped(softLimit(budget))}, the limit ${grouped(messageLimit(budget))}.`,
-      ...why,
-    ];
-  const rungs = freedByRung(fitted.events).map(({ strategy, records, freed }) => {
-    const proposal = fitted.events.find(
-      (event) => event.kind === 'proposal-generated' && event.strategy === strategy,
-    );
-    const reason = proposal?.kind === 'proposal-generated' ? proposal.reason : '';
-    const first = records === 1 ? reason : `${counted(records, 'time')}; first: ${reason}`;
-    return `${strategy.padEnd(12)} frees ${short(freed).padStart(7)}   ${first}`;
-  });
+}
+
+/** The reason counts what would be sent: where that is not what was said, the difference is told. */
+function compactingBecause(fitted: Fitted<unknown>, unwound: Account): string {
+  const differences = causeTexts(unwound).map(([tokens, text]) => `${signed(tokens)} ${text}`);
+  const counting =
+    differences.length === 0
+      ? ''
+      : ` (${grouped(unwound.said)} were said, ${differences.join(', ')})`;
+  return `Compact, because ${whyOf(fitted).join('; ')}${counting}`;
+}
+
+const FIGURE = 9;
+
+function row(figure: string, text: string): string {
+  return `${figure.padStart(FIGURE)}  ${text}`;
+}
+
+/** What was said, what each rung frees, and what else makes the prompt what it is: the column adds up. */
+function accountRows(
+  { counter }: Winding,
+  messages: readonly Message[],
+  fitted: Fitted<unknown>,
+): readonly string[] {
+  const account = accountOf(messages, fitted, counter);
   const warnings = fitted.events.flatMap((event) =>
     event.kind === 'warning' ? [`warning: ${event.message}`] : [],
   );
-  const { tokens, messages } = fitted.prompt;
-  const left = `leaves ${grouped(tokens)} tokens in ${counted(messages.length, 'message')}`;
-  return [`Compact, because ${why.join('; ')}`, ...rungs, ...warnings, left];
+  const { prompt } = fitted;
+  return [
+    row(grouped(account.said), `tokens in ${counted(messages.length, 'message')}`),
+    ...account.rungs.map((rung) => row(signed(-rung.freed), rungText(rung, fitted, counter))),
+    ...causeTexts(account).map(([tokens, text]) => row(signed(tokens), text)),
+    row(grouped(prompt.tokens), `tokens left in ${counted(prompt.messages.length, 'message')}`),
+    ...warnings,
+  ];
+}
+
+function rungText(
+  { strategy, records }: RungTotal,
+  { events, prompt, plan }: Fitted<unknown>,
+  counter: Counter,
+): string {
+  const first = events.find(
+    (event) => event.kind === 'proposal-generated' && event.strategy === strategy,
+  );
+  const reason = first?.kind === 'proposal-generated' ? groupedIn(first.reason) : '';
+  const text = records === 1 ? reason : `${counted(records, 'time')}; first: ${reason}`;
+  const isSummarizing = events.some(
+    (event) => event.kind === 'summarized' && event.strategy === strategy,
+  );
+  if (!isSummarizing) return `${strategy}: ${text}`;
+  const summary = prompt.messages
+    .filter(
+      ({ source }) => source.kind === 'record' && plan.records[source.record]?.kind === 'summarize',
+    )
+    .reduce((sum, { message }) => sum + counter.message(message), 0);
+  return `${strategy}: ${text}; the summary takes ${grouped(summary)}`;
 }

@@ -9,6 +9,7 @@ import {
   type Budget,
   type Counter,
   type Fitted,
+  type Message,
   type Policy,
 } from '@bobbin/core';
 import { counterFor } from '@bobbin/models';
@@ -35,7 +36,7 @@ export const WINDING_OPTIONS = {
   model: {
     type: 'string',
     value: 'ID',
-    help: 'The model that will read it: its window and, where public, its tokenizer are known. Of an unknown one, such as a local model, stderr says what is assumed.',
+    help: 'The model that will read it: its window and, where public, its tokenizer are known. Of an unknown one, such as a local model, stderr says what is assumed. Default: the one that the text names.',
   },
   window: {
     type: 'string',
@@ -45,7 +46,7 @@ export const WINDING_OPTIONS = {
   budget: {
     type: 'string',
     value: 'N',
-    help: 'Bounds the tokens of all messages in the output instead, and uses all of them.',
+    help: 'Bounds the tokens of all messages in the output instead, with no reserve.',
   },
   counter: {
     type: 'string',
@@ -63,21 +64,29 @@ function names(choices: object): string {
   return Object.keys(choices).join(', ');
 }
 
-/** How conversations are wound: everything that was asked for, looked up. */
-export interface Winding {
+/** What was asked for, looked up. What a model decides waits for the conversation, which may name one. */
+export interface Wish {
   /** The name of a format; `auto` looks at each text. */
   readonly format: string;
   readonly policy: Policy;
-  readonly counter: Counter;
-  /** What bounds the prompt, unless a conversation brings a bound of its own. */
-  readonly budget: Budget;
+  readonly model?: string;
+  readonly counter?: keyof typeof COUNTERS;
+  readonly windowTokens?: number;
+  readonly budgetTokens?: number;
   readonly instructions?: string;
   /** Where artifacts are kept; nowhere where absent. */
   readonly artifacts?: ArtifactStore;
 }
 
+/** How a conversation is wound. */
+export interface Winding extends Pick<Wish, 'policy' | 'model' | 'instructions' | 'artifacts'> {
+  readonly counter: Counter;
+  readonly budget: Budget;
+}
+
 /** A conversation and what became of it. */
 export interface Wound {
+  readonly messages: readonly Message[];
   readonly fitted: Fitted<unknown>;
   readonly tokensBefore: number;
   readonly messagesBefore: number;
@@ -85,20 +94,37 @@ export interface Wound {
 }
 
 /** @throws UsageError where an option is not what it should be. */
-export async function windingFrom(values: OptionValues<typeof WINDING_OPTIONS>): Promise<Winding> {
+export function wishFrom(values: OptionValues<typeof WINDING_OPTIONS>): Wish {
   const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
   const counter = oneOf('counter', values.counter, COUNTERS);
   const budgetTokens = wholeNumber('budget', values.budget);
-  const windowTokens =
-    wholeNumber('window', values.window) ?? modelFacts(values.model).windowTokens;
+  const windowTokens = wholeNumber('window', values.window);
+  const format = oneOf('format', values.format, FORMATS) ?? 'auto';
   const assumed = assumptionsFor(values);
   if (assumed !== undefined) tell(assumed);
-  const winding: Winding = {
-    format: oneOf('format', values.format, FORMATS) ?? 'auto',
+  return {
+    format,
     policy: PRESETS[preset],
-    counter: await (counter === undefined ? counterFor(values.model) : COUNTERS[counter]()),
-    budget: transcriptBudget(windowTokens),
+    ...(values.model === undefined ? {} : { model: values.model }),
+    ...(counter === undefined ? {} : { counter }),
+    ...(windowTokens === undefined ? {} : { windowTokens }),
+    ...(budgetTokens === undefined ? {} : { budgetTokens }),
     ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
+  };
+}
+
+/** How a conversation is wound: for the model that was asked for, or for the one that it names, where that is known. */
+export async function windingFor(wish: Wish, conversation: Conversation): Promise<Winding> {
+  const { policy, counter, instructions, artifacts, budgetTokens } = wish;
+  const named = conversation.model;
+  const model = wish.model ?? (named !== undefined && isKnownModel(named) ? named : undefined);
+  const winding: Winding = {
+    policy,
+    ...(model === undefined ? {} : { model }),
+    counter: await (counter === undefined ? counterFor(model) : COUNTERS[counter]()),
+    budget: transcriptBudget(wish.windowTokens ?? modelFacts(model).windowTokens),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(artifacts === undefined ? {} : { artifacts }),
   };
   return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
 }
@@ -153,7 +179,7 @@ export async function wind(winding: Winding, conversation: Conversation): Promis
   const fitted = await bobbin.fit(messages, instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
   const tokensBefore = messages.reduce((sum, message) => sum + counter.message(message), 0);
-  return { fitted, tokensBefore, messagesBefore: wireMessages, millis };
+  return { messages, fitted, tokensBefore, messagesBefore: wireMessages, millis };
 }
 
 /** The figures of a winding, as data for programs. */
@@ -166,6 +192,8 @@ export interface Figures {
   readonly compacted: boolean;
   readonly fits: boolean;
   readonly counter: string;
+  /** The model that was asked for, or that the conversation names; absent where nothing is known of one. */
+  readonly model?: string;
   readonly preset: string;
 }
 
@@ -179,6 +207,7 @@ export function figuresOf(winding: Winding, { fitted, ...wound }: Wound): Figure
     compacted: fitted.compacted,
     fits: fitted.fits,
     counter: winding.counter.name,
+    ...(winding.model === undefined ? {} : { model: winding.model }),
     preset: winding.policy.name,
   };
 }

@@ -252,7 +252,12 @@ test('--instructions are not taken silently by what cannot heed them', async () 
 
 test('--artifacts keeps the whole of what became an excerpt, and prints the command that shows it', async (t) => {
   const home = folder(t);
-  writeFileSync(join(home, 's.json'), JSON.stringify(long));
+  const large = long.map((message) =>
+    message.role === 'tool'
+      ? { ...message, content: `${message.content as string}\n`.repeat(5) }
+      : message,
+  );
+  writeFileSync(join(home, 's.json'), JSON.stringify(large));
   const compact = ['compact', 's.json', ...BUDGET];
   const without = await bobbin(compact, { cwd: home });
   const kept = await bobbin([...compact, '--artifacts', 'moved out'], { cwd: home });
@@ -271,7 +276,7 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
   for (const id of new Set(pointers)) {
     const shown = await bobbin(['artifact', 'moved out', `artifact:${id}`], { cwd: home });
     assert.deepEqual([shown.status, shown.stderr], [0, '']);
-    assert.ok(long.some(({ role, content }) => role === 'tool' && content === shown.stdout));
+    assert.ok(large.some(({ role, content }) => role === 'tool' && content === shown.stdout));
   }
   assert.deepEqual(await bobbin(['artifact', 'moved out', 'abc'], { cwd: home }), {
     status: 1,

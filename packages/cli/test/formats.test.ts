@@ -47,7 +47,10 @@ test('items of the Responses API are recognised, in a request that calls them in
   ];
   writeFileSync(join(home, 'request.json'), JSON.stringify({ model: 'gpt-6-sol', input }));
   const { stdout } = await bobbin(['inspect', 'request.json'], { cwd: home });
-  assert.match(stdout, /\n {2}openai-responses · 1 turn · 1 round · 3 messages · 1 pair ·/);
+  assert.match(
+    stdout,
+    /\n {2}openai-responses · gpt-6-sol · 1 turn · 1 round · 3 messages · 1 pair ·/,
+  );
 });
 
 const SESSIONS: Readonly<Record<string, readonly object[]>> = {

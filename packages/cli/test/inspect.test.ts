@@ -49,10 +49,12 @@ test('inspect tells what each rung would free, and draws before and after', asyn
   assert.equal(status, 0);
   assert.match(
     stdout,
-    /\nWhat the preset ladder would do\n {2}Compact, because \d+ tokens > limit 4000\n/,
+    /\nWhat the preset ladder would do\n {2}Compact, because 17,\d{3} tokens > limit 4,000\n/,
   );
-  assert.match(stdout, /\n {2}summarize +frees +[\d.]+k +\d+ messages before the cut/);
-  assert.match(stdout, /\n {2}leaves [\d,]+ tokens in \d+ messages\n/);
+  assert.match(
+    stdout,
+    /\n +−[\d,]+ {2}summarize: \d+ messages before the cut.*; the summary takes [\d,]+\n/,
+  );
   assert.match(stdout, /\n {2}now +▓*▒.*\n {2}after +▚/);
 });
 
@@ -75,4 +77,86 @@ test('inspect reads what is piped to it, with - or without a FILE, and says wher
     bare.stdout,
     /^stdin\n {2}openai · 1 turn · .* tokens by estimate×1\.300\n {2}Estimated, on the safe side: /,
   );
+});
+
+function numberOf(figure: string): number {
+  return Number(figure.replace('−', '-').replaceAll(',', ''));
+}
+
+/** The column of figures that tells what becomes of what was said. */
+function column(stdout: string): readonly number[] {
+  return [...stdout.matchAll(/^ {3,}([+−]?[\d,]+) {2}\D/gm)].map(([, figure = '']) =>
+    numberOf(figure),
+  );
+}
+
+test('the figures of inspect and compact add up, thinking, notes and openers among them', async (t) => {
+  const home = folder(t);
+  const said = 'I looked at one more function. '.repeat(40);
+  const rounds = Array.from({ length: 30 }, (_, i) => [
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: said, signature: `s${i}` },
+        { type: 'tool_use', id: `t${i}`, name: 'read', input: { path: `part-${i}.ts` } },
+      ],
+    },
+    // The first call was interrupted.
+    i === 0
+      ? { role: 'user', content: 'Go on.' }
+      : { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${i}`, content: said }] },
+  ]).flat();
+  const messages = [{ role: 'user', content: 'Read all parts.' }, ...rounds];
+  writeFileSync(join(home, 's.json'), JSON.stringify(messages));
+  const options = ['s.json', '--counter', 'chars4', '--budget', '6000'];
+  const { stdout } = await bobbin(['inspect', ...options], { cwd: home });
+  assert.match(
+    stdout,
+    /Compact, because ([\d,]+) tokens > limit 6,000 \([\d,]+ were said, \+\d+ notes for calls without a result\)\n/,
+  );
+  assert.match(stdout, /\n +−[\d,]+ {2}thinking that was signed for another place\n/);
+  const figures = column(stdout);
+  assert.ok(figures.length >= 4, stdout);
+  const left = figures.at(-1);
+  assert.equal(
+    figures.slice(0, -1).reduce((sum, figure) => sum + figure),
+    left,
+  );
+
+  const { stderr } = await bobbin(['compact', ...options], { cwd: home });
+  const [, before = '', after = ''] = /: ([\d,]+) → ([\d,]+) tokens/.exec(stderr) ?? [];
+  assert.deepEqual([numberOf(before), numberOf(after)], [figures[0], left]);
+  const parts = [...stderr.matchAll(/[+−][\d,]+/g)].map(([figure]) => numberOf(figure));
+  assert.deepEqual(parts, figures.slice(1, -1));
+});
+
+test('a model that the text names counts, its window and its tokenizer; one that is given counts before it', async () => {
+  const messages = [{ role: 'user', content: 'Hello!' }];
+  const stdin = JSON.stringify({ model: 'gpt-4', messages });
+  const own = await bobbin(['inspect'], { stdin });
+  assert.match(own.stdout, /\n {2}openai · gpt-4 · 1 turn · .* by cl100k\n/);
+  assert.match(own.stdout, /the limit 7,692\.\n/);
+  const given = await bobbin(['inspect', '--model', 'claude-opus-4-6'], { stdin });
+  assert.match(given.stdout, /\n {2}openai · claude-opus-4-6 · .*·\n {2}6 tokens by estimate×/);
+  assert.match(given.stdout, /: the tokenizer of claude-opus-4-6 is not public\.\n/);
+  const unknown = await bobbin(['inspect'], {
+    stdin: JSON.stringify({ model: 'nobody-knows', messages }),
+  });
+  assert.match(unknown.stdout, /\n {2}openai · 1 turn · .* by estimate×/);
+});
+
+test('the model of a session file counts when it is compacted', async (t) => {
+  const home = folder(t);
+  const lines = [
+    { type: 'session_meta', payload: { id: 's1', cwd: '/work', cli_version: '1' } },
+    { type: 'turn_context', payload: { model: 'gpt-5.4' } },
+    {
+      type: 'response_item',
+      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello!' }] },
+    },
+  ];
+  writeFileSync(join(home, 's.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const { status, stderr } = await bobbin(['compact', 's.jsonl'], { cwd: home });
+  assert.equal(status, 0);
+  assert.match(stderr, /, by o200k for gpt-5\.4\) · /);
 });

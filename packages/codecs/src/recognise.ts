@@ -4,13 +4,22 @@ import { anthropic } from './anthropic.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
 
-/** The codec of a list of messages, by what is in it. Messages of nothing but text look alike: they are OpenAI Chat's. */
-export function recogniseMessages(messages: readonly unknown[]): Codec<object> {
+/**
+ * The codec of a list of messages, by what is in it. Messages of nothing but text look alike: they are OpenAI Chat's.
+ * Undefined where nothing in the list tells, and one of it has no role that a format knows.
+ */
+export function recogniseMessages(messages: readonly unknown[]): Codec<object> | undefined {
   for (const message of messages) {
     const codec = isJsonObject(message) ? codecOf(message) : undefined;
     if (codec !== undefined) return codec;
   }
-  return openaiChat;
+  return messages.every(speaks) ? openaiChat : undefined;
+}
+
+const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+
+function speaks(message: unknown): boolean {
+  return isJsonObject(message) && ROLES.has(message['role']);
 }
 
 const ANTHROPIC_BLOCK = /^(?:tool_use|tool_result|thinking|redacted_thinking|image|document)$/;

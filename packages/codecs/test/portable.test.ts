@@ -122,3 +122,14 @@ test('the format of a list of messages is recognised by what is in it', () => {
     anthropic,
   );
 });
+
+test('a list that is none of messages has no codec', () => {
+  assert.equal(recogniseMessages([]), openaiChat);
+  for (const list of [[{ a: 1 }], ['hi'], [null], [{ role: 'asistant', content: 'a' }]])
+    assert.equal(recogniseMessages(list), undefined, JSON.stringify(list));
+  const mixed = [
+    { role: 'user', content: 'a' },
+    { role: 'asistant', content: 'a' },
+  ];
+  assert.equal(recogniseMessages(mixed), undefined);
+});

@@ -1,6 +1,7 @@
 import { canonicalJson, withParts, type Message } from '@bobbin/core';
 import { DecodeError } from '../decode-error.ts';
 import type { Place } from '../place.ts';
+import { openaiChat } from '../openai-chat.ts';
 import { recogniseMessages } from '../recognise.ts';
 
 const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
@@ -51,7 +52,7 @@ export function withKnownWire(messages: readonly Message[]): readonly Message[] 
 function isReadAlike(messages: readonly Message[]): boolean {
   const wire = messages.map(({ original }) => original as object);
   try {
-    const read = recogniseMessages(wire).decode(wire);
+    const read = (recogniseMessages(wire) ?? openaiChat).decode(wire);
     return (
       read.length === messages.length &&
       read.every((message, i) => saidBy(message) === saidBy(messages[i] as Message))
