@@ -20,12 +20,13 @@ import type { Answer, Permissions } from './permissions.ts';
 import { reasonOf } from './provider-error.ts';
 import { Questions } from './questions.ts';
 import type { Said } from './said.ts';
-import { Session, type SessionSetting, type Vault } from './session.ts';
+import { Session, type SessionSetting } from './session.ts';
 import { projectName } from './session-id.ts';
 import { SessionLock } from './session-lock.ts';
 import type { Settings } from './settings.ts';
 import { Step } from './step.ts';
 import { NO_USAGE } from './usage.ts';
+import type { Vault } from './vault.ts';
 
 export interface AgentOptions {
   readonly folders: Folders;

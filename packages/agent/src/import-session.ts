@@ -6,7 +6,7 @@ import { Thread, type ThreadId } from '@bobbin/core';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 import { newSessionId, projectName } from './session-id.ts';
-import type { Vault } from './session.ts';
+import type { Vault } from './vault.ts';
 
 export interface Imported {
   readonly session: string;

@@ -6,10 +6,10 @@ import type { Folders } from './folders.ts';
 import { ExpectedError } from './expected-error.ts';
 import { defaultModel } from './models.ts';
 import { newSessionId } from './session-id.ts';
-import { openVault } from './session.ts';
 import { namedSession, newestSession } from './sessions.ts';
 import { loadSettings } from './settings.ts';
 import { endOnSignal } from './signals.ts';
+import { openVault } from './vault.ts';
 import { printable } from './tui/printable.ts';
 
 /** Starts the agent in the mode that was asked for, and gives the exit code. */

@@ -1,18 +1,11 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   budget,
   contextSize,
-  createBobbin,
   currentSummary,
-  estimator,
   mannerOf,
   messageLimit,
-  modelFacts,
-  scaled,
-  startCalibration,
   trustedSummarizer,
-  type ArtifactStore,
   type Clock,
   type CompactionEvent,
   type CompactOptions,
@@ -30,35 +23,22 @@ import {
   type ThreadId,
   type ThreadKey,
 } from '@bobbin/core';
-import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import type { AiSdkMessage } from '@bobbin/codecs';
 import type { LivePrompt } from '@bobbin/models';
 import type { Folders } from './folders.ts';
 import { readInstructions } from './instructions.ts';
 import type { Model } from './models.ts';
+import { openThread, type OpenedThread } from './opened-thread.ts';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import { saidParts, type Said } from './said.ts';
 import { projectName } from './session-id.ts';
 import type { Settings } from './settings.ts';
 import { namedFor, sessionSummarizer } from './summarizing.ts';
 import { systemPrompt } from './system-prompt.ts';
+import { loadedBehind } from './tokenizer.ts';
 import { openCalls, resultMessage } from './tool-run.ts';
-import { toolbox, toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
-
-/** Where sessions are kept: one store for all projects, a tenant for each. */
-export interface Vault {
-  readonly store: Store;
-  readonly artifacts: ArtifactStore;
-  readonly folder: string;
-}
-
-export async function openVault(folders: Folders): Promise<Vault> {
-  const { folderArtifacts, jsonlStore } = await import('@bobbin/stores');
-  // What was said and read is its owner's alone. Where no folder can be made, the store says so when it is written to.
-  await mkdir(folders.data, { recursive: true, mode: 0o700 }).catch(() => undefined);
-  const folder = join(folders.data, 'sessions');
-  const artifacts = folderArtifacts(join(folders.data, 'artifacts'));
-  return { store: jsonlStore(folder), artifacts, folder };
-}
+import { toolbox, type Toolbox } from './tools/toolbox.ts';
+import type { Vault } from './vault.ts';
 
 /** What a session is made of. */
 export interface SessionSetting {
@@ -84,7 +64,7 @@ export class Session {
   readonly key: ThreadKey;
   readonly tools: Toolbox;
   #setting: SessionSetting;
-  #opened: Opened;
+  #opened: OpenedThread;
   #system: string;
   /** What was paid for and is not in the ledger yet. */
   readonly #charges: CompactionEvent[] = [];
@@ -98,7 +78,7 @@ export class Session {
     tools: Toolbox,
     setting: SessionSetting,
     system: string,
-    opened: Opened,
+    opened: OpenedThread,
   ) {
     this.key = key;
     this.tools = tools;
@@ -114,7 +94,7 @@ export class Session {
     const key = { tenant: projectName(folders.project), thread: id as ThreadId };
     const tools = toolbox(folders.project);
     const system = systemPrompt(folders.project, readInstructions(folders));
-    const opened = await openHandle(key, tools, setting, system, setting.model.windowTokens);
+    const opened = await openThread(key, tools, setting, system, setting.model.windowTokens);
     const session = new Session(key, tools, setting, system, opened);
     await session.#settleCalls();
     return session;
@@ -231,7 +211,7 @@ export class Session {
     if (exact === undefined) return;
     const { key, tools } = this;
     const windowTokens = this.#windowTokens;
-    this.#opened = await openHandle(key, tools, this.#setting, this.#system, windowTokens, exact);
+    this.#opened = await openThread(key, tools, this.#setting, this.#system, windowTokens, exact);
   }
 
   async #retune(system: string, automatic: boolean): Promise<void> {
@@ -260,7 +240,7 @@ export class Session {
     const exact = isOther ? undefined : this.#opened.exact;
     const windowTokens =
       change.model === undefined ? this.#windowTokens : change.model.windowTokens;
-    this.#opened = await openHandle(this.key, this.tools, setting, system, windowTokens, exact);
+    this.#opened = await openThread(this.key, this.tools, setting, system, windowTokens, exact);
     if (isOther) this.#tokenizer = loadedBehind(setting.model);
     this.#setting = setting;
     this.#system = system;
@@ -341,72 +321,3 @@ export class Session {
 
 const UNKNOWN_OUTCOME =
   'It is not known whether this was done: the agent ended while it was under way. Look at what is there before doing it again.';
-
-/** A handle with the figures of its budget. */
-interface Opened {
-  readonly handle: ThreadHandle<AiSdkMessage>;
-  /** What messages may take, and what the system prompt and the tools do. */
-  readonly limitTokens: number;
-  readonly systemTokens: number;
-  readonly toolTokens: number;
-  /** The tokenizer that counts; an estimator does where absent. */
-  readonly exact?: Counter;
-}
-
-async function openHandle(
-  key: ThreadKey,
-  tools: Toolbox,
-  setting: SessionSetting,
-  system: string,
-  windowTokens: number,
-  exact?: Counter,
-): Promise<Opened> {
-  const { settings, vault, model, clock, automatic, summaries } = setting;
-  const { compaction } = settings;
-  const counter = exact ?? scaled(estimator(), startCalibration(model.id));
-  const systemTokens = counter.text(system);
-  const toolTokens = counter.tools(toolSchemas(tools));
-  const whole = budget({ ...budgetOf(compaction, windowTokens), systemTokens, toolTokens });
-  const summaryModel = summaries === 'extract' ? undefined : (setting.summaryModel ?? model);
-  const policy = policyOf(compaction, windowTokens, automatic);
-  const bobbin = createBobbin<AiSdkMessage>({
-    model: model.id,
-    budget: whole,
-    preset: policy,
-    codec: aiSdk,
-    ...(exact === undefined ? {} : { counter: exact }),
-    store: vault.store,
-    artifacts: vault.artifacts,
-    tools: toolPolicies(tools),
-    tenant: key.tenant,
-    clock,
-    summarizer: sessionSummarizer({
-      ...(summaryModel === undefined ? {} : { model: summaryModel }),
-      manner: mannerOf(policy.name),
-      ...(setting.summaryModel === undefined ? { live: setting.live } : {}),
-      maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
-      onStart: setting.onSummaryStart,
-      onReport: setting.onSummaryReport,
-      onFailure: setting.onSummaryFailure,
-    }),
-  });
-  const handle = await bobbin.thread(key.thread);
-  const figures = { limitTokens: messageLimit(whole), systemTokens, toolTokens };
-  return { handle, ...figures, ...(exact === undefined ? {} : { exact }) };
-}
-
-/** How long a session that was just opened is left in peace. */
-const PEACE_MS = 1_000;
-
-/** The tokenizer of a model, where it is public. To load it takes a while: it begins behind the open session, or when it is needed. */
-function loadedBehind({ id }: Model): () => Promise<Counter | undefined> {
-  if (modelFacts(id).encoding === undefined) return () => Promise.resolve(undefined);
-  let loading: Promise<Counter | undefined> | undefined;
-  const load = (): Promise<Counter | undefined> =>
-    (loading ??= import('@bobbin/models')
-      .then(({ counterFor }) => counterFor(id))
-      // Counting goes on with the estimator.
-      .catch(() => undefined));
-  setTimeout(() => void load(), PEACE_MS).unref();
-  return load;
-}

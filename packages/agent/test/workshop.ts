@@ -5,9 +5,9 @@ import { Agent } from '../src/agent.ts';
 import type { AgentEvent, EndReason } from '../src/events.ts';
 import type { Folders } from '../src/folders.ts';
 import { newSessionId } from '../src/session-id.ts';
-import { openVault } from '../src/session.ts';
 import { loadSettings } from '../src/settings.ts';
 import { submit } from '../src/submit.ts';
+import { openVault } from '../src/vault.ts';
 import { temporaryFolder } from './terminal.ts';
 
 interface Context {

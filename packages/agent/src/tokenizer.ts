@@ -1,0 +1,18 @@
+import { modelFacts, type Counter } from '@bobbin/core';
+import type { Model } from './models.ts';
+
+/** How long a session that was just opened is left in peace. */
+const PEACE_MS = 1_000;
+
+/** The tokenizer of a model, where it is public. To load it takes a while: it begins behind the open session, or when it is needed. */
+export function loadedBehind({ id }: Model): () => Promise<Counter | undefined> {
+  if (modelFacts(id).encoding === undefined) return () => Promise.resolve(undefined);
+  let loading: Promise<Counter | undefined> | undefined;
+  const load = (): Promise<Counter | undefined> =>
+    (loading ??= import('@bobbin/models')
+      .then(({ counterFor }) => counterFor(id))
+      // Counting goes on with the estimator.
+      .catch(() => undefined));
+  setTimeout(() => void load(), PEACE_MS).unref();
+  return load;
+}
