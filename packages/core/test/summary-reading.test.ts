@@ -278,3 +278,70 @@ test('C6 decisions are choices, and findings that name what they are about; mood
     settled,
   );
 });
+
+/** A turn of calls without a word. */
+const silentTurn = (args: (i: number) => Record<string, unknown>): readonly Node[] =>
+  nodesOf([
+    user('Inspect all of it.'),
+    ...Array.from({ length: 6 }, (_, i) => round('bash', args(i), `found ${i}`)).flat(),
+  ]);
+
+test('E8 a turn in which the agent says nothing is told by what it says of its calls, or by these, over every split', () => {
+  const split = { turn: 1, maxTokens: 400 };
+  const request = { previous: null, task: null, round: 1, maxTokens: 4_000, splitTurn: split };
+  const described = silentTurn((i) => ({
+    command: `show ${i}`,
+    description: `Shows sample number ${i}`,
+  }));
+  const first = extract({ ...request, nodes: described.slice(0, 7) });
+  assert.equal(
+    first.splitTurn?.text,
+    [2, 4, 6].map((m, i) => `- [m${m}] Shows sample number ${i}`).join('\n'),
+  );
+  const second = extract({ ...request, nodes: described.slice(7), previous: first });
+  assert.equal(
+    second.splitTurn?.text,
+    [2, 4, 6, 8, 10, 12].map((m, i) => `- [m${m}] Shows sample number ${i}`).join('\n'),
+  );
+  const bare = extract({
+    ...request,
+    nodes: silentTurn((i) => ({ command: `git show sample/${i}` })),
+  });
+  assert.match(bare.splitTurn?.text ?? '', /^- \[m2\] bash git show sample\/0\n- \[m4\]/);
+});
+
+test('C23 a listing is quoted by its first lines, settings once, and no line twice in a row', () => {
+  const listing = Array.from({ length: 40 }, (_, i) => `${i}/prompt_of_session.txt`).join('\n');
+  const s = extracted([
+    user('Look at prompt_of_session.txt and at every file.'),
+    ...round('bash', { command: 'git ls-tree -r v1' }, listing),
+    ...round('bash', { command: 'ls again' }, 'fileZero.ts\n'.repeat(50)),
+    ...Array.from({ length: 6 }, (_, i) =>
+      round(
+        'exec_command',
+        {
+          cmd: `sed -n 1,9p src/part_${i}.go`,
+          yield_time_ms: 1_000,
+          max_output_tokens: 11_000 + i,
+        },
+        `func partNumber${i}() {}`,
+      ),
+    ).flat(),
+  ]);
+  const text = renderSummary(s);
+  const times = (part: RegExp): number => text.match(part)?.length ?? 0;
+  assert.ok(times(/^· \d+\/prompt_of_session\.txt$/gm) <= 3, text);
+  assert.ok(times(/^· fileZero\.ts$/gm) <= 1, text);
+  assert.ok(times(/^\W*(?:\[m\d+\] )?"yield_time_ms":\d+,"max_output_tokens":\d+\}/gm) <= 1, text);
+});
+
+test('an artifact is described once', () => {
+  const artifact = { artifactId: 'a1', description: 'bash: 9 lines' } as const;
+  const text = (hint: string): string =>
+    renderSummary({ ...extracted([user('Go.')]), artifacts: [{ ...artifact, hint }] as never });
+  assert.match(
+    text('when the full content is needed: bash: 9 lines'),
+    /artifact:a1: bash: 9 lines$/m,
+  );
+  assert.match(text('when the test fails'), /artifact:a1: bash: 9 lines \(when the test fails\)$/m);
+});

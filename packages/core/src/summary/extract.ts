@@ -1,4 +1,4 @@
-import { hasCalls, startsTurn, textOf, type Message } from '../thread/message.ts';
+import { callsOf, hasCalls, startsTurn, textOf, type Message } from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
@@ -6,7 +6,7 @@ import type { FileTrail } from './file-trail.ts';
 import { needs } from './need.ts';
 import { FAILED, NoteChooser, type ChosenNotes } from './notes.ts';
 import { outcomes } from './outcome.ts';
-import { shortened } from './quote.ts';
+import { callLine, shortened } from './quote.ts';
 import { renderEssentials, type RenderRoom } from './render.ts';
 import { constraints, decisions, firstSentence } from './said.ts';
 import { scan, VOICE, type Voice } from './scan.ts';
@@ -45,6 +45,7 @@ export interface ExtractRequest {
 
 const DEFAULT_TOKENS = 4_000;
 const LONGEST_LINE = 200;
+const CALL_CHARS = 140;
 /** Shares of the room that are given away before the notes compete for the rest. */
 const SHARE = { asked: 0.04, steps: 0.03, changedFiles: 0.04 } as const;
 /** What is told whatever it is worth. */
@@ -244,6 +245,16 @@ class Extract {
     return within(chars, said, ({ message }) => firstSentence(textOf(message)));
   }
 
+  /** The same of a turn in which the agent may say nothing: what it says of its calls, or else these. */
+  #deeds(nodes: readonly Node[], chars: number): readonly string[] {
+    const line = (tell: (message: Message) => string): readonly string[] =>
+      within(chars, nodes, ({ message }) =>
+        message.role === 'assistant' ? tell(message) : '',
+      ).map(([{ index }, text]) => `- [m${index + 1}] ${text}`);
+    const said = line((message) => firstSentence(textOf(message)) || describedCall(message));
+    return said.length > 0 ? said : line(firstCall);
+  }
+
   #splitTurnNodes(): readonly Node[] | undefined {
     const { nodes, splitTurn } = this.#request;
     return splitTurn === undefined
@@ -258,12 +269,10 @@ class Extract {
     if (splitTurn === undefined || prefix === undefined) return null;
     const most =
       (this.#room.chars * Math.min(splitTurn.maxTokens, maxTokens * SHARE.steps * 2)) / maxTokens;
-    const lines = this.#steps(prefix, most).map(([{ index }, text]) => `- [m${index + 1}] ${text}`);
-    const calls = prefix.filter(({ message }) => hasCalls(message)).length;
-    return {
-      turn: splitTurn.turn,
-      text: lines.length > 0 || calls === 0 ? lines.join('\n') : `- ${calls} rounds of calls`,
-    };
+    const { splitTurn: before } = this.#previous;
+    const told = before?.turn === splitTurn.turn ? before.text.split('\n') : [];
+    const lines = [...told, ...this.#deeds(prefix, most)];
+    return { turn: splitTurn.turn, text: newest(lines, most).join('\n') };
   }
 
   #with(bare: Summary, { notes, files, calls }: ChosenNotes): Summary {
@@ -330,6 +339,25 @@ function within(
     taken.push([node, text]);
   }
   return taken.toReversed();
+}
+
+/** The last lines that fit a number of characters. */
+function newest(lines: readonly string[], chars: number): readonly string[] {
+  let left = chars;
+  return lines.slice(lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1);
+}
+
+/** What an agent says of a call where it says it in the call. */
+const DESCRIBED = /"description"\s{0,2}:\s{0,2}"((?:[^"\\]|\\.){12,200})"/;
+
+function describedCall(message: Message): string {
+  const told = callsOf(message).flatMap(({ args }) => DESCRIBED.exec(args)?.[1] ?? []);
+  return oneLine(told.join('; '), CALL_CHARS);
+}
+
+function firstCall(message: Message): string {
+  const [call] = callsOf(message);
+  return call === undefined ? '' : callLine(call.tool, call.args, CALL_CHARS);
 }
 
 function withoutTwice(notes: readonly Note[]): readonly Note[] {

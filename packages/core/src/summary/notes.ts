@@ -1,6 +1,6 @@
 import { keyOfPath } from './anchor.ts';
 import { hasFailed } from './outcome.ts';
-import { callLine, quoted, stretchOf, tells, wordsBeside } from './quote.ts';
+import { callLine, isSetting, quoted, stretchOf, tells, wordsBeside } from './quote.ts';
 import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from './summary.ts';
@@ -17,6 +17,8 @@ const PIECES_PER_ANCHOR = 4;
 const CHARS_PER_ANCHOR = 12;
 const PROSE_BONUS = 1.3;
 const SHORTEST_QUOTE = 4;
+/** Of lines that differ in numbers alone so many are quoted. */
+const MOST_ALIKE = 3;
 /** A path alone says little of what is in the file. */
 const PATH_STAND = 0.7;
 
@@ -65,6 +67,10 @@ export class NoteChooser {
   readonly #carried: ReadonlyMap<number, Note>;
   readonly #groups = new Map<string, NoteGroup>();
   readonly #seen = new Set<string>();
+  /** How many lines of each text are alike but for their numbers: of those looked at, and of those quoted. */
+  readonly #alike: Alike = new Map();
+  readonly #listed: Alike = new Map();
+  readonly #settings = new Set<string>();
   /** The file of a diff that a text was last quoted for. */
   readonly #diffed = new Map<string, string>();
   readonly #diffs = new Map<string, boolean>();
@@ -107,6 +113,7 @@ export class NoteChooser {
 
   chosen(): ChosenNotes {
     this.#diffed.clear();
+    this.#listed.clear();
     const notes: PlacedNote[] = [];
     const files = new Map<FileTrail, number>();
     const calls = new Map<CallTrail, ChosenCall>();
@@ -201,7 +208,11 @@ export class NoteChooser {
     quote.start = start;
     quote.end = end;
     quote.chars = body.length + MARK_CHARS + INDENT_CHARS * (body.split('\n').length - 1);
-    const isNew = body.length >= SHORTEST_QUOTE && tells(body) && !this.#isShown(quote, body);
+    const isNew =
+      body.length >= SHORTEST_QUOTE &&
+      tells(body) &&
+      !this.#isShown(quote, body) &&
+      !this.#isOneOfMany(quote.of, segment, body);
     this.#seen.add(body);
     quote.ids = isNew ? quote.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
     quote.stands = quote.ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
@@ -228,6 +239,16 @@ export class NoteChooser {
   #isShown({ group, start }: Quote, body: string): boolean {
     const { source = '' } = group as NoteGroup;
     return this.#seen.has(body) || (start > 0 && source.includes(body.replaceAll('\n', ' ')));
+  }
+
+  /** True for more lines of a listing, or of settings: the first of a kind say what the others are. */
+  #isOneOfMany(of: number, { voice }: Segment, body: string): boolean {
+    if (voice === VOICE.tool) return withoutMany(body, of, this.#alike) === '';
+    if (voice !== VOICE.args || !isSetting(body)) return false;
+    const kind = body.replace(/\d+/g, '#');
+    if (this.#settings.has(kind)) return true;
+    this.#settings.add(kind);
+    return false;
   }
 
   /** The anchor for whose sake a line is quoted. */
@@ -340,7 +361,8 @@ export class NoteChooser {
     start: number,
     end: number,
   ): string {
-    const body = withoutLinesOf(own, quoted(text.slice(start, end), voice));
+    const whole = withoutLinesOf(own, quoted(text.slice(start, end), voice));
+    const body = voice === VOICE.tool ? withoutMany(whole, text, this.#listed) : whole;
     const shown = body.split('\n').findLast((line) => line.startsWith(DIFFED));
     const file = shown ?? (this.#isDiff(text, voice) ? changedFile(text, start) : undefined);
     if (body === '' || file === undefined || this.#diffed.get(text) === file) return body;
@@ -390,6 +412,29 @@ function withoutLinesOf({ group, below }: Pick<Quote, 'group' | 'below'>, body: 
   return body
     .split('\n')
     .filter((line) => !line.includes(name))
+    .join('\n');
+}
+
+const SMALL_NUMBER = /(?<![\w.])\d{1,3}(?![\w.])/g;
+
+type Alike = Map<unknown, Map<string, number>>;
+
+/** True for one of the first lines of a text that are alike but for numbers so small that nobody looks for them. */
+function isAmongFirst(line: string, of: unknown, alike: Alike): boolean {
+  const kind = line.replace(SMALL_NUMBER, '#');
+  if (kind === line) return true;
+  const counts = alike.get(of) ?? new Map<string, number>();
+  alike.set(of, counts);
+  const count = (counts.get(kind) ?? 0) + 1;
+  counts.set(kind, count);
+  return count <= MOST_ALIKE;
+}
+
+/** Lines without those of a listing that only go on counting. */
+function withoutMany(body: string, of: unknown, alike: Alike): string {
+  return body
+    .split('\n')
+    .filter((line) => isAmongFirst(line, of, alike))
     .join('\n');
 }
 

@@ -11,7 +11,10 @@ export function quoted(text: string, voice: Voice): string {
   const whole = isCall ? broken(text) : text;
   const line = isCall ? argumentLine : quotedLine;
   if (!LINE_END.test(whole)) return line(whole);
-  const lines = whole.split(LINE_END).map(line).filter(Boolean);
+  const lines = whole
+    .split(LINE_END)
+    .map(line)
+    .filter((one, i, all) => one !== '' && one !== all[i - 1]);
   if (lines.length < 2) return lines.join('');
   const telling = lines.filter(tells);
   return (telling.length > 0 ? telling : lines).join('\n');
@@ -45,6 +48,14 @@ function argumentLine(sent: string): string {
   const line = plain.replace(/\s{2,}/g, ' ').trim();
   if (!/[A-Za-z0-9]/.test(line)) return '';
   return margin !== '' && NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
+}
+
+const SETTING =
+  /"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit)\w*|replace_?all|run_in_background)":\s?(?:\d+|true|false|null|"\d*")/gi;
+
+/** True for arguments that only say how a call is to be run. */
+export function isSetting(args: string): boolean {
+  return args.includes('":') && !/\w/.test(args.replace(SETTING, ''));
 }
 
 const CODE_WORDS = new Set(
