@@ -15,9 +15,12 @@ const SOAKS = ['packages/*/test/**/*.soak.ts', 'test/**/*.soak.ts'];
 const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'];
 const OXFMT = ['node_modules/oxfmt/bin/oxfmt'];
 
+/** @type {Step} */
+const COMPILE = { name: 'compile', args: ['node_modules/typescript/bin/tsc', '-b'] };
+
 /** @type {Step[]} */
 const CHECKS = [
-  { name: 'types', args: ['node_modules/typescript/bin/tsc', '-b'] },
+  { ...COMPILE, name: 'types' },
   { name: 'lint', args: OXLINT },
   { name: 'format', args: [...OXFMT, '--check'] },
   { name: 'import rules', args: ['scripts/house/check.ts'] },
@@ -28,7 +31,8 @@ const CHECKS = [
 const TASKS = {
   // With arguments there is a question about some tests only, and the checks would delay the answer.
   test: (args) => (args.length > 0 ? [tests(TESTS, args)] : [...CHECKS, tests(TESTS, args)]),
-  soak: (args) => [tests(SOAKS, args)],
+  // Hosts that cannot run source load what was compiled.
+  soak: (args) => [COMPILE, tests(SOAKS, args)],
   check: () => CHECKS,
   fix: () => [
     { name: 'lint', args: [...OXLINT, '--fix'] },
@@ -36,7 +40,7 @@ const TASKS = {
   ],
   build: () => [
     { name: 'clean', args: ['scripts/clean.mjs'] },
-    { name: 'compile', args: ['node_modules/typescript/bin/tsc', '-b'] },
+    COMPILE,
     ...readdirSync('packages').map((name) => ({
       name: `publint ${name}`,
       args: ['node_modules/publint/src/cli.js', `packages/${name}`, '--strict'],
