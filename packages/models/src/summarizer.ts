@@ -112,12 +112,10 @@ class Summarizing {
       const summary = range.length > 0 ? await this.#range(range) : undefined;
       const whole = summary ?? proseSummary('', this.#request);
       if (splitTurn === undefined || prefix.length === 0) return whole;
-      const text = await this.#fold(prefix, this.#turnWork(splitTurn.maxTokens)).catch(
-        (error: unknown) => {
-          if (summary === undefined) throw error;
-          return this.#withoutTurn(error);
-        },
-      );
+      const text = await this.#fold(prefix, this.#turnWork(splitTurn)).catch((error: unknown) => {
+        if (summary === undefined) throw error;
+        return this.#withoutTurn(error);
+      });
       return text === undefined ? whole : { ...whole, splitTurn: { turn: splitTurn.turn, text } };
     } finally {
       this.#asking.tellCost(this.#manner.name);
@@ -213,11 +211,21 @@ class Summarizing {
     return summaryPrompt({ style, answer, request, transcript, soFar, redact: this.#redact });
   }
 
-  #turnWork(maxTokens: number): Work<string> {
+  /** A turn may be split more than once: what the summary before tells of it is gone on from. */
+  #turnWork({
+    turn,
+    maxTokens,
+  }: {
+    readonly turn: number;
+    readonly maxTokens: number;
+  }): Work<string> {
     const maxOutputTokens = this.#outputTokens(maxTokens);
+    const { previous } = this.#request;
+    const before = previous?.splitTurn?.turn === turn ? previous.splitTurn.text : '';
     return {
       maxOutputTokens,
-      soFar: (made, most) => (made === undefined ? null : cutToTokens(made, most, this.#counter)),
+      soFar: (made = this.#redact(before), most) =>
+        made === '' ? null : cutToTokens(made, most, this.#counter),
       prompt: (transcript, soFar) => splitTurnPrompt(transcript, maxOutputTokens, soFar),
       read: (answer) => answer.trim(),
     };

@@ -666,6 +666,25 @@ test('E8 E10 the beginning of a split turn is summarised apart, in at most 400 t
   }
 });
 
+test('E8 a turn that is split again goes on from what the summary before tells of it, and of no other turn', async () => {
+  const nodes = thread(user('Build it.'), assistant('I run make again.')).path();
+  const asked = async (turn: number): Promise<string> => {
+    const server = await providerServer('anthropic', { kind: 'answer', text: 'Built twice.' });
+    try {
+      const previous = { ...EMPTY_SUMMARY, splitTurn: { turn, text: 'make ran once already.' } };
+      const splitTurn = { turn: 1, maxTokens: 400 };
+      await modelSummarizer({ model: modelAt('anthropic', server) }).summarize(
+        requestOf(nodes, { previous, splitTurn }),
+      );
+      return server.requests.map(({ text }) => text).join('\n');
+    } finally {
+      await server.close();
+    }
+  };
+  assert.match(await asked(1), /<turn-so-far>[^<]*make ran once already\.[^<]*<\/turn-so-far>/);
+  assert.doesNotMatch(await asked(0), /turn-so-far/);
+});
+
 test('a call that extends the live prompt sends the same system, tools and prefix, and runs no tool', async () => {
   let ran = 0;
   const read = tool({
