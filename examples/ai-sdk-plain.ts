@@ -1,9 +1,11 @@
-import assert from 'node:assert/strict';
+// The same agent without Bobbin, to compare: its window fills up, and it ends refused.
+// Run it in a checkout: npx node --conditions=@bobbin/source examples/ai-sdk-plain.ts
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { STEP_SCHEMA, workbench, type StepArguments } from './workbench.ts';
 
-const { task, url, apiKey, modelName, window, close } = await workbench('openai-chat');
+const bench = await workbench('openai-chat');
+const { task, url, apiKey, modelName: model } = bench;
 const openai = createOpenAI({ apiKey, baseURL: url });
 const tools = {
   run_step: tool({
@@ -13,12 +15,10 @@ const tools = {
   }),
 };
 
-const { text } = await generateText({
-  model: openai.chat(modelName),
+const run = generateText({
+  model: openai.chat(model),
   prompt: task.assignment,
   tools,
   stopWhen: isStepCount(task.steps + 10),
-}).finally(() => void close());
-
-assert.equal(task.done.length, task.steps);
-console.log(`${task.done.length} steps in a window of ${window} tokens: ${text}`);
+});
+await bench.report(run.then(({ text }) => text));

@@ -1,10 +1,11 @@
-import assert from 'node:assert/strict';
+// Run it in a checkout: npx node --conditions=@bobbin/source examples/ai-sdk.ts
 import { aiSdkBobbin } from '@bobbin/adapters/ai-sdk';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { STEP_SCHEMA, workbench, type StepArguments } from './workbench.ts';
 
-const { task, url, apiKey, modelName, window, close } = await workbench('openai-chat');
+const bench = await workbench('openai-chat');
+const { task, url, apiKey, modelName: model } = bench;
 const openai = createOpenAI({ apiKey, baseURL: url });
 const tools = {
   run_step: tool({
@@ -13,16 +14,14 @@ const tools = {
     execute: task.runStep,
   }),
 };
-const bobbin = aiSdkBobbin({ model: modelName, window, tools });
+const bobbin = aiSdkBobbin({ model, tools, window: bench.window, onEvent: bench.onEvent });
 
-const { text } = await generateText({
-  model: openai.chat(modelName),
+const run = generateText({
+  model: openai.chat(model),
   prompt: task.assignment,
   tools: { ...tools, ...bobbin.tools },
   prepareStep: bobbin.prepareStep,
   onStepFinish: bobbin.onStepFinish,
   stopWhen: isStepCount(task.steps + 10),
-}).finally(() => void close());
-
-assert.equal(task.done.length, task.steps);
-console.log(`${task.done.length} steps in a window of ${window} tokens: ${text}`);
+});
+await bench.report(run.then(({ text }) => text));

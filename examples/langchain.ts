@@ -1,10 +1,11 @@
-import assert from 'node:assert/strict';
+// Run it in a checkout: npx node --conditions=@bobbin/source examples/langchain.ts
 import { bobbinMiddleware } from '@bobbin/adapters/langchain';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, tool } from 'langchain';
 import { STEP_SCHEMA, workbench, type StepArguments } from './workbench.ts';
 
-const { task, url, apiKey, modelName, window, close } = await workbench('openai-chat');
+const bench = await workbench('openai-chat');
+const { task, url, apiKey, modelName, window, onEvent } = bench;
 const model = new ChatOpenAI({ model: modelName, apiKey, configuration: { baseURL: url } });
 const runStep = tool((args) => task.runStep(args as StepArguments), {
   name: 'run_step',
@@ -15,12 +16,13 @@ const runStep = tool((args) => task.runStep(args as StepArguments), {
 const agent = createAgent({
   model,
   tools: [runStep],
-  middleware: [bobbinMiddleware({ model: modelName, window })],
+  middleware: [bobbinMiddleware({ model: modelName, window, onEvent })],
 });
-const { messages } = await agent
-  .invoke({ messages: [{ role: 'user', content: task.assignment }] }, { recursionLimit: 1_000 })
-  .finally(() => void close());
-
-assert.equal(task.done.length, task.steps);
-assert.equal(messages.length, 2 * task.steps + 2, 'the state keeps everything');
-console.log(`${task.done.length} steps in a window of ${window} tokens: ${messages.at(-1)?.text}`);
+const run = agent.invoke(
+  { messages: [{ role: 'user', content: task.assignment }] },
+  { recursionLimit: 1_000 },
+);
+// The state keeps everything: a call and a result for each step, the assignment, the last word.
+await bench.report(
+  run.then(({ messages }) => `${messages.at(-1)?.text}; ${messages.length} messages are kept`),
+);

@@ -1,3 +1,4 @@
+// Run it in a checkout: npx node --conditions=@bobbin/source examples/mcp.ts
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';

@@ -1,3 +1,4 @@
+// Run it in a checkout: npx node --conditions=@bobbin/source examples/opencode.ts
 import assert from 'node:assert/strict';
 import { bobbinPlugin, type OpenCodeMessage } from '@bobbin/adapters/opencode';
 

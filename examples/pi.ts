@@ -1,3 +1,4 @@
+// Run it in a checkout: npx node --conditions=@bobbin/source examples/pi.ts
 import assert from 'node:assert/strict';
 import { bobbinExtension, type PiApi } from '@bobbin/adapters/pi';
 

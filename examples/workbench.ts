@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { contextLimitOf, type CompactionEvent } from '@bobbin/core';
 import { Task } from '../packages/adapters/test/task.ts';
 import { taskProvider, type Dialect } from '../packages/adapters/test/task-provider.ts';
 
@@ -11,7 +13,10 @@ export interface Workbench {
   readonly modelName: string;
   /** The window in tokens that the agent has to do with. */
   readonly window: number;
-  readonly close: () => Promise<void>;
+  /** Counts compactions, where Bobbin is told to tell of them. */
+  readonly onEvent: (event: CompactionEvent) => void;
+  /** Waits for the agent's last word, and prints it with what was done; or that it was refused, as without Bobbin. */
+  readonly report: (lastWord: PromiseLike<unknown>) => Promise<void>;
 }
 
 /** A job of many steps that is larger than the window. With OPENAI_API_KEY a real model does it (OPENAI_MODEL names which). */
@@ -21,8 +26,37 @@ export async function workbench(dialect: Dialect, steps: number = 60): Promise<W
   const task = new Task(steps);
   if (apiKey !== undefined) {
     const url = process.env['OPENAI_BASE_URL'] ?? 'https://api.openai.com/v1';
-    return { task, url, apiKey, modelName, window, close: () => Promise.resolve() };
+    return { task, url, apiKey, modelName, window, ...reporting(task, window) };
   }
   const { url, close } = await taskProvider(dialect, task, window);
-  return { task, url, apiKey: 'scripted', modelName: 'scripted', window, close };
+  const scripted = { apiKey: 'scripted', modelName: 'scripted' };
+  return { task, url, ...scripted, window, ...reporting(task, window, close) };
+}
+
+function reporting(
+  task: Task,
+  window: number,
+  close?: () => Promise<void>,
+): Pick<Workbench, 'onEvent' | 'report'> {
+  let compactions = 0;
+  const steps = (): string => `${task.done.length} of ${task.steps} steps`;
+  return {
+    onEvent(event) {
+      if (event.kind === 'completed' && event.freed > 0) compactions += 1;
+    },
+    async report(lastWord) {
+      try {
+        const word = String(await lastWord);
+        assert.equal(task.done.length, task.steps);
+        const where = `in a window of ${window} tokens, compacted ${compactions} times`;
+        console.log(`${steps()} ${where}: ${word}`);
+      } catch (error) {
+        if (contextLimitOf(error) === undefined) throw error;
+        console.error(`Refused after ${steps()}: ${(error as Error).message}`);
+        process.exitCode = 1;
+      } finally {
+        await close?.();
+      }
+    },
+  };
 }
