@@ -55,3 +55,16 @@ test('every page of docs/ that the README or the index of decisions names exists
   const there = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'README.md');
   assert.deepEqual(named.toSorted(), there.toSorted());
 });
+
+test('C20 every kind of event is told on the page of the compactor', () => {
+  const source = readFileSync(join(root, 'packages/core/src/events.ts'), 'utf8');
+  const kinds = [...source.matchAll(/kind: ((?:'[a-z-]+'(?: \| )?)+)/g)].flatMap(([, names = '']) =>
+    names.split(' | ').map((name) => name.replaceAll("'", '')),
+  );
+  const page = readFileSync(join(root, 'docs/compactor.md'), 'utf8');
+  assert.ok(kinds.length > 10);
+  assert.deepEqual(
+    kinds.filter((kind) => !page.includes(`\`${kind}\``)),
+    [],
+  );
+});
