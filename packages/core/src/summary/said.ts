@@ -15,9 +15,10 @@ const FINDS =
   /\b(?:root cause|(?:issue|problem|bug|cause|reason|culprit) (?:is|was) that|turns out|fix (?:is|was)(?: \w+)?(?: to\b|:))/i;
 /** A guess, a plan or a question settles nothing. */
 const UNSURE =
-  /\?|^\W*(?:if|whether|let['’]?s? me|let me|maybe|perhaps)\b|\b(?:probably|might|may|could|would|seems?|appears?|looks? like|whether|waiting|I think|not sure|if it|one (?:possible|likely))\b/i;
+  /\?|^\W*(?:if|whether|let me|maybe|perhaps)\b|\b(?:probably|might|may|could|would|seems?|appears?|looks? like|whether|waiting|I think|not sure|if it|one (?:possible|likely))\b/i;
+/** One of these stands in every such sentence. */
 const SETTLED_HINT =
-  /\b(?:decided|decision|chose|opted|settled|agreed|with|instead|rather|because|avoid|to keep|root cause|that|turns out|fix)\b/i;
+  /\b(?:decided|decision|chose|opted|settled on|agreed|(?:go|going|stick|sticking|stay|staying) with|['’]ll (?:use|keep|leave|take|avoid|skip)|root cause|(?:is|was) that|turns out|fix (?:is|was))\b/i;
 /** Code and markup are quoted where they are needed; nobody says them. */
 const CODE = /^\s*(?:\/\/|#|\*|<|\||```|[-+]\s*\/\/)|[{};]\s*$|^\s*\w+\(|:=|=>/;
 /** What a list puts before its lines. */
