@@ -136,11 +136,11 @@ test('C9 a replayable result is cleared while its source is unchanged', async ()
 
 test('C9 C10 a source is looked at when its result comes in, and again before the result is cleared', async () => {
   let mtime = 5;
-  const look = (replayCost: 'cheap' | 'expensive', step: number): ToolPolicies => ({
+  const look = (replayCost: 'cheap' | 'expensive', later: number): ToolPolicies => ({
     look: {
       durability: 'replayable',
       replayCost,
-      captureDeterminism: () => Promise.resolve({ mtime: (mtime += step) }),
+      captureDeterminism: () => Promise.resolve({ mtime: (mtime += later) }),
     },
   });
   assert.equal((await fateOf({}, look('cheap', 0))).kind, 'clear', 'unchanged');

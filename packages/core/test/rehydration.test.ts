@@ -219,6 +219,10 @@ test('C12 an artifact cools down also where every turn is another process', asyn
   assert.deepEqual(shown, [2, 4, 6]);
 });
 
+function moved(events: readonly CompactionEvent[]): number {
+  return events.filter(({ kind }) => kind === 'externalized').length;
+}
+
 test('C12 while something is brought back, externalize waits for the next turn', async () => {
   const preset: Policy = {
     ...ladder,
@@ -227,8 +231,6 @@ test('C12 while something is brought back, externalize waits for the next turn',
     firstSightShare: 1,
   };
   const thread = await createBobbin({ preset, window: 30_000, counter: chars4() }).thread('t');
-  const moved = (events: readonly CompactionEvent[]): number =>
-    events.filter(({ kind }) => kind === 'externalized').length;
   await thread.append(textMessage('user', 'List.'), ...round('c1', '{}', LISTING));
   await thread.append(textMessage('assistant', 'Done.'));
   const [id] = planArtifacts((await thread.compact()).plan);

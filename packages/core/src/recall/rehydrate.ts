@@ -75,12 +75,12 @@ export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {
   return { turn: opener.turn, texts, pending: [...pending.values()] };
 }
 
-const references = new WeakMap<ExternalizeRecord, ArtifactReference>();
+const referenceOfRecord = new WeakMap<ExternalizeRecord, ArtifactReference>();
 
 function referenceOf(record: ExternalizeRecord): ArtifactReference {
   const { artifactId, summary: description, hint } = record;
-  const reference = references.get(record) ?? { artifactId, description, hint };
-  references.set(record, reference);
+  const reference = referenceOfRecord.get(record) ?? { artifactId, description, hint };
+  referenceOfRecord.set(record, reference);
   return reference;
 }
 
