@@ -20,6 +20,7 @@ import type { CacheLimits } from './prompt/cache-points.ts';
 import { render } from './prompt/render.ts';
 import type { ProviderRules } from './prompt/rules.ts';
 import { extractSummarizer, refusal } from './summary/summarizer.ts';
+import type { Redact } from './summary/redact.ts';
 import type { Summary } from './summary/summary.ts';
 import { spanOf } from './thread/span.ts';
 import type { Node } from './thread/thread.ts';
@@ -39,6 +40,8 @@ export interface Setting {
   readonly summaryDeadlineMs?: number;
   readonly artifacts: ArtifactStore;
   readonly clock: Clock;
+  /** Takes secrets out of what plans say of messages; `redactSecrets` where absent. */
+  readonly redact?: Redact;
 }
 
 /** What is to be compacted. */
@@ -139,7 +142,14 @@ class Run {
     this.#setting = setting;
     this.#job = job;
     const { policy, counter, artifacts, summarizer } = setting;
-    this.#draft = new Draft(job.window, job.plan, policy.style, counter, new Set(job.plan.pins));
+    this.#draft = new Draft(
+      job.window,
+      job.plan,
+      policy.style,
+      counter,
+      new Set(job.plan.pins),
+      setting.redact,
+    );
     this.#limit = messageLimit(setting.budget);
     this.#before = this.#draft.tokens;
     this.#hands = {

@@ -1,6 +1,6 @@
 export { createBobbin, type Bobbin, type BobbinOptions } from './door/bobbin.ts';
 export { contextLimitOf, isContextLimit, type ContextLimit } from './door/context-limit.ts';
-export { mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
+export { assertSensitivity, mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
 export { artifactId } from './thread/artifact.ts';
 export { memoryStore } from './door/memory-store.ts';
 export { didYouMean } from './door/nearest.ts';

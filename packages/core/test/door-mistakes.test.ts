@@ -7,7 +7,12 @@ const TAKEN: readonly (readonly [what: string, message: unknown, problem: string
   [
     'the AI SDK',
     { role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
-    'has a part without a kind',
+    'has parts[0] which is no part: {"type":"text","text":"Hello"}',
+  ],
+  [
+    'a call of another shape',
+    { role: 'assistant', parts: [{ kind: 'call', id: 'c', name: 'bash', input: {} }] },
+    'has parts[0] which is no part: {"kind":"call","id":"c","name":"bash","input":{}}',
   ],
   ['a text', 'Hello', 'has no parts'],
   ['nothing', undefined, 'has no parts'],

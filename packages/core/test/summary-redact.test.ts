@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EMPTY_SUMMARY, redactSecrets, redactSummary } from '@bobbin/core';
-import { cpuMs } from '@bobbin/testing';
+import {
+  clear,
+  drop,
+  EMPTY_SUMMARY,
+  externalize,
+  ladder,
+  redactSecrets,
+  redactSummary,
+  type Policy,
+} from '@bobbin/core';
+import { assistant, call, cpuMs, result, user, WatchedThread } from '@bobbin/testing';
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const made = (...pieces: readonly string[]): string => pieces.join('');
@@ -128,4 +137,30 @@ test('every text of a summary goes through the redaction, also a hook of the hos
     ],
   });
   assert.equal(redactSummary({ ...summary, task: 'For ACME' }, customers).task, 'For [customer]');
+});
+
+test('what a plan says of messages goes through the redaction too: pointers, placeholders, the index of drops', async () => {
+  const key = made('sk-', 'ant-api03-', 'Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0');
+  for (const strategy of [clear(), externalize({ overTokens: 1 }), drop({ reach: 'everything' })]) {
+    const preset: Policy = {
+      ...ladder,
+      ladder: [strategy],
+      trigger: { kind: 'turns', over: 0 },
+      cut: { kind: 'everything' },
+      stop: 'at-end',
+      targetShare: 0.5,
+    };
+    const watched = await WatchedThread.open({
+      preset,
+      window: 20_000,
+      redact: (text) => redactSecrets(text).replaceAll('ACME', '[customer]'),
+    });
+    const asked = call('bash', { command: `deploy ACME with ${key}` });
+    const told = `${key} of ACME\n${'line of the log\n'.repeat(400)}`;
+    await watched.append(user('go'), assistant(asked), result(asked, told), user('and now?'));
+    const { plan } = await watched.handle.compact();
+    const said = plan.records.map(({ span: _, ...record }) => JSON.stringify(record)).join();
+    assert.ok(plan.records.length > 0, strategy.name);
+    assert.ok(!said.includes(key) && !said.includes('ACME'), `${strategy.name}: ${said}`);
+  }
 });

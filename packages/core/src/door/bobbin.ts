@@ -136,6 +136,7 @@ function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
     tools: options.tools ?? {},
     summarizer: summarizerOf(options, policy),
     fallback: extracting(options.redact),
+    ...(options.redact === undefined ? {} : { redact: options.redact }),
     store: options.store ?? memoryStore(),
     artifacts: options.artifacts ?? memoryArtifacts(),
     clock: options.clock ?? systemClock,

@@ -15,6 +15,7 @@ export function memoryArtifacts(): ArtifactStore {
   };
   return {
     async put(content, metadata) {
+      assertSensitivity(metadata);
       const id = artifactId(content);
       const name = nameOf(metadata.tenant, id);
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
@@ -38,11 +39,23 @@ function nameOf(tenant: string, id: ArtifactId): string {
 
 const LEVELS: readonly Sensitivity[] = ['public', 'internal', 'confidential', 'restricted'];
 
+/**
+ * To be asked before anything is kept: content of a level that nobody knows could be kept from nobody.
+ * @throws RangeError where the sensitivity is none of the levels.
+ */
+export function assertSensitivity({ sensitivity }: ArtifactMetadata): void {
+  if (!LEVELS.includes(sensitivity))
+    throw new RangeError(
+      `the sensitivity of an artifact is public, internal, confidential or restricted, not ${JSON.stringify(sensitivity) ?? 'missing'}`,
+    );
+}
+
 /** True where one who asks is of the artifact's tenant, is cleared for it and has a permission that it needs. */
 export function mayRead(metadata: ArtifactMetadata, requester: Requester): boolean {
   const { tenant, permissions, clearance = 'restricted' } = requester;
   if (metadata.tenant !== tenant) return false;
-  if (LEVELS.indexOf(metadata.sensitivity) > LEVELS.indexOf(clearance)) return false;
+  const level = LEVELS.indexOf(metadata.sensitivity);
+  if (level < 0 || level > LEVELS.indexOf(clearance)) return false;
   const needed = metadata.permissions;
   return needed === undefined || needed.some((name) => permissions?.includes(name) ?? false);
 }

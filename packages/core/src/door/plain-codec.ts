@@ -22,11 +22,34 @@ const ROLES: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'too
 function problemOf(given: unknown): string | undefined {
   const { role, parts } = (given ?? {}) as Readonly<Record<string, unknown>>;
   if (!Array.isArray(parts)) return 'has no parts';
-  if (!parts.every(isPart)) return 'has a part without a kind';
+  const part = parts.findIndex((each) => !isPart(each));
+  if (part >= 0) return `has parts[${part}] which is no part: ${shown(parts[part])}`;
   if (ROLES.has(role)) return undefined;
   return `has the role ${JSON.stringify(role)}, not system, user, assistant or tool`;
 }
 
+/** What each kind of part must have for anybody to count and show it. */
+const NEEDED: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['text']],
+  ['reasoning', ['text']],
+  ['call', ['callId', 'tool', 'args']],
+  ['result', ['callId']],
+  ['image', ['source']],
+  ['file', ['source']],
+  ['opaque', ['type']],
+]);
+
 function isPart(part: unknown): boolean {
-  return typeof (part as { readonly kind?: unknown } | null)?.kind === 'string';
+  const fields = (part ?? {}) as Readonly<Record<string, unknown>>;
+  const needed = NEEDED.get(fields['kind']);
+  if (needed === undefined || needed.some((name) => typeof fields[name] !== 'string')) return false;
+  const { kind, content } = fields;
+  return kind !== 'result' || (Array.isArray(content) && content.every(isPart));
+}
+
+const SHOWN_CHARS = 80;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }

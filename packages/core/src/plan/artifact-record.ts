@@ -2,7 +2,6 @@ import { artifactContent } from '../thread/artifact.ts';
 import type { ArtifactMetadata } from '../ports.ts';
 import { callsOf, resultsOf, type CallPart } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
-import { redactSecrets } from '../summary/redact.ts';
 import { describeMessage } from './describe.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { Remainder } from './excerpt.ts';
@@ -13,7 +12,7 @@ import type { Hands, Proposal, Situation } from './strategy.ts';
 export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
   const span = spanOf([entry.node]);
   if (span === undefined) throw new RangeError('an entry has a node');
-  const description = redactSecrets(
+  const description = draft.redact(
     describeMessage(entry.message, (callId) => callFor(draft, entry, callId)),
   );
   return {

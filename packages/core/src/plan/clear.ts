@@ -6,16 +6,10 @@ import {
   type Durability,
   type ResultPart,
 } from '../thread/message.ts';
-import { redactSecrets } from '../summary/redact.ts';
 import { spanOf } from '../thread/span.ts';
 import { oneLine } from '../thread/text.ts';
-import type { Entry } from './draft.ts';
-import {
-  durabilityOf,
-  preservedFields,
-  verifiedDurability,
-  type ToolPolicies,
-} from './durability.ts';
+import type { Draft, Entry } from './draft.ts';
+import { durabilityOf, preservedFields, verifiedDurability } from './durability.ts';
 import { NOTHING } from './excerpt.ts';
 import { callFor, excerptRecord, moveToArtifact } from './artifact-record.ts';
 import type { ClearRecord, PlanRecord } from './plan.ts';
@@ -71,7 +65,7 @@ function candidates(situation: Situation, protectTokens: number): readonly Entry
 
 function proposeClear(situation: Situation, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
-  const record = span === undefined ? undefined : clearRecord(situation.tools, entry, span);
+  const record = span === undefined ? undefined : clearRecord(situation, entry, span);
   if (span === undefined || record === undefined) return [];
   const tokensFreed = entry.tokens - situation.counter.message(seated(entry.message, record));
   if (tokensFreed <= 0) return [];
@@ -80,12 +74,16 @@ function proposeClear(situation: Situation, entry: Entry): readonly Proposal[] {
   return [{ strategy: 'clear', span, tokensFreed, reason: `an older ${durability} result` }];
 }
 
-function clearRecord(tools: ToolPolicies, entry: Entry, span: ClearRecord['span']): ClearRecord {
+function clearRecord(
+  { draft, tools }: Situation,
+  entry: Entry,
+  span: ClearRecord['span'],
+): ClearRecord {
   const preserved: Record<string, Json> = {};
   for (const result of resultsOf(entry.message)) {
     const fields = preservedFields(result, tools);
     const anchors = durabilityOf(result, tools) === 'anchoring';
-    preserved[result.callId] = anchors ? { ...summaryOf(result), ...fields } : fields;
+    preserved[result.callId] = anchors ? { ...summaryOf(result, draft), ...fields } : fields;
   }
   return { kind: 'clear', span, preserved };
 }
@@ -93,8 +91,8 @@ function clearRecord(tools: ToolPolicies, entry: Entry, span: ClearRecord['span'
 const SUMMARY_CHARS = 120;
 
 /** What an anchoring result said, in a line: its key fields alone may be none (C8). */
-function summaryOf(result: ResultPart): { readonly summary?: string } {
-  const text = redactSecrets(oneLine(resultText(result), SUMMARY_CHARS));
+function summaryOf(result: ResultPart, { redact }: Draft): { readonly summary?: string } {
+  const text = redact(oneLine(resultText(result), SUMMARY_CHARS));
   return text === '' ? {} : { summary: text };
 }
 
@@ -112,7 +110,7 @@ async function clearOne(
       return verifiedDurability(result, args, situation.tools);
     }),
   );
-  if (!found.some(mustNotBeLost)) return clearRecord(situation.tools, entry, proposal.span);
+  if (!found.some(mustNotBeLost)) return clearRecord(situation, entry, proposal.span);
   const pointer = excerptRecord(situation.draft, entry, NOTHING);
   const tokens = situation.counter.message(seated(entry.message, pointer));
   return tokens < entry.tokens ? moveToArtifact(proposal, situation, hands, NOTHING) : undefined;

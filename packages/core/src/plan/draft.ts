@@ -2,6 +2,7 @@ import { isOpaque, startsTurn, type MessageId } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
+import { redactSecrets, type Redact } from '../summary/redact.ts';
 import type { CutItem } from './cut.ts';
 import type { Carried, Hide, Plan, PlanRecord, RenderStyle, SummarizeRecord } from './plan.ts';
 import { actions, normalize, type Action } from './precedence.ts';
@@ -30,6 +31,8 @@ export class Draft {
   readonly entries: readonly Entry[];
   readonly counter: Counter;
   readonly style: RenderStyle;
+  /** Takes secrets out of what the plan says of messages. */
+  readonly redact: Redact;
   readonly #base: Plan;
   readonly #byId: ReadonlyMap<MessageId, Entry>;
   readonly #actions: Map<MessageId, Action>;
@@ -47,7 +50,9 @@ export class Draft {
     style: RenderStyle,
     counter: Counter,
     pins: ReadonlySet<MessageId>,
+    redact: Redact = redactSecrets,
   ) {
+    this.redact = redact;
     this.counter = counter;
     this.style = style;
     this.#base = base;

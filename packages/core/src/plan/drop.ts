@@ -1,9 +1,8 @@
 import { isSummary, textOf } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
 import { oneLine } from '../thread/text.ts';
-import { redactSecrets } from '../summary/redact.ts';
 import { describeMessage } from './describe.ts';
-import type { Entry } from './draft.ts';
+import type { Draft, Entry } from './draft.ts';
 import type { DropIndex } from './plan.ts';
 import type { Situation, Strategy } from './strategy.ts';
 
@@ -16,6 +15,7 @@ export interface DropOptions {
 }
 
 const MOST_KEYWORDS = 12;
+const INDEXED_CHARS = 20_000;
 
 /** Leaves messages out of the prompt, oldest first; an index entry remains (C24). The newest unit stays. */
 export function drop(options: Partial<DropOptions> = {}): Strategy {
@@ -43,7 +43,12 @@ export function drop(options: Partial<DropOptions> = {}): Strategy {
       const ids = new Set(proposal.span.ids);
       const dropped = situation.draft.entries.filter(({ node }) => ids.has(node.id));
       const { span, reason } = proposal;
-      return { kind: 'drop', span, reason, index: indexOf(dropped, situation.now) };
+      return {
+        kind: 'drop',
+        span,
+        reason,
+        index: indexOf(dropped, situation.now, situation.draft),
+      };
     },
   };
 }
@@ -75,19 +80,18 @@ function oldestUnits(
   return dropped;
 }
 
-function indexOf(dropped: readonly Entry[], time: number): DropIndex {
+function indexOf(dropped: readonly Entry[], time: number, { redact }: Draft): DropIndex {
   const counts = new Map<string, number>();
   for (const { message } of dropped) {
-    for (const [word] of textOf(message)
-      .slice(0, 20_000)
-      .matchAll(/[\p{L}_][\p{L}\p{N}_./-]{3,60}/gu)) {
+    const text = redact(textOf(message).slice(0, INDEXED_CHARS));
+    for (const [word] of text.matchAll(/[\p{L}_][\p{L}\p{N}_./-]{3,60}/gu)) {
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }
   }
   const ranked = [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const first = dropped[0];
   const description =
-    first === undefined ? '' : redactSecrets(oneLine(describeMessage(first.message), 120));
+    first === undefined ? '' : redact(oneLine(describeMessage(first.message), 120));
   return {
     keywords: ranked.slice(0, MOST_KEYWORDS).map(([word]) => word),
     description: `${dropped.length} messages from: ${description}`,
