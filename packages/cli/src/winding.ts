@@ -159,7 +159,7 @@ export function transcriptBudget(windowTokens: number): Budget {
  * Bounds the messages alone, and aims at all of that: there is no later request for which room would be left, nor a
  * provider's cache to spare.
  */
-export function bounded(winding: Winding, tokens: number): Winding {
+function bounded(winding: Winding, tokens: number): Winding {
   const { economics: _, firstSightShare: __, ...policy } = winding.policy;
   return { ...winding, policy: { ...policy, targetShare: 1 }, budget: messagesOnly(tokens) };
 }

@@ -54,7 +54,7 @@ const HELP: Readonly<Record<string, string>> = {
   compact: 'format preset model window budget counter instructions artifacts out json jsonl help',
   inspect: 'format preset model window budget counter help',
   artifact: 'help',
-  store: 'tenant artifacts keys help',
+  store: 'tenant artifacts artifacts-to keys help',
   demo: 'save help',
   import: 'model yes help',
 };
@@ -63,7 +63,7 @@ for (const [command, options] of Object.entries(HELP)) {
   test(`${command} --help tells every option, examples and exit codes, 80 columns wide`, async () => {
     const { status, stdout, stderr } = await bobbin([command, '--help']);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-    const told = [...stdout.matchAll(/^ {2}(?:-h, )?--(\w+)/gm)].map(([, name]) => name);
+    const told = [...stdout.matchAll(/^ {2}(?:-h, )?--([\w-]+)/gm)].map(([, name]) => name);
     assert.equal(told.join(' '), options);
     assert.match(stdout, new RegExp(`\nExamples:\n  bobbin ${command}`));
     assert.match(stdout, EXIT_CODES);
