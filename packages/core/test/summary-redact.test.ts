@@ -159,7 +159,7 @@ test('what a plan says of messages goes through the redaction too: pointers, pla
     const told = `${key} of ACME\n${'line of the log\n'.repeat(400)}`;
     await watched.append(user('go'), assistant(asked), result(asked, told), user('and now?'));
     const { plan } = await watched.handle.compact();
-    const said = plan.records.map(({ span: _, ...record }) => JSON.stringify(record)).join();
+    const said = JSON.stringify(plan.records);
     assert.ok(plan.records.length > 0, strategy.name);
     assert.ok(!said.includes(key) && !said.includes('ACME'), `${strategy.name}: ${said}`);
   }
