@@ -16,8 +16,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { ArtifactId, ArtifactMetadata, ThreadId } from '@bobbin/core';
 import {
+  folderArtifacts,
   folderBlobs,
   keepArtifacts,
+  s3Artifacts,
   s3Blobs,
   StoreError,
   type Blobs,
@@ -77,6 +79,48 @@ test('C22 any id of a key is an id, however long it is', async () => {
   const next = keepArtifacts(blobs, { keys: ring('next', long) });
   assert.deepEqual(await next.rotate('acme'), { rotated: 1, problems: [] });
   assert.equal(await keepArtifacts(blobs, { keys: ring('next') }).get(id, me), 'hello');
+});
+
+test('C22 keys that could not encrypt are refused when the artifacts are made', () => {
+  const key = new Uint8Array(32);
+  const rings = [
+    [{ current: 'b', keys: { a: key } }, 'the current key "b" is not among the keys'],
+    [{ current: 'toString', keys: { a: key } }, 'the current key "toString" is not among the keys'],
+    [{ current: 'a', keys: { a: key.subarray(16) } }, 'key "a" has 16 bytes, not 32'],
+    [{ current: 'a', keys: { a: key, old: new Uint8Array(33) } }, 'key "old" has 33 bytes, not 32'],
+    [{ current: 'a', keys: { a: 'x'.repeat(32) } }, 'key "a" is a string, not 32 bytes'],
+    [{ current: 'a' }, 'the current key "a" is not among the keys'],
+    ['x'.repeat(32), 'the current key is missing'],
+  ] as const;
+  const bucket = { endpoint: 'http://s3', bucket: 'b', accessKeyId: 'a', secretAccessKey: 's' };
+  for (const [bad, message] of rings) {
+    const keys = bad as unknown as KeyRing;
+    for (const make of [
+      () => folderArtifacts(newFolder(), { keys }),
+      () => s3Artifacts(bucket, { keys }),
+      () => keepArtifacts(folderBlobs(newFolder()), { keys }),
+    ])
+      assert.throws(make, { name: 'RangeError', message });
+  }
+});
+
+test('C22 a claim of a sensitivity that is no level lets nobody read, and is told', async () => {
+  const folder = newFolder();
+  const artifacts = folderArtifacts(folder);
+  const id = await artifacts.put('hello', about());
+  writeFileSync(
+    fileOf(folder, id, 'claim.'),
+    JSON.stringify({ ...about(), sensitivity: 'secret' }),
+  );
+  await assert.rejects(artifacts.get(id, me), isProblem('damaged'));
+  const [problem, ...more] = await artifacts.verify('acme');
+  assert.deepEqual([problem?.id, more], [id, []]);
+  assert.match(
+    problem?.problem ?? '',
+    /claim\..*: the sensitivity of an artifact is .* not "secret"$/,
+  );
+  const copied = await artifacts.copyTo(folderArtifacts(newFolder()), 'acme');
+  assert.deepEqual([copied.copied, copied.problems], [0, [problem]]);
 });
 
 test('C22 content that went bad is put right when it is put again', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  assertSensitivity,
   mayRead,
   type ArtifactId,
   type ArtifactMetadata,
@@ -22,7 +23,7 @@ import {
 import { sweepPlace } from './artifact-sweep.ts';
 import type { Blobs } from './blobs.ts';
 import { folderBlobs } from './folder-blobs.ts';
-import { decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from './key-ring.ts';
+import { assertKeyRing, decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from './key-ring.ts';
 import { s3Blobs, type S3Options } from './s3-blobs.ts';
 
 export interface ArtifactOptions {
@@ -82,8 +83,10 @@ const HOUR_MS = 3_600_000;
 /**
  * Artifacts as blobs: the content once, and beside it a claim of each thread that put it, which holds the metadata.
  * The content stands before the claim, and the claim before a plan that points to it.
+ * @throws RangeError where the keys could not encrypt.
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {
+  if (options.keys !== undefined) assertKeyRing(options.keys);
   return new BlobArtifacts(blobs, options.keys);
 }
 
@@ -105,6 +108,7 @@ class BlobArtifacts implements KeptArtifacts {
   }
 
   async put(content: string | Uint8Array, metadata: ArtifactMetadata): Promise<ArtifactId> {
+    assertSensitivity(metadata);
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     const id = idOf(bytes);
     const place = placeOf(metadata.tenant, id);
@@ -272,9 +276,12 @@ class BlobArtifacts implements KeptArtifacts {
     const bytes = await this.#blobs.read(name);
     if (bytes === undefined) return undefined;
     try {
-      return JSON.parse(Buffer.from(bytes).toString()) as ArtifactMetadata;
+      const claim = JSON.parse(Buffer.from(bytes).toString()) as ArtifactMetadata;
+      assertSensitivity(claim);
+      return claim;
     } catch (error) {
-      throw new StoreError('damaged', `${name}: the metadata is no JSON`, error);
+      const problem = error instanceof RangeError ? error.message : 'the metadata is no JSON';
+      throw new StoreError('damaged', `${name}: ${problem}`, error);
     }
   }
 

@@ -11,6 +11,24 @@ export interface KeyRing {
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+
+/**
+ * Refuses a key ring that would fail at the first put, or later at what an older key wrote. No message shows a key.
+ * @throws RangeError
+ */
+export function assertKeyRing(ring: KeyRing): void {
+  const current: unknown = ring.current;
+  if (typeof current !== 'string') throw new RangeError('the current key is missing');
+  for (const [id, key] of Object.entries<unknown>(ring.keys ?? {})) {
+    if (!(key instanceof Uint8Array))
+      throw new RangeError(`key ${JSON.stringify(id)} is a ${typeof key}, not ${KEY_BYTES} bytes`);
+    if (key.length !== KEY_BYTES)
+      throw new RangeError(`key ${JSON.stringify(id)} has ${key.length} bytes, not ${KEY_BYTES}`);
+  }
+  if (!Object.hasOwn(ring.keys ?? {}, current))
+    throw new RangeError(`the current key ${JSON.stringify(current)} is not among the keys`);
+}
 
 /** AES-256-GCM: a fresh nonce, the tag, the text. `about` is bound to it, so that it cannot be moved elsewhere. */
 export function encrypt(ring: KeyRing, plain: Uint8Array, about: string): Uint8Array {
@@ -63,7 +81,5 @@ function keyOf(ring: KeyRing | undefined, keyId: string, about: string): Uint8Ar
   const key = holdsKey(ring, keyId) ? ring?.keys[keyId] : undefined;
   if (key === undefined)
     throw new StoreError('wrong-key', `${about} needs key ${keyId}, which is not in the key ring`);
-  if (key.length !== 32)
-    throw new RangeError(`key ${keyId} has ${key.length} bytes; AES-256 needs 32`);
   return key;
 }

@@ -94,6 +94,19 @@ function accessTests(artifacts: () => ArtifactStore): void {
     );
   };
 
+  test('C22 a sensitivity that is no level, or none at all, is refused and nothing is kept', async () => {
+    for (const sensitivity of ['secret', 'Public', '', 2, null, undefined]) {
+      const bad = about({ sensitivity: sensitivity as ArtifactMetadata['sensitivity'] });
+      const told = JSON.stringify(sensitivity) ?? 'missing';
+      await assert.rejects(artifacts().put('unlabelled', bad), {
+        name: 'RangeError',
+        message: `the sensitivity of an artifact is public, internal, confidential or restricted, not ${told}`,
+      });
+    }
+    const id = await artifacts().put('unlabelled', about({ sensitivity: 'restricted' }));
+    await absent(id, { tenant: 'acme', clearance: 'confidential' });
+  });
+
   test('C22 no access looks like absence', async () => {
     const id = await artifacts().put('mine', about({ permissions: ['audit', 'admin'] }));
     await absent(NOWHERE, { tenant: 'acme' });
