@@ -109,7 +109,10 @@ export function commandHelp(command: Command): string {
     option.help,
   ]);
   return [
-    `Usage: bobbin ${[command.name, command.operands, '[OPTIONS]'].filter(Boolean).join(' ')}`,
+    ...wrap(
+      `Usage: bobbin ${[command.name, command.operands, '[OPTIONS]'].filter(Boolean).join(' ')}`,
+      WIDTH,
+    ),
     '',
     ...wrap(command.about, WIDTH),
     '',
