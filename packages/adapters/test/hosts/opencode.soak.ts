@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { Task } from '../task.ts';
+import { taskProvider, type Dialect } from '../task-provider.ts';
+import { installedHosts } from './installed-hosts.ts';
+
+const PACKAGE = join(import.meta.dirname, '../..');
+const STEPS = 60;
+/** OpenCode's own instructions and tools take a third of it, and no hook tells the plugin how much. */
+const WINDOW = 32_000;
+
+/** A plugin with the task's tool, and Bobbin's, which notes its compactions. */
+function pluginSource(hosts: string): string {
+  return `
+import { appendFileSync } from 'node:fs';
+import { tool } from ${JSON.stringify(join(hosts, 'node_modules/@opencode-ai/plugin/dist/index.js'))};
+import { bobbinPlugin } from ${JSON.stringify(join(PACKAGE, 'dist/opencode/opencode.js'))};
+import { Task } from ${JSON.stringify(join(PACKAGE, 'test/task.ts'))};
+const task = new Task(${STEPS});
+const { number, string } = tool.schema;
+const run_step = tool({
+  description: 'Carries out a step.',
+  args: { step: number(), key: string(), signed: string() },
+  execute: async (args) => task.runStep(args),
+});
+export const Steps = async () => ({ tool: { run_step } });
+export const Bobbin = bobbinPlugin({
+  window: ${WINDOW},
+  onEvent({ kind }) {
+    if (kind === 'completed') appendFileSync('compactions', kind + '\\n');
+  },
+});
+`;
+}
+
+/** Writes what OpenCode reads in a folder: its settings, with the provider at the URL, and the plugins. */
+function settle(folder: string, npm: string, baseURL: string): void {
+  const hosts = installedHosts();
+  const limit = { context: WINDOW, output: 1_000 };
+  const scripted = { tool_call: true, reasoning: true, limit };
+  const options = { baseURL, apiKey: 'scripted' };
+  const mock = { npm, options, models: { scripted } };
+  const settings = {
+    model: 'mock/scripted',
+    plugin: ['./plugin.js'],
+    provider: { mock },
+    snapshot: false,
+  };
+  writeFileSync(join(folder, 'opencode.json'), JSON.stringify(settings));
+  writeFileSync(join(folder, 'plugin.js'), pluginSource(hosts));
+  // OpenCode installs the plugins' package beside its settings, unless both of these say that it is there.
+  const config = join(folder, 'config/opencode');
+  mkdirSync(config, { recursive: true });
+  symlinkSync(join(hosts, 'node_modules'), join(config, 'node_modules'));
+  copyFileSync(join(hosts, 'package-lock.json'), join(config, 'package-lock.json'));
+}
+
+/** OpenCode at home in a folder, with nothing to fetch. It works in PWD, wherever it is started. */
+function environment(folder: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    HOME: folder,
+    PWD: folder,
+    XDG_CACHE_HOME: join(folder, 'cache'),
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_DATA_HOME: join(folder, 'data'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+  };
+}
+
+const PROVIDERS: readonly (readonly [Dialect, npm: string])[] = [
+  ['openai-chat', '@ai-sdk/openai-compatible'],
+  ['anthropic', '@ai-sdk/anthropic'],
+];
+
+for (const [dialect, npm] of PROVIDERS)
+  test(`C18 C23 the real OpenCode finishes its task across compactions of the plugin: ${dialect}`, async (t) => {
+    const provider = await taskProvider(dialect, new Task(STEPS), WINDOW);
+    const folder = mkdtempSync(join(tmpdir(), 'bobbin-opencode-'));
+    t.after(async () => {
+      await provider.close();
+      rmSync(folder, { recursive: true });
+    });
+    settle(folder, npm, provider.url);
+    const cli = join(installedHosts(), 'node_modules/opencode-ai/bin/opencode.exe');
+    // A session with a title asks for none.
+    const running = promisify(execFile)(
+      cli,
+      ['run', '--title', 'Ledger', new Task(STEPS).assignment],
+      { cwd: folder, timeout: 180_000, env: environment(folder) },
+    );
+    running.child.stdin?.end();
+    const { stdout } = await running;
+    assert.equal(stdout.trim(), `DONE ${STEPS} steps as HERON-7731`, provider.faults.join('\n'));
+    assert.deepEqual(provider.faults, []);
+    const compactions = readFileSync(join(folder, 'compactions'), 'utf8').trim().split('\n').length;
+    assert.ok(compactions >= 3, `${compactions}`);
+    assert.equal(provider.shrunk, compactions);
+    assert.ok((provider.sizes[0] ?? 0) > WINDOW / 4, 'what the plugin does not see is large');
+  });
