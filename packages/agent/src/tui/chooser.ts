@@ -11,6 +11,8 @@ export interface Choice {
   /** A change to decide upon. */
   readonly diff?: string;
   readonly items: readonly SelectItem[];
+  /** Which one is marked to begin with; the first where it is not said. */
+  readonly marked?: string;
 }
 
 /** A question with its answers, to be picked with the arrow keys. */
@@ -19,7 +21,7 @@ export class Chooser extends Container {
 
   constructor(
     theme: Theme,
-    { title, diff, items }: Choice,
+    { title, diff, items, marked }: Choice,
     done: (value: string | undefined) => void,
   ) {
     super();
@@ -29,6 +31,7 @@ export class Chooser extends Container {
       ...(item.description === undefined ? {} : { description: oneLine(item.description) }),
     }));
     this.#list = new SelectList(shown, MOST_VISIBLE, theme.select, { maxPrimaryColumnWidth: 72 });
+    this.#list.setSelectedIndex(items.findIndex(({ value }) => value === marked));
     this.#list.onSelect = (item) => done(item.value);
     this.#list.onCancel = () => done(undefined);
     // A line of the title that is not its first is marked, so that none passes for a question of its own.

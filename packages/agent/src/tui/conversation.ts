@@ -139,14 +139,15 @@ export class Conversation {
     const what = { run: 'run', write: 'change', read: 'read' }[wish.kind];
     const where = wish.outside ? ' outside the project' : '';
     const same = wish.kind === 'run' ? 'exactly this command' : 'this path';
-    const answer = await this.#screen.choose({
+    const answer = await this.#screen.ask({
       title: `${tool} wants to ${what}${where}: ${wish.subject}`,
       ...(diff === undefined ? {} : { diff }),
       items: [
-        { value: 'yes', label: 'yes' },
-        { value: 'always', label: `yes, and do not ask again for ${same} in this session` },
-        { value: 'no', label: 'no' },
+        { value: 'yes', label: 'yes (y)' },
+        { value: 'always', label: `yes, and do not ask again for ${same} in this session (a)` },
+        { value: 'no', label: 'no (n)' },
       ],
+      marked: 'no',
     });
     if (answer === undefined) this.#agent?.interrupt();
     else this.#agent?.answer(id, answer as Answer);

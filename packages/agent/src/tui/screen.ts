@@ -1,6 +1,7 @@
 import {
   Container,
   Editor,
+  isKeyRelease,
   matchesKey,
   ProcessTerminal,
   Text,
@@ -12,6 +13,7 @@ import {
 import { Chooser, type Choice } from './chooser.ts';
 import { Completion } from './completion.ts';
 import { Footer } from './footer.ts';
+import { Question } from './question.ts';
 import { Status } from './status.ts';
 import type { Theme } from './theme.ts';
 
@@ -33,6 +35,8 @@ export class Screen {
   readonly #theme: Theme;
   readonly #project: string;
   readonly #slot = new Container();
+  /** What is asked; the last of it is shown. */
+  #asked: readonly (Chooser | Question)[] = [];
   #lastQuitKey = 0;
 
   constructor(theme: Theme, project: string, actions: ScreenActions) {
@@ -43,6 +47,7 @@ export class Screen {
     this.footer = new Footer(theme);
     this.editor = new Editor(this.#tui, theme.editor);
     this.editor.onSubmit = (text) => {
+      if (this.#question?.takeLine(text) === true) return;
       if (text !== '') this.editor.addToHistory(text);
       actions.submit(text);
     };
@@ -80,25 +85,48 @@ export class Screen {
     this.#tui.requestRender(true);
   }
 
-  /** Asks in place of the editor; what was typed stays there. */
+  /** Lets a person choose who wanted to, in place of the editor; what was typed stays there. */
   choose(choice: Choice): Promise<string | undefined> {
+    return this.#open((done) => new Chooser(this.#theme, choice, done));
+  }
+
+  /** Asks a person who may be typing, above the editor. */
+  ask(choice: Choice): Promise<string | undefined> {
+    return this.#open((done) => new Question(this.#theme, choice, done));
+  }
+
+  #open(
+    make: (done: (value: string | undefined) => void) => Chooser | Question,
+  ): Promise<string | undefined> {
     return new Promise((resolve) => {
-      const chooser = new Chooser(this.#theme, choice, (value) => {
-        this.#show(this.editor);
+      const asked = make((value) => {
+        this.#asked = this.#asked.filter((other) => other !== asked);
+        this.#show();
         resolve(value);
       });
-      this.#show(chooser);
+      this.#asked = [...this.#asked, asked];
+      this.#show();
     });
   }
 
-  #show(part: Component): void {
+  get #question(): Question | undefined {
+    const last = this.#asked.at(-1);
+    return last instanceof Question ? last : undefined;
+  }
+
+  #show(): void {
+    const last = this.#asked.at(-1);
+    const parts: readonly Component[] =
+      last instanceof Question ? [last.chooser, this.editor] : [last ?? this.editor];
     this.#slot.clear();
-    this.#slot.addChild(part);
-    this.#tui.setFocus(part);
+    for (const part of parts) this.#slot.addChild(part);
+    this.#tui.setFocus(parts.at(-1) ?? null);
+    this.status.isAsking = last instanceof Question;
     this.draw();
   }
 
   #key(data: string, actions: ScreenActions): boolean {
+    if (isKeyRelease(data)) return false;
     if (matchesKey(data, 'ctrl+o')) {
       actions.toggleFolds();
       this.draw();
@@ -112,15 +140,16 @@ export class Screen {
       actions.quit();
       return true;
     }
-    if (
-      matchesKey(data, 'escape') &&
-      this.#slot.children[0] === this.editor &&
-      !this.editor.isShowingAutocomplete()
-    ) {
-      actions.interrupt();
+    const question = this.#question;
+    const isEditing = this.#asked.length === 0 || question !== undefined;
+    if (matchesKey(data, 'escape') && isEditing && !this.editor.isShowingAutocomplete()) {
+      if (question === undefined) actions.interrupt();
+      else question.cancel();
       return true;
     }
-    return false;
+    const isTaken = question?.takeKey(data, this.editor.getText() === '') ?? false;
+    if (isTaken) this.draw();
+    return isTaken;
   }
 
   /** The first Ctrl+C empties the editor, a second one soon after it ends the program. */

@@ -14,6 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
 export class Status implements Component {
   readonly #theme: Theme;
   phase = 'idle';
+  /** Whether a question is open. */
+  isAsking = false;
   queue: readonly string[] = [];
 
   constructor(theme: Theme) {
@@ -27,7 +29,11 @@ export class Status implements Component {
   render(width: number): string[] {
     const { accent, dim } = this.#theme;
     const lines = this.queue.map((text) => dim(`queued: ${printable(text).replaceAll('\n', ' ')}`));
-    if (this.phase !== 'idle') {
+    if (this.isAsking)
+      lines.push(
+        `${accent('Waiting for your answer')} ${dim('y, a or n and Enter; Esc interrupts')}`,
+      );
+    else if (this.phase !== 'idle') {
       const word =
         WORDS[this.phase] ?? (this.phase.startsWith('switching') ? 'Switching' : 'Compacting');
       const hint = word === 'Compacting' ? 'Esc stops it and changes nothing' : 'Esc interrupts';
