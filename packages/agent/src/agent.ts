@@ -93,13 +93,23 @@ export class Agent {
     return this.#machine.phase === 'idle';
   }
 
+  /** Also an answer that was interrupted is none. */
+  get #isUnanswered(): boolean {
+    const last = this.#session.handle.messages.at(-1);
+    if (last?.role !== 'assistant') return last !== undefined;
+    return (last.meta?.status ?? 'complete') !== 'complete';
+  }
+
   /** Sends a message, or queues it while something is under way. */
   say(text: string): void {
     this.#dispatch({ kind: 'submit', text });
   }
 
+  /** Has the last message answered. Where everything is, nothing is asked for: it would be paid for. */
   goOn(): void {
-    this.#dispatch({ kind: 'go-on' });
+    if (this.isIdle && !this.#isUnanswered)
+      return this.emit({ type: 'notice', text: 'Nothing waits for an answer: type a message.' });
+    return this.#dispatch({ kind: 'go-on' });
   }
 
   interrupt(): void {

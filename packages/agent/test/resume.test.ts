@@ -33,6 +33,32 @@ test('a session that was killed within a tool tells the model that the outcome i
   await next.call('shutdown');
 });
 
+test('an empty line asks for nothing where everything is answered, also after a restart', async (t) => {
+  const script = `
+    if (last.text === 'slow') return { text: 'a slow answer', delayMs: 5000 };
+    return { text: 'heard' };
+  `;
+  const shop = await workshop(t, { script });
+  const nothing = { type: 'notice', text: 'Nothing waits for an answer: type a message.' };
+  assert.equal(await shop.line(''), 'done');
+  await shop.line('hello');
+  assert.equal(await shop.line(''), 'done');
+  const next = await shop.again({ session: shop.agent.session.id });
+  await next.line(' ');
+  assert.deepEqual(ofType(shop.events, 'notice'), [nothing, nothing]);
+  assert.deepEqual(ofType(next.events, 'notice'), [nothing]);
+  assert.equal(next.requests().length, 1);
+  for (const [text, requests] of [
+    ['slow', 2],
+    ['', 3],
+  ] as const) {
+    const over = next.line(text);
+    while (next.requests().length < requests) await new Promise((ready) => setTimeout(ready, 5));
+    next.agent.interrupt();
+    assert.equal(await over, 'interrupted');
+  }
+});
+
 test('a session that another process works on is not gone on with; it is free again when that process ends or dies', async (t) => {
   const home = temporaryFolder(t);
   const project = join(home, 'project');
