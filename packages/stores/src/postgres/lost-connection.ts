@@ -1,11 +1,10 @@
+import type { Sql, TransactionSql } from 'postgres';
 import { causeText, StoreError } from '../store-error.ts';
 
 const RETRY_MS: readonly number[] = [20, 200];
 
 /** Tries again where the connection was lost: a pool may hold one that the server has closed meanwhile. */
-export async function reliably(
-  work: () => PromiseLike<readonly unknown[]>,
-): Promise<readonly unknown[]> {
+export async function reliably<T>(work: () => PromiseLike<T>): Promise<T> {
   for (const wait of RETRY_MS) {
     try {
       return await work();
@@ -19,6 +18,22 @@ export async function reliably(
   } catch (error) {
     throw located(error);
   }
+}
+
+/**
+ * Some work in one transaction. Told that a query failed, the driver sends a rollback, which ends the process where the
+ * connection is gone: so it is told nothing of that, and itself rejects as soon as the connection is closed.
+ */
+export function transact<T>(
+  sql: Sql,
+  work: (transaction: TransactionSql) => Promise<T>,
+): PromiseLike<T> {
+  const whileConnected = (transaction: TransactionSql): Promise<T> =>
+    work(transaction).catch((error: unknown) => {
+      if (isLostConnection(error)) return new Promise<never>(() => undefined);
+      throw error;
+    });
+  return sql.begin(whileConnected) as Promise<T>;
 }
 
 /** SQLSTATE 08: connection exceptions, 57P: the server ends it; or a code of the client or of the system. */

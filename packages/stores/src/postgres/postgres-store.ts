@@ -24,8 +24,9 @@ import {
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';
+import { ARRAYS } from './array-type.ts';
 import { tsquery, tsvector } from './full-text.ts';
-import { located, reliably } from './lost-connection.ts';
+import { located, reliably, transact } from './lost-connection.ts';
 import { News } from './news.ts';
 import { assertPresent, migrate } from './schema.ts';
 import { windowFrom, type WindowRow } from './window-row.ts';
@@ -55,16 +56,30 @@ const HEAD = '(SELECT head FROM bobbin.threads WHERE tenant = $1 AND thread = $2
 /** Opens a database, and brings its schema up to date where the role may do so. */
 export async function postgresStore(
   url: string,
-  { connections = 10, existing = false }: PostgresOptions = {},
+  options: PostgresOptions = {},
 ): Promise<PostgresStore> {
-  const sql = postgres(url, { max: connections, onnotice: () => undefined });
+  const sql = await reliably(() => opened(url, options));
+  return new PostgresThreads(sql, new News(url));
+}
+
+async function opened(
+  url: string,
+  { connections = 10, existing = false }: PostgresOptions,
+): Promise<Sql> {
+  const sql = postgres(url, {
+    max: connections,
+    onnotice: () => undefined,
+    // Where the connection is lost while the driver asks for the types of arrays, it never answers the query behind that.
+    fetch_types: false,
+    types: ARRAYS,
+  });
   try {
     await (existing ? assertPresent(sql) : migrate(sql));
+    return sql;
   } catch (error) {
-    await sql.end();
-    throw located(error);
+    await sql.end({ timeout: 0 });
+    throw error;
   }
-  return new PostgresThreads(sql, new News(url));
 }
 
 class PostgresThreads implements PostgresStore {
@@ -362,7 +377,7 @@ class PostgresThreads implements PostgresStore {
   /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
   #askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
     return reliably(() =>
-      this.#sql.begin(async (transaction) => {
+      transact(this.#sql, async (transaction) => {
         const [, rows] = await Promise.all([
           transaction`SELECT bobbin.act_for(${tenant})`,
           transaction.unsafe(query, values as never[], { prepare: true }),

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { StoreError } from '../store-error.ts';
 import { ANCESTRY } from './ancestry-migration.ts';
+import { transact } from './lost-connection.ts';
 
 /**
  * Each brings the schema from its index to the next version. A released one never changes.
@@ -194,7 +195,7 @@ const MIGRATION_LOCK = 0x626f62;
 /** Brings a database to the newest schema. Several processes may do so at once. */
 export async function migrate(sql: Sql): Promise<void> {
   if ((await schemaVersion(sql)) === MIGRATIONS.length) return;
-  await sql.begin(async (transaction) => {
+  await transact(sql, async (transaction) => {
     await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
     const version = await schemaVersion(transaction);
     assertKnown(version);

@@ -1,0 +1,19 @@
+import type { PostgresType } from 'postgres';
+
+/** The arrays that our functions take, by their fixed numbers (catalogue pg_type). None is ever read. */
+export const ARRAYS: Readonly<Record<'int4s' | 'texts', PostgresType>> = {
+  int4s: arrayType(1007),
+  texts: arrayType(1009),
+};
+
+function arrayType(oid: number): PostgresType {
+  return { to: oid, from: [oid], serialize: arrayText, parse: (text: unknown) => text };
+}
+
+/** The text form of an array (PostgreSQL, "Array Input and Output Syntax"): quoted, all that is special after a backslash. */
+function arrayText(values: readonly (string | number | null)[]): string {
+  const texts = values.map((value) =>
+    value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, String.raw`\$&`)}"`,
+  );
+  return `{${texts.join(',')}}`;
+}
