@@ -1,10 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import type { ArtifactId, ArtifactStore } from '@bobbin/core';
-import { parseOptions, type Command } from './command.ts';
+import type { KeyRing } from '@bobbin/stores';
+import { parseOptions, type Command, type OptionTable } from './command.ts';
 import { EXIT, InputError, UsageError } from './failure.ts';
+import { readKeys } from './key-file.ts';
 
 /** Whose artifacts are read and written here: those of `createBobbin` where it is told no other tenant. */
 const REQUESTER = { tenant: 'default' } as const;
+
+const OPTIONS = {
+  keys: {
+    type: 'string',
+    value: 'FILE',
+    help: 'The keys of the artifacts: {"current": ID, "keys": {ID: BASE64 of 32 bytes, …}}.',
+  },
+} as const satisfies OptionTable;
 
 export const artifactCommand: Command = {
   name: 'artifact',
@@ -12,18 +22,19 @@ export const artifactCommand: Command = {
   operands: 'FOLDER ID',
   about:
     'Prints the content that stands behind "[Externalized Content - artifact:ID]", from the folder that compact was given as --artifacts.',
-  options: {},
+  options: OPTIONS,
   examples: [
     'bobbin artifact moved-out 3f2a… | less',
     'bobbin artifact moved-out artifact:3f2a… | grep error',
   ],
   async run(args) {
-    const { operands } = parseOptions(args, {});
+    const { values, operands } = parseOptions(args, OPTIONS);
     const [folder, name, ...more] = operands;
     if (folder === undefined || name === undefined || more.length > 0)
       throw new UsageError('give a FOLDER and an ID');
     const id = name.replace(/^artifact:/, '') as ArtifactId;
-    const bytes = await (await artifactsIn(folder)).bytes(id, REQUESTER);
+    const keys = values.keys === undefined ? undefined : await readKeys(values.keys);
+    const bytes = await (await artifactsIn(folder, keys)).bytes(id, REQUESTER);
     if (bytes === undefined) throw new InputError(folder, undefined, `holds no artifact ${id}`);
     process.stdout.write(bytes);
     return EXIT.done;
@@ -37,9 +48,9 @@ export async function newArtifactsIn(folder: string): Promise<ArtifactStore> {
 }
 
 /** Stores are loaded when they are asked for: no other command waits for them. */
-async function artifactsIn(folder: string): Promise<ArtifactStore> {
+async function artifactsIn(folder: string, keys?: KeyRing): Promise<ArtifactStore> {
   const { folderArtifacts } = await import('@bobbin/stores');
-  return folderArtifacts(folder);
+  return folderArtifacts(folder, keys === undefined ? {} : { keys });
 }
 
 /** The command that prints an artifact of a folder, ready for a shell. */

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import type { Store } from '@bobbin/core';
 import { InputError } from './failure.ts';
 
@@ -18,6 +19,37 @@ export async function openStore(place: string, existing: boolean): Promise<Store
   return SQLITE.test(place)
     ? sqliteStore(place, { sync: 'normal', existing })
     : jsonlStore(place, { existing });
+}
+
+/** A place as it may be told: an address without its user, its password and its parameters, which may hold one. */
+export function shownPlace(place: string): string {
+  const [scheme] = POSTGRES.exec(place) ?? [];
+  if (scheme === undefined) return place;
+  const [address = '', ...more] = place.slice(scheme.length).split(/[?#]/);
+  // Where an unescaped password holds what ends an address, all of it may be the password.
+  if (more.some((part) => part.includes('@'))) return `${scheme}…`;
+  return scheme + address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** Makes a store or brings an older one up to date, and says in words which. */
+export async function migrateStore(place: string): Promise<string> {
+  const isFolder = !POSTGRES.test(place) && !SQLITE.test(place);
+  if (isFolder && existsSync(place) && !statSync(place).isDirectory())
+    throw new InputError(place, undefined, 'is a file, and neither .db nor .sqlite');
+  const before = await stateOf(place);
+  if (before === 'present') return `${shownPlace(place)} is up to date`;
+  if (isFolder) return `${place}: there is no store; its folder will be made with its first thread`;
+  await (await openStore(place, false)).close();
+  return `${shownPlace(place)} was ${before === 'absent' ? 'made' : 'brought up to date'}`;
+}
+
+async function stateOf(place: string): Promise<'present' | 'older' | 'absent'> {
+  try {
+    await (await openStore(place, true)).close();
+    return 'present';
+  } catch (error) {
+    return error instanceof Error && /there is no store/.test(error.message) ? 'absent' : 'older';
+  }
 }
 
 /** Opens a store for some work, and closes it. */
@@ -43,7 +75,7 @@ export async function tenantsOf(
   for (const tenant of named ?? [])
     if ((await store.threads(tenant, 1)).length === 0)
       throw new InputError(
-        place,
+        shownPlace(place),
         undefined,
         `tenant ${JSON.stringify(tenant)} has no threads there`,
       );

@@ -5,7 +5,7 @@ import { parseOptions, type Command, type OptionTable, type OptionValues } from 
 import { EXIT, InputError, tell, UsageError } from './failure.ts';
 import { counted } from './figures.ts';
 import { readKeys } from './key-file.ts';
-import { openStore, tenantsOf, withStore } from './store-place.ts';
+import { migrateStore, tenantsOf, withStore } from './store-place.ts';
 import { write } from './text-stream.ts';
 
 const OPTIONS = {
@@ -131,9 +131,7 @@ async function rotate([place = '']: readonly string[], values: Values): Promise<
 }
 
 async function migrate([place = '']: readonly string[]): Promise<number> {
-  const store = await openStore(place, false);
-  await store.close();
-  await write(process.stdout, `${place} is up to date\n`);
+  await write(process.stdout, `${await migrateStore(place)}\n`);
   return EXIT.done;
 }
 

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createBobbin, textMessage, type ArtifactId, type ThreadId } from '@bobbin/core';
 import { folderArtifacts, jsonlStore, sqliteStore } from '@bobbin/stores';
+import { shownPlace } from '../src/store-place.ts';
+import { startPostgres } from '../../stores/test/postgres-server.ts';
 import { bobbin, folder } from './run.ts';
 
 async function fill(place: string): Promise<void> {
@@ -85,10 +87,94 @@ test('an older store is read after it was brought up to date', async (t) => {
   assert.match(refused.stderr, /^bobbin: old\.db has schema 1; .*bobbin store migrate/);
   assert.deepEqual(await bobbin(['store', 'migrate', 'old.db'], { cwd: home }), {
     status: 0,
-    stdout: 'old.db is up to date\n',
+    stdout: 'old.db was brought up to date\n',
     stderr: '',
   });
+  assert.equal(
+    (await bobbin(['store', 'migrate', 'old.db'], { cwd: home })).stdout,
+    'old.db is up to date\n',
+  );
   assert.equal((await bobbin(['store', 'verify', 'old.db'], { cwd: home })).status, 0);
+});
+
+test('migrate says what it did where there was no store', async (t) => {
+  const home = folder(t);
+  const migrate = (place: string) => bobbin(['store', 'migrate', place], { cwd: home });
+  for (const stdout of ['new.db was made\n', 'new.db is up to date\n'])
+    assert.deepEqual(await migrate('new.db'), { status: 0, stdout, stderr: '' });
+  assert.deepEqual(await migrate('x.txt'), {
+    status: 0,
+    stdout: 'x.txt: there is no store; its folder will be made with its first thread\n',
+    stderr: '',
+  });
+  assert.deepEqual(readdirSync(home), ['new.db']);
+  writeFileSync(join(home, 'x.txt'), 'a note');
+  assert.deepEqual(await migrate('x.txt'), {
+    status: 1,
+    stdout: '',
+    stderr: 'bobbin: x.txt: is a file, and neither .db nor .sqlite\n',
+  });
+});
+
+test('no message shows the password of an address', async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const there = server.url('postgres', 'postgres:s3cret');
+  const shown = there.replace('postgres:s3cret@', '');
+  for (const [args, stdout, stderr] of [
+    [['migrate', there], `${shown} was made\n`, ''],
+    [['migrate', there], `${shown} is up to date\n`, ''],
+    [
+      ['verify', there, '--tenant', 'typo'],
+      '',
+      `bobbin: ${shown}: tenant "typo" has no threads there\n`,
+    ],
+  ] as const) {
+    const outcome = await bobbin(['store', ...args]);
+    assert.deepEqual([outcome.stdout, outcome.stderr], [stdout, stderr]);
+  }
+  const place = 'postgres://me:s3cret@127.0.0.1:1/db?password=s3cret';
+  for (const args of [
+    ['migrate', place],
+    ['verify', place],
+    ['copy', place, place],
+    ['verify', place, place],
+  ]) {
+    const { status, stdout, stderr } = await bobbin(['store', ...args]);
+    assert.notEqual(status, 0);
+    assert.doesNotMatch(stdout + stderr, /s3cret/);
+  }
+  assert.equal(shownPlace(place), 'postgres://127.0.0.1:1/db');
+  assert.equal(shownPlace('postgresql://me:p%2Fw@a,b:1/db'), 'postgresql://a,b:1/db');
+  assert.equal(shownPlace('postgres://me:a@b/c@host/db'), 'postgres://host/db');
+  assert.equal(shownPlace('postgres://me:a@b/c?d#e@host/db'), 'postgres://…');
+  assert.equal(shownPlace('me@home/x.db'), 'me@home/x.db');
+});
+
+test('C22 artifact reads what is encrypted with the keys of a file', async (t) => {
+  const home = folder(t);
+  const key = randomBytes(32);
+  const keys = { current: 'k', keys: { k: key } };
+  const id = await folderArtifacts(join(home, 'artifacts'), { keys }).put('hidden', {
+    thread: 't' as ThreadId,
+    tenant: 'default',
+    createdAt: 0,
+    mediaType: 'text/plain',
+    sensitivity: 'internal',
+  });
+  writeFileSync(
+    join(home, 'keys.json'),
+    JSON.stringify({ current: 'k', keys: { k: key.toString('base64') } }),
+  );
+  const read = ['artifact', 'artifacts', id];
+  assert.deepEqual(await bobbin([...read, '--keys', 'keys.json'], { cwd: home }), {
+    status: 0,
+    stdout: 'hidden',
+    stderr: '',
+  });
+  const keyless = await bobbin(read, { cwd: home });
+  assert.equal(keyless.status, 1);
+  assert.match(keyless.stderr, /needs key k, which is not in the key ring\n$/);
 });
 
 test('C22 artifacts are swept, rotated, verified and copied with the store that points to them', async (t) => {
