@@ -240,6 +240,24 @@ test('a file whose name would drive the terminal is not offered', async (t) => {
   assert.ok(!terminal.written.includes('x-evil'), terminal.screen());
 });
 
+test('Tab completes what a mention begins, from the files of the project', async (t) => {
+  const where = place(t, EDITOR);
+  mkdirSync(join(where.cwd, 'source', 'deep'), { recursive: true });
+  for (const name of ['source/deep/needle.ts', 'source/other.ts', 'evil-needle\u001B[7;7H.ts'])
+    writeFileSync(join(where.cwd, name), '');
+  const terminal = open(t, where);
+  await terminal.until('context');
+  terminal.type('look at @need\t');
+  await terminal.until('@source/deep/needle.ts');
+  terminal.type('and @sou');
+  await terminal.until(/needle\.ts[^]*other\.ts/);
+  assert.ok(!terminal.written.includes('evil'), terminal.screen());
+  terminal.type('rce/other.ts');
+  await terminal.settled();
+  terminal.type('\r');
+  await terminal.until('You wrote');
+});
+
 test('--print drives no terminal either; a pipe gets the answer as it is', async (t) => {
   const where = place(t, `return { text: 'an\\u001B[7;7Hswer' };`);
   const terminal = open(t, where, '--print', 'hello');

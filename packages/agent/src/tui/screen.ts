@@ -60,7 +60,7 @@ export class Screen {
 
   /** Completes commands and paths. */
   complete(commands: readonly SlashCommand[]): void {
-    this.editor.setAutocompleteProvider(new Completion([...commands], this.#project));
+    this.editor.setAutocompleteProvider(new Completion(commands, this.#project));
   }
 
   say(text: string): void {
