@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
 import type { ArtifactStore, ImagePart, ThreadKey } from '@bobbin/core';
-import { readBytes } from './tools/source-file.ts';
 
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['.png', 'image/png'],
@@ -10,9 +9,21 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['.webp', 'image/webp'],
 ]);
 
-/** The media type of an image by its path; undefined where it is none. */
+/** The media type that a path promises; undefined where it is none of an image. */
 export function imageType(path: string): string | undefined {
   return MEDIA_TYPES.get(extname(path).toLowerCase());
+}
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
+
+/** The media type by the first bytes. A provider refuses what is none of them, and every prompt that holds it from then on. */
+export function imageTypeOf(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 12));
+  if (head.subarray(0, PNG.length).equals(PNG)) return 'image/png';
+  if (head.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';
+  if (/^GIF8[79]a/.test(head.toString('latin1'))) return 'image/gif';
+  return /^RIFF.{4}WEBP$/s.test(head.toString('latin1')) ? 'image/webp' : undefined;
 }
 
 /** An image that comes with a message, and what the text says of it. */
@@ -30,11 +41,10 @@ export interface AttachmentPlace {
 /** An image for a message. It is an artifact as well, so that it can be read back when a summary stands in its place (B13). */
 export async function attachedImage(
   path: string,
+  bytes: Buffer,
   mediaType: string,
   { key: { tenant, thread }, artifacts, now }: AttachmentPlace,
-): Promise<AttachedImage | undefined> {
-  const bytes = await readBytes(path);
-  if (typeof bytes === 'string') return undefined;
+): Promise<AttachedImage> {
   const id = await artifacts.put(bytes, {
     tenant,
     thread,

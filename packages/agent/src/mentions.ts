@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { ImagePart, ThreadId } from '@bobbin/core';
 import type { Agent } from './agent.ts';
 import { pulledOut } from './handover.ts';
-import { attachedImage, imageType } from './images.ts';
+import { attachedImage, imageType, imageTypeOf } from './images.ts';
 import { isAllowed, leadsOut, pathWish } from './permissions.ts';
 import type { Said } from './said.ts';
 import { findSession } from './sessions.ts';
@@ -14,7 +15,7 @@ const LONGEST_FILE = 60_000;
 
 /**
  * What was typed with what it mentions: `@path` brings the file or the image along, `@thread:ID` what that session
- * holds for the message. What is no file stays the word that it is; mentions in what is brought along are only text.
+ * holds for the message. What brings nothing stays the word that it is, and a notice says so; mentions in what is brought along are only text.
  */
 export async function withMentions(
   agent: Agent,
@@ -23,12 +24,18 @@ export async function withMentions(
 ): Promise<Said> {
   const attached = new Set<string>();
   const images: ImagePart[] = [];
-  for (const [, thread, name = ''] of typed.matchAll(MENTION)) {
+  for (const [, thread, word = ''] of typed.matchAll(MENTION)) {
+    const name = word.replace(/\.+$/, '');
     const brought =
       thread === undefined
-        ? await broughtFile(agent, name.replace(/\.+$/, ''))
+        ? await broughtFile(agent, name)
         : await threadBlock(agent, name, typed, signal);
-    if (brought === undefined || attached.has(brought.text)) continue;
+    if (typeof brought === 'string') {
+      const text = `@${thread ?? ''}${name}: ${brought}, sent as text`;
+      agent.emit({ type: 'notice', text });
+      continue;
+    }
+    if (attached.has(brought.text)) continue;
     attached.add(brought.text);
     if (brought.image !== undefined) images.push(brought.image);
   }
@@ -40,15 +47,19 @@ interface Brought {
   readonly image?: ImagePart;
 }
 
-async function broughtFile(agent: Agent, name: string): Promise<Brought | undefined> {
+/** What comes along, or in words why nothing does. */
+async function broughtFile(agent: Agent, name: string): Promise<Brought | string> {
   const { folders, vault, clock } = agent.options;
   const path = resolve(folders.project, name);
-  if (!mayBring(agent, path)) return undefined;
-  const mediaType = imageType(path);
-  if (mediaType === undefined) return fileBlock(name, path);
+  if (!mayBring(agent, path)) return 'leads out of the project';
+  const bytes = await readBytes(path);
+  if (typeof bytes === 'string') return existsSync(path) ? bytes : 'no such file';
+  if (imageType(path) === undefined) return fileBlock(name, bytes);
+  const mediaType = imageTypeOf(bytes);
+  if (mediaType === undefined) return 'no image';
   const place = { key: agent.session.key, artifacts: vault.artifacts, now: clock.now() };
-  const image = await attachedImage(path, mediaType, place);
-  return image === undefined ? undefined : { text: image.note, image: image.image };
+  const image = await attachedImage(path, bytes, mediaType, place);
+  return { text: image.note, image: image.image };
 }
 
 /** Who types a path outside the project has allowed it, but not where a link leads; who plays a script has not. */
@@ -60,9 +71,8 @@ function mayBring(
   return interactive && leadsOut(relative(folders.project, path));
 }
 
-async function fileBlock(name: string, path: string): Promise<Brought | undefined> {
-  const bytes = await readBytes(path);
-  if (typeof bytes === 'string' || !isText(bytes)) return undefined;
+function fileBlock(name: string, bytes: Buffer): Brought | string {
+  if (!isText(bytes)) return 'no text file';
   const content = bytes.toString('utf8');
   const cut =
     content.length > LONGEST_FILE
@@ -76,14 +86,15 @@ async function threadBlock(
   id: string,
   typed: string,
   signal: AbortSignal,
-): Promise<Brought | undefined> {
+): Promise<Brought | string> {
   const found = findSession(options.folders, id);
-  if (found === undefined || found === session.id) return undefined;
+  if (found === undefined) return 'no such session';
+  if (found === session.id) return 'this very session';
   const held = await pulledOut(
     session,
     { ...session.key, thread: found as ThreadId },
     typed,
     signal,
   );
-  return held === '' ? undefined : { text: `<thread id="${found}">\n${held}\n</thread>` };
+  return held === '' ? 'holds nothing for this' : { text: `<thread id="${found}">\n${held}\n</thread>` };
 }

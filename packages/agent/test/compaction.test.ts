@@ -475,10 +475,10 @@ test('B13 C11 an image that a tool read is named by its path in the summary, and
   const shop = await workshop(t, {
     script: `
       if (tools.length === 0) return { text: 'SUMMARY' };
-      if (last.role === 'user' && last.text === 'look') return { calls: [{ tool: 'read', args: { path: 'shot.png' } }] };
+      if (last.role === 'user' && last.text === 'look') return { calls: [{ tool: 'read', args: { path: 'shot.gif' } }] };
       return { text: Array.from({ length: 300 }, (_, i) => 'word' + i).join(' ') };
     `,
-    files: { 'shot.png': 'not really a picture' },
+    files: { 'shot.gif': 'GIF89a, not really' },
   });
   await shop.line('look');
   await talked(shop, 1, 8);
@@ -486,7 +486,7 @@ test('B13 C11 an image that a tool read is named by its path in the summary, and
   const text = ofType(shop.events, 'compaction-end').at(-1)?.summary ?? '';
   assert.match(
     text,
-    new RegExp(join(shop.folders.project, 'shot.png').replaceAll(/[.\\]/g, '\\$&')),
+    new RegExp(join(shop.folders.project, 'shot.gif').replaceAll(/[.\\]/g, '\\$&')),
   );
   assert.ok((await shop.agent.session.path()).some(({ message }) => textOf(message) === 'look'));
 });
@@ -499,9 +499,9 @@ test('B13 C11 an attached image is an artifact: behind a compaction the model re
       if (last.role === 'user' && last.text === 'show it again') return { calls: [{ tool: 'read_artifact', args: { id } }] };
       return { text: Array.from({ length: 300 }, (_, i) => 'word' + i).join(' ') };
     `,
-    files: { 'shot.png': 'not really a picture' },
+    files: { 'shot.gif': 'GIF89a, not really' },
   });
-  await shop.line('what is in @shot.png ?');
+  await shop.line('what is in @shot.gif ?');
   const [first] = await shop.agent.session.path();
   assert.deepEqual(
     first?.message.parts.map(({ kind }) => kind),
@@ -519,7 +519,7 @@ test('B13 C11 an attached image is an artifact: behind a compaction the model re
   );
   assert.match(
     JSON.stringify(result?.message.original),
-    new RegExp(Buffer.from('not really a picture').toString('base64')),
+    new RegExp(Buffer.from('GIF89a, not really').toString('base64')),
   );
 });
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { imageType } from '../images.ts';
+import { imageType, imageTypeOf } from '../images.ts';
 import { pathWish } from '../permissions.ts';
 import { fileDeterminism, markOf, readBytes } from './source-file.ts';
 import { isText } from './text-bytes.ts';
@@ -33,8 +33,9 @@ export function readTool(root: string): Tool {
       const path = resolve(root, args.text('path'));
       const bytes = await readBytes(path);
       if (typeof bytes === 'string') return failure(bytes, { path });
-      const mediaType = imageType(path);
-      if (mediaType !== undefined) {
+      if (imageType(path) !== undefined) {
+        const mediaType = imageTypeOf(bytes);
+        if (mediaType === undefined) return failure(`${path} is no image that can be shown`, { path });
         const image = { mediaType, base64: bytes.toString('base64') };
         return { text: `The image ${path}`, outcome: 'success', keyFields: { path }, image };
       }
