@@ -261,7 +261,7 @@ test('one tool result larger than the whole budget: head, tail and an artifact t
   assert.match(shown.content[0].text, /artifact:[0-9a-f]{32}\]/);
   assert.match(shown.content[0].text, /BEGIN middle/);
   assert.match(shown.content[0].text, /middle {2}END$/);
-  assert.match(shown.content[0].text, /excerpt of \d+ characters/);
+  assert.match(shown.content[0].text, /read_artifact has all \d+ characters/);
   assert.equal(await artifacts.get(record.artifactId, { tenant: 'default' }), text);
 });
 

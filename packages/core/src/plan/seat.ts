@@ -123,8 +123,8 @@ export function pointer(
     : '[Content Left Out - recall finds it]';
   const shown = excerpt(content, kept);
   if (shown !== '') {
-    const all = isStored ? ', read_artifact has all' : '';
-    return `${head} excerpt of ${content.length} characters${all}:\n${shown}`;
+    const all = isStored ? 'read_artifact has all' : 'excerpt of';
+    return `${head} ${all} ${content.length} characters:\n${shown}`;
   }
   const lines = [head];
   if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
