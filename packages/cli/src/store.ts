@@ -187,7 +187,8 @@ async function report(
     process.stdout,
     `${sizes.join(', ')} ${done}; ${counted(problems.length, 'problem')}\n`,
   );
-  for (const { tenant, thread, problem } of problems) tell(`${tenant}/${thread}: ${problem}`);
+  for (const { tenant, thread, problem } of problems)
+    tell(tenant === undefined ? problem : `${tenant}/${thread}: ${problem}`);
   return problems.length === 0 ? EXIT.done : EXIT.failed;
 }
 

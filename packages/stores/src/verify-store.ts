@@ -11,11 +11,17 @@ import {
 import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 
-/** Something in a store that is not what was written. */
+/** Something in a store that is not what was written; without a thread where it is of the store as a whole. */
 export interface ThreadProblem {
-  readonly tenant: string;
-  readonly thread: string;
+  readonly tenant?: string;
+  readonly thread?: string;
   readonly problem: string;
+}
+
+/** A store that can check what it is kept in, beside the threads: its file and its indexes. */
+export interface CheckableStore extends Store {
+  /** In words what is wrong. */
+  check(): Promise<readonly string[]>;
 }
 
 export interface StoreVerdict {
@@ -25,12 +31,13 @@ export interface StoreVerdict {
   readonly problems: readonly ThreadProblem[];
 }
 
-/** Checks every hash, place and reference in the threads of some tenants, or of all. */
+/** Checks every hash, place and reference in the threads of some tenants, or of all; and what the store is kept in. */
 export async function verifyStore(
   store: Store,
   tenants?: readonly string[],
 ): Promise<StoreVerdict> {
   const problems: ThreadProblem[] = [];
+  if (isCheckable(store)) for (const problem of await store.check()) problems.push({ problem });
   const count = { threads: 0, messages: 0, plans: 0 };
   for (const tenant of tenants ?? (await store.tenants())) {
     for await (const entry of threadsOf(store, tenant)) {
@@ -43,6 +50,10 @@ export async function verifyStore(
     }
   }
   return { ...count, problems };
+}
+
+function isCheckable(store: Store): store is CheckableStore {
+  return 'check' in store;
 }
 
 /** What of a node its children need; contents are not held, so that any thread can be verified. */

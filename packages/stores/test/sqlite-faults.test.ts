@@ -127,6 +127,40 @@ test('a spoiled plan or event is a clear error, and hides nothing else from a ve
   await store.close();
 });
 
+test('C26 a verification tells of an index of words or a file that is damaged', async () => {
+  for (const [damage, expected] of [
+    [
+      "UPDATE recall_data SET block = x'00112233445566778899' WHERE id > 10",
+      /\.db: .*corruption|\.db: malformed inverted index/,
+    ],
+    ['DELETE FROM recall_data WHERE id > 10', /\.db: fts5: corruption found/],
+    ['DROP TABLE recall_config', /\.db: vtable constructor failed: recall/],
+    [
+      `PRAGMA writable_schema = ON;
+       UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'plans') WHERE name = 'vectors'`,
+      /\.db: /,
+    ],
+  ] as const) {
+    const path = newFile();
+    const key = keyOf('t');
+    const store = sqliteStore(path);
+    await store.append(key, talk(4));
+    await store.commit(key, dropPlan(key, talk(4), 4), 0, []);
+    assert.deepEqual((await verifyStore(store)).problems, []);
+    await store.close();
+    const raw = new DatabaseSync(path, { defensive: false });
+    raw.exec(damage);
+    raw.close();
+    const damaged = sqliteStore(path, { existing: true });
+    const { problems, ...counts } = await verifyStore(damaged, ['acme']);
+    await damaged.close();
+    assert.deepEqual(counts, { threads: 1, messages: 8, plans: 1 }, damage);
+    assert.ok(problems.length > 0, damage);
+    for (const problem of problems) assert.deepEqual(Object.keys(problem), ['problem']);
+    assert.match(problems[0]?.problem ?? '', expected);
+  }
+});
+
 test('C26 what other tenants say changes neither order nor score of what is found', async () => {
   const store = sqliteStore(newFile(), { sync: 'normal' });
   const fill = async (tenant: string, text: (i: number) => string): Promise<void> => {

@@ -14,6 +14,7 @@ export interface SqliteOptions {
 }
 
 const BUSY_MS = 30_000;
+const MOST_FINDINGS = 20;
 
 /** A SQLite file with its prepared statements. Its errors name the file. */
 export class Database {
@@ -52,6 +53,23 @@ export class Database {
         throw error;
       }
     });
+  }
+
+  /** What SQLite itself finds wrong with the file: its pages, its indexes and the index of words. */
+  check(): readonly string[] {
+    try {
+      const rows = this.all(`PRAGMA integrity_check(${MOST_FINDINGS})`) as readonly {
+        integrity_check: string;
+      }[];
+      return rows
+        .map((row) => row.integrity_check)
+        .filter((finding) => finding !== 'ok')
+        .map((finding) => `${this.path}: ${finding}`);
+    } catch (error) {
+      // A table whose rows about itself are gone fails the check as a whole.
+      if (!(error instanceof StoreError)) throw error;
+      return [error.message];
+    }
   }
 
   close(): void {

@@ -18,6 +18,7 @@ import {
 } from '@bobbin/core';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
+import type { CheckableStore } from '../verify-store.ts';
 import { Ancestry, type Step } from './ancestry.ts';
 import { Database, type SqliteOptions } from './database.ts';
 import { RecallTable } from './recall-table.ts';
@@ -31,7 +32,7 @@ export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
   return new SqliteStore(new Database(path, options));
 }
 
-class SqliteStore implements Store {
+class SqliteStore implements CheckableStore {
   readonly #database: Database;
   readonly #ancestry: Ancestry;
   readonly #recall: RecallTable;
@@ -316,6 +317,10 @@ class SqliteStore implements Store {
 
   keepVectors(key: ThreadKey, embedder: string, vectors: readonly MessageVector[]): Promise<void> {
     return this.#recall.keepVectors(key, embedder, vectors);
+  }
+
+  async check(): Promise<readonly string[]> {
+    return this.#database.check();
   }
 
   async close(): Promise<void> {
