@@ -70,7 +70,7 @@ export class ToolRunner {
     const what = `${wish.kind}:${wish.subject}`;
     if (this.#granted.has(what)) return undefined;
     if (this.#ask === undefined)
-      return `not allowed: nobody can be asked for ${wish.kind} ${wish.subject} here (--yes or a permission rule allows it)`;
+      return `not allowed: nobody can be asked here (--yes or a permission rule allows it): ${wish.kind} ${wish.subject}`;
     const diff = await tool.preview?.(args);
     const question = { tool: tool.name, wish, ...(diff === undefined ? {} : { diff }) };
     const answer = await this.#ask(question, signal);

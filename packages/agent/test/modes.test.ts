@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, type Line } from './client.ts';
-import { temporaryFolder } from './terminal.ts';
+import { BIN, temporaryFolder } from './terminal.ts';
 import { writeScript } from './workshop.ts';
 
 const WRITER = `
@@ -34,6 +35,23 @@ test('B14 JSON: where the input ends with a question open, and before one is ask
   const result = client.lines.find(({ type }) => type === 'tool-end');
   assert.match(String(result?.['text']), /did not allow this/);
   assert.deepEqual(client.lines.at(-1), { type: 'end', reason: 'done' });
+});
+
+test('print: what was not allowed is told as such', (t) => {
+  const { home, project, model } = place(t);
+  const { PATH } = process.env;
+  const { status, stderr } = spawnSync(process.execPath, [BIN, '-p', ...model, 'write it'], {
+    cwd: project,
+    env: { PATH, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
+    input: '',
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  assert.equal(
+    stderr,
+    '[write] {"path":"a.txt","content":"A"}\n' +
+      '[write] failed: not allowed: nobody can be asked here (--yes or a permission rule allows it): write a.txt\n',
+  );
 });
 
 test('JSON: the exit code tells of what came last', async (t) => {

@@ -31,7 +31,11 @@ function tell(event: AgentEvent, output: Output): void {
     case 'command':
       return output.write(`${event.text}\n`);
     case 'tool-start':
-      return output.complain(`[${event.tool}] ${oneLine(event.args)}\n`);
+      return output.complain(`[${event.tool}] ${cut(JSON.stringify(event.args))}\n`);
+    case 'tool-end':
+      if (event.outcome === 'failure')
+        output.complain(`[${event.tool}] failed: ${cut(event.text.split('\n', 1)[0] ?? '')}\n`);
+      return;
     case 'compaction-end':
       return output.complain(`[compaction] ${event.notice}\n`);
     case 'compaction-stopped':
@@ -50,7 +54,6 @@ function tell(event: AgentEvent, output: Output): void {
     case 'returned':
     case 'session':
     case 'text':
-    case 'tool-end':
     case 'tool-output':
     case 'user':
   }
@@ -58,7 +61,6 @@ function tell(event: AgentEvent, output: Output): void {
 
 const LONGEST = 100;
 
-function oneLine(args: unknown): string {
-  const text = JSON.stringify(args);
+function cut(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
