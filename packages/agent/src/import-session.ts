@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { DecodeError, portable, recogniseSession } from '@bobbin/codecs';
-import { Thread, type ThreadId } from '@bobbin/core';
+import { Thread, type Message, type ThreadId } from '@bobbin/core';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 import { newSessionId, projectName } from './session-id.ts';
@@ -35,7 +35,7 @@ export async function importSession(
       `${file} is no session file of Bobbin, pi, Claude Code, Codex or OpenCode`,
     );
   try {
-    const messages = portable(format.decode(text).messages);
+    const messages = portable(format.decode(text).messages).map(withoutUsage);
     const session = newSessionId(now);
     const thread = new Thread(session as ThreadId);
     const nodes = messages.map((message) => thread.append(message));
@@ -45,4 +45,10 @@ export async function importSession(
   } catch (error) {
     throw error instanceof DecodeError ? new ExpectedError(`${file}: ${error.message}`) : error;
   }
+}
+
+/** What was paid elsewhere, for prompts of another size, says nothing of this session's cost and context. */
+function withoutUsage(message: Message): Message {
+  const { usage: _, ...meta } = message.meta ?? {};
+  return { ...message, meta };
 }

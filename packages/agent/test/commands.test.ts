@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { textOf } from '@bobbin/core';
 import { importSession } from '../src/import-session.ts';
+import { ledgerOf } from '../src/ledger.ts';
 import { listSessions } from '../src/sessions.ts';
 import { runCommand } from '../src/submit.ts';
 import { claudeFile, codexFile, piFile } from './session-samples.ts';
@@ -249,6 +250,10 @@ test('sessions of pi, Claude Code and Codex are imported and gone on with', asyn
     const imported = await importSession('session.jsonl', shop.folders, vault, Date.now());
     assert.equal(imported.format, name);
     const again = await shop.again({ session: imported.session });
+    // What another harness paid, and how large its prompts were, is not this session's.
+    assert.equal((await ledgerOf(again.agent.session)).requests, 0);
+    const { contextTokens, systemTokens, toolTokens } = again.agent.session;
+    assert.ok(contextTokens > systemTokens + toolTokens);
     assert.equal((await said(again))[0], 'Fix the bug in parser.ts');
     assert.equal(await again.line('go on'), 'done');
     const sent = JSON.stringify(again.requests().at(-1)?.messages);
