@@ -5,6 +5,18 @@ import { ToolView } from '../src/tui/tool-view.ts';
 
 const theme = themeFor({ NO_COLOR: '1' });
 
+test('a call is told by what it is about, whatever its harness names that', () => {
+  const subjects: readonly (readonly [Record<string, string | boolean>, string])[] = [
+    [{ replace_all: false, file_path: 'a.ts', old_string: 'x' }, 'a.ts'],
+    [{ dryRun: true, filePath: 'b.ts' }, 'b.ts'],
+    [{ notebook_path: 'c.ipynb', cell: 'x' }, 'c.ipynb'],
+    [{ background: true, description: 'look around' }, 'look around'],
+    [{ all: true }, 'true'],
+  ];
+  for (const [args, subject] of subjects)
+    assert.deepEqual(new ToolView(theme, 'Edit', args).render(80), ['', `… Edit ${subject}`]);
+});
+
 test('a tool that puts out much is drawn as fast as one that puts out little', () => {
   const view = new ToolView(theme, 'bash', { command: 'yes' });
   const chunk = 'a line of output\n'.repeat(4_000);

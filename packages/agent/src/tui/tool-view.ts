@@ -70,16 +70,27 @@ export class ToolView implements Component {
   }
 }
 
+/** How tools name what they are about, the ones of imported sessions included. */
+const SUBJECTS = [
+  'command',
+  'path',
+  'file_path',
+  'filePath',
+  'notebook_path',
+  'pattern',
+  'query',
+  'url',
+  'id',
+];
+
 /** What a call is about, in one line. */
 function subject(args: Json): string {
   if (!isJsonObject(args)) return '';
+  const values = Object.values(args);
   const value =
-    args['command'] ??
-    args['path'] ??
-    args['pattern'] ??
-    args['query'] ??
-    args['id'] ??
-    Object.values(args)[0];
+    SUBJECTS.map((name) => args[name]).find((each) => typeof each === 'string') ??
+    values.find((each) => typeof each === 'string') ??
+    values[0];
   return printable(typeof value === 'string' ? value : JSON.stringify(value ?? '')).replaceAll(
     '\n',
     ' ',
