@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createBobbin, textMessage, type ThreadId, type ThreadKey } from '@bobbin/core';
 import {
@@ -250,6 +253,25 @@ test('compactions run in the background, once for all that ask before it begins'
   assert.deepEqual(done, [key]);
   assert.deepEqual(told, [['Error: the first attempt fails', key]]);
   assert.equal((await store.window(key))?.version, 1);
+});
+
+test('the snippet of the docs opens, watches, queues, and lets the process end', async (t) => {
+  const page = readFileSync(new URL('../../../docs/stores.md', import.meta.url), 'utf8');
+  const code = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)]
+    .map(([, each = '']) => each)
+    .find((each) => each.includes('postgresStore(url)'));
+  // Beside the packages, so that their names resolve as they do for a user.
+  const folder = mkdtempSync(join(import.meta.dirname, '.snippet-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'serve.ts');
+  writeFileSync(file, `${code}\nawait serve(${JSON.stringify(server.url())});\n`);
+  const { status, stderr } = spawnSync(process.execPath, ['--conditions=@bobbin/source', file], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  assert.deepEqual([status, stderr], [0, '']);
+  const key = { tenant: 'default', thread: 'support-42' as ThreadId };
+  assert.equal((await store.window(key))?.tail.length, 1);
 });
 
 test('a role that may not make the queue is told what it needs; with that it may', async () => {
