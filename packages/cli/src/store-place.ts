@@ -9,7 +9,7 @@ const SQLITE = /\.(?:db|sqlite3?)$/;
  * Opens a store by its address: PostgreSQL, a SQLite file or a folder. One that is only read must be there, and opening
  * changes nothing of it. Stores are loaded when they are asked for: no other command waits for them.
  */
-export async function openStore(place: string, existing: boolean): Promise<Store> {
+async function openStore(place: string, existing: boolean): Promise<Store> {
   if (POSTGRES.test(place)) {
     const { postgresStore } = await import('@bobbin/stores/postgres');
     return postgresStore(place, { existing });
