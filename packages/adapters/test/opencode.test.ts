@@ -130,6 +130,47 @@ test('B11 the next compaction of OpenCode is told of what came behind the last o
   assert.doesNotMatch(output.context[0] ?? '', /Task: What did we do/);
 });
 
+/** A session behind a compaction of OpenCode, which goes on by itself. */
+function compactedSession(round: number): Session {
+  const session = new Session();
+  const id = `msg_compaction_${round}`;
+  session.add('user', [part({ type: 'compaction', auto: true })], { id });
+  session.add('assistant', [said('Half of it is done.')], { summary: true });
+  const text = 'Continue if you have next steps.';
+  session.add('user', [part({ type: 'text', text, synthetic: true })]);
+  session.step('read', `wrote /srv/ledger-${round}.csv`);
+  return session;
+}
+
+test('B11 every compaction of OpenCode is told what the user asked and ruled, and no text of OpenCode stands for it', async () => {
+  const hooks = await bobbinPlugin()();
+  const toldOf = async ({ messages }: Session): Promise<string> => {
+    const output = { context: [] as string[] };
+    await hooks['experimental.chat.messages.transform']({}, { messages: [...messages] });
+    await hooks['experimental.session.compacting']({ sessionID: 'ses_1' }, output);
+    return output.context[0] ?? '';
+  };
+  const resumed = await toldOf(compactedSession(0));
+  assert.match(resumed, /ledger-0\.csv/);
+  assert.doesNotMatch(resumed, /## Original Task/);
+  const session = new Session();
+  session.user('Migrate the ledger. Rule: never touch prod.db.');
+  session.step('read', 'wrote /srv/ledger-1.csv');
+  const task = /## Original Task\nMigrate the ledger\. Rule: never touch prod\.db\.\n/;
+  const first = await toldOf(session);
+  assert.match(first, task);
+  assert.equal(await toldOf(session), first, 'a compaction that failed is told the same again');
+  for (const round of [2, 3]) {
+    const told = await toldOf(compactedSession(round));
+    assert.match(told, task);
+    assert.match(told, /- Rule: never touch prod\.db\. \(user, turn \d\)/);
+    assert.match(told, new RegExp(`ledger-${round}\\.csv`));
+  }
+  const anew = new Session();
+  anew.user('Build the exporter.');
+  assert.doesNotMatch(await toldOf(anew), /ledger|prod\.db/, 'the user took all of it back');
+});
+
 test('C18 what Bobbin writes for OpenCode has a clean head, whatever became of the messages beside it', async () => {
   const hooks = await bobbinPlugin({ window: 6_000, budget: { rehydrationTokens: 0 } })();
   const session = new Session();

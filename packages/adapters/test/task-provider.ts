@@ -55,7 +55,9 @@ export async function taskProvider(
     sizes.push(tokens);
     markers.push(JSON.stringify(body).split('"cache_control"').length - 1);
     thoughts.push(speech.thoughts(speech.messages(body)));
-    const next = task.next(textsIn(body).join('\n'));
+    const asked = textsIn(body).join('\n');
+    // Without tools, a host wants a summary.
+    const next = body['tools'] === undefined ? task.summary(asked) : task.next(asked);
     const [calls, text] = typeof next === 'string' ? [[], next] : [next, ''];
     const id = `${sizes.length}`;
     const said = speech.answer({ id, thought: `request ${id} is next`, calls, text }, body);

@@ -53,6 +53,14 @@ export class Task {
     if (!steps.every((step) => told.has(step))) return 'LOST: nothing tells the next step';
     return steps.map((step) => ({ step, key: told.get(step) ?? '', signed }));
   }
+
+  /** What a model says that is asked for a summary and keeps nothing but what it is told to: the user's rule, the next step. */
+  summary(request: string): string {
+    const [, told = ''] = request.split('The summary must keep all of this:');
+    const rule = /- (Rule: sign every step as [A-Z]+-\d+)[^\n]*\(user, turn \d+\)/.exec(told)?.[1];
+    const next = told.match(/NEXT step \d+ key K-[0-9a-f]{8}/g)?.at(-1);
+    return [rule ?? 'no rule', next ?? 'no step'].join('\n');
+  }
 }
 
 function tellStep(step: number): string {

@@ -24,6 +24,12 @@ export function wordsOf(part: OpenCodePart): string | undefined {
   return typeof said === 'string' ? said : undefined;
 }
 
+/** True for words that OpenCode did not write itself. */
+export function isSpoken(part: OpenCodePart): boolean {
+  const { synthetic } = part as { readonly synthetic?: unknown };
+  return wordsOf(part) !== undefined && synthetic !== true;
+}
+
 export function withOutput(part: ToolPart, output: string | undefined): OpenCodePart {
   if (output === undefined) return part;
   const field = part.state.status === 'error' ? { error: output } : { output };

@@ -1,15 +1,8 @@
-import {
-  extractSummarizer,
-  fitSummary,
-  startsTurn,
-  textOf,
-  type Message,
-  type ThreadHandle,
-} from '@bobbin/core';
-import type { Taken } from '../taken.ts';
+import type { Message } from '@bobbin/core';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { plainMessages } from '../plain-messages.ts';
 import type { OpenCodeMessage } from './message.ts';
+import { Session } from './session.ts';
 import { listOf, Shown } from './shown.ts';
 
 export type { AdapterOptions } from '../conversations.ts';
@@ -27,9 +20,6 @@ export interface OpenCodeHooks {
   ): Promise<void>;
 }
 
-/** What a summary by OpenCode must hold is told in at most this many tokens. */
-const CONTEXT_TOKENS = 2_000;
-
 const MOST_SESSIONS = 64;
 
 /**
@@ -40,8 +30,7 @@ export function bobbinPlugin(
   options: AdapterOptions<Message> = {},
 ): (input?: unknown) => Promise<OpenCodeHooks> {
   const conversations = new Conversations({ codec: plainMessages }, options);
-  /** By session, the conversation that it goes on with: behind a compaction of OpenCode it is another. */
-  const current = new Map<string, Taken<Message>>();
+  const sessions = new Map<string, Session>();
   return () =>
     Promise.resolve({
       async 'experimental.chat.messages.transform'(_input, output) {
@@ -50,38 +39,20 @@ export function bobbinPlugin(
         const listed = listOf(output.messages);
         const { sessionID } = first.info;
         const conversation = await conversations.take(listed.messages, undefined, sessionID);
-        current.delete(sessionID);
-        current.set(sessionID, conversation);
-        if (current.size > MOST_SESSIONS) current.delete(current.keys().next().value ?? '');
+        const session = sessions.get(sessionID) ?? new Session(conversation);
+        session.show(conversation, listed);
+        sessions.delete(sessionID);
+        sessions.set(sessionID, session);
+        if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
         const fitted = await conversation.prompt();
         const shown = new Shown(listed, conversation.handle).messages(fitted);
         output.messages.splice(0, output.messages.length, ...shown);
       },
       async 'experimental.session.compacting'({ sessionID }, output) {
-        const { handle } = current.get(sessionID) ?? (await conversations.named(sessionID));
-        const text = await mustSurvive(handle, conversations);
+        const known = sessions.get(sessionID);
+        const session = known ?? new Session(await conversations.named(sessionID));
+        const text = await session.mustSurvive(conversations.store);
         if (text !== undefined) output.context.push(text);
       },
     });
-}
-
-/** The extract of all that was said, without a model: what a summary by one has to hold. */
-async function mustSurvive(
-  handle: ThreadHandle,
-  { store }: Conversations<Message>,
-): Promise<string | undefined> {
-  if (handle.head === undefined) return undefined;
-  const nodes = await store.path(handle.key, handle.head);
-  const said = nodes.find(({ message }) => startsTurn(message));
-  const summary = await extractSummarizer.summarize({
-    nodes,
-    previous: null,
-    task: said === undefined ? null : textOf(said.message),
-    round: 1,
-    overlap: [],
-    maxTokens: CONTEXT_TOKENS,
-    counter: handle.counter,
-  });
-  const text = fitSummary(summary, CONTEXT_TOKENS, handle.counter);
-  return text === undefined ? undefined : `The summary must keep all of this:\n\n${text}`;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -11,10 +12,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Task } from '../task.ts';
-import { taskProvider, type Dialect } from '../task-provider.ts';
+import { taskProvider, type Dialect, type TaskProvider } from '../task-provider.ts';
 import { installedHosts } from './installed-hosts.ts';
 
 const PACKAGE = join(import.meta.dirname, '../..');
@@ -47,9 +48,9 @@ export const Bobbin = bobbinPlugin({
 }
 
 /** Writes what OpenCode reads in a folder: its settings, with the provider at the URL, and the plugins. */
-function settle(folder: string, npm: string, baseURL: string): void {
+function settle(folder: string, npm: string, baseURL: string, context: number = WINDOW): void {
   const hosts = installedHosts();
-  const limit = { context: WINDOW, output: 1_000 };
+  const limit = { context, output: 1_000 };
   const scripted = { tool_call: true, reasoning: true, limit };
   const options = { baseURL, apiKey: 'scripted' };
   const mock = { npm, options, models: { scripted } };
@@ -90,28 +91,48 @@ const PROVIDERS: readonly (readonly [Dialect, npm: string])[] = [
   ['anthropic', '@ai-sdk/anthropic'],
 ];
 
+/** What OpenCode says at the end of the task. */
+async function work(folder: string): Promise<string> {
+  const cli = join(installedHosts(), 'node_modules/opencode-ai/bin/opencode.exe');
+  // A session with a title asks for none.
+  const args = ['run', '--title', 'Ledger', new Task(STEPS).assignment];
+  const options = { cwd: folder, timeout: 180_000, env: environment(folder) };
+  const running = promisify(execFile)(cli, args, options);
+  running.child.stdin?.end();
+  return (await running).stdout.trim();
+}
+
+/** A provider and an empty folder, until the test ends. */
+async function workplace(t: TestContext, dialect: Dialect): Promise<[TaskProvider, string]> {
+  const provider = await taskProvider(dialect, new Task(STEPS), WINDOW);
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-opencode-'));
+  t.after(async () => {
+    await provider.close();
+    rmSync(folder, { recursive: true });
+  });
+  return [provider, folder];
+}
+
+const DONE = `DONE ${STEPS} steps as HERON-7731`;
+
 for (const [dialect, npm] of PROVIDERS)
   test(`C18 C23 the real OpenCode finishes its task across compactions of the plugin: ${dialect}`, async (t) => {
-    const provider = await taskProvider(dialect, new Task(STEPS), WINDOW);
-    const folder = mkdtempSync(join(tmpdir(), 'bobbin-opencode-'));
-    t.after(async () => {
-      await provider.close();
-      rmSync(folder, { recursive: true });
-    });
+    const [provider, folder] = await workplace(t, dialect);
     settle(folder, npm, provider.url);
-    const cli = join(installedHosts(), 'node_modules/opencode-ai/bin/opencode.exe');
-    // A session with a title asks for none.
-    const running = promisify(execFile)(
-      cli,
-      ['run', '--title', 'Ledger', new Task(STEPS).assignment],
-      { cwd: folder, timeout: 180_000, env: environment(folder) },
-    );
-    running.child.stdin?.end();
-    const { stdout } = await running;
-    assert.equal(stdout.trim(), `DONE ${STEPS} steps as HERON-7731`, provider.faults.join('\n'));
+    assert.equal(await work(folder), DONE, provider.faults.join('\n'));
     assert.deepEqual(provider.faults, []);
     const compactions = readFileSync(join(folder, 'compactions'), 'utf8').trim().split('\n').length;
     assert.ok(compactions >= 3, `${compactions}`);
     assert.equal(provider.shrunk, compactions);
     assert.ok((provider.sizes[0] ?? 0) > WINDOW / 4, 'what the plugin does not see is large');
   });
+
+test('B11 the real OpenCode, compacting by itself, is told the rule each time and finishes its task', async (t) => {
+  const [provider, folder] = await workplace(t, 'openai-chat');
+  settle(folder, '@ai-sdk/openai-compatible', provider.url, 20_000);
+  const end = (await work(folder)).split('\n').at(-1);
+  assert.equal(end, DONE, provider.faults.join('\n'));
+  assert.deepEqual(provider.faults, []);
+  assert.ok(provider.shrunk >= 3, `${provider.shrunk}`);
+  assert.ok(!existsSync(join(folder, 'compactions')), 'the plugin had nothing to compact');
+});
