@@ -96,5 +96,7 @@ async function threadBlock(
     typed,
     signal,
   );
-  return held === '' ? 'holds nothing for this' : { text: `<thread id="${found}">\n${held}\n</thread>` };
+  return held === ''
+    ? 'holds nothing for this'
+    : { text: `<thread id="${found}">\n${held}\n</thread>` };
 }

@@ -35,7 +35,8 @@ export function readTool(root: string): Tool {
       if (typeof bytes === 'string') return failure(bytes, { path });
       if (imageType(path) !== undefined) {
         const mediaType = imageTypeOf(bytes);
-        if (mediaType === undefined) return failure(`${path} is no image that can be shown`, { path });
+        if (mediaType === undefined)
+          return failure(`${path} is no image that can be shown`, { path });
         const image = { mediaType, base64: bytes.toString('base64') };
         return { text: `The image ${path}`, outcome: 'success', keyFields: { path }, image };
       }
