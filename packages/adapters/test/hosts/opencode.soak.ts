@@ -20,7 +20,7 @@ import { installedHosts } from './installed-hosts.ts';
 
 const PACKAGE = join(import.meta.dirname, '../..');
 const STEPS = 60;
-/** OpenCode's own instructions and tools take a third of it, and no hook tells the plugin how much. */
+/** OpenCode's own instructions and tools take a third of it; the plugin knows them only by what answers report. */
 const WINDOW = 32_000;
 
 /** A plugin with the task's tool, and Bobbin's, which notes its compactions. */
