@@ -53,7 +53,7 @@ const EXIT_CODES =
 const HELP: Readonly<Record<string, string>> = {
   compact: 'format preset model window budget counter instructions artifacts out json jsonl help',
   inspect: 'format preset model window budget counter help',
-  artifact: 'help',
+  artifact: 'keys help',
   store: 'tenant artifacts artifacts-to keys help',
   demo: 'save help',
   import: 'model yes help',

@@ -1,5 +1,5 @@
 import { resultsOf, resultText, type ResultPart } from '../thread/message.ts';
-import { oneLine } from '../thread/text.ts';
+import { headOf, oneLine, tailOf } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { callLine, quoted, shortened } from './quote.ts';
 import { VOICE } from './scan.ts';
@@ -268,7 +268,7 @@ function failure(
       LOOKS.test(call.segment.text.slice(0, 300)));
   if (holdsContent && !REFUSED.test(text)) return undefined;
   const sample =
-    text.length > 2 * SAMPLE ? `${text.slice(0, SAMPLE)}\n${text.slice(-SAMPLE)}` : text;
+    text.length > 2 * SAMPLE ? `${headOf(text, SAMPLE)}\n${tailOf(text, SAMPLE)}` : text;
   const said = FAILED_HINT.test(sample) ? FAILED.exec(sample)?.index : undefined;
   const at = said ?? (exits(text) ? EXIT.exec(sample)?.index : undefined);
   if (at === undefined) return undefined;

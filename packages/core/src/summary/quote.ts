@@ -143,7 +143,7 @@ const EDITOR = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
 
 /** A call in one line: the command of a shell, else the arguments as they were sent. */
 export function callLine(tool: string, args: string, most: number): string {
-  const sample = args.slice(0, most * 4);
+  const sample = headOf(args, most * 4);
   const command = SHELL.exec(sample)?.[1];
   const asked = command === undefined || EDITOR.test(command) ? sample : command;
   return shortened(quoted(`${tool} ${asked}`, VOICE.args).replace(/\n/g, ' '), most);

@@ -1,5 +1,5 @@
 import { startsTurn, textOf } from '../thread/message.ts';
-import { oneLine } from '../thread/text.ts';
+import { headOf, oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { DEMAND_HINT, demandOf } from './demand.ts';
 import { namesIn } from './names.ts';
@@ -35,7 +35,7 @@ const MOST_DECISIONS = 30;
 /** The sentences of a text that match, in order. */
 function sentences(text: string, pattern: RegExp): readonly string[] {
   const found: string[] = [];
-  for (const line of text.slice(0, LOOKED_AT).split('\n')) {
+  for (const line of headOf(text, LOOKED_AT).split('\n')) {
     if (line.length < SHORTEST_SENTENCE || line.length > LONGEST_LINE) continue;
     if (!pattern.test(line) || CODE.test(line)) continue;
     for (const sentence of line.split(/(?<=[.!?])\s+/)) {
@@ -110,7 +110,7 @@ export function decisions(nodes: readonly Node[]): readonly Decision[] {
 
 /** The first sentence of a text that says something, or nothing. */
 export function firstSentence(text: string): string {
-  for (const raw of text.slice(0, 1_500).split('\n')) {
+  for (const raw of headOf(text, 1_500).split('\n')) {
     const line = raw.replace(/^\s*(?:<\/?\w+>\s*)?(?:[-*#>]+|\d+\.)?\s*/, '').trim();
     if (line.length < 24 || CODE.test(raw)) continue;
     return shortened(/^.{24,}?[.!:](?= |$)/.exec(line)?.[0] ?? line, 160);

@@ -1,3 +1,4 @@
+import { headOf } from '../thread/text.ts';
 /** One command of a shell line: its words, and the files that its output goes to. */
 export interface ShellCommand {
   readonly words: readonly string[];
@@ -11,7 +12,7 @@ const LONGEST = 20_000;
 
 /** The commands of a shell line, in order. Enough of the grammar to see names of files; nothing is expanded. */
 export function shellCommands(line: string): readonly ShellCommand[] {
-  return new ShellReader(line.slice(0, LONGEST)).read();
+  return new ShellReader(headOf(line, LONGEST)).read();
 }
 
 type Expects = 'word' | 'output' | 'appended' | 'input' | 'document';

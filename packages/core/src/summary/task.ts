@@ -1,6 +1,6 @@
 import { startsTurn, textOf } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { oneLine } from '../thread/text.ts';
+import { headOf, oneLine } from '../thread/text.ts';
 import { asks } from './said.ts';
 
 /** The task of a conversation: the first user message, or where that is only a host's, the first that asks. */
@@ -39,5 +39,5 @@ const LOOKED_AT = 2_000;
 
 /** The beginning of a text, blocks without their marks. */
 export function withoutTags(text: string): string {
-  return text.slice(0, LOOKED_AT).replace(/<\/?[A-Za-z][^<>]{0,200}>/g, ' ');
+  return headOf(text, LOOKED_AT).replace(/<\/?[A-Za-z][^<>]{0,200}>/g, ' ');
 }

@@ -9,7 +9,7 @@ import {
   type Message,
   type ResultPart,
 } from '../thread/message.ts';
-import { oneLine } from '../thread/text.ts';
+import { headOf, oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { plain } from './supersede.ts';
 import type { Item, Priority } from './summary.ts';
@@ -75,7 +75,7 @@ class TodoList {
     const item = this.#made.get(result.callId);
     if (item === undefined) return;
     this.#made.delete(result.callId);
-    const text = resultText(result).slice(0, 2_000);
+    const text = headOf(resultText(result), 2_000);
     const id = NUMBER.exec(text)?.slice(1).find(Boolean) ?? `${this.#items.indexOf(item) + 1}`;
     if (result.outcome === 'failure') this.#replace(item);
     else this.#replace(item, { ...item, text: `${item.text} (#${id})` });
