@@ -60,7 +60,8 @@ function tests(everything, args) {
     args: [
       '--test',
       '--conditions=@bobbin/source',
-      `--test-concurrency=${availableParallelism()}`,
+      // One more than there are cores: many tests wait for a process, a server or a terminal.
+      `--test-concurrency=${availableParallelism() + 1}`,
       ...args.filter((arg) => arg.startsWith('-')),
       ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything),
     ],

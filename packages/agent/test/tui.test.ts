@@ -130,17 +130,17 @@ test('B8 B16 kill -9 in the middle of a task, then --continue goes on', async (t
   const where = place(t, STEPPER);
   const first = open(t, where, '--yes');
   await first.until('context');
-  first.line('do 60 steps');
+  first.line('do 24 steps');
   await first.until('Step 3');
   first.kill();
   await first.ended();
   const second = open(t, where, '--yes', '--continue');
   await second.until('context');
   await second.until('Step 3');
-  assert.match(second.all(), /> do 60 steps[^]*✓ bash echo step 1 of 60/);
+  assert.match(second.all(), /> do 24 steps[^]*✓ bash echo step 1 of 24/);
   second.line('go on');
   await second.until('Heard: go on');
-  await second.until(/All 60 steps are done\./, 60_000);
+  await second.until(/All 24 steps are done\./, 60_000);
 });
 
 test('Esc interrupts; what was typed and not sent comes back to the editor', async (t) => {
