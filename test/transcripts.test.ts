@@ -60,14 +60,18 @@ if (!existsSync(FOLDER)) {
     });
 }
 
-/** Talks a conversation through the door, with presets, budgets and rules in turn. */
+/** Talks a conversation through the door twice, with presets, budgets and rules in turn. */
 async function compacted({ id, messages }: Conversation, turn: number): Promise<number> {
-  const share = SHARES[turn % SHARES.length] ?? 1;
-  try {
-    return await talk(messages.map(toMessage), share, turn);
-  } catch (error) {
-    throw new Error(`${id} with a share of ${share}`, { cause: error });
+  const decoded = messages.map(toMessage);
+  let compactions = 0;
+  for (const [i, share] of [turn, turn + 1].map((n) => SHARES[n % SHARES.length] ?? 1).entries()) {
+    try {
+      compactions += await talk(decoded, share, turn * 2 + i);
+    } catch (error) {
+      throw new Error(`${id} with a share of ${share}`, { cause: error });
+    }
   }
+  return compactions;
 }
 
 async function talk(messages: readonly Message[], share: number, turn: number): Promise<number> {
