@@ -289,6 +289,14 @@ test('E8 the beginning of a split turn is told in the words of the agent', () =>
   });
 });
 
+test('arguments that end in a backslash are read to their end', () => {
+  for (const args of ['{"a":"b\\\\', '\\', '{"a":"x\\\\n', '"k":"v","l":"\\'])
+    for (const cut of [args, args.repeat(60)]) {
+      const asked = { ...call('write', {}), args: cut };
+      extracted([user('go'), assistant(asked), result(asked, 'ok')], 400);
+    }
+});
+
 test('strange texts take time in proportion to their length', () => {
   const texts = ['a', '/a', '<a ', '\\', '"', 'aB', '1.', ' '.repeat(3), '(', 'x_'].map((unit) =>
     unit.repeat(Math.ceil(400_000 / unit.length)),

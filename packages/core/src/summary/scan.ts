@@ -158,7 +158,11 @@ class Lines {
   /** Arguments are JSON: their lines end before an escaped line feed, and behind a value that another follows. */
   #argumentEnd(from: number): number {
     const text = this.#text;
-    while (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
+    // Where there is none, the end of the text counts, whatever stands before it.
+    while (
+      this.#feedAt < text.length &&
+      (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
+    )
       this.#feedAt = this.#find(String.raw`\n`, Math.max(from, this.#feedAt + 1));
     if (this.#valueAt < from) this.#valueAt = this.#nextValue(from);
     return Math.min(this.#feedAt, this.#valueAt);
