@@ -4,13 +4,14 @@ import type { ImagePart, ThreadId } from '@bobbin/core';
 import type { Agent } from './agent.ts';
 import { pulledOut } from './handover.ts';
 import { attachedImage, imageType, imageTypeOf } from './images.ts';
+import { MENTIONED } from './mention-word.ts';
 import { isAllowed, leadsOut, pathWish } from './permissions.ts';
 import type { Said } from './said.ts';
 import { findSession } from './sessions.ts';
 import { readBytes } from './tools/source-file.ts';
 import { isText } from './tools/text-bytes.ts';
 
-const MENTION = /(?<=^|\s)@(thread:)?([^\s,;:!?'"()]+)/g;
+const MENTION = new RegExp(String.raw`(?<=^|\s)@(thread:)?(${MENTIONED}+)`, 'g');
 const LONGEST_FILE = 60_000;
 
 /**

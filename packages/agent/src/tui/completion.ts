@@ -5,12 +5,15 @@ import {
   type SlashCommand,
 } from '@earendil-works/pi-tui';
 import { basename } from 'node:path';
+import { MENTIONED } from '../mention-word.ts';
 import { projectFiles } from '../tools/project-files.ts';
 import { visible } from './printable.ts';
 
 type Place = Parameters<CombinedAutocompleteProvider['getSuggestions']>;
 
 const MOST_FILES = 20;
+const BEGUN = new RegExp(String.raw`(?:^|\s)(@(${MENTIONED}*))$`);
+const MENTIONABLE = new RegExp(`^${MENTIONED}+$`);
 
 /** Completes commands, paths and mentions. A file whose name holds what cannot be seen is not offered: it would drive the terminal. */
 export class Completion extends CombinedAutocompleteProvider {
@@ -23,8 +26,7 @@ export class Completion extends CombinedAutocompleteProvider {
 
   override async getSuggestions(...place: Place): Promise<AutocompleteSuggestions | null> {
     const [lines, line, column, { signal }] = place;
-    const [, prefix, begun = ''] =
-      /(?:^|\s)(@([^\s,;:!?'"()]*))$/.exec(lines[line]?.slice(0, column) ?? '') ?? [];
+    const [, prefix, begun = ''] = BEGUN.exec(lines[line]?.slice(0, column) ?? '') ?? [];
     const found =
       prefix === undefined
         ? await super.getSuggestions(...place)
@@ -51,6 +53,3 @@ function mentionsOf(begun: string, files: readonly string[]): AutocompleteItem[]
     .slice(0, MOST_FILES)
     .map(({ file }) => ({ value: `@${file}`, label: file }));
 }
-
-/** A mention ends at these characters. */
-const MENTIONABLE = /^[^\s,;:!?'"()]+$/;
