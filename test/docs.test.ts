@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { test } from 'node:test';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { after, test } from 'node:test';
 
 const root = join(import.meta.dirname, '..');
 const pages = [
@@ -16,36 +16,52 @@ function snippets(page: string): readonly string[] {
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code ?? '');
 }
 
-/** Runs Node in a folder, where snippets may write, and gives what it printed on stderr. */
-function run(cwd: string, ...args: readonly string[]): string {
+/** Runs Node in a folder, where snippets may write, and gives what it printed. */
+function run(cwd: string, ...args: readonly string[]): { stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
   assert.equal(status, 0, stdout + stderr);
-  return stderr;
+  return { stdout, stderr };
 }
 
-for (const page of pages) {
-  const found = snippets(page);
-  if (found.length === 0) continue;
-  test(`${page}: every snippet type-checks, runs, and asserts nothing false`, () => {
-    // Beside the packages, so that their names resolve as they do for a user.
-    const folder = mkdtempSync(join(root, 'test', '.snippet-'));
-    try {
-      for (const [i, code] of found.entries()) writeFileSync(join(folder, `${i}.ts`), code);
-      const options = {
-        extends: '../../tsconfig.base.json',
-        compilerOptions: { noEmit: true, composite: false },
-      };
-      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
-      run(folder, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder);
-      for (const i of found.keys()) {
-        assert.doesNotMatch(
-          run(folder, '--conditions=@bobbin/source', join(folder, `${i}.ts`)),
-          /Assertion failed/,
-        );
-      }
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+/** Runs modules one after the other, and says of each that it came to its end. */
+const IN_TURN = `for (const name of process.argv.slice(1)) {
+  await import(name);
+  console.log('ran ' + name);
+}`;
+
+// Beside the packages, so that their names resolve as they do for a user.
+const home = mkdtempSync(join(root, 'test', '.snippet-'));
+after(() => rmSync(home, { recursive: true }));
+const copies = pages.flatMap((page) => {
+  const folder = join(home, basename(page, '.md'));
+  mkdirSync(folder);
+  const files = snippets(page).map((code, i) => {
+    const file = join(folder, `${i}.ts`);
+    writeFileSync(file, code);
+    return file;
+  });
+  return files.length === 0 ? [] : [{ page, folder, files }];
+});
+
+test('every snippet of every page type-checks', () => {
+  const config = {
+    extends: '../../tsconfig.base.json',
+    compilerOptions: { noEmit: true, composite: false },
+  };
+  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify(config));
+  run(home, join(root, 'node_modules/typescript/bin/tsc'));
+});
+
+for (const { page, folder, files } of copies) {
+  test(`${page}: every snippet runs and asserts nothing false`, () => {
+    const args = ['--conditions=@bobbin/source', '--input-type=module', '--eval', IN_TURN];
+    const { stdout, stderr } = run(folder, ...args, ...files);
+    assert.doesNotMatch(stderr, /Assertion failed/);
+    const ran = stdout.split('\n').filter((line) => line.startsWith('ran '));
+    assert.deepEqual(
+      ran,
+      files.map((file) => `ran ${file}`),
+    );
   });
 }
 
