@@ -12,9 +12,7 @@ import type { Hands, Proposal, Situation } from './strategy.ts';
 export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
   const span = spanOf([entry.node]);
   if (span === undefined) throw new RangeError('an entry has a node');
-  const description = draft.redact(
-    describeMessage(entry.message, (callId) => callFor(draft, entry, callId)),
-  );
+  const description = descriptionOf(draft, entry);
   return {
     kind: 'externalize',
     span,
@@ -23,6 +21,19 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): Exte
     hint: `when the full content is needed: ${description}`,
     ...kept,
   };
+}
+
+/** An entry is one draft's and never changes: it is described once, however often a size is tried for it. */
+const descriptions = new WeakMap<Entry, string>();
+
+function descriptionOf(draft: Draft, entry: Entry): string {
+  let description = descriptions.get(entry);
+  if (description === undefined) {
+    const callOf = (callId: string): CallPart | undefined => callFor(draft, entry, callId);
+    description = draft.redact(describeMessage(entry.message, callOf));
+    descriptions.set(entry, description);
+  }
+  return description;
 }
 
 /** Stores the content, then makes the record that points to it. */

@@ -42,8 +42,11 @@ export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
     aggressiveness: reach === 'loose' ? 5 : 6,
     propose(situation) {
       const found = givingWay(situation, candidates(situation, reach), reach);
-      const level = Math.max(floorTokens, waterLevel(roomFor(situation, found, reach), found));
-      return found.flatMap(({ entry, cost, least }) => {
+      const room = roomFor(situation, found, reach);
+      if (costOf(found) <= room) return [];
+      const priced = found.map((candidate) => withLeast(situation, candidate, floorTokens));
+      const level = Math.max(floorTokens, waterLevel(room, priced));
+      return priced.flatMap(({ entry, cost, least }) => {
         const span = spanOf([entry.node]);
         const tokensFreed = cost - Math.max(level, least);
         if (span === undefined || tokensFreed <= 0) return [];
@@ -55,10 +58,14 @@ export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
   };
 }
 
-/** A message that may be shortened: what it costs now, and what it would cost as a bare pointer. */
+/** A message that may be shortened, and what it costs now. */
 interface Candidate {
   readonly entry: Entry;
   readonly cost: number;
+}
+
+/** … and what it would cost as a bare pointer. */
+interface Priced extends Candidate {
   readonly least: number;
 }
 
@@ -67,16 +74,22 @@ const POINTER_TOKENS = 24;
 
 /** The largest first, so that as few as possible are touched. */
 function candidates(situation: Situation, reach: SqueezeOptions['reach']): readonly Candidate[] {
-  const { draft, counter } = situation;
+  const { draft } = situation;
   return draft.entries
     .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
-    .map((entry) => {
-      const cost = draft.cost(entry);
-      const record = cost > POINTER_TOKENS ? excerptRecord(draft, entry, NOTHING) : undefined;
-      const least = record === undefined ? cost : counter.message(seated(entry.message, record));
-      return { entry, cost, least: Math.min(cost, least) };
-    })
+    .map((entry) => ({ entry, cost: draft.cost(entry) }))
     .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
+}
+
+/** What is no larger than the floor stays as it is, so its pointer needs no price. */
+function withLeast(
+  { draft, counter }: Situation,
+  { entry, cost }: Candidate,
+  floorTokens: number,
+): Priced {
+  if (cost <= Math.max(POINTER_TOKENS, floorTokens)) return { entry, cost, least: cost };
+  const least = counter.message(seated(entry.message, excerptRecord(draft, entry, NOTHING)));
+  return { entry, cost, least: Math.min(cost, least) };
 }
 
 /** What the candidates may cost together. */
@@ -108,7 +121,7 @@ function costOf(found: readonly Candidate[]): number {
 }
 
 /** The greatest size to which the largest must be cut so that all of them cost at most `room` together. */
-function waterLevel(room: number, found: readonly Candidate[]): number {
+function waterLevel(room: number, found: readonly Priced[]): number {
   let low = 0;
   let high = found[0]?.cost ?? 0;
   while (low < high) {

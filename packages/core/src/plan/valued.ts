@@ -1,4 +1,4 @@
-import type { Message, MessageId } from '../thread/message.ts';
+import { textOf, type Message, type MessageId } from '../thread/message.ts';
 import { needs } from '../summary/need.ts';
 import { standing, Selection, type Group, type Item } from '../summary/select.ts';
 import { tellingWords, wordsBeside } from '../summary/quote.ts';
@@ -74,16 +74,29 @@ const GAP_CHARS = 4;
 
 /** The stretches of each part of an entry that show most of what will be needed, in so many characters each. */
 export function valued(draft: Draft, entry: Entry, chars: number): Remainder {
-  const values = valuesOf(draft);
-  const parts = cutParts(entry.message, values.places.get(entry.node.id) ?? [], values.survey);
-  const kept = parts.map((part) => {
-    if (part === undefined || chars <= 0) return [];
-    if (part.text.length <= chars) return [[0, part.text.length] as const];
-    const chooser = new StretchChooser(values, chars);
-    chooser.add(part, chars * HEAD, chars * TAIL);
-    return chooser.chosen(true)[0] ?? [];
+  const isSaying = textOf(entry.message) !== '';
+  const kept = entry.message.parts.map((part, i): readonly Stretch[] => {
+    const isSurveyed = part.kind === 'result' || (part.kind === 'text' && isSaying);
+    if (!isSurveyed || chars <= 0) return [];
+    const { length } = partText(part);
+    return length <= chars ? [[0, length]] : valuedStretches(draft, entry, i, chars);
   });
   return { kept, argsChars: chars };
+}
+
+/** The draft is surveyed only where a part has to be cut. */
+function valuedStretches(
+  draft: Draft,
+  { message, node }: Entry,
+  place: number,
+  chars: number,
+): readonly Stretch[] {
+  const values = valuesOf(draft);
+  const part = cutParts(message, values.places.get(node.id) ?? [], values.survey)[place];
+  if (part === undefined) return [];
+  const chooser = new StretchChooser(values, chars);
+  chooser.add(part, chars * HEAD, chars * TAIL);
+  return chooser.chosen(true)[0] ?? [];
 }
 
 /** An entry to be cut beside others. */

@@ -10,14 +10,28 @@ export interface JsonObject {
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const object = value as Readonly<Record<string, unknown>>;
-  const fields: string[] = [];
-  for (const key of Object.keys(object).toSorted()) {
-    const field = object[key];
-    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalJson(field)}`);
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[])
+      text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
+    return `[${text}]`;
   }
-  return `{${fields.join(',')}}`;
+  const object = value as Readonly<Record<string, unknown>>;
+  for (const key of sortedKeys(object)) {
+    const field = object[key];
+    if (field === undefined) continue;
+    const named = `${JSON.stringify(key)}:${canonicalJson(field)}`;
+    text += text === '' ? named : `,${named}`;
+  }
+  return `{${text}}`;
+}
+
+/** Most objects are written with few keys, and often in order. */
+function sortedKeys(object: object): readonly string[] {
+  const keys = Object.keys(object);
+  for (let i = 1; i < keys.length; i++)
+    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.toSorted();
+  return keys;
 }
 
 /** The value of a JSON text, or undefined where the text is not JSON. */

@@ -68,23 +68,41 @@ const K = Int32Array.of(
   0xbef9a3f7,
   0xc67178f2,
 );
-const START = [
-  0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-];
+const START = Int32Array.of(
+  0x6a09e667,
+  0xbb67ae85,
+  0x3c6ef372,
+  0xa54ff53a,
+  0x510e527f,
+  0x9b05688c,
+  0x1f83d9ab,
+  0x5be0cd19,
+);
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
 const encoder = new TextEncoder();
-const schedule = new Int32Array(64);
 
 /** Kept from call to call, so that the hash of an ordinary message allocates nothing. */
+const schedule = new Int32Array(64);
+const state = new Int32Array(8);
 const scratch = new Uint8Array(1 << 18);
 
+/* oxlint-disable typescript/no-non-null-assertion -- every index below is within its array */
 /** The SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 hexadecimal digits. */
 export function sha256(content: string | Uint8Array): string {
   const padded = pad(content);
-  const state = Int32Array.from(START);
-  for (let offset = 0; offset < padded.byteLength; offset += 64) absorb(state, padded, offset);
+  state.set(START);
+  for (let offset = 0; offset < padded.byteLength; offset += 64) absorb(padded, offset);
   let hex = '';
-  for (const word of state) hex += (word >>> 0).toString(16).padStart(8, '0');
+  for (let i = 0; i < 8; i++) hex += hexOf(state[i]!);
   return hex;
+}
+
+function hexOf(word: number): string {
+  return (
+    HEX[word >>> 24]! + HEX[(word >>> 16) & 255]! + HEX[(word >>> 8) & 255]! + HEX[word & 255]!
+  );
 }
 
 function pad(content: string | Uint8Array): DataView {
@@ -102,8 +120,7 @@ function pad(content: string | Uint8Array): DataView {
   return padded;
 }
 
-/* oxlint-disable typescript/no-non-null-assertion -- every index below is within its typed array */
-function absorb(state: Int32Array, view: DataView, offset: number): void {
+function absorb(view: DataView, offset: number): void {
   const w = schedule;
   for (let i = 0; i < 16; i++) w[i] = view.getInt32(offset + i * 4);
   for (let i = 16; i < 64; i++) {
