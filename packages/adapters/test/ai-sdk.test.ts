@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAI } from '@ai-sdk/openai';
 import * as ai7 from 'ai';
 import * as ai6 from 'ai6';
-import { createAnthropic as createAnthropic6 } from 'ai6-anthropic';
-import { createOpenAI as createOpenAI6 } from 'ai6-openai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { aiSdkBobbin, RefusedTwice, withPolicy, type AiSdkBobbin } from '@bobbin/adapters/ai-sdk';
 import type { AiSdkMessage } from '@bobbin/codecs';
@@ -19,141 +15,22 @@ import {
   type MessageId,
   type ThreadId,
 } from '@bobbin/core';
-import { STEP_SCHEMA, Task, type StepArguments } from './task.ts';
+import { finishesOnAiSdk, INSTRUCTIONS, modelOf, modelOf6, tools6, tools7 } from './ai-sdk-task.ts';
+import { LONG, nameOf, SHORT, Task } from './task.ts';
 import { taskProvider, type Dialect } from './task-provider.ts';
-
-const INSTRUCTIONS = 'You migrate ledgers with care.';
-
-/** An agent on one major of the SDK, with Bobbin in its loop; it gives the last word of the model. */
-type Agent = (
-  task: Task,
-  url: string,
-  dialect: Dialect,
-  bobbinWith: (tools: Record<string, object>) => AiSdkBobbin,
-) => Promise<string>;
-
-const agent7: Agent = async (task, url, dialect, bobbinWith) => {
-  const { generateText, isStepCount } = ai7;
-  const tools = tools7(task);
-  const bobbin = bobbinWith(tools);
-  const { text } = await generateText({
-    model: modelOf(dialect, url),
-    instructions: INSTRUCTIONS,
-    prompt: task.assignment,
-    tools: { ...tools, ...bobbin.tools },
-    stopWhen: isStepCount(task.steps + 5),
-    prepareStep: bobbin.prepareStep,
-    onStepFinish: bobbin.onStepFinish,
-    maxOutputTokens: 1_000,
-    maxRetries: 0,
-  });
-  return text;
-};
-
-const agent6: Agent = async (task, url, dialect, bobbinWith) => {
-  const { generateText, stepCountIs } = ai6;
-  const tools = tools6(task);
-  const bobbin = bobbinWith(tools);
-  const { text } = await generateText({
-    model: modelOf6(dialect, url),
-    system: INSTRUCTIONS,
-    prompt: task.assignment,
-    tools: { ...tools, ...bobbin.tools },
-    stopWhen: stepCountIs(task.steps + 5),
-    prepareStep: bobbin.prepareStep,
-    onStepFinish: bobbin.onStepFinish,
-    maxOutputTokens: 1_000,
-    maxRetries: 0,
-  });
-  return text;
-};
-
-function tools7(task: Task): { run_step: ai7.Tool<StepArguments, string> } {
-  const { jsonSchema, tool } = ai7;
-  const inputSchema = jsonSchema<StepArguments>(STEP_SCHEMA);
-  return { run_step: tool({ inputSchema, execute: task.runStep }) };
-}
-
-function tools6(task: Task): { run_step: ai6.Tool<StepArguments, string> } {
-  const { jsonSchema, tool } = ai6;
-  const inputSchema = jsonSchema<StepArguments>(STEP_SCHEMA);
-  return { run_step: tool({ inputSchema, execute: task.runStep }) };
-}
-
-function modelOf(
-  dialect: Dialect,
-  baseURL: string,
-): ReturnType<ReturnType<typeof createOpenAI>['chat']> {
-  const settings = { baseURL, apiKey: 'scripted' };
-  if (dialect === 'anthropic') return createAnthropic(settings)('claude-scripted');
-  const openai = createOpenAI(settings);
-  return dialect === 'openai-chat' ? openai.chat('scripted') : openai.responses('scripted');
-}
-
-function modelOf6(
-  dialect: Dialect,
-  baseURL: string,
-): ReturnType<ReturnType<typeof createOpenAI6>['chat']> {
-  const settings = { baseURL, apiKey: 'scripted' };
-  if (dialect === 'anthropic') return createAnthropic6(settings)('claude-scripted');
-  const openai = createOpenAI6(settings);
-  return dialect === 'openai-chat' ? openai.chat('scripted') : openai.responses('scripted');
-}
 
 const KEY = { tenant: 'default', thread: 'ledger' as ThreadId };
 
-for (const [major, agent] of [
-  [7, agent7],
-  [6, agent6],
+for (const [major, dialect, job] of [
+  [7, 'openai-chat', SHORT],
+  [7, 'openai-responses', SHORT],
+  [7, 'anthropic', LONG],
+  [6, 'openai-chat', SHORT],
+  [6, 'openai-responses', LONG],
+  [6, 'anthropic', SHORT],
 ] as const) {
-  for (const dialect of ['openai-chat', 'openai-responses', 'anthropic'] as const) {
-    test(`C23 an agent on AI SDK ${major} finishes 200 steps in a 16k window, ${dialect}`, async (t) => {
-      const task = new Task();
-      const provider = await taskProvider(dialect, task);
-      t.after(() => provider.close());
-      const store = memoryStore();
-      const compactions: number[] = [];
-      const text = await agent(task, provider.url, dialect, (tools) =>
-        aiSdkBobbin({
-          window: 16_000,
-          budget: { outputTokens: 1_000 },
-          instructions: INSTRUCTIONS,
-          tools,
-          store,
-          thread: KEY.thread,
-          onAfterCompaction: ({ afterTokens }) => compactions.push(afterTokens),
-        }),
-      );
-      assert.deepEqual(provider.faults, []);
-      assert.equal(text, 'DONE 200 steps as HERON-7731');
-      assert.deepEqual(
-        task.done,
-        Array.from({ length: 200 }, (_, i) => i + 1),
-      );
-      assert.equal(provider.sizes.length, 201);
-      assert.ok(Math.max(...provider.sizes) <= 16_000);
-      assert.ok(compactions.length >= 5, `${compactions.length} compactions`);
-      assert.equal(provider.shrunk, compactions.length);
-      const unmarked = provider.markers.filter((count) => count === 0).length;
-      assert.equal(
-        unmarked,
-        dialect === 'anthropic' ? 2 : 201,
-        'all but the first, too short ones',
-      );
-      // Behind a compaction nothing is left of what the model thought; else all of it, or the provider had refused.
-      const thoughtless = provider.thoughts.filter((count) => count === 0).length;
-      assert.equal(thoughtless, dialect === 'openai-chat' ? 201 : 1 + compactions.length);
-      const [head] = await store.heads(KEY);
-      const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
-      assert.equal(thread.length, 1 + 2 * 200 + 1, 'what was said, once each');
-      assert.deepEqual(
-        thread.filter(isSummary),
-        [],
-        'no summary is taken for something that was said',
-      );
-      assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 201);
-    });
-  }
+  test(`C23 an agent on AI SDK ${major} finishes ${nameOf(job)}, ${dialect}`, (t) =>
+    finishesOnAiSdk(t, major, dialect, job));
 }
 
 /** An agent that streams, asks for two steps at once, and has no name for its conversation. */
@@ -202,7 +79,7 @@ for (const [major, agent] of [
     test(`C23 three agents on AI SDK ${major} stream at once on one object, two calls a step, ${dialect}`, async (t) => {
       const store = memoryStore();
       const bobbin = aiSdkBobbin({
-        window: 16_000,
+        window: 8_000,
         budget: { outputTokens: 500 },
         instructions: INSTRUCTIONS,
         tools: tools7(new Task()),
@@ -211,24 +88,24 @@ for (const [major, agent] of [
       const names = ['HERON-7731', 'STORK-1204', 'EGRET-5518'];
       await Promise.all(
         names.map(async (name) => {
-          const task = new Task(60, name, 2);
-          const provider = await taskProvider(dialect, task);
+          const task = new Task(30, name, 2);
+          const provider = await taskProvider(dialect, task, 8_000);
           t.after(() => provider.close());
           const text = await agent(task, provider.url, dialect, bobbin);
-          assert.deepEqual([text, provider.faults], [`DONE 60 steps as ${name}`, []]);
-          assert.equal(task.done.length, 60);
+          assert.deepEqual([text, provider.faults], [`DONE 30 steps as ${name}`, []]);
+          assert.equal(task.done.length, 30);
           assert.ok(provider.shrunk >= 2, `${provider.shrunk} compactions`);
         }),
       );
       const threads = await store.threads('default', 10);
       assert.deepEqual(
         threads.map(({ length }) => length),
-        names.map(() => 1 + 2 * 30 + 1),
+        names.map(() => 1 + 2 * 15 + 1),
       );
       for (const { thread, head } of threads) {
         const path = await store.path({ tenant: 'default', thread }, head);
         assert.equal(path.filter(({ message }) => isSummary(message)).length, 0);
-        assert.equal(path.filter(({ message }) => message.meta?.usage !== undefined).length, 31);
+        assert.equal(path.filter(({ message }) => message.meta?.usage !== undefined).length, 16);
         const text = JSON.stringify(path);
         assert.equal(names.filter((name) => text.includes(name)).length, 1, 'nobody else’s words');
       }
@@ -297,8 +174,8 @@ function misled(onEvent: (event: CompactionEvent) => void): AiSdkBobbin {
 for (const inLoop of [true, false]) {
   const beside = inLoop ? 'beside prepareStep' : 'alone';
   test(`E3 a refused prompt is compacted and sent once more, the middleware ${beside}`, async (t) => {
-    const task = new Task(60);
-    const provider = await taskProvider('anthropic', task, 12_000);
+    const task = new Task(40);
+    const provider = await taskProvider('anthropic', task, 8_000);
     t.after(() => provider.close());
     const refusals: CompactionEvent[] = [];
     const bobbin = misled((event) => {
@@ -313,30 +190,30 @@ for (const inLoop of [true, false]) {
       instructions: INSTRUCTIONS,
       prompt: task.assignment,
       tools: tools7(task),
-      stopWhen: isStepCount(70),
+      stopWhen: isStepCount(50),
       maxOutputTokens: 100,
       maxRetries: 0,
       ...(inLoop ? { prepareStep: bobbin.prepareStep, onStepFinish: bobbin.onStepFinish } : {}),
     });
-    assert.equal(text, 'DONE 60 steps as HERON-7731');
+    assert.equal(text, 'DONE 40 steps as HERON-7731');
     assert.equal(provider.faults.length, 1, provider.faults.join('\n'));
     const [refusal] = refusals;
     assert.ok(refusal?.kind === 'refused' && refusals.length === 1);
-    assert.equal(refusal.limitTokens, 12_000);
-    assert.ok((refusal.requestTokens ?? 0) > 12_000);
+    assert.equal(refusal.limitTokens, 8_000);
+    assert.ok((refusal.requestTokens ?? 0) > 8_000);
   });
 }
 
 test('E3 a refused stream is compacted and sent once more', async (t) => {
-  const task = new Task(60, 'HERON-7731', 2);
-  const provider = await taskProvider('openai-responses', task, 12_000);
+  const task = new Task(40, 'HERON-7731', 2);
+  const provider = await taskProvider('openai-responses', task, 8_000);
   t.after(() => provider.close());
   const refusals: CompactionEvent[] = [];
   const bobbin = misled((event) => {
     if (event.kind === 'refused') refusals.push(event);
   });
   const text = await streaming7(task, provider.url, 'openai-responses', bobbin);
-  assert.equal(text, 'DONE 60 steps as HERON-7731');
+  assert.equal(text, 'DONE 40 steps as HERON-7731');
   assert.deepEqual([provider.faults.length, refusals.length], [1, 1]);
 });
 

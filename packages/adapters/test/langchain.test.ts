@@ -1,87 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AIMessage, HumanMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages';
-import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, fakeModel, tool } from 'langchain';
 import { bobbinMiddleware, RefusedTwice, type LangchainOptions } from '@bobbin/adapters/langchain';
-import {
-  isSummary,
-  memoryStore,
-  type CompactionEvent,
-  type MessageId,
-  type ThreadId,
-} from '@bobbin/core';
-import { STEP_SCHEMA, Task, type StepArguments } from './task.ts';
-import { taskProvider, type Dialect } from './task-provider.ts';
+import type { CompactionEvent } from '@bobbin/core';
+import { finishesOnLangchain, work } from './langchain-task.ts';
+import { LONG, nameOf, SHORT, Task } from './task.ts';
+import { taskProvider } from './task-provider.ts';
 
-const KEY = { tenant: 'default', thread: 'ledger' as ThreadId };
-
-/** A real agent on a real model client; it gives its state when it is done. */
-async function work(
-  task: Task,
-  url: string,
-  dialect: Dialect,
-  options: LangchainOptions,
-): Promise<BaseMessage[]> {
-  const model = new ChatOpenAI({
-    model: 'scripted',
-    apiKey: 'scripted',
-    configuration: { baseURL: url },
-    useResponsesApi: dialect === 'openai-responses',
-    maxRetries: 0,
-  });
-  const runStep = tool((args) => task.runStep(args as StepArguments), {
-    name: 'run_step',
-    description: 'Carries out a step.',
-    schema: STEP_SCHEMA,
-  });
-  const agent = createAgent({
-    model,
-    tools: [runStep],
-    systemPrompt: 'You migrate ledgers with care.',
-    middleware: [bobbinMiddleware(options)],
-  });
-  const { messages } = await agent.invoke(
-    { messages: [new HumanMessage(task.assignment)] },
-    { recursionLimit: 3 * task.steps, configurable: { thread_id: KEY.thread } },
-  );
-  return messages;
-}
-
-for (const dialect of ['openai-chat', 'openai-responses'] as const) {
-  test(`C23 an agent on LangChain finishes 200 steps in a 16k window, ${dialect}`, async (t) => {
-    const task = new Task();
-    const provider = await taskProvider(dialect, task);
-    t.after(() => provider.close());
-    const store = memoryStore();
-    let compactions = 0;
-    const state = await work(task, provider.url, dialect, {
-      window: 16_000,
-      budget: { outputTokens: 1_000 },
-      store,
-      onAfterCompaction: () => (compactions += 1),
-    });
-    assert.deepEqual(provider.faults, []);
-    assert.equal(state.at(-1)?.text, 'DONE 200 steps as HERON-7731');
-    assert.deepEqual(
-      task.done,
-      Array.from({ length: 200 }, (_, i) => i + 1),
-    );
-    assert.ok(Math.max(...provider.sizes) <= 16_000);
-    assert.ok(compactions >= 5, `${compactions} compactions`);
-    assert.equal(provider.shrunk, compactions);
-    assert.equal(state.length, 402, 'the state keeps all that was said');
-    const [head] = await store.heads(KEY);
-    const thread = (await store.path(KEY, head as MessageId)).map(({ message }) => message);
-    assert.equal(thread.length, 401, 'the last word comes with the next request');
-    assert.deepEqual(thread.filter(isSummary), []);
-    assert.equal(thread.filter(({ meta }) => meta?.usage !== undefined).length, 200);
-  });
+for (const [dialect, job] of [
+  ['openai-chat', LONG],
+  ['openai-responses', SHORT],
+] as const) {
+  test(`C23 an agent on LangChain finishes ${nameOf(job)}, ${dialect}`, (t) =>
+    finishesOnLangchain(t, dialect, job));
 }
 
 test('E3 on LangChain a refused prompt is compacted and sent once more', async (t) => {
-  const task = new Task(60);
-  const provider = await taskProvider('openai-chat', task, 12_000);
+  const task = new Task(40);
+  const provider = await taskProvider('openai-chat', task, 8_000);
   t.after(() => provider.close());
   const refusals: CompactionEvent[] = [];
   const state = await work(task, provider.url, 'openai-chat', {
@@ -90,7 +27,7 @@ test('E3 on LangChain a refused prompt is compacted and sent once more', async (
       if (event.kind === 'refused') refusals.push(event);
     },
   });
-  assert.equal(state.at(-1)?.text, 'DONE 60 steps as HERON-7731');
+  assert.equal(state.at(-1)?.text, 'DONE 40 steps as HERON-7731');
   assert.deepEqual([provider.faults.length, refusals.length], [1, 1]);
 });
 

@@ -67,6 +67,21 @@ function tellStep(step: number): string {
   return `NEXT step ${step} key ${keyOf(step)}`;
 }
 
+/** How much an agent has to do in how small a window, and how often that must at least be compacted. */
+export interface Job {
+  readonly steps: number;
+  readonly windowTokens: number;
+  readonly compactions: number;
+}
+
+export const LONG: Job = { steps: 200, windowTokens: 16_000, compactions: 5 };
+/** For what the long one is too slow to show each time; the soak test does the long one with every provider. */
+export const SHORT: Job = { steps: 50, windowTokens: 8_000, compactions: 2 };
+
+export function nameOf({ steps, windowTokens }: Job): string {
+  return `${steps} steps in a window of ${windowTokens / 1_000}k`;
+}
+
 // An alias and no interface: tools take arguments that are records.
 export type StepArguments = { step: number; key: string; signed: string };
 
