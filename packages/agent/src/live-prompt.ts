@@ -1,5 +1,5 @@
 import type { MessageId } from '@bobbin/core';
-import { aiSdk } from '@bobbin/codecs';
+import { aiSdk } from '@bobbin/codecs/ai-sdk';
 import type { LivePrompt } from '@bobbin/models';
 import type { ModelMessage } from 'ai';
 import { markedMessages, systemMessage, toolSet, type Request } from './loop.ts';

@@ -1,5 +1,5 @@
 import { contextLimitOf, type Refusal, type Usage } from '@bobbin/core';
-import type { AiSdkMessage } from '@bobbin/codecs';
+import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 import { reasonOf } from './provider-error.ts';
 import type { Toolbox } from './tools/toolbox.ts';

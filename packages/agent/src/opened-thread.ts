@@ -10,7 +10,7 @@ import {
   type ThreadHandle,
   type ThreadKey,
 } from '@bobbin/core';
-import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import type { SessionSetting } from './session.ts';
 import { sessionSummarizer } from './summarizing.ts';

@@ -23,7 +23,7 @@ import {
   type ThreadId,
   type ThreadKey,
 } from '@bobbin/core';
-import type { AiSdkMessage } from '@bobbin/codecs';
+import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { LivePrompt } from '@bobbin/models';
 import type { Folders } from './folders.ts';
 import { readInstructions } from './instructions.ts';

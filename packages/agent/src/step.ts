@@ -11,7 +11,7 @@ import {
   type MessageId,
   type Usage,
 } from '@bobbin/core';
-import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { Agent } from './agent.ts';
 import type { Compacting } from './compacting.ts';
 import { sentFor, type Sent } from './live-prompt.ts';

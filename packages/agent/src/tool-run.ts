@@ -8,7 +8,7 @@ import {
   type Message,
   type ResultPart,
 } from '@bobbin/core';
-import { aiSdk, type AiSdkMessage } from '@bobbin/codecs';
+import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { isAllowed, type Answer, type Permissions, type Wish } from './permissions.ts';
 import { ArgumentError, Arguments } from './tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/tool.ts';

@@ -11,7 +11,10 @@ export interface Vault {
 }
 
 export async function openVault(folders: Folders): Promise<Vault> {
-  const { folderArtifacts, jsonlStore } = await import('@bobbin/stores');
+  const [{ jsonlStore }, { folderArtifacts }] = await Promise.all([
+    import('@bobbin/stores/jsonl'),
+    import('@bobbin/stores/artifacts'),
+  ]);
   // What was said and read is its owner's alone. Where no folder can be made, the store says so when it is written to.
   await mkdir(folders.data, { recursive: true, mode: 0o700 }).catch(() => undefined);
   const folder = join(folders.data, 'sessions');

@@ -2,12 +2,11 @@
 // Plain JavaScript that an old Node can read. In a checkout it runs the source, on the pinned Node if the
 // host's is too old; a published package has no source and runs what was built.
 import { existsSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { OLDEST, hostNode, pinnedNode, runCommand } from './runtime.mjs';
 
 const self = fileURLToPath(import.meta.url);
-const source = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/node', import.meta.url));
+const source = new URL('../src/main.ts', import.meta.url);
 const args = process.argv.slice(2);
 const node = hostNode() ?? pinnedNode();
 
@@ -18,12 +17,39 @@ if (node === undefined) {
   process.exitCode = await runCommand(node, [self, ...args]);
 } else if (existsSync(source)) {
   const { enableCompileCache, registerHooks } = await import('node:module');
-  enableCompileCache(compileCache);
-  registerHooks({
-    resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: ['@bobbin/source', ...context.conditions] }),
-  });
-  await import(pathToFileURL(source).href);
+  enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/node', import.meta.url)));
+  registerHooks({ resolve: sourceResolver() });
+  await import(source.href);
 } else {
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache();
   await import(new URL('../dist/main.js', import.meta.url).href);
+}
+
+/**
+ * Has the workspace's packages import each other's source, and answers for them without looking: to find each of some
+ * hundred modules on disk, and in which package it is, takes Node as long as all the rest of loading it. Whatever else
+ * imports, a user's script or a dependency, Node resolves as ever.
+ * @returns {import('node:module').ResolveHookSync}
+ */
+function sourceResolver() {
+  const packages = new URL('../../', import.meta.url).href;
+  /** @type {Map<string, import('node:module').ResolveFnOutput>} */
+  const entries = new Map();
+  return (specifier, context, next) => {
+    const { parentURL, conditions } = context;
+    const found = () =>
+      next(specifier, { ...context, conditions: ['@bobbin/source', ...conditions] });
+    if (parentURL?.startsWith(packages) !== true) return found();
+    if (specifier.startsWith('.') && specifier.endsWith('.ts'))
+      return {
+        url: new URL(specifier, parentURL).href,
+        format: 'module-typescript',
+        shortCircuit: true,
+      };
+    if (!specifier.startsWith('@bobbin/')) return found();
+    const known = entries.get(specifier) ?? { ...found(), shortCircuit: true };
+    entries.set(specifier, known);
+    return known;
+  };
 }

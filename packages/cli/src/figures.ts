@@ -1,6 +1,6 @@
 /** 150312 as `150,312`. */
 export function grouped(number: number): string {
-  return number.toLocaleString('en-US');
+  return String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** -150312 as `−150,312`, 96 as `+96`. */

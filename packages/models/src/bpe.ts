@@ -8,14 +8,14 @@ import {
   type MediaProvider,
   type Message,
 } from '@bobbin/core';
-import { vocabulary as cl100k } from '@hypertok/vocab-cl100k';
-import { vocabulary as o200k } from '@hypertok/vocab-o200k';
-import { fromBytes } from 'hypertok';
 
 /** A public tokenizer. */
 export type Encoding = 'o200k' | 'cl100k';
 
-const VOCABULARIES: Readonly<Record<Encoding, URL>> = { o200k, cl100k };
+const VOCABULARIES: Readonly<Record<Encoding, () => Promise<{ readonly vocabulary: URL }>>> = {
+  o200k: () => import('@hypertok/vocab-o200k'),
+  cl100k: () => import('@hypertok/vocab-cl100k'),
+};
 
 /** Text that looks like a special token is only text: a user may write it, and it must not end a message. */
 const PLAIN = { reserved: { match: [] } } as const;
@@ -52,7 +52,11 @@ function textCounter(encoding: Encoding): Promise<(text: string) => number> {
 }
 
 async function loadText(encoding: Encoding): Promise<(text: string) => number> {
-  const tokenizer = await fromBytes(await readFile(VOCABULARIES[encoding]), { tier: 'single' });
+  const [{ fromBytes }, { vocabulary }] = await Promise.all([
+    import('hypertok'),
+    VOCABULARIES[encoding](),
+  ]);
+  const tokenizer = await fromBytes(await readFile(vocabulary), { tier: 'single' });
   return (text) => (text === '' ? 0 : tokenizer.encodeSync(text, PLAIN).length);
 }
 

@@ -1,7 +1,6 @@
 export {
   folderArtifacts,
   keepArtifacts,
-  s3Artifacts,
   type ArtifactOptions,
   type ArtifactProblem,
   type CopiedArtifacts,
@@ -14,6 +13,7 @@ export type { Blobs } from './artifacts/blobs.ts';
 export { folderBlobs } from './artifacts/folder-blobs.ts';
 export type { KeyRing } from './artifacts/key-ring.ts';
 export { liveArtifacts } from './artifacts/live-artifacts.ts';
+export { s3Artifacts } from './artifacts/s3-artifacts.ts';
 export { s3Blobs, type S3Options } from './artifacts/s3-blobs.ts';
 export { copyStore, type Copied } from './copy-store.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';

@@ -13,6 +13,9 @@ import type { Screen } from './screen.ts';
 import type { Theme } from './theme.ts';
 import { Transcript } from './transcript.ts';
 
+/** As many lines as the editor remembers. */
+const REMEMBERED = 100;
+
 /** An agent on a screen: what is typed goes in, events come out. */
 export class Conversation {
   readonly #options: AgentOptions;
@@ -44,8 +47,9 @@ export class Conversation {
     const agent = await Agent.start(options, (event) => conversation.#take(event));
     conversation.#agent = agent;
     agent.tellSession();
-    for (const message of agent.session.handle.messages)
-      if (message.role === 'user') screen.editor.addToHistory(saidIn(message).typed);
+    const said = agent.session.handle.messages.filter(({ role }) => role === 'user');
+    for (const message of said.slice(-REMEMBERED))
+      screen.editor.addToHistory(saidIn(message).typed);
     return conversation;
   }
 

@@ -51,12 +51,14 @@ export class ToolView implements Component {
     const sign = { running: '…', success: '✓', partial: '✓', failure: '✗' }[
       this.#end?.outcome ?? 'running'
     ];
-    const head = `${this.#end?.outcome === 'failure' ? error(sign) : dim(sign)} ${bold(this.#title)}`;
+    // The sign is put before what was measured: to measure it, the terminal's library would make a table of all emoji.
+    const title = truncateToWidth(bold(this.#title), Math.max(0, width - 2));
+    const head = `${this.#end?.outcome === 'failure' ? error(sign) : dim(sign)} ${title}`;
     const body =
       this.#end === undefined
         ? this.#running()
         : this.#end.lines.show(this.#theme, this.folded, this.#end.most);
-    return ['', head, ...body].map((line) => truncateToWidth(line, width));
+    return ['', head, ...body.map((line) => truncateToWidth(line, width))];
   }
 
   /** The end of what there is so far. */

@@ -24,7 +24,6 @@ import { sweepPlace } from './artifact-sweep.ts';
 import type { Blobs } from './blobs.ts';
 import { folderBlobs } from './folder-blobs.ts';
 import { assertKeyRing, decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from './key-ring.ts';
-import { s3Blobs, type S3Options } from './s3-blobs.ts';
 
 export interface ArtifactOptions {
   /** Where given, content is encrypted at rest. */
@@ -92,10 +91,6 @@ export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): Kept
 
 export function folderArtifacts(folder: string, options?: ArtifactOptions): KeptArtifacts {
   return keepArtifacts(folderBlobs(folder), options);
-}
-
-export function s3Artifacts(bucket: S3Options, options?: ArtifactOptions): KeptArtifacts {
-  return keepArtifacts(s3Blobs(bucket), options);
 }
 
 class BlobArtifacts implements KeptArtifacts {
