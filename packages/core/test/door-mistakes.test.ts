@@ -70,6 +70,7 @@ const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
   ],
   [{ budget: 8_000 }, 'budget must be an object, not 8000'],
   [{ window: '8000' }, 'window must be a number of at least 0, not "8000"'],
+  [{ tenant: '' }, 'tenant must be a name that is not empty, not ""'],
   [{ window: -1 }, 'window must be a number of at least 0, not -1'],
   [{ window: Number.NaN }, 'window must be a number of at least 0, not NaN'],
   [{ model: { modelId: 'gpt-5' } }, "model must be a model's id, such as 'gpt-5', not an object"],
@@ -123,4 +124,17 @@ test('options that are undefined are absent, and a budget is looked at when a ho
       message: 'there is no option budget.systemToken (did you mean budget.systemTokens?)',
     },
   );
+});
+
+test('a thread without a name is told at once: under no name strangers would meet', async () => {
+  const bobbin = createBobbin();
+  for (const [name, shown] of [
+    ['', '""'],
+    [undefined, 'undefined'],
+    [7, '7'],
+  ] as const)
+    await assert.rejects(bobbin.thread(name as string), {
+      name: 'RangeError',
+      message: `the name of a thread must be a string that is not empty, not ${shown}`,
+    });
 });

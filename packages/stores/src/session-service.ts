@@ -1,50 +1,49 @@
 import {
-  budget,
   compact,
   currentSummary,
   emptyPlan,
-  estimator,
-  extractSummarizer,
   finishPrompt,
   firedBecause,
+  keyNamed,
+  memorySummaryCache,
+  settingOf,
   startPrompt,
   startsTurn,
-  STRICT_RULES,
   textOf,
   when,
   type ArtifactStore,
-  type Budget,
+  type BobbinOptions,
   type Check,
-  type Clock,
-  type Counter,
   type Message,
   type MessageId,
   type Node,
   type Plan,
   type Policy,
   type Prompt,
-  type ProviderRules,
   type Setting,
   type Store,
   type StoredWindow,
-  type Summarizer,
-  type ThreadId,
   type ThreadKey,
-  type ToolPolicies,
   type Trigger,
 } from '@bobbin/core';
 
-export interface SessionOptions {
+/** What a door takes, as far as it concerns sessions that are compacted where they are stored. */
+export interface SessionOptions extends Pick<
+  BobbinOptions,
+  | 'tenant'
+  | 'model'
+  | 'models'
+  | 'budget'
+  | 'counter'
+  | 'summarizer'
+  | 'summaryCache'
+  | 'redact'
+  | 'artifacts'
+  | 'tools'
+  | 'rules'
+  | 'clock'
+> {
   readonly store: Store;
-  readonly tenant?: string;
-  readonly budget?: Partial<Budget>;
-  readonly counter?: Counter;
-  readonly summarizer?: Summarizer;
-  /** Where what is moved out of the prompt is kept; without it the thread alone keeps it, and nothing points to it. */
-  readonly artifacts?: ArtifactStore;
-  readonly tools?: ToolPolicies;
-  readonly rules?: ProviderRules;
-  readonly clock?: Clock;
 }
 
 /** Keeps nothing: what this process alone had in its memory, nobody could read later. */
@@ -69,20 +68,18 @@ export interface SessionCompaction {
 export class SessionService {
   readonly #store: Store;
   readonly #tenant: string;
-  readonly #setting: Omit<Setting, 'policy'>;
+  readonly #options: SessionOptions;
+  readonly #setting: Setting;
 
   constructor(options: SessionOptions) {
     this.#store = options.store;
     this.#tenant = options.tenant ?? 'default';
-    this.#setting = {
-      budget: budget(options.budget),
-      counter: options.counter ?? estimator(),
-      rules: options.rules ?? STRICT_RULES,
-      tools: options.tools ?? {},
-      summarizer: options.summarizer ?? extractSummarizer,
+    this.#options = {
+      ...options,
       artifacts: options.artifacts ?? NO_ARTIFACTS,
-      clock: options.clock ?? { now: () => Date.now() },
+      summaryCache: options.summaryCache ?? memorySummaryCache(),
     };
+    this.#setting = settingOf(this.#options);
   }
 
   /** The trigger first; the strategy and the write only if it fires. A lost race is a silent no-op. */
@@ -91,6 +88,7 @@ export class SessionService {
     trigger: Trigger | ((check: Check) => boolean),
     strategy: Policy,
   ): Promise<SessionCompaction> {
+    const setting = settingOf({ ...this.#options, preset: strategy });
     const key = this.#key(sessionId);
     const window = await this.#store.window(key);
     if (window === undefined) return unchanged([]);
@@ -100,7 +98,7 @@ export class SessionService {
     const reason = firedBecause(fires, before.check);
     if (reason === undefined) return unchanged(messagesOf(before.prompt));
     const compaction = await compact(
-      { ...this.#setting, policy: { ...strategy, trigger: fires } },
+      { ...setting, policy: { ...setting.policy, trigger: fires } },
       { ...(await this.#origin(key, window, plan)), key, window, plan, reason },
     );
     const won =
@@ -121,7 +119,7 @@ export class SessionService {
   }
 
   #key(sessionId: string): ThreadKey {
-    return { tenant: this.#tenant, thread: sessionId as ThreadId };
+    return keyNamed(this.#tenant, sessionId);
   }
 
   #render(window: StoredWindow, plan: Plan): { prompt: Prompt; check: Check } {

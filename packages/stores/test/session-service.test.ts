@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   anyOf,
+  EMPTY_SUMMARY,
   ladder,
   memoryArtifacts,
   memoryStore,
@@ -14,7 +15,9 @@ import {
   type ArtifactStore,
   type Message,
   type Node,
+  type Policy,
   type Store,
+  type Summarizer,
   type ThreadId,
 } from '@bobbin/core';
 import { SessionService, sqliteStore } from '@bobbin/stores';
@@ -170,4 +173,61 @@ test('C11 where no artifacts are kept, nothing that is shown points to one', asy
   };
   assert.match(await shown({ artifacts: memoryArtifacts() }), /artifact:[0-9a-f]{32}/);
   assert.doesNotMatch(await shown({}), /artifact:[0-9a-f]{32}/);
+});
+
+test("C16 C20 a host's summary is verified, without secrets, and asked for once: facts survive one that drops them", async () => {
+  const store = memoryStore();
+  const secret = 'sk-ant-api03-Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0LzXcVbNm';
+  const said = [
+    textMessage('user', 'Fix the importer. Never touch /etc/importer.conf.'),
+    textMessage('assistant', `The key is ${secret}. `.repeat(4)),
+    ...messages(talk(8)),
+  ];
+  await store.append(key, nodesOf(said));
+  let asked = 0;
+  const summarizer: Summarizer = {
+    id: 'forgetful',
+    async summarize({ round }) {
+      asked += 1;
+      return { ...EMPTY_SUMMARY, round, prose: `Nothing of note; the key was ${secret}.` };
+    },
+  };
+  const service = new SessionService({ store, summarizer });
+  const other = { ...key, thread: 'again' as ThreadId };
+  await store.append(other, nodesOf(said));
+  const strategy = recursiveSummary({ keepMessages: 4, overlapMessages: 0 });
+  await service.compact('s', always, strategy);
+  await service.compact('again', always, strategy);
+  for (const session of ['s', 'again']) {
+    const shown = JSON.stringify(await service.loadActiveMessages(session));
+    assert.match(shown, /Nothing of note; the key was/);
+    assert.match(shown, /Never touch \/etc\/importer\.conf/);
+    assert.ok(!shown.includes(secret), 'a secret is in the summary');
+  }
+  assert.equal(asked, 1);
+});
+
+test('what is no option, no strategy or no session is told in a line before anything is read', async () => {
+  const { store, commits } = watched();
+  assert.throws(() => new SessionService({ store, budget: { windowToken: 9 } as object }), {
+    name: 'TypeError',
+    message: 'there is no option budget.windowToken (did you mean budget.windowTokens?)',
+  });
+  const service = new SessionService({ store });
+  await assert.rejects(service.compact('s', always, slidingWindow as unknown as Policy), {
+    name: 'TypeError',
+    message:
+      'preset: slidingWindow is a function that makes a policy: call it, as in preset: slidingWindow()',
+  });
+  const noName = {
+    name: 'RangeError',
+    message: 'the name of a thread must be a string that is not empty, not ""',
+  };
+  await assert.rejects(service.compact('', always, slidingWindow(3)), noName);
+  await assert.rejects(service.loadActiveMessages(''), noName);
+  assert.throws(() => new SessionService({ store, tenant: '' }), {
+    name: 'TypeError',
+    message: 'tenant must be a name that is not empty, not ""',
+  });
+  assert.equal(commits(), 0);
 });

@@ -1,9 +1,6 @@
-import { systemClock } from './clock.ts';
 import type { Fitted } from './fitted.ts';
 import { FittedThreads } from './fitted-threads.ts';
-import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
-import { PLAIN } from './plain-codec.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import type { Policy } from '../plan/policy.ts';
 import type {
@@ -18,21 +15,20 @@ import type {
   Requester,
 } from '../ports.ts';
 import type { RehydrationLimits } from '../recall/rehydrate.ts';
-import { PRESETS, type PresetName } from '../presets/presets.ts';
+import type { PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
-import { STRICT_RULES, type ProviderRules } from '../prompt/rules.ts';
+import type { ProviderRules } from '../prompt/rules.ts';
 import type { SummaryCache } from '../summary/cache.ts';
 import type { Redact } from '../summary/redact.ts';
-import { extracting } from '../summary/summarizer.ts';
-import { trustedSummarizer } from '../summary/trusted.ts';
-import type { Message, MessageId, ThreadId } from '../thread/message.ts';
-import type { CompactionHooks, CompactOptions, HandleSetting } from './handle-options.ts';
-import { checkBudget, checkOptions } from './options.ts';
+import type { Message, MessageId } from '../thread/message.ts';
+import type { CompactionHooks, CompactOptions } from './handle-options.ts';
+import { checkBudget } from './options.ts';
+import { settingOf } from './setting.ts';
 import { ThreadHandle } from './thread-handle.ts';
-import { budget, type Budget } from '../tokens/budget.ts';
-import { estimator, startCalibration } from '../tokens/calibration.ts';
+import { keyNamed } from './thread-name.ts';
+import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { modelFacts, type CacheFacts, type ModelTable } from '../tokens/models.ts';
+import type { ModelTable } from '../tokens/models.ts';
 
 /** Everything has a default that works: memory, the `ladder` preset, summaries without a model. */
 export interface BobbinOptions<Wire = Message> extends CompactionHooks {
@@ -83,7 +79,6 @@ export function createBobbin<Wire>(
   options: BobbinOptions<Wire> & { readonly codec: Codec<Wire> },
 ): Bobbin<Wire>;
 export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wire> {
-  checkOptions(options);
   const setting = settingOf(options);
   const tenant = options.tenant ?? 'default';
   const fits = new FittedThreads<Wire>(
@@ -97,7 +92,7 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
       return fits.fit(messages, compactOptions);
     },
     async thread(id, head) {
-      const key = { tenant, thread: id as ThreadId };
+      const key = keyNamed(tenant, id);
       return new ThreadHandle(key, setting, await resumed(setting.store, key, head));
     },
   };
@@ -118,81 +113,4 @@ async function resumed(
   return head === undefined
     ? window
     : { ...window, tail: await store.path(key, head, plan.start - 1) };
-}
-
-function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
-  const facts = modelFacts(options.model, options.models);
-  const { counter } = options;
-  const policy = policyOf(options.preset);
-  const { cache } = facts;
-  const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
-  return {
-    policy: cache === undefined ? policy : priced(policy, cache),
-    budget: budget({ windowTokens: options.window ?? facts.windowTokens, ...options.budget }),
-    counter: counter ?? estimator(facts.provider),
-    calibration:
-      counter === undefined ? startCalibration(options.model) : { factor: 1, samples: 0 },
-    rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
-    tools: options.tools ?? {},
-    summarizer: summarizerOf(options, policy),
-    fallback: extracting(options.redact),
-    ...(options.redact === undefined ? {} : { redact: options.redact }),
-    store: options.store ?? memoryStore(),
-    artifacts: options.artifacts ?? memoryArtifacts(),
-    clock: options.clock ?? systemClock,
-    rehydration: options.rehydration ?? {},
-    ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
-    ...(options.access === undefined
-      ? {}
-      : { requester: { ...options.access, tenant: options.tenant ?? 'default' } }),
-    codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
-    hooks: options,
-    ...(cacheLimits === undefined ? {} : { cacheLimits }),
-  };
-}
-
-/** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
-function policyOf(preset: PresetName | Policy = 'ladder'): Policy {
-  const given: unknown = preset;
-  if (typeof given === 'function')
-    throw new TypeError(
-      `preset: ${given.name} is a function that makes a policy: call it, as in preset: ${given.name}()`,
-    );
-  const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
-  if (policy === undefined) {
-    throw new RangeError(
-      `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
-    );
-  }
-  if (NEEDED.some((name) => policy[name] === undefined))
-    throw new TypeError(
-      'preset must be a policy with trigger, cut, ladder and style, or the name of a preset',
-    );
-  return policy;
-}
-
-const NEEDED: readonly (keyof Policy)[] = ['trigger', 'cut', 'ladder', 'style'];
-
-function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {
-  const { summarizer, summaryCache, redact } = options;
-  if (summarizer === undefined) return extracting(redact);
-  return trustedSummarizer(summarizer, {
-    policy: policy.name,
-    ...(summaryCache === undefined ? {} : { cache: summaryCache }),
-    ...(redact === undefined ? {} : { redact }),
-  });
-}
-
-/** One marker is left to the host, for its system prompt and tools. */
-function limitsOf({ markers, minimumTokens }: CacheFacts): CacheLimits {
-  return { markers: Math.max(0, markers - 1), minimumTokens };
-}
-
-/** A policy that weighs rewrites with the model's own prices. */
-function priced(policy: Policy, { writePrice, readPrice, ttlMs }: CacheFacts): Policy {
-  if (policy.economics === undefined) return policy;
-  return {
-    ...policy,
-    economics: { ...policy.economics, prices: { write: writePrice, read: readPrice, ttlMs } },
-  };
 }

@@ -140,7 +140,7 @@ const OPTIONS: Kinds<BobbinOptions> = {
     sensitivities: aList,
   }),
   embedder: able('an embedder, with a method embed', 'embed'),
-  tenant: aText,
+  tenant: kind('a name that is not empty', (value) => typeof value === 'string' && value !== ''),
   access: fields<Omit<Requester, 'tenant'>>({ permissions: aList, clearance: aSensitivity }),
   clock: able('a clock, with a method now', 'now'),
   onEvent: aFunction,

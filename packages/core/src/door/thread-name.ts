@@ -1,4 +1,5 @@
 import type { ThreadKey } from '../ports.ts';
+import type { ThreadId } from '../thread/message.ts';
 
 /**
  * Tenants and threads may have any name that every store can tell from any other: half a surrogate pair becomes the
@@ -15,4 +16,20 @@ export function assertName(name: string): void {
 export function assertKey({ tenant, thread }: ThreadKey): void {
   assertName(tenant);
   assertName(thread);
+}
+
+/**
+ * The key that a host means. A store keeps any name; an empty one at a door is a slip by which strangers would meet.
+ *
+ * @throws RangeError where the tenant or the thread is no name, or an empty one.
+ */
+export function keyNamed(tenant: string, thread: string): ThreadKey {
+  for (const [what, name] of Object.entries({ tenant, thread }))
+    if (typeof name !== 'string' || name === '')
+      throw new RangeError(
+        `the name of a ${what} must be a string that is not empty, not ${JSON.stringify(name)}`,
+      );
+  const key = { tenant, thread: thread as ThreadId };
+  assertKey(key);
+  return key;
 }
