@@ -70,7 +70,9 @@ export function breaches(
   context: LawContext,
 ): readonly Breach[] {
   const scene = sceneOf(thread, plan, prompt, context);
-  return LAWS.flatMap((law) => [...law(scene)]);
+  const found: Breach[] = [];
+  for (const law of LAWS) for (const breach of law(scene)) found.push(breach);
+  return found;
 }
 
 /**

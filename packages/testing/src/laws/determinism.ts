@@ -7,14 +7,24 @@ import {
   type Plan,
   type Prompt,
   type PromptMessage,
+  type Source,
 } from '@bobbin/core';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
+const copies = new WeakMap<Plan, Plan>();
+
+/** A plan's JSON read back, as it was when the plan was first seen: a plan that is changed later is no longer equal. */
+function copyOf(plan: Plan): Plan {
+  const copy = copies.get(plan) ?? (JSON.parse(JSON.stringify(plan)) as Plan);
+  copies.set(plan, copy);
+  return copy;
+}
+
 /** Rendered again from a copy of the plan: the same prompt. */
 export function* deterministic(scene: Scene): Iterable<Breach> {
   const { thread, plan, prompt, context } = scene;
-  const copy = JSON.parse(JSON.stringify(plan)) as Plan;
+  const copy = copyOf(plan);
   if (!isDeepStrictEqual(copy, plan))
     yield { law: 'a plan is pure data', detail: 'its JSON does not give it back' };
   yield* same('rendered again', prompt, render(windowOf(thread, copy), copy, context));
@@ -29,32 +39,44 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
   const lengths: number[] = [];
   let before: readonly PromptMessage[] = [];
   for (let length = shortest; ; length++) {
-    const now = builder.messages.slice();
+    const now = builder.messages;
     lengths.push(now.length);
-    const changed = now.findIndex(
-      (m, i) => !isSame(m, i < before.length ? before[i] : prompt.messages[i]),
-    );
+    const changed = firstChange(now, before, prompt.messages);
     if (changed >= 0) {
       const shown = now[changed] as PromptMessage;
       yield { law, detail: `at length ${length}, position ${changed}: ${promptLine(shown)}` };
       return;
     }
-    before = now;
+    before = now.slice();
     const next = thread.at(length);
     if (next === undefined) break;
     builder.push(next);
   }
   yield* same('rendered message by message', prompt, finishPrompt(builder, context));
   const middle = (shortest + thread.length) >> 1;
-  const shorter = render(windowOf(thread, plan, middle), plan, context);
+  if (middle === shortest) return;
+  const shorter = startPrompt(windowOf(thread, plan, middle), plan, context);
   if (shorter.messages.length !== lengths[middle - shortest])
     yield { law, detail: `at length ${middle} rendering whole and step by step differ` };
 }
 
+/** The first position that is not as it was before, or for a new one, as it is in the prompt; -1 where there is none. */
+function firstChange(
+  now: readonly PromptMessage[],
+  before: readonly PromptMessage[],
+  prompt: readonly PromptMessage[],
+): number {
+  for (let i = 0; i < now.length; i++)
+    if (!isSame(now[i] as PromptMessage, i < before.length ? before[i] : prompt[i])) return i;
+  return -1;
+}
+
 function* same(how: string, prompt: Prompt, again: Prompt): Iterable<Breach> {
-  const { tokens } = again;
-  if (isDeepStrictEqual({ ...prompt, tokens }, again)) return;
-  const at = prompt.messages.findIndex((m, i) => !isDeepStrictEqual(m, again.messages[i]));
+  const at = firstChange(prompt.messages, [], again.messages);
+  const { messages, tokens } = again;
+  const isEqual = at < 0 && messages.length === prompt.messages.length;
+  // Messages are compared one by one above: most are the very objects.
+  if (isEqual && isDeepStrictEqual({ ...prompt, messages, tokens }, { ...again })) return;
   const other = again.messages[at < 0 ? prompt.messages.length : at];
   const detail =
     other === undefined
@@ -64,5 +86,14 @@ function* same(how: string, prompt: Prompt, again: Prompt): Iterable<Breach> {
 }
 
 function isSame(a: PromptMessage, b: PromptMessage | undefined): boolean {
-  return a === b || (b !== undefined && isDeepStrictEqual(a, b));
+  if (a === b) return true;
+  if (b === undefined || a.message !== b.message) return isDeepStrictEqual(a, b);
+  return hasSameFields(a.source, b.source) || isDeepStrictEqual(a, b);
+}
+
+function hasSameFields(a: Source, b: Source): boolean {
+  const fields = Object.entries(a);
+  const other: Readonly<Record<string, unknown>> = b;
+  if (fields.length !== Object.keys(b).length) return false;
+  return fields.every(([name, value]) => value === other[name]);
 }
