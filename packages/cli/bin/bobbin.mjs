@@ -35,21 +35,22 @@ if (node === undefined) {
 function sourceResolver() {
   const packages = new URL('../../', import.meta.url).href;
   /** @type {Map<string, import('node:module').ResolveFnOutput>} */
-  const entries = new Map();
+  const found = new Map();
   return (specifier, context, next) => {
-    const { parentURL, conditions } = context;
-    const found = () =>
+    const { parentURL = '', conditions } = context;
+    const look = () =>
       next(specifier, { ...context, conditions: ['@bobbin/source', ...conditions] });
-    if (parentURL?.startsWith(packages) !== true) return found();
-    if (specifier.startsWith('.') && specifier.endsWith('.ts'))
-      return {
-        url: new URL(specifier, parentURL).href,
-        format: 'module-typescript',
-        shortCircuit: true,
-      };
-    if (!specifier.startsWith('@bobbin/')) return found();
-    const known = entries.get(specifier) ?? { ...found(), shortCircuit: true };
-    entries.set(specifier, known);
+    if (!parentURL.startsWith(packages)) return look();
+    if (specifier.startsWith('.')) {
+      if (!specifier.endsWith('.ts')) return look();
+      const { href: url } = new URL(specifier, parentURL);
+      return { url, format: 'module-typescript', shortCircuit: true };
+    }
+    // A name means the same wherever in a package it stands.
+    const [name] = parentURL.slice(packages.length).split('/', 1);
+    const key = `${name} ${specifier}`;
+    const known = found.get(key) ?? { ...look(), shortCircuit: true };
+    found.set(key, known);
     return known;
   };
 }

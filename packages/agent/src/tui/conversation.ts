@@ -1,13 +1,11 @@
 import { usageTokens, type Usage } from '@bobbin/core';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { Choices } from '../commands/command.ts';
-import { COMMANDS } from '../commands/commands.ts';
 import type { AgentEvent } from '../events.ts';
 import { tokensText } from '../figures.ts';
 import { ledgerOf, priceOf } from '../ledger.ts';
 import type { Answer } from '../permissions.ts';
 import { saidIn } from '../said.ts';
-import { submit } from '../submit.ts';
 import { addUsage, NO_USAGE } from '../usage.ts';
 import type { Screen } from './screen.ts';
 import type { Theme } from './theme.ts';
@@ -33,13 +31,6 @@ export class Conversation {
     this.#screen = screen;
     this.#transcript = new Transcript(theme);
     screen.body.addChild(this.#transcript);
-    screen.complete(
-      COMMANDS.map(({ name, summary, operands }) => ({
-        name,
-        description: summary,
-        ...(operands === '' ? {} : { argumentHint: operands }),
-      })),
-    );
   }
 
   static async open(options: AgentOptions, screen: Screen, theme: Theme): Promise<Conversation> {
@@ -50,7 +41,20 @@ export class Conversation {
     const said = agent.session.handle.messages.filter(({ role }) => role === 'user');
     for (const message of said.slice(-REMEMBERED))
       screen.editor.addToHistory(saidIn(message).typed);
+    // Commands are loaded behind the first drawing of the session.
+    setImmediate(() => void conversation.#complete());
     return conversation;
+  }
+
+  async #complete(): Promise<void> {
+    const { COMMANDS } = await import('../commands/commands.ts');
+    this.#screen.complete(
+      COMMANDS.map(({ name, summary, operands }) => ({
+        name,
+        description: summary,
+        ...(operands === '' ? {} : { argumentHint: operands }),
+      })),
+    );
   }
 
   submit(text: string): void {
@@ -73,6 +77,7 @@ export class Conversation {
 
   async #carryOut(text: string): Promise<void> {
     if (this.#agent === undefined) return;
+    const { submit } = await import('../submit.ts');
     const { choices } = (await submit(this.#agent, text)) ?? {};
     // Not awaited: whatever is chosen is a new line to carry out.
     if (choices !== undefined && choices.items.length > 0)

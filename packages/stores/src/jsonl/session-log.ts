@@ -125,20 +125,34 @@ export class SessionLog {
   }
 
   #readLines(bytes: Buffer): void {
-    for (let start = 0; start < bytes.length;) {
-      const end = bytes.indexOf(10, start);
-      const isLast = end === -1;
-      const stop = isLast ? bytes.length : end;
-      const text = bytes.toString('utf8', start, stop);
-      const line = text.trim() === '' ? undefined : decodeLine(text);
-      // A part of a JSON object is no JSON object: only a whole last line is taken without its end.
-      if (isLast && typeof line === 'string' && this.#isTorn(text)) return;
-      if (line !== undefined || !isLast) this.#take(line);
-      const next = stop + Number(!isLast);
-      this.#last = { start: this.#bytes, hash: hashOf(bytes.subarray(start, next)) };
-      this.#bytes += next - start;
-      start = next;
+    let [from, start] = [0, 0];
+    try {
+      while (start < bytes.length) {
+        const next = this.#readLine(bytes, start);
+        if (next === undefined) return;
+        this.#bytes += next - start;
+        [from, start] = [start, next];
+      }
+    } finally {
+      if (start > from)
+        this.#last = {
+          start: this.#bytes - (start - from),
+          hash: hashOf(bytes.subarray(from, start)),
+        };
     }
+  }
+
+  /** Takes the line that begins there. Returns where the next one does; undefined where the line is torn. */
+  #readLine(bytes: Buffer, start: number): number | undefined {
+    const end = bytes.indexOf(10, start);
+    const isLast = end === -1;
+    const stop = isLast ? bytes.length : end;
+    const text = bytes.toString('utf8', start, stop);
+    const line = text.trim() === '' ? undefined : decodeLine(text);
+    // A part of a JSON object is no JSON object: only a whole last line is taken without its end.
+    if (isLast && typeof line === 'string' && this.#isTorn(text)) return undefined;
+    if (line !== undefined || !isLast) this.#take(line);
+    return stop + Number(!isLast);
   }
 
   /** Only what a writer began can be its torn line: a file that begins otherwise was never ours, or is damaged. */
