@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
-import { bobbin, bobbinOnTerminal, folder, SHIM } from './run.ts';
+import { bobbin, bobbinOnTerminal, folder, here, SHIM } from './run.ts';
 
 test('--version and -v print the version of the package', async () => {
   for (const option of ['--version', '-v'])
@@ -22,7 +22,7 @@ test('an unknown command is told in one line with the one that is near, exit cod
     ['inspcet', ' (did you mean inspect?)'],
   ] as const)
     for (const args of [[name], ['help', name]])
-      assert.deepEqual(await bobbin(args), {
+      assert.deepEqual(await here(args), {
         status: 2,
         stdout: '',
         stderr: `bobbin: unknown command "${name}"${meant}; see bobbin --help\n`,
@@ -61,7 +61,7 @@ const HELP: Readonly<Record<string, string>> = {
 
 for (const [command, options] of Object.entries(HELP)) {
   test(`${command} --help tells every option, examples and exit codes, 80 columns wide`, async () => {
-    const { status, stdout, stderr } = await bobbin([command, '--help']);
+    const { status, stdout, stderr } = await here([command, '--help']);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
     const told = [...stdout.matchAll(/^ {2}(?:-h, )?--([\w-]+)/gm)].map(([, name]) => name);
     assert.equal(told.join(' '), options);
@@ -124,7 +124,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
 
 for (const [args, line] of MISTAKES) {
   test(`a mistake in the arguments is told in one line: ${args.join(' ')}`, async () => {
-    assert.deepEqual(await bobbin(args), { status: 2, stdout: '', stderr: `bobbin: ${line}\n` });
+    assert.deepEqual(await here(args), { status: 2, stdout: '', stderr: `bobbin: ${line}\n` });
   });
 }
 

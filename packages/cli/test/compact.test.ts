@@ -14,7 +14,7 @@ import { openaiChat, openaiChatProblems, type ChatMessage } from '@bobbin/codecs
 import { PRESETS } from '@bobbin/core';
 import { bpe } from '@bobbin/models';
 import { chars4Tokens, conversation } from './conversation.ts';
-import { bobbin, folder, SHIM } from './run.ts';
+import { bobbin, folder, here, SHIM } from './run.ts';
 
 const long = conversation(40);
 const BUDGET = ['--budget', '3000', '--counter', 'chars4'];
@@ -27,7 +27,7 @@ test('what fits comes out with the very bytes that went in', async () => {
     '[ {"role":"user","content":"a"} ,\n\n{"role":"user","content":"b"},{"role":"user","content":"c"}]',
     '[]\n',
   ]) {
-    const { status, stdout } = await bobbin(['compact'], { stdin: text });
+    const { status, stdout } = await here(['compact'], { stdin: text });
     assert.deepEqual(
       { status, stdout },
       { status: 0, stdout: text.endsWith('\n') ? text : `${text}\n` },
@@ -63,7 +63,7 @@ test('what fits the budget stays whole, also where its last result takes most of
     .slice(0, 4)
     .map((message) => (message.role === 'tool' ? { ...message, content } : message));
   const [stdin, tokens] = [JSON.stringify(messages), chars4Tokens(messages)];
-  const { stdout } = await bobbin(['compact', '--counter', 'chars4', '--budget', `${tokens}`], {
+  const { stdout } = await here(['compact', '--counter', 'chars4', '--budget', `${tokens}`], {
     stdin,
   });
   assert.equal(stdout, `${stdin}\n`);
@@ -71,7 +71,7 @@ test('what fits the budget stays whole, also where its last result takes most of
 
 test('kept messages and other fields are written with the characters that were read', async () => {
   const text = `{\n  "model" : "gpt-5",\n  "messages": [\n${long.map(item).join(',\n')}\n  ],\n  "seed": 7.0\n}\n`;
-  const { stdout } = await bobbin(['compact', ...BUDGET], { stdin: text });
+  const { stdout } = await here(['compact', ...BUDGET], { stdin: text });
   assert.ok(stdout.startsWith('{\n  "model" : "gpt-5",\n  "messages": [\n    { "role": "system"'));
   assert.ok(stdout.endsWith('\n  ],\n  "seed": 7.0\n}\n'));
   assert.ok(stdout.includes(`,\n${item(long.at(-1) as ChatMessage)}\n  ]`));
@@ -102,9 +102,9 @@ test('several files come out one after the other; a bad one leaves the output fi
     '[{"role":"user","content":"c"},\n {"role":"user","content":3}]',
   );
   writeFileSync(join(home, 'out.json'), 'precious');
-  const both = await bobbin(['compact', 'a.json', 'b.json'], { cwd: home });
+  const both = await here(['compact', 'a.json', 'b.json'], { cwd: home });
   assert.equal(both.stdout, '[{"role":"user","content":"a"}]\n[{"role":"user","content":"b"}]\n');
-  const bad = await bobbin(['compact', 'a.json', 'bad.json', '--out', 'out.json'], { cwd: home });
+  const bad = await here(['compact', 'a.json', 'bad.json', '--out', 'out.json'], { cwd: home });
   assert.equal(bad.status, 1);
   assert.match(
     bad.stderr,
@@ -145,7 +145,7 @@ const BAD: readonly (readonly [input: string | Uint8Array, place: string, proble
 for (const [input, place, problem] of BAD) {
   const name = typeof input === 'string' ? JSON.stringify(input.slice(0, 40)) : 'bytes';
   test(`bad input is told in one line with its place: ${name}`, async () => {
-    assert.deepEqual(await bobbin(['compact'], { stdin: input }), {
+    assert.deepEqual(await here(['compact'], { stdin: input }), {
       status: 1,
       stdout: '',
       stderr: `bobbin: stdin:${place}: ${problem}\n`,
@@ -176,7 +176,7 @@ test('- is stdin among files, and stdout for --out', async (t) => {
   writeFileSync(join(home, 'a.json'), '[{"role":"user","content":"a"}]\n');
   const stdin = '[{"role":"user","content":"b"}]\n';
   const args = ['compact', '-', 'a.json', '--out', '-'];
-  const { status, stdout, stderr } = await bobbin(args, { cwd: home, stdin });
+  const { status, stdout, stderr } = await here(args, { cwd: home, stdin });
   assert.deepEqual(
     { status, stdout },
     { status: 0, stdout: `${stdin}[{"role":"user","content":"a"}]\n` },
@@ -197,7 +197,7 @@ test('--out writes to what is no file without putting a file in its place', (t) 
 
 test('a role that no format knows is told with its place and the one that is near', async () => {
   const stdin = '[{"role":"user","content":"a"},\n {"role":"assistent","content":"b"}]';
-  assert.deepEqual(await bobbin(['compact'], { stdin }), {
+  assert.deepEqual(await here(['compact'], { stdin }), {
     status: 1,
     stdout: '',
     stderr:
@@ -223,7 +223,7 @@ const UNKNOWN: readonly (readonly [args: readonly string[], line: string])[] = [
 for (const [args, line] of UNKNOWN) {
   test(`what is assumed of a model that nobody knows is told, and the work done: ${args.join(' ')}`, async () => {
     const stdin = '[{"role":"user","content":"hi"}]\n';
-    const { status, stdout, stderr } = await bobbin(['compact', ...args], { stdin });
+    const { status, stdout, stderr } = await here(['compact', ...args], { stdin });
     assert.deepEqual([status, stdout, stderr.split('\n')[0]], [0, stdin, `bobbin: ${line}`]);
   });
 }
@@ -235,14 +235,14 @@ test('nothing is assumed of a model that is known, or of which all is said', asy
     ['--model', 'anthropic/claude-opus-5'],
     ['--model', 'my-own', '--window', '9000', '--counter', 'o200k'],
   ]) {
-    const { stderr } = await bobbin(['compact', ...args], { stdin });
+    const { stderr } = await here(['compact', ...args], { stdin });
     assert.match(stderr, /^stdin: \d+ tokens, nothing to do .*\n$/);
   }
 });
 
 test('--instructions are not taken silently by what cannot heed them', async () => {
   const stdin = '[{"role":"user","content":"hi"}]\n';
-  const { status, stderr } = await bobbin(['compact', '--instructions', 'keep paths'], { stdin });
+  const { status, stderr } = await here(['compact', '--instructions', 'keep paths'], { stdin });
   assert.equal(status, 0);
   assert.match(
     stderr,
@@ -259,8 +259,8 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
   );
   writeFileSync(join(home, 's.json'), JSON.stringify(large));
   const compact = ['compact', 's.json', ...BUDGET];
-  const without = await bobbin(compact, { cwd: home });
-  const kept = await bobbin([...compact, '--artifacts', 'moved out'], { cwd: home });
+  const without = await here(compact, { cwd: home });
+  const kept = await here([...compact, '--artifacts', 'moved out'], { cwd: home });
   assert.equal(kept.stdout, without.stdout);
   assert.match(
     without.stderr,
@@ -274,11 +274,11 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
   );
   assert.ok(pointers.includes(told?.[1]));
   for (const id of new Set(pointers)) {
-    const shown = await bobbin(['artifact', 'moved out', `artifact:${id}`], { cwd: home });
+    const shown = await here(['artifact', 'moved out', `artifact:${id}`], { cwd: home });
     assert.deepEqual([shown.status, shown.stderr], [0, '']);
     assert.ok(large.some(({ role, content }) => role === 'tool' && content === shown.stdout));
   }
-  assert.deepEqual(await bobbin(['artifact', 'moved out', 'abc'], { cwd: home }), {
+  assert.deepEqual(await here(['artifact', 'moved out', 'abc'], { cwd: home }), {
     status: 1,
     stdout: '',
     stderr: 'bobbin: moved out: holds no artifact abc\n',
@@ -286,7 +286,7 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
 });
 
 test('--json prints the prompt, the plan and the figures', async () => {
-  const { stdout } = await bobbin(['compact', '--json', ...BUDGET], {
+  const { stdout } = await here(['compact', '--json', ...BUDGET], {
     stdin: JSON.stringify(long),
   });
   const { prompt, plan, figures } = JSON.parse(stdout) as {
@@ -313,7 +313,7 @@ test('--json prints the prompt, the plan and the figures', async () => {
 test('every preset winds within the budget', async () => {
   const stdin = JSON.stringify(long);
   for (const preset of Object.keys(PRESETS)) {
-    const { status, stdout } = await bobbin(['compact', '--preset', preset, ...BUDGET], { stdin });
+    const { status, stdout } = await here(['compact', '--preset', preset, ...BUDGET], { stdin });
     const messages = JSON.parse(stdout) as ChatMessage[];
     assert.deepEqual([preset, status, openaiChatProblems(messages)], [preset, 0, []]);
     assert.ok(chars4Tokens(messages) <= 3000, preset);
@@ -322,7 +322,7 @@ test('every preset winds within the budget', async () => {
 
 test('an exact counter bounds by its own tokens', async () => {
   const stdin = JSON.stringify(long);
-  const { stdout } = await bobbin(['compact', '--budget', '2500', '--counter', 'o200k'], { stdin });
+  const { stdout } = await here(['compact', '--budget', '2500', '--counter', 'o200k'], { stdin });
   const { message } = await bpe('o200k');
   const tokens = openaiChat
     .decode(JSON.parse(stdout) as ChatMessage[])
@@ -332,13 +332,13 @@ test('an exact counter bounds by its own tokens', async () => {
 
 test("without a budget the model's window counts, with what is sent beside the messages", async () => {
   const stdin = JSON.stringify(conversation(50));
-  const small = await bobbin(['compact', '--json', '--model', 'gpt-4'], { stdin });
+  const small = await here(['compact', '--json', '--model', 'gpt-4'], { stdin });
   const { figures } = JSON.parse(small.stdout) as { figures: Record<string, unknown> };
   assert.deepEqual(
     [figures['limitTokens'], figures['counter'], figures['compacted']],
     [8_192 - 500, 'cl100k', true],
   );
-  const large = await bobbin(['compact', '--model', 'claude-opus-5'], { stdin });
+  const large = await here(['compact', '--model', 'claude-opus-5'], { stdin });
   assert.equal(large.stdout, `${stdin}\n`);
   assert.match(large.stderr, /nothing to do \(limit 999,500, by estimate×/);
 });

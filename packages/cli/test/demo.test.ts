@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { bobbin, folder } from './run.ts';
+import { bobbin, folder, here } from './run.ts';
+
+const shown = bobbin(['demo']);
 
 test('demo draws the window before and after, rungs, spans, what is read, the time, and what to try', async () => {
-  const { status, stdout, stderr } = await bobbin(['demo']);
+  const { status, stdout, stderr } = await shown;
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
   assert.match(
     stdout,
@@ -28,18 +30,16 @@ test('demo draws the window before and after, rungs, spans, what is read, the ti
 
 test('demo --save gives the session to the other commands', async (t) => {
   const home = folder(t);
-  const saved = await bobbin(['demo', '--save', 'session.json'], { cwd: home });
+  const saved = await here(['demo', '--save', 'session.json'], { cwd: home });
   assert.deepEqual(saved, { status: 0, stdout: '', stderr: '' });
-  const tokens = await Promise.all(
-    [['demo'], ['inspect', 'session.json', '--counter', 'o200k']].map(async (command) => {
-      const { stdout } = await bobbin(command, { cwd: home });
-      return /[\d,]+ tokens by o200k/.exec(stdout)?.[0];
-    }),
+  const inspected = await here(['inspect', 'session.json', '--counter', 'o200k'], { cwd: home });
+  const tokens = [await shown, inspected].map(
+    ({ stdout }) => /[\d,]+ tokens by o200k/.exec(stdout)?.[0],
   );
-  assert.deepEqual(tokens, [tokens[0], tokens[0]]);
   assert.ok(tokens[0] !== undefined);
+  assert.equal(tokens[1], tokens[0]);
   const args = ['compact', 'session.json', '--budget', '20000', '--out', 'wound.json'];
-  const { status } = await bobbin(args, { cwd: home });
+  const { status } = await here(args, { cwd: home });
   assert.equal(status, 0);
   const [session, wound] = ['session.json', 'wound.json'].map(
     (name) => JSON.parse(readFileSync(join(home, name), 'utf8')) as object[],

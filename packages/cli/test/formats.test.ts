@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { anthropicProblems, type AnthropicMessage } from '@bobbin/codecs';
-import { bobbin, folder } from './run.ts';
+import { bobbin, folder, here } from './run.ts';
 
 const RECORDED = fileURLToPath(new URL('../../../../shared/session-files', import.meta.url));
 const prose = 'What the tool has read from the file, line by line. '.repeat(40);
@@ -46,7 +46,7 @@ test('items of the Responses API are recognised, in a request that calls them in
     { type: 'function_call_output', call_id: 'c1', output: prose },
   ];
   writeFileSync(join(home, 'request.json'), JSON.stringify({ model: 'gpt-6-sol', input }));
-  const { stdout } = await bobbin(['inspect', 'request.json'], { cwd: home });
+  const { stdout } = await here(['inspect', 'request.json'], { cwd: home });
   assert.match(
     stdout,
     /\n {2}openai-responses · gpt-6-sol · 1 turn · 1 round · 3 messages · 1 pair ·/,
@@ -89,9 +89,9 @@ for (const [format, lines] of Object.entries(SESSIONS)) {
   test(`a session file of ${format} is recognised, and comes out as messages`, async (t) => {
     const home = folder(t);
     writeFileSync(join(home, 's.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    const shown = await bobbin(['inspect', 's.jsonl'], { cwd: home });
+    const shown = await here(['inspect', 's.jsonl'], { cwd: home });
     assert.match(shown.stdout, new RegExp(`\n  ${format} · 1 turn · 0 rounds · 1 message · `));
-    const { status, stdout } = await bobbin(['compact', 's.jsonl'], { cwd: home });
+    const { status, stdout } = await here(['compact', 's.jsonl'], { cwd: home });
     assert.deepEqual(
       { status, messages: JSON.parse(stdout) as unknown },
       { status: 0, messages: [{ role: 'user', content: 'Hello' }] },
@@ -127,25 +127,30 @@ test('a session file that breaks off is told with its line', async (t) => {
   const home = folder(t);
   const [header] = SESSIONS['pi'] ?? [];
   writeFileSync(join(home, 's.jsonl'), `${JSON.stringify(header)}\n{"type":"mess\n{}\n`);
-  assert.deepEqual(await bobbin(['inspect', 's.jsonl'], { cwd: home }), {
+  assert.deepEqual(await here(['inspect', 's.jsonl'], { cwd: home }), {
     status: 1,
     stdout: '',
     stderr: 'bobbin: s.jsonl:2:1: line 2: must be a JSON object\n',
   });
 });
 
-test('recorded session files are recognised and inspected', async (t) => {
+test('a recorded session file of each harness is recognised and inspected', async (t) => {
   if (!existsSync(RECORDED)) {
     t.diagnostic('no recorded session files beside the repository');
     return;
   }
   const home = folder(t);
-  for (const file of readdirSync(RECORDED)) {
+  const files = readdirSync(RECORDED)
+    .map((file) => ({ file, bytes: gunzipSync(readFileSync(join(RECORDED, file))) }))
+    .toSorted((a, b) => a.bytes.length - b.bytes.length);
+  // Every file is decoded by the tests of the codecs.
+  for (const format of ['pi', 'claude-code', 'codex', 'opencode']) {
+    const { file, bytes } = files.find((each) => each.file.startsWith(format)) ?? {};
+    assert.ok(file !== undefined && bytes !== undefined, format);
     const name = file.replace('.gz', '');
-    writeFileSync(join(home, name), gunzipSync(readFileSync(join(RECORDED, file))));
-    const { status, stdout, stderr } = await bobbin(['inspect', name], { cwd: home });
+    writeFileSync(join(home, name), bytes);
+    const { status, stdout, stderr } = await here(['inspect', name], { cwd: home });
     assert.deepEqual([file, status, stderr], [file, 0, '']);
-    const format = /^(pi|claude-code|codex|opencode)/.exec(name)?.[0];
     assert.ok(stdout.startsWith(`${name}\n  ${format} · `), stdout.slice(0, 200));
   }
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { conversation } from './conversation.ts';
-import { bobbin, folder } from './run.ts';
+import { bobbin, folder, here } from './run.ts';
 
 test('inspect shows turns, tokens of each message, pairs, and what the policy would do and why', async (t) => {
   const home = folder(t);
@@ -45,7 +45,7 @@ test('inspect tells what each rung would free, and draws before and after', asyn
   const home = folder(t);
   writeFileSync(join(home, 's.json'), JSON.stringify(conversation(40)));
   const args = ['inspect', 's.json', '--counter', 'chars4', '--budget', '4000'];
-  const { status, stdout } = await bobbin(args, { cwd: home });
+  const { status, stdout } = await here(args, { cwd: home });
   assert.equal(status, 0);
   assert.match(
     stdout,
@@ -62,7 +62,7 @@ test('inspect shows text of others without what could steer a terminal', async (
   const home = folder(t);
   const content = '\u001B[2Jgone\u0007\u009B31m 中文字符 👩‍👩‍👧‍👦 '.repeat(20);
   writeFileSync(join(home, 's.json'), JSON.stringify([{ role: 'user', content }]));
-  const { stdout } = await bobbin(['inspect', 's.json'], { cwd: home });
+  const { stdout } = await here(['inspect', 's.json'], { cwd: home });
   assert.match(stdout, /\[2Jgone 31m 中文字符 👩‍👩‍👧‍👦 \[2Jgone/);
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   assert.doesNotMatch(stdout, /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
@@ -109,7 +109,7 @@ test('the figures of inspect and compact add up, thinking, notes and openers amo
   const messages = [{ role: 'user', content: 'Read all parts.' }, ...rounds];
   writeFileSync(join(home, 's.json'), JSON.stringify(messages));
   const options = ['s.json', '--counter', 'chars4', '--budget', '6000'];
-  const { stdout } = await bobbin(['inspect', ...options], { cwd: home });
+  const { stdout } = await here(['inspect', ...options], { cwd: home });
   assert.match(
     stdout,
     /Compact, because ([\d,]+) tokens > limit 6,000 \([\d,]+ were said, \+\d+ notes for calls without a result\)\n/,
@@ -123,7 +123,7 @@ test('the figures of inspect and compact add up, thinking, notes and openers amo
     left,
   );
 
-  const { stderr } = await bobbin(['compact', ...options], { cwd: home });
+  const { stderr } = await here(['compact', ...options], { cwd: home });
   const [, before = '', after = ''] = /: ([\d,]+) → ([\d,]+) tokens/.exec(stderr) ?? [];
   assert.deepEqual([numberOf(before), numberOf(after)], [figures[0], left]);
   const parts = [...stderr.matchAll(/[+−][\d,]+/g)].map(([figure]) => numberOf(figure));
@@ -133,13 +133,13 @@ test('the figures of inspect and compact add up, thinking, notes and openers amo
 test('a model that the text names counts, its window and its tokenizer; one that is given counts before it', async () => {
   const messages = [{ role: 'user', content: 'Hello!' }];
   const stdin = JSON.stringify({ model: 'gpt-4', messages });
-  const own = await bobbin(['inspect'], { stdin });
+  const own = await here(['inspect'], { stdin });
   assert.match(own.stdout, /\n {2}openai · gpt-4 · 1 turn · .* by cl100k\n/);
   assert.match(own.stdout, /the limit 7,692\.\n/);
-  const given = await bobbin(['inspect', '--model', 'claude-opus-4-6'], { stdin });
+  const given = await here(['inspect', '--model', 'claude-opus-4-6'], { stdin });
   assert.match(given.stdout, /\n {2}openai · claude-opus-4-6 · .*·\n {2}6 tokens by estimate×/);
   assert.match(given.stdout, /: the tokenizer of claude-opus-4-6 is not public\.\n/);
-  const unknown = await bobbin(['inspect'], {
+  const unknown = await here(['inspect'], {
     stdin: JSON.stringify({ model: 'nobody-knows', messages }),
   });
   assert.match(unknown.stdout, /\n {2}openai · 1 turn · .* by estimate×/);
@@ -156,7 +156,7 @@ test('the model of a session file counts when it is compacted', async (t) => {
     },
   ];
   writeFileSync(join(home, 's.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const { status, stderr } = await bobbin(['compact', 's.jsonl'], { cwd: home });
+  const { status, stderr } = await here(['compact', 's.jsonl'], { cwd: home });
   assert.equal(status, 0);
   assert.match(stderr, /, by o200k for gpt-5\.4\) · /);
 });

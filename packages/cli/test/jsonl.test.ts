@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { ChatMessage } from '@bobbin/codecs';
 import { chars4Tokens, conversation } from './conversation.ts';
-import { bobbin, folder, start } from './run.ts';
+import { bobbin, folder, here, start } from './run.ts';
 
 const ARGS = ['compact', '--jsonl', '--counter', 'chars4', '--budget', '3000'];
 const long = conversation(30);
@@ -52,7 +52,7 @@ test('the same conversation is answered the same, whatever came before it', asyn
   const stdin = [2000, 1000, 2000]
     .map((budget) => JSON.stringify({ id: 'x', messages: long, budget }))
     .join('\n');
-  const { stdout } = await bobbin(ARGS, { stdin });
+  const { stdout } = await here(ARGS, { stdin });
   const [first, , third] = stdout.split('\n');
   assert.equal(third, first);
 });
@@ -76,7 +76,7 @@ test('a reader that is slow slows the reading down', async (t) => {
   t.after(() => child.kill());
   child.stdout.pause();
   const line = `${JSON.stringify({ id: 1, messages: long })}\n`;
-  const count = 300;
+  const count = 60;
   for (let i = 0; i < count; i++) child.stdin.write(line);
   await setTimeout(2_000);
   assert.ok(child.stdin.writableLength > line.length * 10, 'everything was taken in');
@@ -88,7 +88,7 @@ test('a reader that is slow slows the reading down', async (t) => {
 
 test('only a line feed ends a line', async () => {
   const messages = [{ role: 'user', content: 'a\u2028b\u2029c\u0085d' }];
-  const { status, stdout } = await bobbin(ARGS, { stdin: JSON.stringify({ id: 1, messages }) });
+  const { status, stdout } = await here(ARGS, { stdin: JSON.stringify({ id: 1, messages }) });
   assert.equal(status, 0);
   assert.deepEqual((JSON.parse(stdout) as Answer).messages, messages);
 });
@@ -106,7 +106,7 @@ for (const [line, place] of BAD) {
     const home = folder(t);
     writeFileSync(join(home, 'in.jsonl'), `${good}\n\n${line}\n${good}\n`);
     writeFileSync(join(home, 'out.jsonl'), 'precious');
-    const { status, stdout, stderr } = await bobbin([...ARGS, 'in.jsonl', '--out', 'out.jsonl'], {
+    const { status, stdout, stderr } = await here([...ARGS, 'in.jsonl', '--out', 'out.jsonl'], {
       cwd: home,
     });
     assert.deepEqual(

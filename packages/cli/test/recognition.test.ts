@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { anthropic, anthropicProblems, type AnthropicMessage } from '@bobbin/codecs';
 import { createBobbin } from '@bobbin/core';
 import { jsonlStore } from '@bobbin/stores';
-import { bobbin, folder } from './run.ts';
+import { bobbin, folder, here } from './run.ts';
 
 const prose = 'What the tool has read from the file, line by line. '.repeat(40);
 
@@ -54,7 +54,7 @@ test('a list is taken for what its first telling message is, as the codecs judge
     ],
   };
   for (const [format, messages] of Object.entries(lists)) {
-    const { stdout } = await bobbin(['inspect'], { stdin: JSON.stringify(messages) });
+    const { stdout } = await here(['inspect'], { stdin: JSON.stringify(messages) });
     assert.match(stdout, new RegExp(`\\n {2}${format} · `));
   }
 });

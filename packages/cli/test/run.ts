@@ -2,9 +2,11 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { spawn as spawnOnTerminal } from '@lydell/node-pty';
 import { fileURLToPath } from 'node:url';
+import { runCommand } from '../src/commands.ts';
 
 export const SHIM: string = fileURLToPath(new URL('../bin/bobbin.mjs', import.meta.url));
 
@@ -44,6 +46,42 @@ export async function bobbin(
     child.on('close', resolve);
   });
   return { status, stdout: await stdout, stderr: await stderr };
+}
+
+/**
+ * Runs a command to its end within this process, with streams of its own: for what a process of its own, which takes
+ * a while to start, would not show better. One at a time.
+ */
+export async function here(
+  args: readonly string[],
+  { stdin = '', cwd = process.cwd() }: { stdin?: string | Uint8Array; cwd?: string } = {},
+): Promise<Outcome> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const written = [gathered(stdout), gathered(stderr)] as const;
+  const before = process.cwd();
+  const restore = replaceStreams({ stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr });
+  try {
+    process.chdir(cwd);
+    const status = await runCommand(args);
+    stdout.end();
+    stderr.end();
+    return { status, stdout: await written[0], stderr: await written[1] };
+  } finally {
+    process.chdir(before);
+    restore();
+  }
+}
+
+/** Puts streams in the place of the process's own; what is given back puts those back. */
+function replaceStreams(streams: Readonly<Record<string, unknown>>): () => void {
+  const own = Object.keys(streams).map(
+    (name) => [name, Object.getOwnPropertyDescriptor(process, name) ?? {}] as const,
+  );
+  for (const [name, value] of Object.entries(streams))
+    Object.defineProperty(process, name, { configurable: true, value });
+  return () => {
+    for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor);
+  };
 }
 
 /** Runs the real command to its end on a terminal of its own, and gives all that it wrote there. */

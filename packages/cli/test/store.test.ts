@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { createBobbin, textMessage, type ArtifactId, type ThreadId } from '@bobbin/core';
 import { folderArtifacts, jsonlStore, sqliteStore } from '@bobbin/stores';
 import { shownPlace } from '../src/store-place.ts';
-import { bobbin, folder } from './run.ts';
+import { bobbin, folder, here } from './run.ts';
 
 async function fill(place: string): Promise<void> {
   const store = jsonlStore(place);
@@ -61,44 +61,41 @@ test('a store that is to be read must be there, and nothing is made of what is n
       ['sweep', place, '--artifacts', '.'],
     ])
       assert.deepEqual(
-        await bobbin(['store', ...action], { cwd: home }),
+        await here(['store', ...action], { cwd: home }),
         { status: 1, stdout: '', stderr: `bobbin: ${place}: there is no store\n` },
         action.join(' '),
       );
   assert.deepEqual(readdirSync(home), ['photos']);
   await fill(join(home, 'sessions'));
-  assert.deepEqual(
-    await bobbin(['store', 'verify', 'sessions', '--tenant', 'typo'], { cwd: home }),
-    {
-      status: 1,
-      stdout: '',
-      stderr: 'bobbin: sessions: tenant "typo" has no threads there\n',
-    },
-  );
+  assert.deepEqual(await here(['store', 'verify', 'sessions', '--tenant', 'typo'], { cwd: home }), {
+    status: 1,
+    stdout: '',
+    stderr: 'bobbin: sessions: tenant "typo" has no threads there\n',
+  });
 });
 
 test('an older store is read after it was brought up to date', async (t) => {
   const home = folder(t);
   const fixture = new URL('../../stores/test/fixtures/sqlite-v1.db', import.meta.url);
   copyFileSync(fixture, join(home, 'old.db'));
-  const refused = await bobbin(['store', 'verify', 'old.db'], { cwd: home });
+  const refused = await here(['store', 'verify', 'old.db'], { cwd: home });
   assert.deepEqual([refused.status, refused.stdout], [1, '']);
   assert.match(refused.stderr, /^bobbin: old\.db has schema 1; .*bobbin store migrate/);
-  assert.deepEqual(await bobbin(['store', 'migrate', 'old.db'], { cwd: home }), {
+  assert.deepEqual(await here(['store', 'migrate', 'old.db'], { cwd: home }), {
     status: 0,
     stdout: 'old.db was brought up to date\n',
     stderr: '',
   });
   assert.equal(
-    (await bobbin(['store', 'migrate', 'old.db'], { cwd: home })).stdout,
+    (await here(['store', 'migrate', 'old.db'], { cwd: home })).stdout,
     'old.db is up to date\n',
   );
-  assert.equal((await bobbin(['store', 'verify', 'old.db'], { cwd: home })).status, 0);
+  assert.equal((await here(['store', 'verify', 'old.db'], { cwd: home })).status, 0);
 });
 
 test('migrate says what it did where there was no store', async (t) => {
   const home = folder(t);
-  const migrate = (place: string) => bobbin(['store', 'migrate', place], { cwd: home });
+  const migrate = (place: string) => here(['store', 'migrate', place], { cwd: home });
   for (const stdout of ['new.db was made\n', 'new.db is up to date\n'])
     assert.deepEqual(await migrate('new.db'), { status: 0, stdout, stderr: '' });
   assert.deepEqual(await migrate('x.txt'), {
@@ -123,7 +120,7 @@ test('no message shows the password of an address', async () => {
     ['copy', place, place],
     ['verify', place, place],
   ]) {
-    const { status, stdout, stderr } = await bobbin(['store', ...args]);
+    const { status, stdout, stderr } = await here(['store', ...args]);
     assert.notEqual(status, 0);
     assert.doesNotMatch(stdout + stderr, /s3cret/);
   }
@@ -150,12 +147,12 @@ test('C22 artifact reads what is encrypted with the keys of a file', async (t) =
     JSON.stringify({ current: 'k', keys: { k: key.toString('base64') } }),
   );
   const read = ['artifact', 'artifacts', id];
-  assert.deepEqual(await bobbin([...read, '--keys', 'keys.json'], { cwd: home }), {
+  assert.deepEqual(await here([...read, '--keys', 'keys.json'], { cwd: home }), {
     status: 0,
     stdout: 'hidden',
     stderr: '',
   });
-  const keyless = await bobbin(read, { cwd: home });
+  const keyless = await here(read, { cwd: home });
   assert.equal(keyless.status, 1);
   assert.match(keyless.stderr, /needs key k, which is not in the key ring\n$/);
 });
@@ -176,7 +173,7 @@ test('C22 artifacts are swept, rotated, verified and copied with the store that 
   }
   const keys = { current: 'k', keys: { k: randomBytes(32).toString('base64') } };
   writeFileSync(join(home, 'keys.json'), JSON.stringify(keys));
-  const store = (...args: readonly string[]) => bobbin(['store', ...args], { cwd: home });
+  const store = (...args: readonly string[]) => here(['store', ...args], { cwd: home });
   assert.deepEqual(await store('sweep', 'sessions', '--artifacts', 'artifacts'), {
     status: 0,
     stdout:
