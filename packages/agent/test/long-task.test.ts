@@ -11,17 +11,17 @@ const WINDOW = 16_000;
 const RULE = 'RULE-7: every file must end with the line "-- checked --".';
 
 /**
- * A model that plays 300 steps: it writes a file, reads it back, edits it, searches, runs a command. What it does next
+ * A model that plays many steps: it writes a file, reads it back, edits it, searches, runs a command. What it does next
  * it reads from its own last call; what it writes depends on the rule, which it obeys only where it sees it.
  */
-const SCRIPT = `
+const script = (steps: number): string => `
   if (tools.length === 0) return { text: 'Files are being made one after another; the work goes on with the next one.' };
   const sees = messages.some(({ text }) => text.includes('RULE-7'));
   const made = lastCall?.args;
   const step = last.role === 'user' && last.text.startsWith('make') ? 0 : Number(/#(\\d+)/.exec(JSON.stringify(made ?? {}))?.[1] ?? -1);
   const next = step + 1;
   if (step < 0) return { text: 'I do not know where I am.' };
-  if (next > ${STEPS}) return { text: 'All is done.' };
+  if (next > ${steps}) return { text: 'All is done.' };
   const file = 'parts/part-' + String(Math.ceil(next / 5)).padStart(3, '0') + '.txt';
   const ending = sees ? '-- checked --' : '-- unchecked --';
   const filler = Array.from({ length: 30 }, (_, i) => 'line ' + i + ' of step ' + next + ' with some words to fill the window').join('\\n');
@@ -37,7 +37,7 @@ const SCRIPT = `
 
 test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every request fits, the rule holds', async (t) => {
   const { agent, folders, events, line, requests } = await workshop(t, {
-    script: SCRIPT,
+    script: script(STEPS),
     windowTokens: WINDOW,
     files: { 'AGENTS.md': `# Orders\n\n${RULE}\n`, 'README.md': 'A project.\n' },
   });
@@ -82,7 +82,8 @@ test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every
 
 test('C23 a rule pinned in words outlives ten compactions, word for word', async (t) => {
   const { agent, events, line, requests } = await workshop(t, {
-    script: SCRIPT,
+    script: script(100),
+    windowTokens: 10_000,
   });
   await line(`/pin ${RULE}`);
   await line('make the parts');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { textMessage, type Message } from '@bobbin/core';
-import { bpe, type Encoding } from '@bobbin/models';
+import { bpe } from '@bobbin/models';
 import { get_encoding } from 'tiktoken';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -56,22 +56,24 @@ const FRAGMENTS = [
 ];
 
 for (const encoding of ['o200k', 'cl100k'] as const) {
+  const oracle = get_encoding(ORACLES[encoding]);
+  after(() => oracle.free());
+  const count = (text: string): number => oracle.encode_ordinary(text).length;
+
   test(`C14 ${encoding} counts this repository's own files as the reference does`, async () => {
     const { text } = await bpe(encoding);
-    const files = globSync('packages/*/{src,test}/**/*.ts', { cwd: ROOT });
+    const files = globSync('packages/{core,codecs}/src/**/*.ts', { cwd: ROOT });
     assert.ok(files.length > 20);
     const contents = files.map((file) => readFileSync(`${ROOT}/${file}`, 'utf8'));
-    withOracle(encoding, (count) => assert.deepEqual(contents.map(text), contents.map(count)));
+    assert.deepEqual(contents.map(text), contents.map(count));
   });
 
   test(`C14 ${encoding} counts random mixtures as the reference does`, async (t) => {
     const seed = Number(process.env['SEED'] ?? Date.now() % 1e9);
     t.diagnostic(`seed ${seed}`);
     const { text } = await bpe(encoding);
-    const mixtures = Array.from({ length: 2_000 }, (_, i) => mixture(seed + i));
-    withOracle(encoding, (count) => {
-      for (const mixed of mixtures) assert.deepEqual([mixed, text(mixed)], [mixed, count(mixed)]);
-    });
+    const mixtures = Array.from({ length: 1_000 }, (_, i) => mixture(seed + i));
+    for (const mixed of mixtures) assert.deepEqual([mixed, text(mixed)], [mixed, count(mixed)]);
   });
 }
 
@@ -140,7 +142,7 @@ test('C14 no text is a denial of service: 200 kB of one letter costs a small mul
     const flood = (length: number, run: number): string => unit.repeat(length / unit.length - run);
     const cost = best((run) => text(flood(size, run)));
     const ratio = cost / ordinary;
-    const growth = best((run) => text(flood(size * 4, run))) / cost;
+    const growth = cost / best((run) => text(flood(size / 4, run)));
     // Quadratic tokenizers need 800 to 10 000 times as long as for prose, and sixteen times as long for four times as much.
     assert.ok(ratio < 100, `${JSON.stringify(unit)} costs ${ratio.toFixed(0)} times prose`);
     assert.ok(
@@ -156,15 +158,6 @@ function prose(size: number, run: number): string {
   for (let i = 0; text.length < size; i++)
     text += `Bobbin ${run} winds thread ${i} so that it fits; nothing of it is cut. `;
   return text;
-}
-
-function withOracle(encoding: Encoding, use: (count: (text: string) => number) => void): void {
-  const oracle = get_encoding(ORACLES[encoding]);
-  try {
-    use((text) => oracle.encode_ordinary(text).length);
-  } finally {
-    oracle.free();
-  }
 }
 
 function mixture(seed: number): string {
