@@ -155,6 +155,8 @@ class ThreadJourney extends Journey {
     if (random.chance(0.05)) {
       const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));
       if (node !== undefined) await handle.pin(node.id);
+      const [first] = handle.plan.pins;
+      if (first !== undefined && this.case.seed % 3 === 0) await handle.unpin(first);
     }
   }
 

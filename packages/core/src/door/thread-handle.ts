@@ -201,16 +201,20 @@ export class ThreadHandle<Wire = Message> {
   pin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
       if (this.plan.pins.includes(id)) return;
-      if (this.#path.thread.get(id) === undefined) await this.#path.loadAll();
-      const node = this.#path.thread.get(id);
-      if (node === undefined)
-        throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
-      const unit = await this.#path.unitOf(node);
-      for (let tries = 0; tries < MOST_RACES; tries++)
-        if (await this.#adopt(await this.#withUnit(unit), [])) return;
-      throw new Error(
-        `thread ${this.key.thread} is written to by others all the time: pin ${id} again`,
-      );
+      const unit = await this.#unit(id);
+      await this.#adoptSurely(() => this.#withUnit(unit), `pin ${id}`);
+    });
+  }
+
+  /** Undoes `pin`: the message stays as it is until the next compaction, which may touch it again. */
+  unpin(id: MessageId): Promise<void> {
+    return this.#exclusively(async () => {
+      if (!this.plan.pins.includes(id)) return;
+      const unit = new Set((await this.#unit(id)).map((node) => node.id));
+      await this.#adoptSurely(async () => {
+        const { plan } = this;
+        return { ...plan, pins: plan.pins.filter((pin) => !unit.has(pin)) };
+      }, `unpin ${id}`);
     });
   }
 
@@ -237,6 +241,24 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
+  /** A message with the calls or results that belong to it. */
+  async #unit(id: MessageId): Promise<readonly Node[]> {
+    if (this.#path.thread.get(id) === undefined) await this.#path.loadAll();
+    const node = this.#path.thread.get(id);
+    if (node === undefined)
+      throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
+    return this.#path.unitOf(node);
+  }
+
+  /** Adopts a plan that is made anew from the winner's where a race is lost. */
+  async #adoptSurely(make: () => Promise<Plan>, what: string): Promise<void> {
+    for (let tries = 0; tries < MOST_RACES; tries++)
+      if (await this.#adopt(await make(), [])) return;
+    throw new Error(
+      `thread ${this.key.thread} is written to by others all the time: ${what} again`,
+    );
+  }
+
   /** The plan in force, with a unit pinned. */
   async #withUnit(unit: readonly Node[]): Promise<Plan> {
     const ids = new Set(unit.map(({ id }) => id));
@@ -251,13 +273,13 @@ export class ThreadHandle<Wire = Message> {
     return { ...plan, head: this.head ?? null, threadVersion: this.length };
   }
 
-  /** An earlier plan for the present head: what was pinned since stays pinned. */
+  /** An earlier plan for the present head: what is pinned now stays pinned, and nothing else is. */
   async #withPins(before: Plan): Promise<Plan> {
     const { pins } = this.plan;
     if (pins.some((id) => this.#path.thread.get(id) === undefined)) await this.#path.loadAll();
     const nodes = pins.flatMap((id) => this.#path.thread.get(id) ?? []);
     return pinned(
-      this.#onHead(before),
+      { ...this.#onHead(before), pins: [] },
       nodes,
       this.length,
       (id) => this.#path.thread.get(id)?.turn,
