@@ -17,7 +17,7 @@ import { firedBecause, mustAct, type Check } from './plan/trigger.ts';
 import type { Window } from './plan/window.ts';
 import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from './ports.ts';
 import type { CacheLimits } from './prompt/cache-points.ts';
-import { render } from './prompt/render.ts';
+import { startPrompt } from './prompt/render.ts';
 import type { ProviderRules } from './prompt/rules.ts';
 import { extractSummarizer, refusal } from './summary/summarizer.ts';
 import type { Redact } from './summary/redact.ts';
@@ -197,7 +197,7 @@ class Run {
   #gained({ tokensAfter }: Plan): boolean {
     if (this.#before > this.#limit || this.#hid || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
-    return render(window, plan, this.#setting).tokens > this.#limit;
+    return startPrompt(window, plan, this.#setting).tokens > this.#limit;
   }
 
   #unchanged(): Compaction {
@@ -364,7 +364,7 @@ class Run {
 
   /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */
   #overshoot(plan: Plan): number {
-    return render(this.#plannedWindow(plan), plan, this.#setting).tokens - this.#limit;
+    return startPrompt(this.#plannedWindow(plan), plan, this.#setting).tokens - this.#limit;
   }
 
   #plannedWindow(plan: Plan): Window {

@@ -84,9 +84,8 @@ function indexOf(dropped: readonly Entry[], time: number, { redact }: Draft): Dr
   const counts = new Map<string, number>();
   for (const { message } of dropped) {
     const text = redact(textOf(message).slice(0, INDEXED_CHARS));
-    for (const [word] of text.matchAll(/[\p{L}_][\p{L}\p{N}_./-]{3,60}/gu)) {
+    for (const word of text.match(/[\p{L}_][\p{L}\p{N}_./-]{3,60}/gu) ?? [])
       counts.set(word, (counts.get(word) ?? 0) + 1);
-    }
   }
   const ranked = [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const first = dropped[0];

@@ -1,5 +1,4 @@
 import {
-  callsOf,
   hasCalls,
   hasResults,
   resultsOf,
@@ -80,7 +79,7 @@ export class PromptBuilder {
     const action = this.#actions.get(node.id);
     if (action !== undefined && !isSeatAction(action)) {
       // What stands behind a record is past: no result can come for a round before it.
-      if (this.#round.length > 0) this.#closeRound();
+      this.#closeRound();
       this.#standIn(action);
       return;
     }
@@ -91,7 +90,7 @@ export class PromptBuilder {
 
   /** Shows what stands before the path. A round that was carried is over: one that waits never is. */
   showBeginning(): void {
-    if (this.#round.length > 0) this.#closeRound();
+    this.#closeRound();
     this.#showSummaries(this.#plan.start);
   }
 
@@ -104,12 +103,13 @@ export class PromptBuilder {
   /** Shows the round with every call answered: a result that never came has a note in its place. */
   #closeRound(): void {
     const round = this.#round;
+    if (round.length === 0) return;
     const missing = [...this.#seats.open.values()];
     this.#round = [];
     this.#seats.endRound();
-    const waiting = new Set(
-      round.flatMap(({ message }) => callsOf(message).map(({ callId }) => callId)),
-    );
+    const waiting = new Set<string>();
+    for (const { message } of round)
+      for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
     const strays: [Node, Places][] = [];
     for (const node of round) {
       const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
@@ -193,9 +193,10 @@ export class PromptBuilder {
     if (message.parts.length === 0 && source.kind !== 'kept') return;
     this.#bridge(message);
     const position = this.#messages.length;
-    if (beginsTurn({ message, source })) this.#turns.push(position);
+    const shown = { message, source };
+    if (beginsTurn(shown)) this.#turns.push(position);
     if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#rounds.push(position);
-    this.#add(message, source);
+    this.#add(shown);
   }
 
   /** Keeps the roles in an order that the provider takes. Inside a round the thread's own order stands. */
@@ -206,15 +207,16 @@ export class PromptBuilder {
     if (role === 'system' || this.#inRound || answers) return;
     if (last === undefined) {
       if (role === 'tool' || (role === 'assistant' && this.#rules.first === 'user'))
-        this.#add(textMessage('user', OPENER), { kind: 'bridge' });
+        this.#add({ message: textMessage('user', OPENER), source: { kind: 'bridge' } });
     } else if (this.#rules.alternate && side(role) === side(last)) {
       const other = side(role) === 'user' ? 'assistant' : 'user';
-      this.#add(textMessage(other, OPENER), { kind: 'bridge' });
+      this.#add({ message: textMessage(other, OPENER), source: { kind: 'bridge' } });
     }
   }
 
-  #add(message: Message, source: Source): void {
-    this.#messages.push({ message, source });
+  #add(shown: PromptMessage): void {
+    const { message } = shown;
+    this.#messages.push(shown);
     this.#tokens += this.#counter.message(message);
     if (message.role !== 'system') this.#lastRole = message.role;
   }
@@ -228,11 +230,17 @@ function isSeat(action: Action | undefined): action is SeatAction {
 type Places = ReadonlySet<number>;
 
 function placesOf(message: Message, isMeant: (result: ResultPart) => boolean): Places {
-  const places = new Set<number>();
-  for (const [place, result] of resultsOf(message).entries())
-    if (isMeant(result)) places.add(place);
-  return places;
+  let places: Set<number> | undefined;
+  let place = 0;
+  for (const part of message.parts) {
+    if (part.kind !== 'result') continue;
+    if (isMeant(part)) (places ??= new Set()).add(place);
+    place++;
+  }
+  return places ?? NOWHERE;
 }
+
+const NOWHERE: Places = new Set();
 
 function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
   return new Set(resultsOf(shown).filter((_, place) => places.has(place)));

@@ -18,9 +18,9 @@ export class LexicalIndex<Id> {
     this.#lengths.set(id, words.length);
     this.#total += words.length;
     for (const word of words) {
-      const counts = this.#counts.get(word) ?? new Map<Id, number>();
-      counts.set(id, (counts.get(id) ?? 0) + 1);
-      this.#counts.set(word, counts);
+      const counts = this.#counts.get(word);
+      if (counts === undefined) this.#counts.set(word, new Map([[id, 1]]));
+      else counts.set(id, (counts.get(id) ?? 0) + 1);
     }
   }
 

@@ -20,8 +20,10 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 /** The words of a text as every store indexes and searches them: lower case, letters and digits only. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
-  for (const [run] of text.toLowerCase().matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    if (UNSPACED.test(run)) words.push(...pairsOf(run));
+  const lower = text.toLowerCase();
+  const isSpaced = !UNSPACED.test(lower);
+  for (const run of lower.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []) {
+    if (!isSpaced && UNSPACED.test(run)) words.push(...pairsOf(run));
     else if (run.length <= LONGEST_WORD) words.push(run);
   }
   return words;

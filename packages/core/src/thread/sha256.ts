@@ -78,14 +78,13 @@ const START = Int32Array.of(
   0x1f83d9ab,
   0x5be0cd19,
 );
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, '0'),
-);
 const encoder = new TextEncoder();
+const HEX: Uint8Array = encoder.encode('0123456789abcdef');
 
 /** Kept from call to call, so that the hash of an ordinary message allocates nothing. */
 const schedule = new Int32Array(64);
 const state = new Int32Array(8);
+const digits = Array.from({ length: 64 }, () => 0);
 const scratch = new Uint8Array(1 << 18);
 
 /* oxlint-disable typescript/no-non-null-assertion -- every index below is within its array */
@@ -94,15 +93,8 @@ export function sha256(content: string | Uint8Array): string {
   const padded = pad(content);
   state.set(START);
   for (let offset = 0; offset < padded.byteLength; offset += 64) absorb(padded, offset);
-  let hex = '';
-  for (let i = 0; i < 8; i++) hex += hexOf(state[i]!);
-  return hex;
-}
-
-function hexOf(word: number): string {
-  return (
-    HEX[word >>> 24]! + HEX[(word >>> 16) & 255]! + HEX[(word >>> 8) & 255]! + HEX[word & 255]!
-  );
+  for (let i = 0; i < 64; i++) digits[i] = HEX[(state[i >> 3]! >>> (28 - 4 * (i & 7))) & 15]!;
+  return String.fromCharCode(...digits);
 }
 
 function pad(content: string | Uint8Array): DataView {

@@ -1,4 +1,4 @@
-import { callsOf, hasResults, resultsOf, type CallPart, type Message } from './message.ts';
+import { callsOf, hasResults, type CallPart, type Message } from './message.ts';
 import type { Node } from './thread.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Node } from './thread.ts';
  * already or lies behind a later message, and no provider would take it as a result.
  */
 export class Seats {
-  #open = new Map<string, CallPart>();
+  readonly #open = new Map<string, CallPart>();
   #answering = false;
 
   /** The calls that still wait for their results. */
@@ -24,21 +24,21 @@ export class Seats {
   /** Takes the next message of the path and gives the calls that its results answer. */
   next(message: Message): readonly CallPart[] {
     if (this.ends(message)) this.endRound();
-    for (const call of callsOf(message)) this.#open.set(call.callId, call);
+    for (const part of message.parts) if (part.kind === 'call') this.#open.set(part.callId, part);
     // A provider's own tools answer within the assistant message: the round goes on.
     if (message.role !== 'assistant' && hasResults(message)) this.#answering = true;
     const answered: CallPart[] = [];
-    for (const { callId } of resultsOf(message)) {
-      const call = this.#open.get(callId);
+    for (const part of message.parts) {
+      const call = part.kind === 'result' ? this.#open.get(part.callId) : undefined;
       if (call === undefined) continue;
-      this.#open.delete(callId);
+      this.#open.delete(call.callId);
       answered.push(call);
     }
     return answered;
   }
 
   endRound(): void {
-    this.#open = new Map();
+    if (this.#open.size > 0) this.#open.clear();
     this.#answering = false;
   }
 }
