@@ -115,15 +115,30 @@ for (const [options, problem] of SLIPS)
     assert.throws(() => createBobbin(options as object), { name: 'TypeError', message: problem });
   });
 
-test('options that are undefined are absent, and a budget is looked at when a host asks, too', async () => {
+test('options that are undefined are absent, and a budget is looked at whenever a host gives one', async () => {
   const bobbin = createBobbin({ window: undefined, store: undefined } as object);
-  await assert.rejects(
-    bobbin.fit([textMessage('user', 'Hi')], { budget: { systemToken: 9 } as object }),
-    {
+  const thread = await bobbin.thread('t');
+  await thread.append(textMessage('user', 'Hi'));
+  const slip = { budget: { systemToken: 9 } as object };
+  for (const asked of [
+    () => bobbin.fit([textMessage('user', 'Hi')], slip),
+    () => thread.prompt(slip),
+    () => thread.compact(slip),
+    () => thread.refused({}, slip),
+    () => thread.retune(slip),
+  ])
+    await assert.rejects(asked, {
       name: 'TypeError',
       message: 'there is no option budget.systemToken (did you mean budget.systemTokens?)',
-    },
-  );
+    });
+  await assert.rejects(thread.retune({ policy: step as unknown as Policy }), {
+    name: 'TypeError',
+    message: 'preset: step is a function that makes a policy: call it, as in preset: step()',
+  });
+  const { limitTokens } = await thread.compact();
+  const budget = { outputTokens: 0, windowTokens: 0 };
+  assert.ok(limitTokens > 0);
+  assert.equal((await thread.compact({ budget })).limitTokens, 0);
 });
 
 test('a thread without a name is told at once: under no name strangers would meet', async () => {

@@ -1,5 +1,6 @@
 import type { Setting } from '../compactor.ts';
 import type { CompactionEvent } from '../events.ts';
+import type { Policy } from '../plan/policy.ts';
 import type { Codec, Embedder, Requester, Store } from '../ports.ts';
 import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import type { Budget } from '../tokens/budget.ts';
@@ -34,9 +35,10 @@ export interface CompactOptions {
 }
 
 /** What a host may change while a thread is open. */
-export type Tuning = Partial<Pick<Setting, 'policy' | 'summarizer' | 'tools'>> & {
+export interface Tuning {
+  readonly policy?: Policy;
   readonly budget?: Partial<Budget>;
-};
+}
 
 /** What a provider said when it refused a prompt as too long. */
 export interface Refusal {

@@ -54,7 +54,7 @@ export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wir
 }
 
 /** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
-function policyOf(preset: PresetName | Policy = 'ladder'): Policy {
+export function policyOf(preset: PresetName | Policy = 'ladder'): Policy {
   const given: unknown = preset;
   if (typeof given === 'function')
     throw new TypeError(

@@ -8,9 +8,11 @@ import type {
   Tuning,
 } from './handle-options.ts';
 import { besideMessages, LearntCounter } from './learnt-counter.ts';
+import { checkBudget } from './options.ts';
 import { PathKeeper } from './path-keeper.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import { Recollection } from './recollection.ts';
+import { policyOf } from './setting.ts';
 import {
   compact,
   compactExpired,
@@ -146,21 +148,27 @@ export class ThreadHandle<Wire = Message> {
   /** Compacts now, whatever the pressure; `instructions` steer the summary. */
   compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
+      this.#rebudget(options.budget);
       const compaction = await this.#compact(compact, 'asked for', { ...options, forced: true });
       return this.#fitted(compaction.events, compaction.changed);
     });
   }
 
-  /** Goes on with another budget, policy or summarizer: the model was switched, the instructions changed. */
-  retune(tuning: Tuning): Promise<void> {
+  /** Goes on with another budget or policy: the model was switched, the instructions changed. */
+  retune({ policy = this.#setting.policy, budget: changed }: Tuning): Promise<void> {
     return this.#exclusively(async () => {
-      const { budget: changed, ...rest } = tuning;
-      this.#setting = {
-        ...this.#setting,
-        ...rest,
-        budget: budget({ ...this.#setting.budget, ...changed }),
-      };
+      this.#rebudget(changed);
+      this.#setting = { ...this.#setting, policy: policyOf(policy) };
     });
+  }
+
+  #rebudget(changed: CompactOptions['budget']): void {
+    if (changed === undefined) return;
+    checkBudget(changed);
+    this.#setting = {
+      ...this.#setting,
+      budget: budget({ ...this.#setting.budget, ...changed }),
+    };
   }
 
   /**
@@ -169,6 +177,7 @@ export class ThreadHandle<Wire = Message> {
    */
   refused(refusal: Refusal = {}, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
+      this.#rebudget(options.budget);
       const { requestTokens, limitTokens } = refusal;
       const refused = this.#tell({ kind: 'refused', ...refusal });
       if (requestTokens !== undefined) this.#learn(requestTokens);
@@ -326,11 +335,7 @@ export class ThreadHandle<Wire = Message> {
 
   async #fit(options: CompactOptions): Promise<Fitted<Wire>> {
     options.signal?.throwIfAborted();
-    if (options.budget !== undefined)
-      this.#setting = {
-        ...this.#setting,
-        budget: budget({ ...this.#setting.budget, ...options.budget }),
-      };
+    this.#rebudget(options.budget);
     const events: CompactionEvent[] = [];
     let compacted = false;
     const take = (compaction: Compaction): void => {
