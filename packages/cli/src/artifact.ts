@@ -18,7 +18,6 @@ const OPTIONS = {
 
 export const artifactCommand: Command = {
   name: 'artifact',
-  summary: 'prints what compact moved out of a transcript',
   operands: 'FOLDER ID',
   about:
     'Prints the content that stands behind "[Externalized Content - artifact:ID]", from the folder that compact was given as --artifacts.',
@@ -49,7 +48,7 @@ export async function newArtifactsIn(folder: string): Promise<ArtifactStore> {
 
 /** Stores are loaded when they are asked for: no other command waits for them. */
 async function artifactsIn(folder: string, keys?: KeyRing): Promise<ArtifactStore> {
-  const { folderArtifacts } = await import('@bobbin/stores');
+  const { folderArtifacts } = await import('@bobbin/stores/artifacts');
   return folderArtifacts(folder, keys === undefined ? {} : { keys });
 }
 

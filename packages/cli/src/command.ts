@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { didYouMean } from '@bobbin/core';
 import { UsageError } from './failure.ts';
 
 /** One option of a command: what is typed, and what the help says of it. */
@@ -20,8 +19,6 @@ export type OptionValues<Table extends OptionTable> = {
 
 export interface Command {
   readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** What stands behind the name: `[FILE…]`. */
   readonly operands: string;
   readonly about: string;
@@ -52,17 +49,16 @@ export function parseOptions<Table extends OptionTable>(
     return { values: values as OptionValues<Table>, operands: positionals };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(problemOf(error, options));
+    throw misunderstood(error, options);
   }
 }
 
-/** What the parser says in several sentences, in one; with the option that was probably meant. */
-function problemOf({ message }: TypeError, options: OptionTable): string {
+/** What the parser says in several sentences, in one. */
+function misunderstood({ message }: TypeError, options: OptionTable): UsageError {
   const problem = decapitalized(message.split(/\. |\.?\n/)[0] ?? message);
-  const unknown = /^unknown option '--(.+)'$/.exec(problem)?.[1];
-  if (unknown === undefined) return problem;
-  const meant = didYouMean(unknown, Object.keys(options));
-  return problem + meant.replace('mean ', 'mean --');
+  const word = /^unknown option '(--.+)'$/.exec(problem)?.[1];
+  if (word === undefined) return new UsageError(problem);
+  return new UsageError(problem, { word, names: Object.keys(options).map((name) => `--${name}`) });
 }
 
 function decapitalized(sentence: string): string {
@@ -87,7 +83,8 @@ export function oneOf<Name extends string>(
   if (Object.hasOwn(names, given)) return given as Name;
   const all = Object.keys(names);
   throw new UsageError(
-    `--${option} must be one of ${all.join(', ')}, not ${JSON.stringify(given)}${didYouMean(given, all)}`,
+    `--${option} must be one of ${all.join(', ')}, not ${JSON.stringify(given)}`,
+    { word: given, names: all },
   );
 }
 

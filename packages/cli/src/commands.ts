@@ -1,22 +1,46 @@
 import packageJson from '../package.json' with { type: 'json' };
-import { didYouMean } from '@bobbin/core';
 import { runAgentCommand } from './agent-command.ts';
-import { artifactCommand } from './artifact.ts';
 import { commandHelp, EXIT_CODES, table, wrap, type Command } from './command.ts';
-import { compactCommand } from './compact.ts';
-import { demoCommand } from './demo.ts';
-import { inspectCommand } from './inspect.ts';
-import { EXIT, InputError, tell, UsageError } from './failure.ts';
-import { importCommand } from './import.ts';
-import { storeCommand } from './store.ts';
+import { EXIT, InputError, meantBy, tell, UsageError } from './failure.ts';
 
-const COMMANDS: readonly Command[] = [
-  compactCommand,
-  inspectCommand,
-  artifactCommand,
-  storeCommand,
-  demoCommand,
-  importCommand,
+/** A command in the list; whoever calls it has it loaded. */
+interface Listed {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+const COMMANDS: readonly Listed[] = [
+  {
+    name: 'compact',
+    summary: 'winds transcripts so that they fit',
+    load: async () => (await import('./compact.ts')).compactCommand,
+  },
+  {
+    name: 'inspect',
+    summary: 'shows what is in a transcript and what a policy would do with it',
+    load: async () => (await import('./inspect.ts')).inspectCommand,
+  },
+  {
+    name: 'artifact',
+    summary: 'prints what compact moved out of a transcript',
+    load: async () => (await import('./artifact.ts')).artifactCommand,
+  },
+  {
+    name: 'store',
+    summary: 'copies, verifies and sweeps what was kept of threads',
+    load: async () => (await import('./store.ts')).storeCommand,
+  },
+  {
+    name: 'demo',
+    summary: 'winds a sample session before your eyes',
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
+    name: 'import',
+    summary: 'takes over a session of pi, Claude Code, Codex or OpenCode',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
 ];
 
 /** What is listed beside the commands of this package. */
@@ -51,13 +75,13 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   if (name === '--version' || name === '-v') return print(`${packageJson.version}\n`);
   if (name === undefined || name === '--help' || name === '-h') return print(HELP);
   if (name === 'help') return help(rest);
-  const command = commandOf(name);
+  const command = await commandOf(name);
   if (command === undefined) return EXIT.misused;
   if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command));
   try {
     return await command.run(rest);
   } catch (error) {
-    return explain(command, error);
+    return await explain(command, error);
   }
 }
 
@@ -70,23 +94,25 @@ function endWhereNobodyReads(error: NodeJS.ErrnoException): void {
 async function help([name]: readonly string[]): Promise<number> {
   if (name === undefined || name === 'help') return print(HELP);
   if (name === 'agent') return runAgentCommand(['--help']);
-  const command = commandOf(name);
+  const command = await commandOf(name);
   return command === undefined ? EXIT.misused : print(commandHelp(command));
 }
 
 /** The command of a name; where there is none, that is told. */
-function commandOf(name: string): Command | undefined {
+async function commandOf(name: string): Promise<Command | undefined> {
   const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (command !== undefined) return command;
+  if (command !== undefined) return command.load();
   const names = [...COMMANDS.map((candidate) => candidate.name), ...OTHERS.map(([other]) => other)];
-  tell(`unknown command ${JSON.stringify(name)}${didYouMean(name, names)}; see bobbin --help`);
+  const meant = await meantBy({ word: name, names });
+  tell(`unknown command ${JSON.stringify(name)}${meant}; see bobbin --help`);
   return undefined;
 }
 
 /** One line for what can be expected to fail; anything else is a bug and shows where it is. */
-function explain(command: Command, error: unknown): number {
+async function explain(command: Command, error: unknown): Promise<number> {
   if (error instanceof UsageError) {
-    tell(`${error.message}; see bobbin ${command.name} --help`);
+    const meant = error.slip === undefined ? '' : await meantBy(error.slip);
+    tell(`${error.message}${meant}; see bobbin ${command.name} --help`);
     return EXIT.misused;
   }
   // A store's error by its name: loading the class would load every store.

@@ -1,10 +1,15 @@
 import { chars4, estimator, type Counter } from '@bobbin/core';
-import { bpe } from '@bobbin/models';
 
-/** Ways to count tokens, by the name a user gives. Vocabularies are loaded when they are asked for. */
+/** Ways to count tokens, by the name a user gives. Tokenizers are loaded when they are asked for. */
 export const COUNTERS = {
   chars4: async () => chars4(),
   estimate: async () => estimator(),
-  o200k: () => bpe('o200k'),
-  cl100k: () => bpe('cl100k'),
+  o200k: async () => (await import('@bobbin/models')).bpe('o200k'),
+  cl100k: async () => (await import('@bobbin/models')).bpe('cl100k'),
 } satisfies Record<string, () => Promise<Counter>>;
+
+/** The way to count for a model that a user gave no other for. */
+export async function usualCounter(model: string | undefined): Promise<Counter> {
+  const { counterFor } = await import('@bobbin/models');
+  return counterFor(model);
+}

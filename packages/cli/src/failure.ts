@@ -17,6 +17,24 @@ export function tell(line: string): void {
 /** The command was called in a way that it does not understand. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  readonly slip: Slip | undefined;
+
+  constructor(problem: string, slip?: Slip) {
+    super(problem);
+    this.slip = slip;
+  }
+}
+
+/** A word that is none of the names it should be one of. */
+export interface Slip {
+  readonly word: string;
+  readonly names: readonly string[];
+}
+
+/** The name that was probably meant, in words, behind what is told. The engine, which knows, is loaded only for this. */
+export async function meantBy({ word, names }: Slip): Promise<string> {
+  const { didYouMean } = await import('@bobbin/core');
+  return didYouMean(word, names);
 }
 
 /** Input that is not what it should be, with the place in the words of whoever has to mend it. */

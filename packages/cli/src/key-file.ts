@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { isJsonObject, parseJson } from '@bobbin/core';
 import type { KeyRing } from '@bobbin/stores';
 import { InputError } from './failure.ts';
 
@@ -7,6 +6,7 @@ const KEY_BYTES = 32;
 
 /** A key ring from a file: `{"current": ID, "keys": {ID: BASE64 of 32 bytes, …}}`. No message shows a key. */
 export async function readKeys(file: string): Promise<KeyRing> {
+  const { isJsonObject, parseJson } = await import('@bobbin/core');
   const ring = parseJson(await readFile(file, 'utf8'));
   const entries = isJsonObject(ring) && isJsonObject(ring['keys']) ? ring['keys'] : undefined;
   const current = isJsonObject(ring) ? ring['current'] : undefined;

@@ -39,7 +39,6 @@ const ACTIONS: Readonly<
 
 export const storeCommand: Command = {
   name: 'store',
-  summary: 'copies, verifies and sweeps what was kept of threads',
   operands: 'copy FROM TO | verify STORE | sweep STORE | rotate STORE | migrate STORE',
   about:
     'copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that have expired and that no plan points to, past plans included. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
@@ -154,7 +153,7 @@ async function neededArtifacts(values: Values): Promise<KeptArtifacts> {
 }
 
 async function artifactsIn(folder: string, { keys }: Values): Promise<KeptArtifacts> {
-  const { folderArtifacts } = await import('@bobbin/stores');
+  const { folderArtifacts } = await import('@bobbin/stores/artifacts');
   return folderArtifacts(folder, keys === undefined ? {} : { keys: await readKeys(keys) });
 }
 

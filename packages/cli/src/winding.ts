@@ -12,57 +12,14 @@ import {
   type Message,
   type Policy,
 } from '@bobbin/core';
-import { counterFor } from '@bobbin/models';
 import type { Conversation } from './conversation.ts';
-import { COUNTERS } from './counters.ts';
+import { COUNTERS, usualCounter } from './counters.ts';
 import { tell } from './failure.ts';
 import { grouped } from './figures.ts';
 import { FORMATS } from './formats.ts';
 import { isKnownModel, modelMeant } from './model-name.ts';
-import { oneOf, wholeNumber, type OptionTable, type OptionValues } from './command.ts';
-
-/** The options that say how a conversation is wound, the same for every command that winds. */
-export const WINDING_OPTIONS = {
-  format: {
-    type: 'string',
-    value: 'NAME',
-    help: `The format: ${names(FORMATS)}. Default: auto, which looks at the text.`,
-  },
-  preset: {
-    type: 'string',
-    value: 'NAME',
-    help: `The policy: ${names(PRESETS)}. Default: ladder.`,
-  },
-  model: {
-    type: 'string',
-    value: 'ID',
-    help: 'The model that will read it: its window and, where public, its tokenizer are known. Of an unknown one, such as a local model, stderr says what is assumed. Default: the one that the text names.',
-  },
-  window: {
-    type: 'string',
-    value: 'N',
-    help: "The window in tokens. Default: the model's, or 128000.",
-  },
-  budget: {
-    type: 'string',
-    value: 'N',
-    help: 'Bounds the tokens of all messages in the output instead, with no reserve.',
-  },
-  counter: {
-    type: 'string',
-    value: 'NAME',
-    help: `How tokens are counted: ${names(COUNTERS)}. Default: the model's own, or an estimate that errs on the safe side.`,
-  },
-  instructions: {
-    type: 'string',
-    value: 'TEXT',
-    help: 'What a summary written by a model should pay attention to. No effect here: the built-in extract summarises, and takes none.',
-  },
-} as const satisfies OptionTable;
-
-function names(choices: object): string {
-  return Object.keys(choices).join(', ');
-}
+import { oneOf, wholeNumber, type OptionValues } from './command.ts';
+import type { WINDING_OPTIONS } from './winding-options.ts';
 
 /** What was asked for, looked up. What a model decides waits for the conversation, which may name one. */
 export interface Wish {
@@ -121,7 +78,7 @@ export async function windingFor(wish: Wish, conversation: Conversation): Promis
   const winding: Winding = {
     policy,
     ...(model === undefined ? {} : { model }),
-    counter: await (counter === undefined ? counterFor(model) : COUNTERS[counter]()),
+    counter: await (counter === undefined ? usualCounter(model) : COUNTERS[counter]()),
     budget: transcriptBudget(wish.windowTokens ?? modelFacts(model).windowTokens),
     ...(instructions === undefined ? {} : { instructions }),
     ...(artifacts === undefined ? {} : { artifacts }),

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { PRESETS } from '@bobbin/core';
+import { COUNTERS } from '../src/counters.ts';
+import { FORMATS } from '../src/formats.ts';
 import { bobbin, folder, SHIM } from './run.ts';
 
 test("a user's own TypeScript is loaded as its package says, beside the source of the workspace", async (t) => {
@@ -34,4 +38,51 @@ test('what was built and published keeps its compiled code for the next start', 
   assert.deepEqual([stdout, stderr], ['built\n', '']);
   const [cache = ''] = readdirSync(join(place, 'node-compile-cache'));
   assert.equal(readdirSync(join(place, 'node-compile-cache', cache)).length > 0, true);
+});
+
+test('help is printed without the engine, and a session is opened without any dependency', async (t) => {
+  const ofTheCommand = ['cli'];
+  assert.deepEqual(await packagesLoaded(t, ['--help']), ofTheCommand);
+  assert.deepEqual(await packagesLoaded(t, ['--version']), ofTheCommand);
+  for (const name of ['compact', 'inspect', 'artifact', 'store', 'demo', 'import'])
+    assert.deepEqual(await packagesLoaded(t, [name, '--help']), ofTheCommand);
+  assert.deepEqual(await packagesLoaded(t, ['agent', '--help']), ['agent', 'cli']);
+  assert.deepEqual(await packagesLoaded(t, ['--mode', 'rpc', '--model', 'scripted/echo']), [
+    'agent',
+    'cli',
+    'codecs',
+    'core',
+    'stores',
+  ]);
+});
+
+/** The packages whose modules a call of the command loads; a dependency by its place. */
+async function packagesLoaded(t: TestContext, args: readonly string[]): Promise<readonly string[]> {
+  const cwd = folder(t);
+  const list = join(cwd, 'loaded');
+  const hook = `import { appendFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+const load = (url, context, next) => (appendFileSync(${JSON.stringify(list)}, url + '\\n'), next(url, context));
+registerHooks({ load });
+`;
+  writeFileSync(join(cwd, 'hook.mjs'), hook);
+  const env = {
+    XDG_DATA_HOME: join(cwd, 'data'),
+    NODE_OPTIONS: `--import=${pathToFileURL(join(cwd, 'hook.mjs')).href}`,
+  };
+  const { status, stderr } = await bobbin(args, { cwd, env });
+  assert.deepEqual([args, status, stderr], [args, 0, '']);
+  const files = readFileSync(list, 'utf8').match(/^file:.*$/gm) ?? [];
+  return [...new Set(files.map((url) => /\/packages\/(\w+)\//.exec(url)?.[1] ?? url))].toSorted();
+}
+
+test('the names that help tells are those that are known', async () => {
+  const { stdout } = await bobbin(['compact', '--help']);
+  const told = stdout.replaceAll(/\s+/g, ' ');
+  for (const [what, names] of [
+    ['The format', FORMATS],
+    ['The policy', PRESETS],
+    ['How tokens are counted', COUNTERS],
+  ] as const)
+    assert.ok(told.includes(`${what}: ${Object.keys(names).join(', ')}. `), what);
 });

@@ -1,0 +1,199 @@
+import type { Writable } from 'node:stream';
+import { planArtifacts } from '@bobbin/core';
+import { accountOf, causeTexts } from './account.ts';
+import { newArtifactsIn, readingCommand } from './artifact.ts';
+import type { CompactValues } from './compact.ts';
+import { readConversation, transcriptConversation } from './conversation.ts';
+import { EXIT, tell } from './failure.ts';
+import { counted, duration, grouped, signed } from './figures.ts';
+import { OutFile } from './out-file.ts';
+import { readLines, readText, sourcesOf, write, type TextSource } from './text-stream.ts';
+import { Transcript } from './transcript.ts';
+import {
+  figuresOf,
+  wind,
+  windingFor,
+  wishFrom,
+  type Winding,
+  type Wish,
+  type Wound,
+} from './winding.ts';
+
+/** Winds what the operands name, as the options say, and gives the exit code. */
+export async function compact(operands: readonly string[], values: CompactValues): Promise<number> {
+  const sources = sourcesOf(operands);
+  const wish = wishFrom(values);
+  if (values.instructions !== undefined)
+    tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
+  const folder = values.artifacts;
+  const keeping =
+    folder === undefined ? wish : { ...wish, artifacts: await newArtifactsIn(folder) };
+  const compactAll = values.jsonl === true ? compactLines : compactTranscripts;
+  return into(values.out, (output) =>
+    compactAll(sources, keeping, {
+      output,
+      withPlan: values.json === true,
+      ...(folder === undefined ? {} : { folder }),
+    }),
+  );
+}
+
+interface Sink {
+  readonly output: Writable;
+  /** Writes the prompt, the plan and the figures instead of the transcript. */
+  readonly withPlan: boolean;
+  /** Where artifacts are kept. */
+  readonly folder?: string;
+}
+
+/** Gives the output to a task; a file only gets it when the whole task was done. */
+async function into(
+  path: string | undefined,
+  task: (output: Writable) => Promise<number>,
+): Promise<number> {
+  if (path === undefined || path === '-') return task(process.stdout);
+  const file = await OutFile.open(path);
+  try {
+    const code = await task(file.stream);
+    await file.keep();
+    return code;
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+async function compactTranscripts(
+  sources: readonly TextSource[],
+  wish: Wish,
+  { output, withPlan, folder }: Sink,
+): Promise<number> {
+  let fits = true;
+  for (const source of sources) {
+    const conversation = readConversation(await readText(source), source.name, wish.format);
+    const winding = await windingFor(wish, conversation);
+    const wound = await wind(winding, conversation);
+    const { prompt, plan, messages } = wound.fitted;
+    const { cachePoints, tokens } = prompt;
+    const text = withPlan
+      ? JSON.stringify(
+          {
+            prompt: { messages, tokens, cachePoints },
+            plan,
+            figures: figuresOf(winding, wound),
+          },
+          null,
+          2,
+        )
+      : conversation.text(messages);
+    await write(output, text.endsWith('\n') || output !== process.stdout ? text : `${text}\n`);
+    await write(process.stderr, report(source.name, winding, wound, folder));
+    fits &&= wound.fitted.fits;
+  }
+  return fits ? EXIT.done : EXIT.overBudget;
+}
+
+async function compactLines(
+  sources: readonly TextSource[],
+  wish: Wish,
+  { output, folder }: Sink,
+): Promise<number> {
+  const started = performance.now();
+  const progress = new Progress();
+  let fits = true;
+  let count = 0;
+  for (const source of sources) {
+    for await (const { text, number } of readLines(source)) {
+      const transcript = new Transcript(text, source.name, number);
+      const { id = null, budget } = transcript.fields;
+      const own =
+        budget === undefined ? wish : { ...wish, budgetTokens: budgetOf(transcript, budget) };
+      const conversation = transcriptConversation(transcript, wish.format, (wound) =>
+        transcript.list(wound),
+      );
+      const winding = await windingFor(own, conversation);
+      const wound = await wind(winding, conversation);
+      const messages = conversation.text(wound.fitted.messages);
+      const stats = JSON.stringify(figuresOf(winding, wound));
+      await write(output, `{"id":${JSON.stringify(id)},"messages":${messages},"stats":${stats}}\n`);
+      fits &&= wound.fitted.fits;
+      count += 1;
+      progress.show(`${counted(count, 'conversation')} wound`);
+    }
+  }
+  progress.clear();
+  await write(
+    process.stderr,
+    `${counted(count, 'conversation')} wound in ${duration(performance.now() - started)}\n` +
+      (folder === undefined
+        ? ''
+        : `  artifacts are in ${folder}: ${readingCommand(folder, 'ID')}\n`),
+  );
+  return fits ? EXIT.done : EXIT.overBudget;
+}
+
+function budgetOf(transcript: Transcript, budget: unknown): number {
+  if (typeof budget === 'number' && Number.isSafeInteger(budget) && budget > 0) return budget;
+  return transcript.failAt('budget', 'must be a whole number above 0');
+}
+
+/** `session.json: 150,312 → 59,870 tokens …`, in one line, and one for each thing to know beside. */
+function report(name: string, winding: Winding, wound: Wound, folder: string | undefined): string {
+  const figures = figuresOf(winding, wound);
+  const account = accountOf(wound.messages, wound.fitted, winding.counter);
+  const rungs = account.rungs.map(
+    ({ strategy, records, freed }) => `${strategy} ${records}× ${signed(-freed)}`,
+  );
+  const causes = causeTexts(account).map(([tokens, text]) => `${text} ${signed(tokens)}`);
+  const model = figures.model === undefined ? '' : ` for ${figures.model}`;
+  const sizes = figures.compacted
+    ? `${grouped(figures.tokensBefore)} → ${grouped(figures.tokensAfter)} tokens`
+    : `${grouped(figures.tokensBefore)} tokens, nothing to do`;
+  const parts = [
+    `${sizes} (limit ${grouped(figures.limitTokens)}, by ${figures.counter}${model})`,
+    `${figures.messagesBefore} → ${figures.messagesAfter} messages`,
+    ...(figures.compacted ? [...rungs, ...causes] : []),
+    duration(wound.millis),
+  ];
+  const warnings = wound.fitted.events.flatMap((event) =>
+    event.kind === 'warning' ? [event.message] : [],
+  );
+  if (!figures.fits) warnings.push('what may not be compacted exceeds the limit');
+  return [
+    `${name}: ${parts.join(' · ')}`,
+    ...artifactLines(name, wound, folder),
+    ...warnings.map((warning) => `bobbin: ${name}: ${warning}`),
+    '',
+  ].join('\n');
+}
+
+/** Where the content is that excerpts point to. */
+function artifactLines(
+  name: string,
+  { fitted }: Wound,
+  folder: string | undefined,
+): readonly string[] {
+  const [first, ...more] = planArtifacts(fitted.plan);
+  if (first === undefined) return [];
+  const count = more.length + 1;
+  if (folder !== undefined)
+    return [`  ${counted(count, 'artifact')} in ${folder}: ${readingCommand(folder, first)}`];
+  const excerpts = count === 1 ? '1 message is an excerpt' : `${count} messages are excerpts`;
+  return [`  ${excerpts}, whole only in ${name}; --artifacts FOLDER keeps the whole`];
+}
+
+/** A line on the terminal that is written over; nothing where nobody looks. */
+class Progress {
+  #shownAt = performance.now();
+
+  show(text: string): void {
+    const now = performance.now();
+    if (!process.stderr.isTTY || now - this.#shownAt < 100) return;
+    this.#shownAt = now;
+    process.stderr.write(`\r${text}\u001B[K`);
+  }
+
+  clear(): void {
+    if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
+  }
+}

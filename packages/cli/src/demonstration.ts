@@ -1,0 +1,186 @@
+import { writeFile } from 'node:fs/promises';
+import {
+  messageLimit,
+  PRESETS,
+  startsTurn,
+  textOf,
+  type Message,
+  type PlanRecord,
+  type Prompt,
+  type PromptMessage,
+} from '@bobbin/core';
+import { readConversation } from './conversation.ts';
+import { COUNTERS } from './counters.ts';
+import { EXIT } from './failure.ts';
+import { counted, duration, grouped } from './figures.ts';
+import { freedByRung } from './freed.ts';
+import { gist } from './gist.ts';
+import { heading, rungBars, windowBars } from './picture.ts';
+import { readSample } from './sample.ts';
+import { oneLine, stdoutScreen, type Screen } from './screen.ts';
+import { promptShares, sharesOf } from './share.ts';
+import { transcriptBudget, wind, type Winding, type Wound } from './winding.ts';
+
+/** Small enough for every rung to be needed. */
+const WINDOW_TOKENS = 64_000;
+
+/** Winds the sample and draws that, or only saves it to a file, and gives the exit code. */
+export async function demonstrate(save: string | undefined): Promise<number> {
+  const session = readSample();
+  if (save !== undefined) {
+    await writeFile(save, session);
+    return EXIT.done;
+  }
+  const winding: Winding = {
+    policy: PRESETS.ladder,
+    counter: await COUNTERS.o200k(),
+    budget: transcriptBudget(WINDOW_TOKENS),
+  };
+  const conversation = readConversation(session, 'the sample', 'openai');
+  const wound = await wind(winding, conversation);
+  const lines = draw(stdoutScreen(), winding, conversation.messages, wound);
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return EXIT.done;
+}
+
+function draw(
+  screen: Screen,
+  winding: Winding,
+  messages: readonly Message[],
+  wound: Wound,
+): readonly string[] {
+  const { fitted } = wound;
+  const turns = messages.filter(startsTurn).length;
+  return [
+    '',
+    heading(screen, 'A long session, wound to fit'),
+    `  ${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}; the window holds ${grouped(winding.budget.windowTokens)}.`,
+    '',
+    ...windowBars(screen, winding.budget, [
+      ['before', sharesOf(messages, winding.counter)],
+      ['after', promptShares(fitted, winding.counter)],
+    ]),
+    '',
+    heading(screen, 'What each rung freed'),
+    ...rungBars(
+      screen,
+      winding.policy.ladder.map(({ name }) => name),
+      freedByRung(fitted.events),
+    ),
+    '',
+    heading(screen, 'Which spans became what'),
+    ...spans(screen, wound),
+    '',
+    heading(screen, 'What the model reads now'),
+    ...reading(screen, fitted.prompt),
+    '',
+    `  Wound in ${screen.paint('bold', duration(wound.millis))}, without asking a model. Nothing is lost: the thread keeps`,
+    `  all ${counted(messages.length, 'message')}, and ${grouped(messageLimit(winding.budget) - fitted.prompt.tokens)} tokens are free for what comes next.`,
+    '',
+    heading(screen, 'Try next'),
+    '  npx bobbin demo --save session.json',
+    `  npx bobbin inspect session.json --counter ${winding.counter.name}`,
+    '  npx bobbin compact session.json --budget 20000 --out wound.json',
+    '',
+  ];
+}
+
+const MOST_SPANS = 6;
+
+/** One row a record; results of one turn that became excerpts share a row. */
+function spans(screen: Screen, { fitted }: Wound): readonly string[] {
+  const groups = new Map<string, PlanRecord[]>();
+  for (const record of fitted.plan.records) {
+    const { firstTurn, ids } = record.span;
+    const name = `${record.kind} ${record.kind === 'externalize' ? firstTurn : ids[0]}`;
+    groups.set(name, [...(groups.get(name) ?? []), record]);
+  }
+  const rows = [...groups.values()]
+    .toSorted((a, b) => turnOf(a) - turnOf(b))
+    .map((records) => spanRow(screen, records));
+  const left = rows.length - MOST_SPANS;
+  return left <= 0
+    ? rows
+    : [...rows.slice(0, MOST_SPANS), screen.paint('dim', `  … and ${left} more`)];
+}
+
+function turnOf([record]: readonly PlanRecord[]): number {
+  return record?.span.firstTurn ?? 0;
+}
+
+function spanRow(screen: Screen, records: readonly PlanRecord[]): string {
+  const [first] = records;
+  if (first === undefined) return '';
+  const { firstTurn, lastTurn } = first.span;
+  const turns = firstTurn === lastTurn ? `turn ${firstTurn}` : `turns ${firstTurn}–${lastTurn}`;
+  const messages = records.reduce((sum, { span }) => sum + span.ids.length, 0);
+  const noun = first.kind === 'externalize' ? 'result' : 'message';
+  const head = `  ${turns.padEnd(12)}${counted(messages, noun).padEnd(14)}→ `;
+  return head + oneLine(became(first), screen.width - head.length);
+}
+
+function became(record: PlanRecord): string {
+  switch (record.kind) {
+    case 'summarize':
+      return `one summary of ${grouped(record.summaryTokens)} tokens`;
+    case 'externalize':
+      return 'an excerpt each; the whole is in artifacts';
+    case 'clear':
+      return 'their key fields';
+    case 'drop':
+      return `an index entry: ${record.index.keywords.slice(0, 5).join(', ')}`;
+  }
+}
+
+const SUMMARY_LINES = 12;
+const LAST_MESSAGES = 2;
+
+/** What the prompt holds, abridged: what was made, what the user said, and how it ends. The rest is counted. */
+function reading(screen: Screen, { messages }: Prompt): readonly string[] {
+  const lines: string[] = [];
+  let between: PromptMessage[] = [];
+  messages.forEach((shown, i) => {
+    const { message, source } = shown;
+    const isMade = source.kind === 'record';
+    const isLast = i >= messages.length - LAST_MESSAGES;
+    if (!isMade && !isLast && message.role !== 'system' && !startsTurn(message)) {
+      between.push(shown);
+      return;
+    }
+    if (between.length > 0) lines.push(aside(screen, inBetween(between)));
+    between = [];
+    lines.push(row(screen, message.role, isMade ? firstLine(textOf(message)) : gist(message)));
+    if (isMade) lines.push(...summaryLines(screen, textOf(message)));
+  });
+  return lines;
+}
+
+function inBetween(messages: readonly PromptMessage[]): string {
+  const changed = messages.filter(({ source }) => source.kind !== 'kept').length;
+  const shortened = changed === 0 ? '' : `, ${changed} of them shortened`;
+  return `… ${counted(messages.length, 'message')}${shortened}`;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? '';
+}
+
+const ROLE = 11;
+
+function row(screen: Screen, role: string, text: string): string {
+  const line = oneLine(text, screen.width - ROLE - 2);
+  return `  ${screen.paint('cyan', role.padEnd(ROLE))}${line}`;
+}
+
+function aside(screen: Screen, text: string): string {
+  return screen.paint('dim', `  ${' '.repeat(ROLE)}${text}`);
+}
+
+function summaryLines(screen: Screen, text: string): readonly string[] {
+  const lines = text.split('\n').filter((line, i) => i > 0 && line.trim() !== '');
+  const left = lines.length - SUMMARY_LINES;
+  return [
+    ...lines.slice(0, SUMMARY_LINES).map((line) => row(screen, '', line)),
+    ...(left > 0 ? [aside(screen, `… ${counted(left, 'line')} more`)] : []),
+  ];
+}
