@@ -6,7 +6,7 @@ import { killWriters } from './crash.ts';
 import { startPostgres } from './postgres-server.ts';
 
 /** A few in every run; `crash.soak.ts` does 200 of each. */
-const KILLS = 12;
+const KILLS = 8;
 
 test('C1 a writer killed at any moment loses nothing: sqlite and jsonl', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-crash-'));

@@ -6,8 +6,10 @@ import {
   constants,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
 } from 'node:fs';
@@ -41,22 +43,7 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
   if (asUser.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
   const bin = usableBinaries(folder);
   const data = join(folder, 'data');
-  const init = [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--no-locale',
-    '-N',
-    '--wal-segsize=1',
-  ];
-  const made = spawnSync(join(bin, 'initdb'), init, { ...asUser, cwd: folder, encoding: 'utf8' });
-  if (made.status !== 0)
-    throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
+  makeData(bin, data);
   const port = await freePort();
   const server = await launch(join(bin, 'postgres'), data, port, options);
   return {
@@ -71,6 +58,45 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What initdb made for the first server of this checkout; the others copy it, which takes a tenth of the time. */
+const TEMPLATE = fileURLToPath(new URL('../../../node_modules/.cache/postgres', import.meta.url));
+
+function makeData(bin: string, data: string): void {
+  const template = `${TEMPLATE}-${versionOf(bin)}`;
+  if (existsSync(template) && copied(template, data)) return;
+  initialise(bin, data);
+  const draft = `${template}.${process.pid}`;
+  mkdirSync(dirname(template), { recursive: true });
+  try {
+    if (copied(data, draft)) renameSync(draft, template);
+  } catch {
+    // Another server was the first.
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function versionOf(bin: string): string {
+  const options = { ...asUser, cwd: bin, encoding: 'utf8' } as const;
+  const { stdout } = spawnSync(join(bin, 'postgres'), ['--version'], options);
+  return /[\d.]+/.exec(stdout)?.[0] ?? '';
+}
+
+/** With owners and rights, on which the server insists. */
+function copied(from: string, to: string): boolean {
+  return spawnSync('cp', ['-a', from, to]).status === 0;
+}
+
+function initialise(bin: string, data: string): void {
+  const init = [
+    ...['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'],
+    ...['--no-locale', '-N', '--wal-segsize=1'],
+  ];
+  const options = { ...asUser, cwd: dirname(data), encoding: 'utf8' } as const;
+  const made = spawnSync(join(bin, 'initdb'), init, options);
+  if (made.status !== 0)
+    throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
 }
 
 function launch(
