@@ -29,20 +29,29 @@ const PROSE = new Set(
     ' ',
   ),
 );
+const LONGEST_PROSE = 12;
 
 export function keyOfPath(path: string): string {
-  return path.split('/').filter(Boolean).slice(-2).join('/');
+  return keyOf(namesOf(path));
 }
+
+function namesOf(path: string): readonly string[] {
+  return path.split('/').filter((name) => name !== '');
+}
+
+const keyOf = (names: readonly string[]): string => names.slice(-2).join('/');
 
 /** The anchors of a chunk: a path with the names in it, or a name with the names that its dots join. */
 function anchorsIn(chunk: string): readonly Anchor[] | null {
   const whole = trimmed(chunk);
-  if (PROSE.has(whole.toLowerCase())) return null;
+  if (whole.length <= LONGEST_PROSE && PROSE.has(whole.toLowerCase())) return null;
   const found: Anchor[] = [];
-  const names = whole.includes('/') ? whole.split('/').filter(Boolean) : [whole];
-  if (names.length > 1 && whole.length <= LONGEST && /[A-Za-z]/.test(whole))
-    found.push({ key: keyOfPath(whole), kind: KIND.path, full: whole });
-  for (const name of names) addName(name, found);
+  if (whole.includes('/')) {
+    const names = namesOf(whole);
+    if (names.length > 1 && whole.length <= LONGEST && /[A-Za-z]/.test(whole))
+      found.push({ key: keyOf(names), kind: KIND.path, full: whole });
+    for (const name of names) addName(name, found);
+  } else addName(whole, found);
   return found.length === 0 ? null : found;
 }
 
@@ -59,14 +68,20 @@ function addName(raw: string, found: Anchor[]): void {
 /** Without the joints at its ends that belong to the sentence around it. */
 function trimmed(chunk: string): string {
   let [from, to] = [0, chunk.length];
-  while (to > from && '$@.+~/#-'.includes(chunk.charAt(to - 1))) to--;
-  if (chunk.startsWith('//')) from = 2;
-  if (/^\.{0,2}\//.test(chunk)) return chunk.slice(from, to);
-  while (from < to && '.-+'.includes(chunk.charAt(from))) from++;
-  return chunk.slice(from, to);
+  while (to > from && isLoose(chunk.charCodeAt(to - 1))) to--;
+  const first = chunk.charCodeAt(0);
+  if (first === SLASH || first === DOT || first === DASH || first === PLUS) {
+    if (chunk.startsWith('//')) from = 2;
+    if (!/^\.{0,2}\//.test(chunk)) while (from < to && '.-+'.includes(chunk.charAt(from))) from++;
+  }
+  return from === 0 && to === chunk.length ? chunk : chunk.slice(from, to);
 }
 
+/** True for a joint that may end a sentence; an underscore belongs to its name. */
+const isLoose = (code: number): boolean => code !== LOW_LINE && CLASS[code] === JOINT;
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const UUID_CHARS = 36;
 const YEAR = /^(?:19|20)\d\d$/;
 const DATA_HEX = 64;
 
@@ -75,7 +90,7 @@ function kindOf(name: string): Kind | undefined {
   const { letters, digits, humps, dots, lows, dashes, hex, upper } = shapeOf(name);
   if (hex && digits > 0 && letters > 0 && name.length >= 7)
     return name.length <= DATA_HEX ? KIND.hash : undefined;
-  if (UUID.test(name)) return KIND.hash;
+  if (name.length === UUID_CHARS && UUID.test(name)) return KIND.hash;
   if (letters === 0) return isTelling(name, digits, dots) ? KIND.number : undefined;
   if (dots > 0) return KIND.dotted;
   if (lows > 0) return KIND.snake;
@@ -143,8 +158,10 @@ const UPPER = 2;
 const DIGIT = 3;
 const JOINT = 4;
 const DOLLAR = 36;
+const PLUS = 43;
 const DASH = 45;
 const DOT = 46;
+const SLASH = 47;
 const LOW_LINE = 95;
 const COMMA = 44;
 

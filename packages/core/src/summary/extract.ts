@@ -93,9 +93,9 @@ class Extract {
   summary(): Summary {
     const bare = this.#withoutNotes();
     const need = needs(this.#survey);
-    const left = this.#room.chars - renderEssentials(bare, this.#room).length;
-    const selection = new Selection(need, left);
-    this.#showWhatStands(selection, bare);
+    const told = renderEssentials(bare, this.#room);
+    const selection = new Selection(need, this.#room.chars - told.length);
+    this.#showWhatStands(selection, told);
     const quotable = this.#quotable;
     const chooser = new NoteChooser(
       this.#survey,
@@ -115,10 +115,11 @@ class Extract {
     for (let round = 0; round < ROUNDS; round++) {
       selection.spend();
       summary = this.#with(bare, chooser.chosen());
+      if (selection.exhausted) break;
       const text = renderEssentials(summary, this.#room);
       const tokens = counter.text(text);
       selection.roomChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
-      if (selection.roomChars < 60 || selection.exhausted) break;
+      if (selection.roomChars < 60) break;
     }
     return summary;
   }
@@ -149,7 +150,7 @@ class Extract {
   }
 
   /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are no notes. */
-  #showWhatStands(selection: Selection, bare: Summary): void {
+  #showWhatStands(selection: Selection, told: string): void {
     const { kept = [] } = this.#request;
     const show = (key: string): void => {
       const id = this.#survey.idOf(key);
@@ -158,8 +159,7 @@ class Extract {
     for (const { shown } of kept)
       for (const { mentions } of scan(shown, this.#survey.reader))
         for (const { anchor } of mentions) show(anchor.key);
-    const text = renderEssentials(bare, this.#room);
-    this.#survey.reader.read(text, 0, text.length, (anchors) => {
+    this.#survey.reader.read(told, 0, told.length, (anchors) => {
       for (const { key } of anchors) show(key);
     });
   }

@@ -69,10 +69,12 @@ const log = Math.log2;
 
 /** Gives the row of every anchor, one after the other, in one array that is written over. */
 export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) => void): void {
-  const heat = heatOf(survey);
+  const fading = new Fading(survey);
+  const heat = heatOf(survey, fading);
   const topic = topicOf(survey);
   const now = survey.end;
-  const age = (at: number): number => (at < 0 ? NEVER : log(1 + now - at));
+  const ages = Float64Array.from({ length: now + 1 }, (_, at) => log(1 + now - at));
+  const age = (at: number): number => (at < 0 ? NEVER : (ages[at] ?? log(1 + now - at)));
   const turns = Math.max(1, survey.turns);
   const sinceUser = age(survey.lastUser);
   const length = Math.max(1, now - survey.begin);
@@ -81,7 +83,8 @@ export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) =
     const { key, kind } = survey.anchors[id] as Survey['anchors'][number];
     const row = survey.rows[id] as Row;
     const file = fileOf(survey, row, kind === KIND.path ? key : undefined);
-    const texts = row.byVoice.reduce((sum, n) => sum + n, 0);
+    const [byUser, byText, byArgs, byTool, bySystem] = row.byVoice;
+    const texts = byUser + byText + byArgs + byTool + bySystem;
     const own = Math.max(row.lastBy[VOICE.text], row.lastBy[VOICE.args]);
     const pieces = heat.pieces[id] as number;
     let f = 0;
@@ -93,7 +96,11 @@ export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) =
     x[f++] = key.length;
     x[f++] = log(1 + row.count);
     x[f++] = log(1 + texts);
-    for (const count of row.byVoice) x[f++] = count;
+    x[f++] = byUser;
+    x[f++] = byText;
+    x[f++] = byArgs;
+    x[f++] = byTool;
+    x[f++] = bySystem;
     x[f++] = age(
       Math.max(own, row.lastBy[VOICE.user], row.lastBy[VOICE.tool], row.lastBy[VOICE.system]),
     );
@@ -113,17 +120,17 @@ export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) =
     x[f++] = age(row.lastEdit);
     x[f++] = row.leastBeside;
     x[f++] = row.lastBeside;
-    for (const sums of [row.any, row.own])
-      for (let k = 0; k < 3; k++) x[f++] = (sums[k] as number) * faded(row, now, k);
+    for (let k = 0; k < 3; k++) x[f++] = (row.any[k] as number) * fading.of(row, k);
+    for (let k = 0; k < 3; k++) x[f++] = (row.own[k] as number) * fading.of(row, k);
     x[f++] = file === undefined ? NO_FILE : age(file.touchedAt);
     x[f++] = file === undefined ? NO_FILE : age(file.editedAt);
     x[f++] = file === undefined ? -1 : file.edits;
     x[f++] = file === undefined ? -1 : file.reads;
     x[f++] = sinceUser;
     x[f++] = row.turns / turns;
-    x[f++] = (row.byVoice[VOICE.text] + row.byVoice[VOICE.args]) / texts;
+    x[f++] = (byText + byArgs) / texts;
     x[f++] = isUpper(key.charCodeAt(0)) ? 1 : 0;
-    x[f++] = kind === KIND.path ? (survey.fulls[id] as string).split('/').length : 0;
+    x[f++] = kind === KIND.path ? namesOf(survey.fulls[id] as string) : 0;
     x[f++] = row.heads / texts;
     x[f++] = heat.line[id] as number;
     x[f++] = (heat.mean[id] as number) / pieces;
@@ -142,8 +149,26 @@ function fileOf(survey: Survey, row: Row, path: string | undefined): FileTrail |
   return (path === undefined ? undefined : survey.files.endingIn(path)) ?? row.file;
 }
 
-function faded({ fadedAt }: Row, now: number, k: number): number {
-  return Math.exp((fadedAt - now) / (FADES[k] as number));
+/** How many names the slashes of a path part. */
+function namesOf(path: string): number {
+  let names = 1;
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) names++;
+  return names;
+}
+
+/** What is left at the end of a conversation of what was named in each of its messages, by each of FADES. */
+class Fading {
+  readonly #left: readonly Float64Array[];
+
+  constructor({ end }: Survey) {
+    this.#left = FADES.map((fade) =>
+      Float64Array.from({ length: end + 1 }, (_, at) => Math.exp((at - end) / fade)),
+    );
+  }
+
+  of({ fadedAt }: Row, k: number): number {
+    return (this.#left[k] as Float64Array)[fadedAt] as number;
+  }
 }
 
 function isUpper(code: number): boolean {
@@ -165,13 +190,13 @@ interface Heat {
   readonly stemOwn: Float64Array;
 }
 
-function heatOf(survey: Survey): Heat {
+function heatOf(survey: Survey, fading: Fading): Heat {
   const count = survey.anchors.length;
   const zeros = (): Float64Array => new Float64Array(count);
   const own = zeros();
   for (let id = 0; id < count; id++) {
     const row = survey.rows[id] as Row;
-    own[id] = Math.min(HOTTEST, row.own[2] * faded(row, survey.end, 2));
+    own[id] = Math.min(HOTTEST, row.own[2] * fading.of(row, 2));
   }
   const heat = { line: zeros(), mean: zeros(), text: zeros(), others: zeros(), pieces: zeros() };
   for (const placed of survey.placed) warm(placed, own, heat);
@@ -243,15 +268,32 @@ interface Topic {
   readonly user: Float64Array;
 }
 
+/** A word inside anchors: in how many, and how much it tells therefore; whether it is talked about now. */
+interface Word {
+  anchors: number;
+  rarity: number;
+  readonly recent: boolean;
+  readonly asked: boolean;
+}
+
 function topicOf(survey: Survey): Topic {
   const count = survey.anchors.length;
   const { recent, asked } = talkedAbout(survey);
-  const inAnchors = new Map<string, number>();
+  const known = new Map<string, Word>();
   const own = survey.anchors.map(({ key }) => {
-    const words = [...new Set(subwords(key))];
-    for (const word of words) inAnchors.set(word, (inAnchors.get(word) ?? 0) + 1);
+    const words: Word[] = [];
+    for (const spelling of subwords(key)) {
+      let word = known.get(spelling);
+      if (word === undefined) {
+        word = { anchors: 0, rarity: 0, recent: recent.has(spelling), asked: asked.has(spelling) };
+        known.set(spelling, word);
+      }
+      if (!words.includes(word)) words.push(word);
+    }
+    for (const word of words) word.anchors++;
     return words;
   });
+  for (const word of known.values()) word.rarity = 1 - Math.log(word.anchors) / Math.log(2 + count);
   const topic = {
     share: new Float64Array(count),
     best: new Float64Array(count),
@@ -260,13 +302,12 @@ function topicOf(survey: Survey): Topic {
   own.forEach((words, id) => {
     let [hit, all, most, mostUser] = [0, 0, 0, 0];
     for (const word of words) {
-      const rarity = 1 - Math.log(inAnchors.get(word) ?? 1) / Math.log(2 + count);
-      all += rarity;
-      if (recent.has(word)) {
-        hit += rarity;
-        most = Math.max(most, rarity);
+      all += word.rarity;
+      if (word.recent) {
+        hit += word.rarity;
+        most = Math.max(most, word.rarity);
       }
-      if (asked.has(word)) mostUser = Math.max(mostUser, rarity);
+      if (word.asked) mostUser = Math.max(mostUser, word.rarity);
     }
     topic.share[id] = all === 0 ? 0 : hit / all;
     topic.best[id] = most;

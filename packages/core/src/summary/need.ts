@@ -40,7 +40,9 @@ export function scoreOf(
     let node = 0;
     while (node < inner) {
       const at = from + node;
-      node = 2 * node + ((row[features[at] as number] as number) <= (limits[at] as number) ? 1 : 2);
+      const left = (row[features[at] as number] as number) <= (limits[at] as number);
+      // A number in place of a branch: nothing foretells which way a row goes.
+      node = 2 * node + 2 - Number(left);
     }
     score += leaves[leaf + node - inner] as number;
   }

@@ -29,10 +29,15 @@ function quotedLine(line: string): string {
 
 /** Arguments are JSON: a line of them ends before an escaped line feed and behind a value. */
 function broken(args: string): string {
-  const feeds = args.includes(String.raw`\n`)
-    ? args.replace(/\\\\|\\n/g, (found) => (found === String.raw`\n` ? `\n${found}` : found))
-    : args;
+  const feeds = args.includes(FEED) ? beforeFeeds(args) : args;
   return feeds.includes('","') ? feeds.replace(/",(?="[\w-]{1,40}":)/g, '",\n') : feeds;
+}
+
+const FEED = String.raw`\n`;
+
+function beforeFeeds(args: string): string {
+  if (!args.includes('\\\\')) return args.replaceAll(FEED, `\n${FEED}`);
+  return args.replace(/\\\\|\\n/g, (found) => (found === FEED ? `\n${found}` : found));
 }
 
 const ESCAPED_MARGIN = /^(?:\\[nrt]|\s)+/;
@@ -73,8 +78,7 @@ const FRAME =
 export function tells(line: string): boolean {
   if (LONE_WORD.test(line) || FRAME.test(line)) return false;
   if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
-  for (const word of tellingWords(line)) if (!CODE_WORDS.has(word)) return true;
-  return false;
+  return tellingWords(line).some((word) => !CODE_WORDS.has(word));
 }
 
 /** The beginning of a line, cut at a space where one is near. */
@@ -86,18 +90,54 @@ export function shortened(line: string, most: number): string {
 
 const WORD = /[a-z][a-z0-9]{2,}/g;
 
-/** The words of a text that tell something. */
-export function tellingWords(text: string): Set<string> {
-  const words = new Set<string>();
-  for (const word of text.toLowerCase().match(WORD) ?? []) if (!STOP.has(word)) words.add(word);
-  return words;
+/** A name with fewer words beside it says too little alone. */
+export const ENOUGH_WORDS = 3;
+
+export function tellingWords(text: string): TellingWords {
+  return new TellingWords(text.toLowerCase());
 }
 
-/** How many words stand beside a name. */
-export function wordsBeside(words: ReadonlySet<string>, name: string): number {
-  let beside = words.size;
-  for (const word of new Set(name.toLowerCase().match(WORD) ?? [])) if (words.has(word)) beside--;
+/** How many words stand beside a name; more than enough are not counted. */
+export function wordsBeside(words: TellingWords, name: string): number {
+  const own: readonly string[] = name.toLowerCase().match(WORD) ?? [];
+  let beside = 0;
+  words.some((word) => !own.includes(word) && ++beside === ENOUGH_WORDS);
   return beside;
+}
+
+/** The words of a text that tell something, each once, read only as far as they are asked for. */
+class TellingWords {
+  readonly #text: string;
+  readonly #found: string[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  some(passes: (word: string) => boolean): boolean {
+    for (let k = 0; ; k++) {
+      const word = this.#found[k] ?? this.#next();
+      if (word === undefined) return false;
+      if (passes(word)) return true;
+    }
+  }
+
+  #next(): string | undefined {
+    WORD.lastIndex = this.#at;
+    for (
+      let word = WORD.exec(this.#text)?.[0];
+      word !== undefined;
+      word = WORD.exec(this.#text)?.[0]
+    )
+      if (!STOP.has(word) && !this.#found.includes(word)) {
+        this.#at = WORD.lastIndex;
+        this.#found.push(word);
+        return word;
+      }
+    this.#at = this.#text.length;
+    return undefined;
+  }
 }
 
 /** A stretch of a text and how it reads. */
@@ -105,17 +145,15 @@ export interface Stretch {
   readonly start: number;
   readonly end: number;
   readonly body: string;
-  readonly words: ReadonlySet<string>;
+  readonly words: TellingWords;
 }
 
 const REACH = 180;
-/** A name with fewer words beside it says too little alone. */
-export const ENOUGH_WORDS = 3;
 
 /** The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone. */
 export function stretchOf({ text, voice }: Segment, piece: Piece, name: string): Stretch {
   const escaped = isEscaped(text, voice);
-  const feed = escaped ? String.raw`\n` : '\n';
+  const feed = escaped ? FEED : '\n';
   let { start, end } = piece;
   let body = quoted(text.slice(start, end), voice);
   let words = tellingWords(body);

@@ -6,8 +6,7 @@ import {
   type Message,
   type Outcome,
 } from '../thread/message.ts';
-import type { AnchorReader } from './anchor.ts';
-import { chunkEnd, type Anchor } from './anchor.ts';
+import { chunkEnd, type Anchor, type AnchorReader, type Met } from './anchor.ts';
 import { touchedBy, type Touched } from './touch.ts';
 
 /** Whose words a text is. */
@@ -127,6 +126,9 @@ class Lines {
   /** The next escaped line feed and the next value of arguments, as far as they were looked for. */
   #feedAt = -1;
   #valueAt = -1;
+  /** Where the piece ends that is read, and its mentions. */
+  #end = 0;
+  #own: number[] = [];
 
   constructor(text: string, voice: Voice, reader: AnchorReader) {
     this.#text = text;
@@ -182,26 +184,28 @@ class Lines {
   }
 
   #piece(start: number, end: number): void {
-    const text = this.#text;
-    let own: number[] | null = null;
-    const hash = this.#reader.read(text, start, end, (anchors, from, to) => {
-      const calls = to < end && text.charCodeAt(to) === PARENTHESIS ? 1 : 0;
-      const escaped = from > 0 && text.charCodeAt(from - 1) === BACKSLASH ? 1 : 0;
-      const alone = anchors.length === 1 ? 1 : 0;
-      for (const anchor of anchors) {
-        const at = this.#mention(anchor, from);
-        const mention = this.mentions[at] as Mention;
-        mention.count++;
-        mention.last = from;
-        mention.calls += calls;
-        mention.escaped += escaped;
-        mention.alone += alone;
-        if (own === null) own = [at];
-        else if (!own.includes(at)) own.push(at);
-      }
-    });
-    if (own !== null) this.pieces.push({ start, end, mentions: own, hash });
+    this.#end = end;
+    this.#own = [];
+    const hash = this.#reader.read(this.#text, start, end, this.#met);
+    if (this.#own.length > 0) this.pieces.push({ start, end, mentions: this.#own, hash });
   }
+
+  readonly #met: Met = (anchors, from, to) => {
+    const text = this.#text;
+    const calls = to < this.#end && text.charCodeAt(to) === PARENTHESIS ? 1 : 0;
+    const escaped = from > 0 && text.charCodeAt(from - 1) === BACKSLASH ? 1 : 0;
+    const alone = anchors.length === 1 ? 1 : 0;
+    for (const anchor of anchors) {
+      const at = this.#mention(anchor, from);
+      const mention = this.mentions[at] as Mention;
+      mention.count++;
+      mention.last = from;
+      mention.calls += calls;
+      mention.escaped += escaped;
+      mention.alone += alone;
+      if (!this.#own.includes(at)) this.#own.push(at);
+    }
+  };
 
   #mention(anchor: Anchor, first: number): number {
     let at = this.#byKey.get(anchor.key);
