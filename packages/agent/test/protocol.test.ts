@@ -36,7 +36,7 @@ test('B14 JSON: a client does a long task with compaction, queue, branch, undo, 
   assert.deepEqual([hello['version'], hello['messages']], [1, 0]);
 
   // A long task; a message sent in the middle of a compaction is queued, sent, and answered.
-  client.send('do 24 steps');
+  client.send('do 18 steps');
   await client.until(({ type }) => type === 'compaction-start');
   client.send('hurry up');
   await client.until(
@@ -49,15 +49,15 @@ test('B14 JSON: a client does a long task with compaction, queue, branch, undo, 
     .filter(({ type }) => type === 'assistant')
     .map(({ text }) => String(text));
   assert.ok(said.some((text) => text.startsWith('Heard: hurry up')));
-  assert.equal(said.at(-1), 'All 24 steps are done.');
-  assert.equal(client.lines.filter(({ type }) => type === 'tool-end').length, 24);
+  assert.equal(said.at(-1), 'All 18 steps are done.');
+  assert.equal(client.lines.filter(({ type }) => type === 'tool-end').length, 18);
 
   // B15: /branch lists what was said before and after the compaction.
   await client.turn('thank you');
   const branches = await client.command('/branch');
   assert.deepEqual(
     (branches['data'] as { text: string }[]).map(({ text }) => text),
-    ['do 24 steps', 'hurry up', 'thank you'],
+    ['do 18 steps', 'hurry up', 'thank you'],
   );
   const before = await client.command('/context');
   assert.ok((before['data'] as { summaries: number }).summaries > 0);
@@ -99,9 +99,9 @@ test('B14 JSON: a client does a long task with compaction, queue, branch, undo, 
   const session = client.lines.findLast(({ type }) => type === 'session')?.['session'];
 
   // kill -9 in the middle of a task; the next process goes on.
-  client.send('do 40 steps');
+  client.send('do 8 steps');
   await client.until(
-    ({ type, text }) => type === 'tool-end' && /step 2 of 40/.test(String(text)),
+    ({ type, text }) => type === 'tool-end' && /step 2 of 8/.test(String(text)),
     from,
   );
   client.kill();
@@ -113,7 +113,7 @@ test('B14 JSON: a client does a long task with compaction, queue, branch, undo, 
   const goneOn = await next.turn('go on');
   assert.equal(
     goneOn.findLast(({ type }) => type === 'assistant')?.['text'],
-    'All 40 steps are done.',
+    'All 8 steps are done.',
   );
   assert.equal(await next.end(), 0);
 });
@@ -248,7 +248,7 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
       .map(({ text }) => text);
 
   // A long task; what is said in the middle of a compaction is queued, sent, and answered.
-  await client.call('say', { text: 'do 24 steps' });
+  await client.call('say', { text: 'do 18 steps' });
   await client.until(isEvent('compaction-start'));
   assert.deepEqual(await client.call('say', { text: 'hurry up' }), { queued: true });
   assert.deepEqual(await client.call('rest'), { reason: 'done' });
@@ -256,8 +256,8 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
     type === 'assistant' ? [String(text)] : [],
   );
   assert.ok(answers.some((text) => text.startsWith('Heard: hurry up')));
-  assert.equal(answers.at(-1), 'All 24 steps are done.');
-  assert.equal(client.events.filter(({ type }) => type === 'tool-end').length, 24);
+  assert.equal(answers.at(-1), 'All 18 steps are done.');
+  assert.equal(client.events.filter(({ type }) => type === 'tool-end').length, 18);
   await client.call('say', { text: 'thank you' });
   await client.call('rest');
 
@@ -265,7 +265,7 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
   const listed = (await command('branch')) as unknown as readonly { text: string }[];
   assert.deepEqual(
     listed.map(({ text }) => text),
-    ['do 24 steps', 'hurry up', 'thank you'],
+    ['do 18 steps', 'hurry up', 'thank you'],
   );
   const late = await command('branch', '3');
   assert.ok(Number((await command('context'))['summaries']) > 0);
@@ -280,7 +280,7 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
   await client.call('rest');
   assert.equal((await command('undo'))['undone'], 'compaction');
   assert.equal((await command('undo', 'turn'))['undone'], 'turn');
-  assert.deepEqual(await said(), ['do 24 steps', 'hurry up']);
+  assert.deepEqual(await said(), ['do 18 steps', 'hurry up']);
 
   // A hand-over starts a new session with what matters, and goes on.
   const { session, from } = await command('handoff', 'write the report on the steps');
@@ -294,10 +294,10 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
 
   // kill -9 in the middle of a task; the next process goes on with it.
   const at = client.lines.length;
-  await client.call('say', { text: 'do 40 steps' });
+  await client.call('say', { text: 'do 8 steps' });
   await client.until(
     (line) =>
-      isEvent('tool-end')(line) && /step 2 of 40/.test(String((line['params'] as Line)['text'])),
+      isEvent('tool-end')(line) && /step 2 of 8/.test(String((line['params'] as Line)['text'])),
     at,
   );
   client.kill();
@@ -309,7 +309,7 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
   await next.call('goOn');
   assert.deepEqual(await next.call('rest'), { reason: 'done' });
   const last = next.events.findLast(({ type }) => type === 'assistant');
-  assert.equal(last?.['text'], 'All 40 steps are done.');
+  assert.equal(last?.['text'], 'All 8 steps are done.');
   await next.call('shutdown');
   assert.equal(await next.end(), 0);
 });

@@ -150,7 +150,7 @@ export class TestTerminal {
     const deadline = Date.now() + timeoutMs;
     while (!done()) {
       if (Date.now() > deadline) throw new Error(problem());
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 }
