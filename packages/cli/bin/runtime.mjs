@@ -1,5 +1,4 @@
 // Plain JavaScript for Node 18 and later: it runs before a Node that can strip types has been found.
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
@@ -59,6 +58,8 @@ function resolved(specifier) {
  * @returns {Promise<number>} The exit code, or 128 plus the number of the signal that ended the command.
  */
 export async function runCommand(command, args, options = {}) {
+  // Whoever runs nothing else need not wait for it.
+  const { spawn } = await import('node:child_process');
   const child = spawn(command, args, { stdio: 'inherit', ...options });
   /** @param {NodeJS.Signals} signal */
   const passOn = (signal) => {
