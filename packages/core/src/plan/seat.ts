@@ -78,16 +78,39 @@ function isWhole(text: string, kept: readonly Stretch[]): boolean {
 /** The arguments stay a JSON object that names every field; only long values are cut. */
 function shortCall(call: CallPart, record: ExternalizeRecord): CallPart {
   if (call.args.length <= record.argsChars) return call;
-  const args = parseJson(call.args);
-  const fields = isJsonObject(args) ? Object.entries(args) : [];
+  const fields = fieldsOfCall(call);
   const where = record.unstored === true ? 'recall finds it' : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
   const room = fairShare(
-    fields.map(([, value]) => valueText(value ?? null).length),
+    fields.map(({ text }) => text.length),
     record.argsChars,
   );
-  for (const [name, value] of fields) short[name] = shortValue(value ?? null, room);
+  for (const { name, value, text } of fields)
+    short[name] = text.length <= room ? value : cutValue(text, room);
   return { ...call, args: JSON.stringify(short) };
+}
+
+/** An argument of a call, and the text that it is shown as. */
+interface Field {
+  readonly name: string;
+  readonly value: Json;
+  readonly text: string;
+}
+
+const fieldsOfCalls = new WeakMap<CallPart, readonly Field[]>();
+
+/** Arguments are read once: a size that fits is found by trying many. */
+function fieldsOfCall(call: CallPart): readonly Field[] {
+  let fields = fieldsOfCalls.get(call);
+  if (fields === undefined) {
+    const args = parseJson(call.args);
+    fields = Object.entries(isJsonObject(args) ? args : {}).map(([name, value = null]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return { name, value, text };
+    });
+    fieldsOfCalls.set(call, fields);
+  }
+  return fields;
 }
 
 /** The most that each of some lengths may have so that all fit together: what short ones do not need, long ones get. */
@@ -100,15 +123,6 @@ function fairShare(lengths: readonly number[], total: number): number {
     rest -= 1;
   }
   return total;
-}
-
-function valueText(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function shortValue(value: Json, chars: number): Json {
-  const text = valueText(value);
-  return text.length <= chars ? value : cutValue(text, chars);
 }
 
 /** What stands in for content that was moved to an artifact, with the way to read it back. */

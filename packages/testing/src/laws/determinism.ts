@@ -92,8 +92,9 @@ function isSame(a: PromptMessage, b: PromptMessage | undefined): boolean {
 }
 
 function hasSameFields(a: Source, b: Source): boolean {
-  const fields = Object.entries(a);
-  const other: Readonly<Record<string, unknown>> = b;
-  if (fields.length !== Object.keys(b).length) return false;
-  return fields.every(([name, value]) => value === other[name]);
+  const [one, other]: readonly Readonly<Record<string, unknown>>[] = [a, b];
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length && names.every((name) => one?.[name] === other?.[name])
+  );
 }
