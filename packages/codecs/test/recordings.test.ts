@@ -4,7 +4,7 @@ import { recordings } from './recordings.ts';
 import { WIRE_FORMS } from './wire-forms.ts';
 
 /** All of them are compacted by the soak test. */
-const COMPACTED_STEP = 80;
+const COMPACTED_STEP = 130;
 
 for (const form of WIRE_FORMS) {
   test(`${form.codec.name}: every recorded conversation is decoded and encoded to equal JSON`, () => {

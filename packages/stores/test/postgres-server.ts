@@ -89,12 +89,9 @@ function copied(from: string, to: string): boolean {
 }
 
 function initialise(bin: string, data: string): void {
-  const init = [
-    ...['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'],
-    ...['--no-locale', '-N', '--wal-segsize=1'],
-  ];
+  const settings = '-U postgres -A trust -E UTF8 --no-locale -N --wal-segsize=1'.split(' ');
   const options = { ...asUser, cwd: dirname(data), encoding: 'utf8' } as const;
-  const made = spawnSync(join(bin, 'initdb'), init, options);
+  const made = spawnSync(join(bin, 'initdb'), ['-D', data, ...settings], options);
   if (made.status !== 0)
     throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
 }
