@@ -180,12 +180,19 @@ export function chunkEnd(text: string, at: number): number {
 /** Told of each chunk that holds anchors: where it is, and what they are. */
 export type Met = (anchors: readonly Anchor[], start: number, end: number) => void;
 
+/** A chunk that was taken apart. */
+interface Known {
+  readonly chunk: string;
+  readonly anchors: readonly Anchor[] | null;
+}
+
 /**
  * Reads texts chunk by chunk (a chunk has no space) and remembers what each spelling holds, so that a name that
  * comes a thousand times is taken apart once. One reader serves a run over some messages; it is dropped with it.
  */
 export class AnchorReader {
-  readonly #known = new Map<string, readonly Anchor[] | null>();
+  /** By a hash that is taken in passing, so that a known chunk need not be cut out of its text. */
+  readonly #known = new Map<number, Known>();
 
   /** Reads a stretch of a text. The answer is a hash of its names and words, the same for the same line elsewhere. */
   read(text: string, start: number, end: number, met: Met): number {
@@ -198,13 +205,14 @@ export class AnchorReader {
         continue;
       }
       const from = i;
-      let [lower, upper, digit, joint] = [0, 0, 0, 0];
+      let [lower, upper, digit, joint, own] = [0, 0, 0, 0, 0];
       do {
         if (kind === 1) lower++;
         else if (kind === UPPER) upper++;
         else if (kind === 3) digit++;
         else joint++;
         hash = (Math.imul(hash, 31) + code) | 0;
+        own = (Math.imul(own, 31) + code) | 0;
         code = ++i < end ? text.charCodeAt(i) : 0;
         kind = code < 128 ? (CLASS[code] as number) : 0;
       } while (kind !== 0);
@@ -213,18 +221,19 @@ export class AnchorReader {
       const size = i - from;
       if (size < SHORTEST || size > LONGEST_CHUNK) continue;
       if (joint === 0 && digit === 0 && isWord(text.charCodeAt(from), lower, upper)) continue;
-      const anchors = this.#anchors(text.slice(from, i));
+      const anchors = this.#anchors(text, from, i, own);
       if (anchors !== null) met(anchors, from, i);
     }
     return hash;
   }
 
-  #anchors(chunk: string): readonly Anchor[] | null {
-    let anchors = this.#known.get(chunk);
-    if (anchors === undefined) {
-      anchors = anchorsIn(chunk);
-      this.#known.set(chunk, anchors);
-    }
+  #anchors(text: string, from: number, to: number, hash: number): readonly Anchor[] | null {
+    const known = this.#known.get(hash);
+    if (known?.chunk.length === to - from && text.startsWith(known.chunk, from))
+      return known.anchors;
+    const chunk = text.slice(from, to);
+    const anchors = anchorsIn(chunk);
+    this.#known.set(hash, { chunk, anchors });
     return anchors;
   }
 }

@@ -212,14 +212,19 @@ function warm(
   let total = 0;
   let size = 0;
   for (const piece of segment.pieces) {
-    let [best, second, bestId] = [0, 0, -1];
+    let best = 0;
+    let second = 0;
+    let bestId = -1;
     const besides = piece.mentions.length - 1;
     for (const at of piece.mentions) {
       const id = ids[at] as number;
       const value = own[id] as number;
       total += value;
-      if (value > best) [second, best, bestId] = [best, value, id];
-      else if (value > second) second = value;
+      if (value > best) {
+        second = best;
+        best = value;
+        bestId = id;
+      } else if (value > second) second = value;
     }
     size += piece.mentions.length;
     for (const at of piece.mentions) {
@@ -300,7 +305,10 @@ function topicOf(survey: Survey): Topic {
     user: new Float64Array(count),
   };
   own.forEach((words, id) => {
-    let [hit, all, most, mostUser] = [0, 0, 0, 0];
+    let hit = 0;
+    let all = 0;
+    let most = 0;
+    let mostUser = 0;
     for (const word of words) {
       all += word.rarity;
       if (word.recent) {

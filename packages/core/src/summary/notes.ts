@@ -135,10 +135,7 @@ export class NoteChooser {
     const { placed } = this.#survey;
     const { need, shown, roomChars } = this.#selection;
     const least = nthLargest(need, Math.ceil(Math.max(roomChars, 0) / CHARS_PER_ANCHOR));
-    const best = new Map<
-      number,
-      { readonly of: number; readonly piece: Piece; readonly density: number }[]
-    >();
+    const best = new Map<number, Candidate[]>();
     for (let of = placed.length - 1; of >= 0; of--) {
       if (!this.#mayQuote(of) || this.#carried.has(of)) continue;
       const { segment, ids } = placed[of] as Placed;
@@ -155,12 +152,7 @@ export class NoteChooser {
             best.set(id, [{ of, piece, density }]);
             continue;
           }
-          if (list.length === PIECES_PER_ANCHOR && (list.at(-1)?.density ?? 0) >= density) continue;
-          if (list.some((other) => other.piece.hash === piece.hash)) continue;
-          let place = list.length;
-          while (place > 0 && (list[place - 1]?.density ?? 0) < density) place--;
-          list.splice(place, 0, { of, piece, density });
-          if (list.length > PIECES_PER_ANCHOR) list.pop();
+          place(list, { of, piece, density });
         }
       }
     }
@@ -392,6 +384,25 @@ export class NoteChooser {
     const { call } = this.#survey.placed[of] as Placed;
     return call === undefined ? index : (this.#survey.placed[call] as Placed).index;
   }
+}
+
+/** A piece that may be quoted for an anchor in it: how much it holds for its length. */
+interface Candidate {
+  readonly of: number;
+  readonly piece: Piece;
+  readonly density: number;
+}
+
+/** Puts a candidate among the best few, unless an equal line is there. */
+function place(best: Candidate[], candidate: Candidate): void {
+  const { piece, density } = candidate;
+  const isFull = best.length === PIECES_PER_ANCHOR;
+  if (isFull && (best[PIECES_PER_ANCHOR - 1] as Candidate).density >= density) return;
+  for (const other of best) if (other.piece.hash === piece.hash) return;
+  let at = isFull ? best.length - 1 : best.length;
+  for (; at > 0 && (best[at - 1] as Candidate).density < density; at--)
+    best[at] = best[at - 1] as Candidate;
+  best[at] = candidate;
 }
 
 /** Ends the line of a call that failed. */

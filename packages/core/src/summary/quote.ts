@@ -10,14 +10,19 @@ export function quoted(text: string, voice: Voice): string {
   const isCall = voice === VOICE.args;
   const whole = isCall ? broken(text) : text;
   const line = isCall ? argumentLine : quotedLine;
-  if (!LINE_END.test(whole)) return line(whole);
-  const lines = whole
-    .split(LINE_END)
-    .map(line)
-    .filter((one, i, all) => one !== '' && one !== all[i - 1]);
+  const raw = linesOf(whole);
+  if (raw.length === 1) return line(whole);
+  const lines = raw.map(line).filter((one, i, all) => one !== '' && one !== all[i - 1]);
   if (lines.length < 2) return lines.join('');
   const telling = lines.filter(tells);
   return (telling.length > 0 ? telling : lines).join('\n');
+}
+
+const RARE_LINE_END = /[\r\v\f\u0085\u2028\u2029]/;
+
+/** The lines of a text, whatever ends them. */
+export function linesOf(text: string): readonly string[] {
+  return text.split(RARE_LINE_END.test(text) ? LINE_END : '\n');
 }
 
 function quotedLine(line: string): string {
@@ -99,9 +104,11 @@ export function tellingWords(text: string): TellingWords {
 
 /** How many words stand beside a name; more than enough are not counted. */
 export function wordsBeside(words: TellingWords, name: string): number {
-  const own: readonly string[] = name.toLowerCase().match(WORD) ?? [];
+  const own = name.toLowerCase();
+  const isOwn = (word: string): boolean =>
+    own.includes(word) && (own.match(WORD) ?? []).includes(word);
   let beside = 0;
-  words.some((word) => !own.includes(word) && ++beside === ENOUGH_WORDS);
+  words.some((word) => !isOwn(word) && ++beside === ENOUGH_WORDS);
   return beside;
 }
 

@@ -1,5 +1,6 @@
-import { headOf, LINE_END, tailOf } from '../thread/text.ts';
+import { headOf, tailOf } from '../thread/text.ts';
 import type { Counter } from '../tokens/counter.ts';
+import { linesOf } from './quote.ts';
 import type { ArtifactReference, Fact, FileRecord, Note, Summary, ToolOutcome } from './summary.ts';
 
 /** Raised when the same summary would render to other bytes. */
@@ -358,11 +359,11 @@ function noteLine(note: Note, file: FileRecord | undefined, root: string): Line 
 
 /** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */
 function quoteLines(text: string): string {
-  return `· ${text.split(LINE_END).join('\n· ')}`;
+  return `· ${linesOf(text).join('\n· ')}`;
 }
 
 const INDENT = '\n  ';
-const indented = (text: string): string => text.split(LINE_END).join(INDENT);
+const indented = (text: string): string => linesOf(text).join(INDENT);
 
 const place = (at: number | undefined, turn: number): string =>
   at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
