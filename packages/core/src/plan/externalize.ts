@@ -2,6 +2,7 @@ import { hasResults, resultsOf } from '../thread/message.ts';
 import { spanOf } from '../thread/span.ts';
 import { excerptRecord, moveToArtifact } from './artifact-record.ts';
 import type { Draft, Entry } from './draft.ts';
+import type { Remainder } from './excerpt.ts';
 import { seated } from './seat.ts';
 import type { Proposal, Situation, Strategy } from './strategy.ts';
 import { shorten } from './shorten.ts';
@@ -22,15 +23,22 @@ const DEFAULTS: ExternalizeOptions = { overTokens: 1_000, keptChars: 900 };
  */
 export function externalize(options: Partial<ExternalizeOptions> = {}): Strategy {
   const { overTokens, keptChars } = { ...DEFAULTS, ...options };
+  const chosen = new WeakMap<Entry, Remainder>();
   return {
     name: 'externalize',
     aggressiveness: 1,
     propose(situation) {
       const { draft, cut, targetTokens } = situation;
-      const proposals = draft.entries
+      const large = draft.entries
         .slice(0, cut.index)
-        .filter((entry) => isLarge(situation, entry, overTokens))
-        .flatMap((entry) => proposeExcerpt(draft, entry, keptChars));
+        .filter((entry) => isLarge(situation, entry, overTokens));
+      const most = large.reduce((sum, { tokens }) => sum + tokens, 0);
+      if (draft.tokens - most > targetTokens) return [];
+      const proposals = large.flatMap((entry) => {
+        const kept = valued(draft, entry, keptChars);
+        chosen.set(entry, kept);
+        return proposeExcerpt(draft, entry, kept);
+      });
       const freed = proposals.reduce((sum, proposal) => sum + proposal.tokensFreed, 0);
       return draft.tokens - freed > targetTokens ? [] : proposals;
     },
@@ -38,9 +46,10 @@ export function externalize(options: Partial<ExternalizeOptions> = {}): Strategy
       const { draft, targetTokens } = situation;
       const entry = draft.entry(proposal.span.ids[0]);
       const tokensFreed = draft.tokens - targetTokens;
-      if (entry === undefined || tokensFreed < proposal.tokensFreed)
+      const kept = entry === undefined ? undefined : chosen.get(entry);
+      if (kept === undefined || tokensFreed < proposal.tokensFreed)
         return shorten({ ...proposal, tokensFreed }, situation, hands);
-      return moveToArtifact(proposal, situation, hands, valued(draft, entry, keptChars));
+      return moveToArtifact(proposal, situation, hands, kept);
     },
   };
 }
@@ -52,10 +61,10 @@ function isLarge({ draft, tools }: Situation, entry: Entry, overTokens: number):
   return entry.tokens >= (own ?? overTokens);
 }
 
-function proposeExcerpt(draft: Draft, entry: Entry, keptChars: number): readonly Proposal[] {
+function proposeExcerpt(draft: Draft, entry: Entry, kept: Remainder): readonly Proposal[] {
   const span = spanOf([entry.node]);
   if (span === undefined) return [];
-  const record = excerptRecord(draft, entry, valued(draft, entry, keptChars));
+  const record = excerptRecord(draft, entry, kept);
   const tokensFreed = entry.tokens - draft.counter.message(seated(entry.message, record));
   if (tokensFreed <= 0) return [];
   return [

@@ -1,5 +1,6 @@
+import type { Message } from '../thread/message.ts';
 import type { Entry } from './draft.ts';
-import { ends, NOTHING, type Remainder } from './excerpt.ts';
+import { ends, NOTHING, partText, type Remainder } from './excerpt.ts';
 import { excerptRecord, moveToArtifact } from './artifact-record.ts';
 import type { PlanRecord } from './plan.ts';
 import { seated } from './seat.ts';
@@ -26,7 +27,7 @@ function within({ draft, counter }: Situation, entry: Entry, room: number): Rema
   const cost = (kept: Remainder): number =>
     counter.message(seated(entry.message, { ...record, ...kept }));
   let low = 0;
-  let high = Math.min(room * MOST_CHARS_A_TOKEN, JSON.stringify(entry.message.parts).length);
+  let high = charsWithin(entry.message, room * MOST_CHARS_A_TOKEN);
   while (low < high) {
     const chars = Math.ceil((low + high) / 2);
     if (cost(ends(entry.message, chars)) <= room) low = chars;
@@ -34,4 +35,10 @@ function within({ draft, counter }: Situation, entry: Entry, room: number): Rema
   }
   const best = valued(draft, entry, low);
   return cost(best) <= room ? best : ends(entry.message, low);
+}
+
+/** How long a message is as JSON, or `most` where it is longer; its texts alone often tell that it is. */
+function charsWithin({ parts }: Message, most: number): number {
+  const least = parts.reduce((sum, part) => sum + partText(part).length, 0);
+  return least >= most ? most : Math.min(most, JSON.stringify(parts).length);
 }

@@ -9,7 +9,8 @@ export interface Scored<Id> {
 
 /** Words and the texts that hold them, ranked by BM25: for stores that have no index of their own. */
 export class LexicalIndex<Id> {
-  readonly #counts = new Map<string, Map<Id, number>>();
+  /** By word: each text that holds it, and how often. */
+  readonly #held = new Map<string, [id: Id, count: number][]>();
   readonly #lengths = new Map<Id, number>();
   #total = 0;
 
@@ -17,16 +18,21 @@ export class LexicalIndex<Id> {
     if (this.#lengths.has(id)) return;
     this.#lengths.set(id, words.length);
     this.#total += words.length;
-    for (const word of words) {
-      const counts = this.#counts.get(word);
-      if (counts === undefined) this.#counts.set(word, new Map([[id, 1]]));
-      else counts.set(id, (counts.get(id) ?? 0) + 1);
+    const counts = new Map<string, number>();
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const [word, count] of counts) {
+      const held = this.#held.get(word);
+      if (held === undefined) this.#held.set(word, [[id, count]]);
+      else held.push([id, count]);
     }
   }
 
   search(words: readonly string[]): readonly Scored<Id>[] {
-    const postings = words.flatMap((word) => this.#counts.get(word) ?? []);
-    return rankTexts(postings, this.#lengths, this.#total);
+    const found = words.flatMap((word) => {
+      const held = this.#held.get(word);
+      return held === undefined ? [] : [new Map(held)];
+    });
+    return rankTexts(found, this.#lengths, this.#total);
   }
 }
 
