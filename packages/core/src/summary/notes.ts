@@ -25,6 +25,8 @@ const PATH_STAND = 0.7;
 /** A stretch of a text that could be quoted. */
 interface Quote extends Item {
   readonly of: number;
+  /** None where all of a text is quoted: a note of an earlier summary. */
+  readonly piece: Piece | undefined;
   start: number;
   end: number;
   /** Its lines that name the file of its heading are left out. */
@@ -66,6 +68,7 @@ export class NoteChooser {
   readonly #mayQuote: (of: number) => boolean;
   readonly #carried: ReadonlyMap<number, Note>;
   readonly #groups = new Map<string, NoteGroup>();
+  readonly #groupAt = new Map<number, NoteGroup>();
   readonly #seen = new Set<string>();
   /** How many lines of each text are alike but for their numbers: of those looked at, and of those quoted. */
   readonly #alike: Alike = new Map();
@@ -143,16 +146,13 @@ export class NoteChooser {
         const piece = segment.pieces[k] as Piece;
         let value = 0;
         for (const at of piece.mentions) value += need[ids[at] as number] as number;
-        const density = value / (piece.end - piece.start + 12);
+        const candidate = { of, piece, density: value / (piece.end - piece.start + 12) };
         for (const at of piece.mentions) {
           const id = ids[at] as number;
           if ((need[id] as number) < least || shown[id] === 1) continue;
           const list = best.get(id);
-          if (list === undefined) {
-            best.set(id, [{ of, piece, density }]);
-            continue;
-          }
-          place(list, { of, piece, density });
+          if (list === undefined) best.set(id, [candidate]);
+          else place(list, candidate);
         }
       }
     }
@@ -165,12 +165,17 @@ export class NoteChooser {
 
   #offerQuote(of: number, piece: Piece | undefined): void {
     const { segment, ids } = this.#survey.placed[of] as Placed;
-    const group = this.#groupOf(of);
+    let group = this.#groupAt.get(of);
+    if (group === undefined) {
+      group = this.#groupOf(of);
+      this.#groupAt.set(of, group);
+    }
     const [start, end] = piece === undefined ? [0, segment.text.length] : [piece.start, piece.end];
     const isProse = segment.voice === VOICE.text || segment.voice === VOICE.user;
     const quote: Quote = {
       group,
       of,
+      piece,
       start,
       end,
       below: false,
@@ -178,7 +183,7 @@ export class NoteChooser {
       chars: Math.max(8, end - start - 6),
       ids: piece === undefined ? [...ids] : piece.mentions.map((at) => ids[at] as number),
       stands: undefined,
-      settle: () => this.#settle(quote, piece),
+      settle: this.#settle,
       taken: false,
       worth: 0,
     };
@@ -189,7 +194,9 @@ export class NoteChooser {
   }
 
   /** The quote is made when its turn comes: its true length, and how well each anchor stands in its words. */
-  #settle(quote: Quote, piece: Piece | undefined): void {
+  readonly #settle = (item: Item): void => {
+    const quote = item as Quote;
+    const { piece } = quote;
     const { segment } = this.#survey.placed[quote.of] as Placed;
     const { anchors } = this.#survey;
     const whole = piece ?? { start: 0, end: segment.text.length, mentions: [], hash: 0 };
@@ -208,7 +215,7 @@ export class NoteChooser {
     this.#seen.add(body);
     quote.ids = isNew ? quote.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
     quote.stands = quote.ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
-  }
+  };
 
   /** True where a call names the file that its heading names, and nothing beside it that is not shown. */
   #isToldAbove({ group, of, ids }: Quote, body: string): boolean {

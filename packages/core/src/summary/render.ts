@@ -138,9 +138,10 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
   const root = rootOf(summary.files);
   if (lines.some(({ rank, section }) => rank === RANK.note && section !== 'Said by the User'))
     out.push(root === '' ? HOW_TO_READ : `${HOW_TO_READ} Files are named below ${root}`);
+  const bySection = Map.groupBy(lines, (line) => line.section);
   for (const section of SECTIONS) {
-    const own = lines.filter((line) => line.section === section);
-    if (own.length > 0) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
+    const own = bySection.get(section);
+    if (own !== undefined) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
   }
   if (leftOut > 0) out.push('', `(${leftOut} more entries left out)`);
   return out.join('\n');

@@ -185,9 +185,10 @@ class Lines {
 
   #piece(start: number, end: number): void {
     this.#end = end;
-    this.#own = [];
     const hash = this.#reader.read(this.#text, start, end, this.#met);
-    if (this.#own.length > 0) this.pieces.push({ start, end, mentions: this.#own, hash });
+    if (this.#own.length === 0) return;
+    this.pieces.push({ start, end, mentions: this.#own, hash });
+    this.#own = [];
   }
 
   readonly #met: Met = (anchors, from, to) => {
