@@ -299,8 +299,9 @@ export class ThreadHandle<Wire = Message> {
     const nodes = await this.#path.append(messages);
     for (const node of nodes) {
       this.#builder.push(node);
+      const results = resultsOf(node.message);
       const callOf = (callId: string): CallPart | undefined => this.#callOf(node, callId);
-      await captureSources(resultsOf(node.message), callOf, this.#setting.tools);
+      if (results.length > 0) await captureSources(results, callOf, this.#setting.tools);
     }
     const reported = nodes
       .map((node) => this.#note(node))

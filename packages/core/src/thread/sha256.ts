@@ -114,13 +114,14 @@ function pad(content: string | Uint8Array): DataView {
 
 function absorb(view: DataView, offset: number): void {
   const w = schedule;
+  const k = K;
   for (let i = 0; i < 16; i++) w[i] = view.getInt32(offset + i * 4);
   for (let i = 16; i < 64; i++) {
     const x = w[i - 15]!;
     const y = w[i - 2]!;
     const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
-    w[i] = (w[i - 16]! + s0 + w[i - 7]! + s1) | 0;
+    w[i] = (((w[i - 16]! + s0) | 0) + ((w[i - 7]! + s1) | 0)) | 0;
   }
   let a = state[0]!;
   let b = state[1]!;
@@ -130,19 +131,32 @@ function absorb(view: DataView, offset: number): void {
   let f = state[5]!;
   let g = state[6]!;
   let h = state[7]!;
-  for (let i = 0; i < 64; i++) {
-    const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
-    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K[i]! + w[i]!) | 0;
-    const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
-    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = (d + t1) | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = (t1 + t2) | 0;
+  // Four rounds at a time: each writes two of the eight where they stand, and the rest need not move on.
+  for (let i = 0; i < 64; i += 4) {
+    h = mixed(e, f, g, h, (k[i]! + w[i]!) | 0);
+    d = (d + h) | 0;
+    h = (h + spread(a, b, c)) | 0;
+    g = mixed(d, e, f, g, (k[i + 1]! + w[i + 1]!) | 0);
+    c = (c + g) | 0;
+    g = (g + spread(h, a, b)) | 0;
+    f = mixed(c, d, e, f, (k[i + 2]! + w[i + 2]!) | 0);
+    b = (b + f) | 0;
+    f = (f + spread(g, h, a)) | 0;
+    e = mixed(b, c, d, e, (k[i + 3]! + w[i + 3]!) | 0);
+    a = (a + e) | 0;
+    e = (e + spread(f, g, h)) | 0;
+    let held = a;
+    a = e;
+    e = held;
+    held = b;
+    b = f;
+    f = held;
+    held = c;
+    c = g;
+    g = held;
+    held = d;
+    d = h;
+    h = held;
   }
   state[0]! += a;
   state[1]! += b;
@@ -152,4 +166,16 @@ function absorb(view: DataView, offset: number): void {
   state[5]! += f;
   state[6]! += g;
   state[7]! += h;
+}
+
+/** The first sum of a round: what `e`, `f` and `g` make of `h` and the next word. */
+function mixed(e: number, f: number, g: number, h: number, word: number): number {
+  const sum = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+  return (((((h + sum) | 0) + (g ^ (e & (f ^ g)))) | 0) + word) | 0;
+}
+
+/** The second sum of a round. */
+function spread(a: number, b: number, c: number): number {
+  const sum = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+  return (sum + ((a & b) ^ (c & (a ^ b)))) | 0;
 }
