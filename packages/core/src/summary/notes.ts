@@ -29,6 +29,8 @@ interface Quote extends Item {
   readonly piece: Piece | undefined;
   start: number;
   end: number;
+  /** How it reads, once it is settled. */
+  body: string | undefined;
   /** Its lines that name the file of its heading are left out. */
   below: boolean;
 }
@@ -178,6 +180,7 @@ export class NoteChooser {
       piece,
       start,
       end,
+      body: undefined,
       below: false,
       bonus: isProse ? PROSE_BONUS : 1,
       chars: Math.max(8, end - start - 6),
@@ -206,6 +209,7 @@ export class NoteChooser {
     const body = quote.below ? withoutLinesOf(quote, stretch.body) : stretch.body;
     quote.start = start;
     quote.end = end;
+    quote.body = stretch.body;
     quote.chars = body.length + MARK_CHARS + INDENT_CHARS * (body.split('\n').length - 1);
     const isNew =
       body.length >= SHORTEST_QUOTE &&
@@ -342,9 +346,10 @@ export class NoteChooser {
       const { segment, index, turn } = this.#survey.placed[of] as Placed;
       const carried = this.#carried.get(of);
       const at = this.#at(of, index);
-      for (const { start, end, worth, below } of joined(quotes)) {
+      for (const run of joined(quotes)) {
+        const { start, worth } = run;
         if (start === 0 && opensCall(group, of)) continue;
-        const text = carried?.text ?? this.#quote({ group, below }, segment, start, end);
+        const text = carried?.text ?? this.#quote(group, segment, run);
         const by = carried?.by ?? speakerOf(segment.voice);
         const own = { text, by, turn, at, worth: rounded(worth) };
         if (text !== '')
@@ -354,13 +359,9 @@ export class NoteChooser {
     return notes;
   }
 
-  #quote(
-    own: Pick<Quote, 'group' | 'below'>,
-    { text, voice }: Segment,
-    start: number,
-    end: number,
-  ): string {
-    const whole = withoutLinesOf(own, quoted(text.slice(start, end), voice));
+  #quote(group: NoteGroup, { text, voice }: Segment, { start, end, below, ...run }: Run): string {
+    const read = run.body ?? quoted(text.slice(start, end), voice);
+    const whole = withoutLinesOf({ group, below }, read);
     const body = voice === VOICE.tool ? withoutMany(whole, text, this.#listed) : whole;
     const shown = body.split('\n').findLast((line) => line.startsWith(DIFFED));
     const file = shown ?? (this.#isDiff(text, voice) ? changedFile(text, start) : undefined);
@@ -469,6 +470,8 @@ function changedFile(text: string, start: number): string | undefined {
 interface Run {
   readonly start: number;
   end: number;
+  /** How it reads; undefined where it is made of several. */
+  body: string | undefined;
   worth: number;
   below: boolean;
 }
@@ -477,10 +480,11 @@ interface Run {
 function joined(quotes: readonly Quote[]): readonly Run[] {
   const runs: Run[] = [];
   const taken = quotes.filter((quote) => quote.taken).toSorted((a, b) => a.start - b.start);
-  for (const { start, end, worth, below } of taken) {
+  for (const { start, end, body, worth, below } of taken) {
     const last = runs.at(-1);
-    if (last === undefined || start > last.end + 1) runs.push({ start, end, worth, below });
+    if (last === undefined || start > last.end + 1) runs.push({ start, end, body, worth, below });
     else {
+      last.body = undefined;
       last.end = Math.max(last.end, end);
       last.worth = Math.max(last.worth, worth);
       last.below ||= below;

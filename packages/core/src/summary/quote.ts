@@ -93,6 +93,8 @@ export function shortened(line: string, most: number): string {
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
 }
 
+const SHORTEST_WORD = 3;
+/** What a word is: `TellingWords` finds the same. */
 const WORD = /[a-z][a-z0-9]{2,}/g;
 
 /** A name with fewer words beside it says too little alone. */
@@ -131,21 +133,26 @@ class TellingWords {
   }
 
   #next(): string | undefined {
-    WORD.lastIndex = this.#at;
-    for (
-      let word = WORD.exec(this.#text)?.[0];
-      word !== undefined;
-      word = WORD.exec(this.#text)?.[0]
-    )
-      if (!STOP.has(word) && !this.#found.includes(word)) {
-        this.#at = WORD.lastIndex;
-        this.#found.push(word);
-        return word;
-      }
-    this.#at = this.#text.length;
+    const text = this.#text;
+    let at = this.#at;
+    while (at < text.length) {
+      while (at < text.length && !isLetter(text.charCodeAt(at))) at++;
+      const from = at;
+      while (at < text.length && isInWord(text.charCodeAt(at))) at++;
+      if (at - from < SHORTEST_WORD) continue;
+      const word = text.slice(from, at);
+      if (STOP.has(word) || this.#found.includes(word)) continue;
+      this.#at = at;
+      this.#found.push(word);
+      return word;
+    }
+    this.#at = at;
     return undefined;
   }
 }
+
+const isLetter = (code: number): boolean => code >= 97 && code <= 122;
+const isInWord = (code: number): boolean => isLetter(code) || (code >= 48 && code <= 57);
 
 /** A stretch of a text and how it reads. */
 export interface Stretch {
