@@ -9,6 +9,7 @@ export class Compacting {
   readonly #agent: Agent;
   readonly #onBegan: () => void;
   #usage: Usage = NO_USAGE;
+  #wasAsked = false;
   #isUnderWay = false;
   #summaryFailed = false;
 
@@ -20,6 +21,7 @@ export class Compacting {
   /** Something is begun that may or may not turn out to compact. */
   reset(): void {
     this.#usage = NO_USAGE;
+    this.#wasAsked = false;
     this.#isUnderWay = false;
     this.#summaryFailed = false;
   }
@@ -42,11 +44,14 @@ export class Compacting {
   }
 
   pay(report: SummaryReport): void {
-    if (report.kind === 'called') this.#usage = addUsage(this.#usage, report.usage);
+    if (report.kind !== 'called') return;
+    this.#wasAsked = true;
+    this.#usage = addUsage(this.#usage, report.usage);
   }
 
   /** No model wrote the summary: the extract stands in. */
   failSummary(): void {
+    this.#wasAsked = true;
     this.#summaryFailed = true;
   }
 
@@ -85,7 +90,8 @@ export class Compacting {
     const events = await session.store.events(session.key).catch(() => []);
     const count = Math.max(1, events.filter(({ event }) => isCompaction(event)).length);
     const besideTokens = session.systemTokens + session.toolTokens;
-    this.#agent.emit(compactionEnd(fitted, besideTokens, count, this.#usage));
+    const usage = this.#wasAsked ? this.#usage : undefined;
+    this.#agent.emit(compactionEnd(fitted, besideTokens, count, usage));
     if (about !== undefined) this.#agent.emit({ type: 'notice', text: about });
     this.#agent.tellContext();
     return result;

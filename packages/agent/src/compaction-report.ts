@@ -3,6 +3,7 @@ import { usageTokens } from '@bobbin/core';
 import type { CompactionEnd } from './events.ts';
 import { tokensText } from './figures.ts';
 import type { Result } from './machine.ts';
+import { NO_USAGE } from './usage.ts';
 
 /** What a prompt or a compaction did, judged from the engine's events. */
 export interface Verdict {
@@ -37,18 +38,20 @@ export function isCompaction(event: CompactionEvent): boolean {
   return event.kind === 'completed' && rungsOf([event]).length > 0;
 }
 
-/** What a compaction did and cost, for a person (B18). `besideTokens` is what is sent beside the messages. */
+/**
+ * What a compaction did and cost, for a person (B18). `besideTokens` is what is sent beside the messages; `usage` is
+ * undefined where no model was asked.
+ */
 export function compactionEnd(
   { events, version }: Fitted<unknown>,
   besideTokens: number,
   count: number,
-  usage: Usage,
+  usage: Usage | undefined,
 ): CompactionEnd {
   const done = events.filter(isCompaction);
   const tokensBefore = (done[0]?.tokensBefore ?? 0) + besideTokens;
   const tokensAfter = (done.at(-1)?.tokensAfter ?? 0) + besideTokens;
   const summary = events.findLast((event) => event.kind === 'summarized')?.summaryContent;
-  const cost = usageTokens(usage);
   return {
     type: 'compaction-end',
     tokensBefore,
@@ -58,17 +61,25 @@ export function compactionEnd(
     rungs: rungsOf(events),
     changes: changesOf(events),
     ...(summary === undefined ? {} : { summary }),
-    usage,
+    usage: usage ?? NO_USAGE,
     warnings: events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
     notice: [
       `Compacted ${tokensText(tokensBefore)} → ${tokensText(tokensAfter)} tokens: ${tokensText(tokensBefore - tokensAfter)} freed`,
-      cost === 0 ? ', no model was asked.' : ` for ${tokensText(cost)} tokens of summarizing.`,
+      costText(usage),
       count === 1
         ? ''
         : ` This is compaction ${count} of the session; many of them lower accuracy.`,
     ].join(''),
     events,
   };
+}
+
+function costText(usage: Usage | undefined): string {
+  if (usage === undefined) return ', no model was asked.';
+  const tokens = usageTokens(usage);
+  return tokens === 0
+    ? '; the model that was asked did not tell what that cost.'
+    : ` for ${tokensText(tokens)} tokens of summarizing.`;
 }
 
 /** What became what, a line each. */

@@ -1,4 +1,4 @@
-import { modelFacts, validUsage, type Usage } from '@bobbin/core';
+import { modelFacts, usageTokens, type Usage } from '@bobbin/core';
 import { modelSettings } from './models.ts';
 import type { Session } from './session.ts';
 import type { Settings } from './settings.ts';
@@ -28,8 +28,9 @@ export async function ledgerOf({ store, key, setting }: Session): Promise<Ledger
   const answers: Entry[] = [];
   for await (const nodes of store.nodes(key))
     for (const { message } of nodes) {
-      const usage = validUsage(message);
-      if (usage !== undefined) answers.push({ model: message.meta?.model ?? '', usage });
+      const usage = message.role === 'assistant' ? message.meta?.usage : undefined;
+      if (usage !== undefined && usageTokens(usage) > 0)
+        answers.push({ model: message.meta?.model ?? '', usage });
     }
   const summaries = (await store.events(key)).flatMap(({ event }): readonly Entry[] =>
     event.kind === 'summary-report' && event.report.kind === 'called' ? [event.report] : [],

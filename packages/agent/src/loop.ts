@@ -3,7 +3,7 @@ import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 import { reasonOf } from './provider-error.ts';
 import type { Toolbox } from './tools/toolbox.ts';
-import { usageOf } from './usage.ts';
+import { earlyUsage, NO_USAGE, usageOf } from './usage.ts';
 
 /** One request: the loop asks once, so that whatever follows from the answer can be decided between steps. */
 export interface Request {
@@ -25,8 +25,8 @@ export type Answer =
       readonly usage: Usage;
       readonly cutOff: boolean;
     }
-  /** Interrupted: what was said until then. */
-  | { readonly kind: 'aborted'; readonly text: string }
+  /** Interrupted: what was said until then, and what the provider has told of its cost. */
+  | { readonly kind: 'aborted'; readonly text: string; readonly usage: Usage }
   /** The provider refused the prompt as too long (E3). */
   | { readonly kind: 'overflow'; readonly reason: string; readonly refusal: Refusal }
   | { readonly kind: 'failure'; readonly reason: string };
@@ -37,6 +37,7 @@ export async function askModel(request: Request): Promise<Answer> {
   const { streamText } = await import('ai');
   const { model, signal } = request;
   let text = '';
+  let told = NO_USAGE;
   let error: unknown;
   try {
     const result = streamText({
@@ -45,6 +46,7 @@ export async function askModel(request: Request): Promise<Answer> {
       messages: markedMessages(request),
       tools: await toolSet(request.tools),
       abortSignal: signal,
+      include: { rawChunks: true },
       // What goes wrong comes through the stream as well.
       onError: () => undefined,
     });
@@ -53,9 +55,11 @@ export async function askModel(request: Request): Promise<Answer> {
         text += part.text;
         request.onText('text', part.text);
       } else if (part.type === 'reasoning-delta') request.onText('reasoning', part.text);
+      else if (part.type === 'raw') told = earlyUsage(part.rawValue) ?? told;
+      else if (part.type === 'finish-step') told = usageOf(part.usage);
       else if (part.type === 'error') error = part.error;
     }
-    if (signal.aborted) return { kind: 'aborted', text };
+    if (signal.aborted) return { kind: 'aborted', text, usage: told };
     if (error === undefined) {
       const [messages, usage, finish] = await Promise.all([
         result.responseMessages,
@@ -72,7 +76,7 @@ export async function askModel(request: Request): Promise<Answer> {
   } catch (thrown) {
     error = thrown;
   }
-  if (signal.aborted) return { kind: 'aborted', text };
+  if (signal.aborted) return { kind: 'aborted', text, usage: told };
   const reason = reasonOf(error);
   const refusal = contextLimitOf(error);
   return refusal === undefined

@@ -122,7 +122,10 @@ function providerOptions(
 ): { apiKey: string; baseURL?: string } {
   const apiKey = requiredKey(env, `${prefix}_API_KEY`, name);
   const baseURL = env[`${prefix}_BASE_URL`] ?? '';
-  return baseURL === '' ? { apiKey } : { apiKey, baseURL };
+  if (baseURL === '') return { apiKey };
+  // Anthropic's own clients put the version behind what this variable names, OpenAI's have it there.
+  if (prefix === 'OPENAI' || /\/v\d+\/?$/.test(baseURL)) return { apiKey, baseURL };
+  return { apiKey, baseURL: `${baseURL.replace(/\/$/, '')}/v1` };
 }
 
 function hasKey(env: NodeJS.ProcessEnv, variable: string): boolean {

@@ -13,7 +13,7 @@ import {
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import type { SessionSetting } from './session.ts';
-import { sessionSummarizer } from './summarizing.ts';
+import { sessionSummarizer, sparing } from './summarizing.ts';
 import { toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 
 /** A handle with the figures of its budget. */
@@ -54,15 +54,17 @@ export async function openThread(
     tools: toolPolicies(tools),
     tenant: key.tenant,
     clock,
-    summarizer: sessionSummarizer({
-      ...(summaryModel === undefined ? {} : { model: summaryModel }),
-      manner: mannerOf(policy.name),
-      ...(setting.summaryModel === undefined ? { live: setting.live } : {}),
-      maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
-      onStart: setting.onSummaryStart,
-      onReport: setting.onSummaryReport,
-      onFailure: setting.onSummaryFailure,
-    }),
+    summarizer: sparing(
+      sessionSummarizer({
+        ...(summaryModel === undefined ? {} : { model: summaryModel }),
+        manner: mannerOf(policy.name),
+        ...(setting.summaryModel === undefined ? { live: setting.live } : {}),
+        maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
+        onStart: setting.onSummaryStart,
+        onReport: setting.onSummaryReport,
+        onFailure: setting.onSummaryFailure,
+      }),
+    ),
   });
   const handle = await bobbin.thread(key.thread);
   const figures = { limitTokens: messageLimit(whole), systemTokens, toolTokens };

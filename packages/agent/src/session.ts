@@ -38,6 +38,7 @@ import { systemPrompt } from './system-prompt.ts';
 import { loadedBehind } from './tokenizer.ts';
 import { openCalls, resultMessage } from './tool-run.ts';
 import { toolbox, type Toolbox } from './tools/toolbox.ts';
+import { UNKNOWN_OUTCOME } from './unknown-outcome.ts';
 import type { Vault } from './vault.ts';
 
 /** What a session is made of. */
@@ -68,6 +69,8 @@ export class Session {
   #system: string;
   /** What was paid for and is not in the ledger yet. */
   readonly #charges: CompactionEvent[] = [];
+  /** What summaries cost that may yet lead to a plan: then the engine puts that into the ledger. */
+  readonly #reports: SummaryReport[];
   /** Loads the tokenizer of the model; undefined where there is none to be had. */
   #tokenizer: () => Promise<Counter | undefined>;
   /** The window in the engine's tokens: less than the model's where the provider refused what should have fitted. */
@@ -79,28 +82,36 @@ export class Session {
     setting: SessionSetting,
     system: string,
     opened: OpenedThread,
+    reports: SummaryReport[],
   ) {
     this.key = key;
     this.tools = tools;
     this.#setting = setting;
     this.#system = system;
     this.#opened = opened;
+    this.#reports = reports;
     this.#windowTokens = setting.model.windowTokens;
     this.#tokenizer = loadedBehind(setting.model);
   }
 
-  static async open(id: string, setting: SessionSetting): Promise<Session> {
-    const { folders } = setting;
+  static async open(id: string, given: SessionSetting): Promise<Session> {
+    const { folders } = given;
+    const reports: SummaryReport[] = [];
+    const onSummaryReport = (report: SummaryReport): void => {
+      reports.push(report);
+      given.onSummaryReport(report);
+    };
+    const setting = { ...given, onSummaryReport };
     const key = { tenant: projectName(folders.project), thread: id as ThreadId };
     const tools = toolbox(folders.project);
     const system = systemPrompt(folders.project, readInstructions(folders));
     const opened = await openThread(key, tools, setting, system, setting.model.windowTokens);
-    const session = new Session(key, tools, setting, system, opened);
+    const session = new Session(key, tools, setting, system, opened, reports);
     await session.#settleCalls();
     return session;
   }
 
-  /** Calls that were under way when a process died get a result that says so: the model should not repeat them blindly. */
+  /** Calls that were under way when a process died get a result that says so. */
   async #settleCalls(): Promise<void> {
     const { messages } = this.handle;
     const round = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant'));
@@ -185,7 +196,7 @@ export class Session {
     const { folders, automatic } = this.#setting;
     const system = systemPrompt(folders.project, readInstructions(folders));
     if (system !== this.#system || automatic !== compaction) await this.#retune(system, compaction);
-    return this.handle.prompt({ signal });
+    return this.#booked(this.handle.prompt({ signal }));
   }
 
   /** Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact (B1). */
@@ -198,10 +209,26 @@ export class Session {
     const policy = policyOf({ ...settings.compaction, keepRecentTokens }, this.#windowTokens, true);
     await handle.retune({ policy });
     try {
-      return await handle.compact(options);
+      return await this.#booked(handle.compact(options));
     } finally {
       await handle.retune({ policy: policyOf(settings.compaction, this.#windowTokens, automatic) });
     }
+  }
+
+  /** What was paid for a summary that came to nothing is in the ledger too; one that a plan holds the engine puts there. */
+  async #booked(fitting: Promise<Fitted<AiSdkMessage>>): Promise<Fitted<AiSdkMessage>> {
+    try {
+      const fitted = await fitting;
+      if (fitted.compacted) this.#reports.length = 0;
+      return fitted;
+    } finally {
+      await this.#book();
+    }
+  }
+
+  async #book(): Promise<void> {
+    for (const report of this.#reports.splice(0)) this.charge(report);
+    await this.keepCharges();
   }
 
   /** A session opens with the estimator; before anything is decided by its counts, the tokenizer takes over. */
@@ -267,14 +294,13 @@ export class Session {
     if (summary === undefined || summaries === 'extract' || mannerOf(name).display === 'none')
       return undefined;
     const { displaySummary } = await import('@bobbin/models');
-    const report = (told: SummaryReport): void => {
-      const named = namedFor(summaryModel, told);
-      this.#setting.onSummaryReport(named);
-      this.charge(named);
-    };
-    const made = await displaySummary(summary, await summaryModel.load(), { signal, report });
-    await this.keepCharges();
-    return made;
+    const report = (told: SummaryReport): void =>
+      this.#setting.onSummaryReport(namedFor(summaryModel, told));
+    try {
+      return await displaySummary(summary, await summaryModel.load(), { signal, report });
+    } finally {
+      await this.#book();
+    }
   }
 
   /** Notes what was paid for a summary beside the engine: for a hand-over, a mention, a list. */
@@ -287,14 +313,15 @@ export class Session {
 
   /** Puts the charges into the ledger; of a session that is not there yet, when its first message is. */
   async keepCharges(): Promise<void> {
-    if (this.handle.length > 0) await this.store.record(this.key, this.#charges.splice(0));
+    if (this.handle.length > 0 && this.#charges.length > 0)
+      await this.store.record(this.key, this.#charges.splice(0));
   }
 
   /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */
   async refused(refusal: Refusal, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     this.#windowTokens = Math.min(this.#windowTokens, refusal.limitTokens ?? this.#windowTokens);
     await this.#retune(this.#system, this.#setting.automatic);
-    return this.handle.refused(refusal, { signal });
+    return this.#booked(this.handle.refused(refusal, { signal }));
   }
 
   /** The present prompt, as it is: nothing is compacted for it. */
@@ -318,6 +345,3 @@ export class Session {
     await this.change({});
   }
 }
-
-const UNKNOWN_OUTCOME =
-  'It is not known whether this was done: the agent ended while it was under way. Look at what is there before doing it again.';

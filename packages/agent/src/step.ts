@@ -4,6 +4,7 @@ import {
   resultsOf,
   textMessage,
   textOf,
+  usageTokens,
   type CallPart,
   type Fitted,
   type Json,
@@ -18,7 +19,6 @@ import { sentFor, type Sent } from './live-prompt.ts';
 import { askModel, type Request } from './loop.ts';
 import type { MachineEvent, Readiness } from './machine.ts';
 import { openCalls, resultMessage, ToolRunner, type Ask } from './tool-run.ts';
-import { NO_USAGE } from './usage.ts';
 
 /**
  * The steps of a turn in one session: the prompt is prepared, the model asked, what it calls is done. Each of the three
@@ -83,7 +83,7 @@ export class Step {
       case 'answer':
         return this.#answered(answer.messages, answer.usage, answer.cutOff);
       case 'aborted':
-        if (answer.text !== '') await this.#keepAborted(answer.text);
+        if (answer.text !== '') await this.#keepAborted(answer.text, answer.usage);
         return { kind: 'aborted' };
       case 'overflow':
         return { kind: 'overflowed', reason: answer.reason, refusal: answer.refusal };
@@ -131,14 +131,16 @@ export class Step {
     this.#agent.emit({ type: 'assistant', id, text: textOf(message), calls, usage, status });
   }
 
-  async #keepAborted(text: string): Promise<void> {
+  async #keepAborted(text: string, usage: Usage): Promise<void> {
     const { session, options } = this.#agent;
     const message = textMessage('assistant', text, {
       time: options.clock.now(),
       status: 'aborted',
+      model: session.model.name,
+      ...(usageTokens(usage) === 0 ? {} : { usage }),
     });
     const [id] = await session.append(message);
-    this.#tellAssistant(id as MessageId, message, NO_USAGE, 'aborted');
+    this.#tellAssistant(id as MessageId, message, usage, 'aborted');
   }
 
   /** Runs the calls one after another; each result is kept as soon as it is there. */

@@ -20,6 +20,23 @@ export function usageOf(reported: LanguageModelUsage): Usage {
   };
 }
 
+/** What Anthropic tells when an answer begins: what an interruption then still costs. Others tell only at the end. */
+export function earlyUsage(chunk: unknown): Usage | undefined {
+  const { type, message } = (chunk ?? {}) as { type?: unknown; message?: { usage?: unknown } };
+  const usage = type === 'message_start' ? message?.usage : undefined;
+  if (typeof usage !== 'object' || usage === null) return undefined;
+  const tokens = (name: string): number => {
+    const value = (usage as Readonly<Record<string, unknown>>)[name];
+    return typeof value === 'number' ? value : 0;
+  };
+  return {
+    inputTokens: tokens('input_tokens'),
+    outputTokens: tokens('output_tokens'),
+    cacheReadTokens: tokens('cache_read_input_tokens'),
+    cacheWriteTokens: tokens('cache_creation_input_tokens'),
+  };
+}
+
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     inputTokens: a.inputTokens + b.inputTokens,

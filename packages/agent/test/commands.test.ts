@@ -227,6 +227,32 @@ test('/pin keeps a message whole; /recall finds what was compacted; /cost is the
   assert.ok([1, 2, 3, 4, 5].every((i) => text.includes(`## user\n\nTell me about FACT-${i}`)));
 });
 
+test('/recall shows the beginning of each, and the whole of one by its number', async (t) => {
+  const lines = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\\n');
+  const shop = await workshop(t, {
+    script: `if (tools.length === 0) return { text: 'SUMMARY' };
+      return { text: 'NEEDLE in ' + last.text + '\\n${lines}' };`,
+  });
+  for (let i = 1; i <= 6; i++) await shop.line(`stack ${i}`);
+  await shop.line('/compact');
+  const told = async (line: string): Promise<string> => {
+    await shop.line(line);
+    return ofType(shop.events, 'command').at(-1)?.text ?? '';
+  };
+  const all = await told('/recall NEEDLE');
+  assert.match(
+    all,
+    /^#1 \[turn \d, assistant\]\nNEEDLE in stack \d\nline 0\nline 1\n… \/recall #1 NEEDLE\n\n#2 /,
+  );
+  assert.ok(all.split('\n').length < 8 * 6, `${all.split('\n').length} lines`);
+  const [found] = data(shop) as readonly { excerpt: string }[];
+  const one = await told('/recall #1 NEEDLE');
+  assert.equal(one.split('\n').slice(1).join('\n'), found?.excerpt);
+  assert.ok(one.split('\n').length > 6);
+  await shop.line('/recall #99 NEEDLE');
+  assert.match(ofType(shop.events, 'error').at(-1)?.error ?? '', /^\/recall found \d: #1 to #\d$/);
+});
+
 test('commands that need rest say so; unknown ones too', async (t) => {
   const shop = await workshop(t, { script: "return { delayMs: 300, text: 'ok' };" });
   const running = shop.line('hello');

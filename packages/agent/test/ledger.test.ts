@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ledgerOf } from '../src/ledger.ts';
-import { workshop } from './workshop.ts';
+import { ofType, workshop } from './workshop.ts';
 
 const TALKER = `
   if (tools.length === 0) return { text: 'SUMMARY' };
@@ -54,4 +54,32 @@ test('the summaries for a hand-over and for a mention are in the ledger of the s
   assert.ok(asked.summaries.inputTokens > 0 && asked.requests === 1);
   await shop.line(`/resume ${id}`);
   assert.deepEqual(await ledgerOf(shop.agent.session), handed);
+});
+
+test('B1 /compact with nothing to compact asks no model and says so', async (t) => {
+  const shop = await workshop(t, { script: TALKER });
+  for (const text of ['one', 'two', 'three', 'four']) await shop.line(text);
+  const before = await ledgerOf(shop.agent.session);
+  await shop.line('/compact');
+  assert.equal(shop.requests().length, 4);
+  assert.deepEqual(ofType(shop.events, 'compaction-stopped'), [
+    { type: 'compaction-stopped', reason: 'there is nothing to compact' },
+  ]);
+  assert.deepEqual(await ledgerOf(shop.agent.session), before);
+});
+
+test('a summary that came to nothing was paid for all the same', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: "I'm sorry, I cannot help with that." };
+      return { text: 'About it: ' + 'some words '.repeat(400) };
+    `,
+    settings: { compaction: { preset: 'recursive-summary' } },
+  });
+  for (let i = 0; i < 12; i++) await shop.line(`tell me about ${i}`);
+  await shop.line('/compact');
+  assert.equal(shop.requests().length, 13);
+  assert.deepEqual(ofType(shop.events, 'compaction-end'), []);
+  const { summaries } = await ledgerOf(shop.agent.session);
+  assert.ok(summaries.inputTokens > 0 && summaries.outputTokens > 0, JSON.stringify(summaries));
 });

@@ -216,9 +216,16 @@ test('B14 RPC: the same by JSON-RPC, with permissions asked and answered', async
   const messages = (await client.call('messages')) as unknown as readonly {
     role: string;
     text: string;
+    calls: readonly { callId: string; tool: string; args: string }[];
+    results: readonly { callId: string; tool: string; outcome: string; text: string }[];
   }[];
   assert.equal(messages[0]?.text, 'do 20 steps');
   assert.equal(messages.length, 42);
+  const [call] = messages[1]?.calls ?? [];
+  const [result] = messages[2]?.results ?? [];
+  assert.deepEqual([call?.tool, typeof JSON.parse(call?.args ?? '')], [result?.tool, 'object']);
+  assert.deepEqual([result?.callId, result?.outcome], [call?.callId, 'success']);
+  assert.ok((result?.text ?? '') !== '');
   const forked = await client.call('command', { name: 'fork' });
   const state = await client.call('state');
   assert.deepEqual(

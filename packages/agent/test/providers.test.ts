@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
@@ -9,6 +10,7 @@ import {
   type ProviderServer,
   type ProviderStep,
 } from '@bobbin/testing';
+import { ledgerOf } from '../src/ledger.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
 
 type Steps = readonly (ProviderStep | { readonly forever: ProviderStep })[];
@@ -176,4 +178,81 @@ test('C14 a session opens with the estimator; before a prompt is made the tokeni
   assert.equal(handle.counter.text(text), exact.text(text));
   assert.equal(systemTokens, exact.text(system));
   assert.equal(handle.length, 1);
+});
+
+test('B18 a model that does not tell what a summary cost was asked all the same', async (t) => {
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const text = Array.from({ length: 300 }, (_, i) => `word${i}`).join(' ');
+  const { shop } = await asking(t, PROVIDERS[2], { forever: { kind: 'answer', text, usage } });
+  for (let i = 0; i < 6; i++) await shop.line(`Tell me about FACT-${i}`);
+  await shop.line('/compact');
+  const [end] = ofType(shop.events, 'compaction-end');
+  assert.match(end?.notice ?? '', /freed; the model that was asked did not tell what that cost\.$/);
+});
+
+test('ANTHROPIC_BASE_URL may be given with its version or without, as to other clients', async (t) => {
+  const server = await providerServer('anthropic', { forever: says('here') });
+  t.after(() => server.close());
+  const bare = server.url.replace(/\/v1$/, '');
+  assert.notEqual(bare, server.url);
+  for (const url of [server.url, `${server.url}/`, bare, `${bare}/`]) {
+    const env = { ANTHROPIC_API_KEY: 'KEY', ANTHROPIC_BASE_URL: url };
+    const shop = await workshop(t, { script: '', model: 'anthropic/claude-sonnet-5-5', env });
+    await shop.line('hello');
+    assert.deepEqual(
+      [url, ofType(shop.events, 'error'), ofType(shop.events, 'assistant')[0]?.text],
+      [url, [], 'here'],
+    );
+  }
+});
+
+/** A workshop whose provider is whatever answers there. */
+async function facing(t: TestContext, listener: RequestListener): Promise<Workshop> {
+  const server = createHttpServer(listener).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const env = { ANTHROPIC_API_KEY: 'KEY', ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}` };
+  return workshop(t, { script: '', model: 'anthropic/claude-sonnet-5-5', env });
+}
+
+test('B12 whatever goes wrong is told in one clear line', async (t) => {
+  const cases: readonly (readonly [status: number, body: string, told: RegExp])[] = [
+    [503, '', /^HTTP 503: Service Unavailable \(asked 3 times\)$/],
+    [502, '<html>\n<h1>Bad</h1>\n</html>', /^HTTP 502: Bad Gateway \(asked 3 times\)$/],
+    [400, '{"detail":\n"no such thing"}', /^HTTP 400: Bad Request \{"detail": "no such thing"\}$/],
+    [200, '<html>Log in</html>', /^what came back is no whole answer of a model: /],
+  ];
+  for (const [status, body, told] of cases) {
+    const shop = await facing(t, (_, response) => {
+      response.writeHead(status, { 'retry-after-ms': '1' }).end(body);
+    });
+    assert.equal(await shop.line('hello'), 'failed');
+    assert.match(ofType(shop.events, 'error')[0]?.error ?? '', told);
+  }
+});
+
+test('an answer that was interrupted is in the ledger with what the provider told of its cost', async (t) => {
+  const shop = await facing(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const usage = { input_tokens: 40, cache_read_input_tokens: 900, output_tokens: 1 };
+    for (const event of [
+      {
+        type: 'message_start',
+        message: { id: 'm', model: 'x', role: 'assistant', content: [], usage },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'I begin' } },
+    ])
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  });
+  shop.agent.on((event) => {
+    if (event.type === 'text') shop.agent.interrupt();
+  });
+  assert.equal(await shop.line('hello'), 'interrupted');
+  const paid = { inputTokens: 40, outputTokens: 1, cacheReadTokens: 900, cacheWriteTokens: 0 };
+  const [answer] = ofType(shop.events, 'assistant');
+  assert.deepEqual([answer?.text, answer?.status, answer?.usage], ['I begin', 'aborted', paid]);
+  const { requests, answers } = await ledgerOf(shop.agent.session);
+  assert.deepEqual([requests, answers], [1, paid]);
 });

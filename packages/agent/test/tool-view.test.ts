@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Outcome, Part } from '@bobbin/core';
+import { UNKNOWN_OUTCOME } from '../src/unknown-outcome.ts';
 import { themeFor } from '../src/tui/theme.ts';
 import { ToolView } from '../src/tui/tool-view.ts';
+import { Transcript } from '../src/tui/transcript.ts';
 
 const theme = themeFor({ NO_COLOR: '1' });
 
@@ -32,4 +35,32 @@ test('a tool that puts out much is drawn as fast as one that puts out little', (
   ]);
   view.finish('success', chunk);
   assert.equal(view.render(80).at(-1), '  … 3996 more lines (Ctrl+O shows all)');
+});
+
+const call = (callId: string): Part => ({ kind: 'call', callId, tool: 'bash', args: '{}' });
+const result = (callId: string, outcome: Outcome, text: string): Part => ({
+  kind: 'result',
+  callId,
+  outcome,
+  content: [{ kind: 'text', text }],
+});
+
+test('a call that a dead process left is not told as done', () => {
+  const transcript = new Transcript(theme);
+  transcript.restart(
+    [
+      { role: 'assistant', parts: [call('a'), call('b'), call('c')] },
+      {
+        role: 'tool',
+        parts: [
+          result('a', 'partial', 'the first lines'),
+          result('b', 'failure', 'no'),
+          result('c', 'partial', UNKNOWN_OUTCOME),
+        ],
+      },
+    ],
+    2,
+  );
+  const heads = transcript.render(80).filter((line) => line.endsWith('bash'));
+  assert.deepEqual(heads, ['✓ bash', '✗ bash', '? bash']);
 });

@@ -1,22 +1,25 @@
-import { recall } from '@bobbin/core';
+import { recall, type Recalled } from '@bobbin/core';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 
 const MOST_FOUND = 8;
+const SHOWN_LINES = 3;
+const SHOWN_CHARS = 240;
 
 export const recallCommand: SlashCommand = {
   name: 'recall',
-  operands: 'QUERY',
-  summary: 'Search what was compacted',
+  operands: '[#N] QUERY',
+  summary: 'Search what was compacted; #N shows the whole of what was found',
   when: 'any',
   async run({ session }, operands) {
-    if (operands === '') throw new ExpectedError('/recall takes words to look for');
-    const found = await recall(session.store, session.key, operands, { most: MOST_FOUND });
-    const text = found
-      .map(({ node, excerpt }) => `[turn ${node.turn}, ${node.message.role}]\n${excerpt}`)
-      .join('\n\n');
+    const [, nth, query = ''] = /^(?:#(\d+)\s*)?(.*)$/s.exec(operands) ?? [];
+    if (query === '') throw new ExpectedError('/recall takes words to look for');
+    const all = await recall(session.store, session.key, query, { most: MOST_FOUND });
+    const found = nth === undefined ? all : all.slice(Number(nth) - 1, Number(nth));
+    if (found.length === 0 && all.length > 0)
+      throw new ExpectedError(`/recall found ${all.length}: #1 to #${all.length}`);
     return {
-      text: text === '' ? `Nothing that was compacted matches "${operands}".` : text,
+      text: nth === undefined ? listed(found, query) : found.map(wholeOf).join(''),
       data: found.map(({ node, excerpt }) => ({
         id: node.id,
         turn: node.turn,
@@ -26,3 +29,27 @@ export const recallCommand: SlashCommand = {
     };
   },
 };
+
+/** The beginning of each; a screen should hold them all. */
+function listed(found: readonly Recalled[], query: string): string {
+  if (found.length === 0) return `Nothing that was compacted matches "${query}".`;
+  const shown = found.map((each, i) => {
+    const brief = briefly(each.excerpt);
+    const more = brief === each.excerpt ? '' : `\n… /recall #${i + 1} ${query}`;
+    return `#${i + 1} ${headOf(each)}\n${brief}${more}`;
+  });
+  return shown.join('\n\n');
+}
+
+function wholeOf(found: Recalled): string {
+  return `${headOf(found)}\n${found.excerpt}`;
+}
+
+function headOf({ node }: Recalled): string {
+  return `[turn ${node.turn}, ${node.message.role}]`;
+}
+
+function briefly(excerpt: string): string {
+  const lines = excerpt.split('\n').slice(0, SHOWN_LINES).join('\n');
+  return lines.length > SHOWN_CHARS ? lines.slice(0, SHOWN_CHARS) : lines;
+}

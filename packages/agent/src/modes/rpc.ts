@@ -1,6 +1,15 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { callsOf, isJsonObject, parseJson, textOf, type Json, type JsonObject } from '@bobbin/core';
+import {
+  callsOf,
+  isJsonObject,
+  parseJson,
+  resultsOf,
+  resultText,
+  textOf,
+  type Json,
+  type JsonObject,
+} from '@bobbin/core';
 import type { Agent } from '../agent.ts';
 import { describe } from '../commands/command.ts';
 import { COMMANDS } from '../commands/commands.ts';
@@ -143,6 +152,12 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
         role: message.role,
         text: textOf(message),
         calls: callsOf(message).map(({ callId, tool, args }) => ({ callId, tool, args })),
+        results: resultsOf(message).map((result) => ({
+          callId: result.callId,
+          tool: result.tool ?? null,
+          outcome: result.outcome ?? null,
+          text: resultText(result),
+        })),
       }));
     },
     shutdown: () => ({}),

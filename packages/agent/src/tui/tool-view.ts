@@ -11,6 +11,8 @@ const RUNNING_LINES = 400;
 /** What is kept of the output of a tool that is running: more than a screen shows. */
 const TAIL_CHARS = 32_000;
 
+const SIGNS = { running: '…', success: '✓', partial: '✓', failure: '✗', unknown: '?' } as const;
+
 /** A call with what came of it: folded to a few lines, or whole. */
 export class ToolView implements Component {
   readonly #theme: Theme;
@@ -18,7 +20,7 @@ export class ToolView implements Component {
   #tail = '';
   #lineBreaks = 0;
   #end:
-    | { readonly outcome: Outcome; readonly lines: FoldedLines; readonly most: number }
+    | { readonly outcome: Outcome | 'unknown'; readonly lines: FoldedLines; readonly most: number }
     | undefined;
   folded = true;
 
@@ -33,7 +35,7 @@ export class ToolView implements Component {
       this.#lineBreaks += 1;
   }
 
-  finish(outcome: Outcome, text: string, diff: string = ''): void {
+  finish(outcome: Outcome | 'unknown', text: string, diff: string = ''): void {
     this.#tail = '';
     const isDiff = diff !== '';
     const lines = isDiff
@@ -48,9 +50,7 @@ export class ToolView implements Component {
 
   render(width: number): string[] {
     const { dim, bold, error } = this.#theme;
-    const sign = { running: '…', success: '✓', partial: '✓', failure: '✗' }[
-      this.#end?.outcome ?? 'running'
-    ];
+    const sign = SIGNS[this.#end?.outcome ?? 'running'];
     // The sign is put before what was measured: to measure it, the terminal's library would make a table of all emoji.
     const title = truncateToWidth(bold(this.#title), Math.max(0, width - 2));
     const head = `${this.#end?.outcome === 'failure' ? error(sign) : dim(sign)} ${title}`;
@@ -93,8 +93,6 @@ function subject(args: Json): string {
     SUBJECTS.map((name) => args[name]).find((each) => typeof each === 'string') ??
     values.find((each) => typeof each === 'string') ??
     values[0];
-  return printable(typeof value === 'string' ? value : JSON.stringify(value ?? '')).replaceAll(
-    '\n',
-    ' ',
-  );
+  if (value === undefined) return '';
+  return printable(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\n', ' ');
 }

@@ -11,6 +11,7 @@ import {
 } from '@bobbin/core';
 import type { AgentEvent } from '../events.ts';
 import { saidIn } from '../said.ts';
+import { UNKNOWN_OUTCOME } from '../unknown-outcome.ts';
 import { AttachmentView } from './attachment-view.ts';
 import { CompactionCard } from './compaction-card.ts';
 import { printable } from './printable.ts';
@@ -63,8 +64,11 @@ export class Transcript extends Container {
     if (message.role === 'assistant' && text !== '') this.#assistant(text);
     for (const { callId, tool, args } of callsOf(message))
       this.#toolStart(callId, tool, parseJson(args) ?? args);
-    for (const result of resultsOf(message))
-      this.#tools.get(result.callId)?.finish(result.outcome ?? 'success', resultText(result));
+    for (const result of resultsOf(message)) {
+      const said = resultText(result);
+      const outcome = said === UNKNOWN_OUTCOME ? 'unknown' : (result.outcome ?? 'success');
+      this.#tools.get(result.callId)?.finish(outcome, said);
+    }
   }
 
   take(event: AgentEvent): void {
