@@ -44,9 +44,8 @@ export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
       const found = givingWay(situation, candidates(situation, reach), reach);
       const room = roomFor(situation, found, reach);
       if (costOf(found) <= room) return [];
-      const priced = found.map((candidate) => withLeast(situation, candidate, floorTokens));
-      const level = Math.max(floorTokens, waterLevel(room, priced));
-      return priced.flatMap(({ entry, cost, least }) => {
+      const { level, cut } = leveled(situation, found, room, floorTokens);
+      return cut.flatMap(({ entry, cost, least }) => {
         const span = spanOf([entry.node]);
         const tokensFreed = cost - Math.max(level, least);
         if (span === undefined || tokensFreed <= 0) return [];
@@ -81,15 +80,38 @@ function candidates(situation: Situation, reach: SqueezeOptions['reach']): reado
     .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
 }
 
-/** What is no larger than the floor stays as it is, so its pointer needs no price. */
-function withLeast(
-  { draft, counter }: Situation,
-  { entry, cost }: Candidate,
-  floorTokens: number,
-): Priced {
-  if (cost <= Math.max(POINTER_TOKENS, floorTokens)) return { entry, cost, least: cost };
+function withLeast({ draft, counter }: Situation, { entry, cost }: Candidate): Priced {
+  if (cost <= POINTER_TOKENS) return { entry, cost, least: cost };
   const least = counter.message(seated(entry.message, excerptRecord(draft, entry, NOTHING)));
   return { entry, cost, least: Math.min(cost, least) };
+}
+
+/** The size that none may exceed but for its pointer, and those above it. */
+interface Leveled {
+  readonly level: number;
+  readonly cut: readonly Priced[];
+}
+
+/**
+ * A pointer's price takes a hash and a description, so those above the level are priced first, as if pointers were
+ * free: where none of them costs more than the level, the rest are below it whatever theirs would cost.
+ */
+function leveled(
+  situation: Situation,
+  found: readonly Candidate[],
+  room: number,
+  floorTokens: number,
+): Leveled {
+  const above = (level: number): readonly Priced[] =>
+    found.filter(({ cost }) => cost > level).map((each) => withLeast(situation, each));
+  const free = found.map((each) => ({ ...each, least: 0 }));
+  const highest = Math.max(floorTokens, waterLevel(room, free));
+  const cut = above(highest);
+  if (highest === floorTokens || cut.every(({ least }) => least <= highest))
+    return { level: highest, cut };
+  const priced = above(floorTokens);
+  const small = found.slice(priced.length).map((each) => ({ ...each, least: each.cost }));
+  return { level: Math.max(floorTokens, waterLevel(room, [...priced, ...small])), cut: priced };
 }
 
 /** What the candidates may cost together. */

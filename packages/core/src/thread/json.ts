@@ -26,11 +26,18 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Most objects are written with few keys, and often in order. */
+/** Up to this many keys are sorted faster by putting each in its place than by a call. */
+const FEW_KEYS = 12;
+
 function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object);
-  for (let i = 1; i < keys.length; i++)
-    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.toSorted();
+  if (keys.length > FEW_KEYS) return keys.toSorted();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i] as string;
+    let at = i;
+    for (; at > 0 && (keys[at - 1] as string) > key; at--) keys[at] = keys[at - 1] as string;
+    keys[at] = key;
+  }
   return keys;
 }
 
