@@ -16,14 +16,23 @@ if (node === undefined) {
 } else if (node !== process.execPath) {
   process.exitCode = await runCommand(node, [self, ...args]);
 } else if (existsSync(source)) {
-  const { enableCompileCache, registerHooks } = await import('node:module');
-  enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/node', import.meta.url)));
+  await keepCompiled(fileURLToPath(new URL('../../../node_modules/.cache/node', import.meta.url)));
+  const { registerHooks } = await import('node:module');
   registerHooks({ resolve: sourceResolver() });
   await import(source.href);
 } else {
-  const { enableCompileCache } = await import('node:module');
-  enableCompileCache();
+  await keepCompiled();
   await import(new URL('../dist/main.js', import.meta.url).href);
+}
+
+/**
+ * Compiled code is kept for the next start: soon, since a session may last for days, or be killed; and when this ends.
+ * @param {string} [folder] Where; Node's own place for it where absent.
+ */
+async function keepCompiled(folder) {
+  const { enableCompileCache, flushCompileCache } = await import('node:module');
+  enableCompileCache(folder);
+  setTimeout(flushCompileCache, 1_000).unref();
 }
 
 /**

@@ -25,19 +25,28 @@ test("a user's own TypeScript is loaded as its package says, beside the source o
   );
 });
 
-test('what was built and published keeps its compiled code for the next start', (t) => {
-  const place = folder(t);
-  cpSync(dirname(SHIM), join(place, 'bin'), { recursive: true });
-  mkdirSync(join(place, 'dist'));
-  writeFileSync(join(place, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(place, 'dist', 'main.js'), "process.stdout.write('built\\n');\n");
-  const { stdout, stderr } = spawnSync(process.execPath, [join(place, 'bin', 'bobbin.mjs')], {
-    env: { PATH: process.env['PATH'], TMPDIR: place },
-    encoding: 'utf8',
-  });
-  assert.deepEqual([stdout, stderr], ['built\n', '']);
-  const [cache = ''] = readdirSync(join(place, 'node-compile-cache'));
-  assert.equal(readdirSync(join(place, 'node-compile-cache', cache)).length > 0, true);
+const MAIN = "import { spawnSync } from 'node:child_process';\nprocess.stdout.write('built\\n');\n";
+
+test('what was built and published keeps its compiled code for the next start, also where it is killed', (t) => {
+  for (const [how, end] of [
+    ['ends', ''],
+    // By another process: Node keeps it where a process kills itself.
+    ['killed', "setTimeout(() => spawnSync('kill', ['-9', String(process.pid)]), 1_500);"],
+  ] as const) {
+    const place = folder(t);
+    cpSync(dirname(SHIM), join(place, 'bin'), { recursive: true });
+    mkdirSync(join(place, 'dist'));
+    writeFileSync(join(place, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(place, 'dist', 'main.js'), `${MAIN}${end}\n`);
+    const { stdout, stderr } = spawnSync(process.execPath, [join(place, 'bin', 'bobbin.mjs')], {
+      env: { PATH: process.env['PATH'], TMPDIR: place },
+      encoding: 'utf8',
+    });
+    assert.deepEqual([how, stdout, stderr], [how, 'built\n', '']);
+    const cache = join(place, 'node-compile-cache');
+    const [version = ''] = readdirSync(cache);
+    assert.ok(readdirSync(join(cache, version)).length > 0, how);
+  }
 });
 
 test('help is printed without the engine, and a session is opened without any dependency', async (t) => {
