@@ -180,6 +180,10 @@ export function chunkEnd(text: string, at: number): number {
 /** Told of each chunk that holds anchors: where it is, and what they are. */
 export type Met = (anchors: readonly Anchor[], start: number, end: number) => void;
 
+/** 31 to the power of each length of a chunk: what the hash of the text before it has grown by. */
+const POWERS = new Int32Array(LONGEST_CHUNK + 1).fill(1);
+for (let k = 1; k <= LONGEST_CHUNK; k++) POWERS[k] = Math.imul(POWERS[k - 1] as number, 31);
+
 /** A chunk that was taken apart. */
 interface Known {
   readonly chunk: string;
@@ -205,14 +209,14 @@ export class AnchorReader {
         continue;
       }
       const from = i;
-      let [lower, upper, digit, joint, own] = [0, 0, 0, 0, 0];
+      const before = hash;
+      let [lower, upper, digit, joint] = [0, 0, 0, 0];
       do {
         if (kind === 1) lower++;
         else if (kind === UPPER) upper++;
         else if (kind === 3) digit++;
         else joint++;
         hash = (Math.imul(hash, 31) + code) | 0;
-        own = (Math.imul(own, 31) + code) | 0;
         code = ++i < end ? text.charCodeAt(i) : 0;
         kind = code < 128 ? (CLASS[code] as number) : 0;
       } while (kind !== 0);
@@ -221,6 +225,7 @@ export class AnchorReader {
       const size = i - from;
       if (size < SHORTEST || size > LONGEST_CHUNK) continue;
       if (joint === 0 && digit === 0 && isWord(text.charCodeAt(from), lower, upper)) continue;
+      const own = (hash - Math.imul(before, POWERS[size] as number)) | 0;
       const anchors = this.#anchors(text, from, i, own);
       if (anchors !== null) met(anchors, from, i);
     }

@@ -263,8 +263,7 @@ function stemsOf(survey: Survey, own: Float64Array): Pick<Heat, 'stem' | 'stemOw
 }
 
 const SUBWORD = /[A-Z]?[a-z]{2,}|[A-Z]{3,}/g;
-const subwords = (text: string): readonly string[] =>
-  (text.match(SUBWORD) ?? []).map((word) => word.toLowerCase());
+const subwords = (text: string): readonly string[] => text.match(SUBWORD) ?? [];
 
 /** How much the words inside an anchor are the words of what is talked about now. */
 interface Topic {
@@ -273,7 +272,7 @@ interface Topic {
   readonly user: Float64Array;
 }
 
-/** A word inside anchors: in how many, and how much it tells therefore; whether it is talked about now. */
+/** A word inside anchors, however it is spelled: in how many, how much it tells, whether it is talked about now. */
 interface Word {
   anchors: number;
   rarity: number;
@@ -285,13 +284,21 @@ function topicOf(survey: Survey): Topic {
   const count = survey.anchors.length;
   const { recent, asked } = talkedAbout(survey);
   const known = new Map<string, Word>();
+  const bySpelling = new Map<string, Word>();
   const own = survey.anchors.map(({ key }) => {
     const words: Word[] = [];
     for (const spelling of subwords(key)) {
-      let word = known.get(spelling);
+      let word = bySpelling.get(spelling);
       if (word === undefined) {
-        word = { anchors: 0, rarity: 0, recent: recent.has(spelling), asked: asked.has(spelling) };
-        known.set(spelling, word);
+        const lower = spelling.toLowerCase();
+        word = known.get(lower) ?? {
+          anchors: 0,
+          rarity: 0,
+          recent: recent.has(lower),
+          asked: asked.has(lower),
+        };
+        known.set(lower, word);
+        bySpelling.set(spelling, word);
       }
       if (!words.includes(word)) words.push(word);
     }
@@ -340,10 +347,10 @@ function talkedAbout(survey: Survey): { recent: ReadonlySet<string>; asked: Read
     if (texts >= RECENT_TEXTS && index < survey.lastUser) break;
     const { voice, text } = segment;
     if (voice === VOICE.user && index === survey.lastUser)
-      for (const word of subwords(text.slice(0, ASKED_CHARS))) asked.add(word);
+      for (const word of subwords(text.slice(0, ASKED_CHARS))) asked.add(word.toLowerCase());
     if ((voice === VOICE.text || voice === VOICE.args) && texts < RECENT_TEXTS) {
       texts++;
-      for (const word of subwords(text.slice(0, RECENT_CHARS))) recent.add(word);
+      for (const word of subwords(text.slice(0, RECENT_CHARS))) recent.add(word.toLowerCase());
     }
   }
   return { recent, asked };

@@ -204,11 +204,11 @@ export class NoteChooser {
     const { anchors } = this.#survey;
     const whole = piece ?? { start: 0, end: segment.text.length, mentions: [], hash: 0 };
     const name = anchors[this.#most(quote.ids)]?.key ?? '';
-    const { start, end, words, ...stretch } = stretchOf(segment, whole, name);
+    const stretch = stretchOf(segment, whole, name);
     quote.below = this.#isToldAbove(quote, stretch.body);
-    const body = quote.below ? withoutLinesOf(quote, stretch.body) : stretch.body;
-    quote.start = start;
-    quote.end = end;
+    const body = withoutLinesOf(quote, stretch.body);
+    quote.start = stretch.start;
+    quote.end = stretch.end;
     quote.body = stretch.body;
     quote.chars = body.length + MARK_CHARS + INDENT_CHARS * (body.split('\n').length - 1);
     const isNew =
@@ -218,7 +218,9 @@ export class NoteChooser {
       !this.#isOneOfMany(quote.of, segment, body);
     this.#seen.add(body);
     quote.ids = isNew ? quote.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
-    quote.stands = quote.ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
+    quote.stands = quote.ids.map((id) =>
+      standing(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
+    );
   };
 
   /** True where a call names the file that its heading names, and nothing beside it that is not shown. */
@@ -359,8 +361,8 @@ export class NoteChooser {
     return notes;
   }
 
-  #quote(group: NoteGroup, { text, voice }: Segment, { start, end, below, ...run }: Run): string {
-    const read = run.body ?? quoted(text.slice(start, end), voice);
+  #quote(group: NoteGroup, { text, voice }: Segment, run: Run): string {
+    const { start, end, below, body: read = quoted(text.slice(start, end), voice) } = run;
     const whole = withoutLinesOf({ group, below }, read);
     const body = voice === VOICE.tool ? withoutMany(whole, text, this.#listed) : whole;
     const shown = body.split('\n').findLast((line) => line.startsWith(DIFFED));

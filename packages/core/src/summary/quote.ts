@@ -108,7 +108,7 @@ export function tellingWords(text: string): TellingWords {
 export function wordsBeside(words: TellingWords, name: string): number {
   const own = name.toLowerCase();
   const isOwn = (word: string): boolean =>
-    own.includes(word) && (own.match(WORD) ?? []).includes(word);
+    own.includes(word) && own.match(WORD)?.includes(word) === true;
   let beside = 0;
   words.some((word) => !isOwn(word) && ++beside === ENOUGH_WORDS);
   return beside;
