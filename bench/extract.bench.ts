@@ -15,11 +15,18 @@ import { recordedIn } from '../scripts/learn-anchors/recorded.ts';
 
 const MEGABYTE = 1_000_000;
 const ROUNDS = 3;
+/** So much is read before the sizes are measured. */
+const WARM_UP_MB = 2;
 const SIZES = [0.25, 1, 4, 16];
 const LEAST_MB_A_SECOND = 10;
 /** Of the recorded conversations, one in so many. */
 const EVERY = 6;
 
+const [least = 1] = SIZES;
+console.log(
+  `${least} MB, the first that a process reads: ${(timed(nodesOf(least)) * 1000).toFixed(0)} ms, most of it to compile what is run`,
+);
+for (let times = 0; times < ROUNDS; times++) timed(nodesOf(WARM_UP_MB));
 for (const megabytes of SIZES) {
   const seconds = Math.min(...Array.from({ length: ROUNDS }, () => timed(nodesOf(megabytes))));
   const speed = megabytes / seconds;
@@ -45,7 +52,7 @@ function printRecorded(): void {
   const rounds = Array.from({ length: ROUNDS }, () =>
     sessions.map(({ messages }) => timed(pathOf(structuredClone(messages)))),
   );
-  const best = sessions.map((_, i) => Math.min(...rounds.map((round) => round[i] as number)));
+  const best = sessions.map((_, i) => Math.min(...rounds.map((times) => times[i] as number)));
   const megabytes = sum(sessions.flatMap(({ messages }) => messages.map(charsOf))) / MEGABYTE;
   const print = (name: string, seconds: number): void =>
     console.log(
