@@ -16,6 +16,18 @@ function anchorsOf(text: string): readonly string[] {
   return found;
 }
 
+test('A13 names that a hash cannot tell apart, and amounts that begin alike, are read as they stand', () => {
+  assert.deepEqual(anchorsOf('AaAa_1 BBBB_1 AaBB_1 AaAa_1, $1,234 $1,500 $1,234'), [
+    'snake AaAa_1',
+    'snake BBBB_1',
+    'snake AaBB_1',
+    'snake AaAa_1',
+    'number $1,234',
+    'number $1,500',
+    'number $1,234',
+  ]);
+});
+
 test('A13 anchors are the strings that nobody could guess: paths, names, hashes, codes, numbers', () => {
   const cases: readonly (readonly [string, ...string[]])[] = [
     ['See src/door/thread-handle.ts.', 'path src/door/thread-handle.ts', 'dotted thread-handle.ts'],
