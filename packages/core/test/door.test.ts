@@ -298,19 +298,19 @@ test('decision 7 a pin brings a compacted message back whole, with what belongs 
 test('decision 7 an unpinned message stays until the next compaction, which may take it; undo brings no pin back', async () => {
   const watched = await WatchedThread.open({ ...options, preset: slidingWindow(4, turnCount(2)) });
   await watched.append(...many(1, 5));
-  const call = watched.thread.at(1)?.id ?? assert.fail();
-  const result = watched.thread.at(2) ?? assert.fail();
-  await watched.handle.pin(call);
+  const callId = watched.thread.at(1)?.id ?? assert.fail();
+  const pinned = watched.thread.at(2) ?? assert.fail();
+  await watched.handle.pin(callId);
   await watched.prompt();
   const before = messagesOf((await watched.prompt()).prompt);
-  await watched.handle.unpin(result.id);
+  await watched.handle.unpin(pinned.id);
   assert.deepEqual(watched.handle.plan.pins, [], 'with the call that belongs to it');
   assert.deepEqual(messagesOf((await watched.prompt()).prompt), before);
   const { version } = watched.handle;
-  await watched.handle.unpin(result.id);
+  await watched.handle.unpin(pinned.id);
   assert.equal(watched.handle.version, version, 'what is no pin is left alone');
   await watched.append(...many(6, 9));
-  assert.ok(!messagesOf((await watched.prompt()).prompt).includes(result.message));
+  assert.ok(!messagesOf((await watched.prompt()).prompt).includes(pinned.message));
   assert.ok(await watched.handle.undo());
   assert.deepEqual(watched.handle.plan.pins, []);
 });
