@@ -181,9 +181,15 @@ class Run {
       if (this.#draft.tokens >= before) break;
     }
     if (this.#rungs.has(SHORTENS_PINS))
-      plan = this.#warned(plan, 'pins were shortened: they exceed the budget');
+      plan = this.#warned(
+        plan,
+        `${this.#shortenedPins()} had to be shortened: what is never compacted exceeds the budget`,
+      );
     if (over > 0 && most > 0)
-      this.#tell({ kind: 'warning', message: `the pins exceed the budget by ${over} tokens` });
+      this.#tell({
+        kind: 'warning',
+        message: `what is never compacted exceeds the budget by ${over} tokens`,
+      });
     if (!this.#gained(plan)) return this.#unchanged();
     this.#tell({
       kind: 'completed',
@@ -205,6 +211,20 @@ class Run {
       this.#tell({ kind: 'warning', message: 'nothing was gained: the prompt stays as it is' });
     this.#tell({ kind: 'completed', freed: 0, rungs: [] });
     return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
+  }
+
+  /** Which of what is never compacted was shortened, as a person would say it. */
+  #shortenedPins(): string {
+    const { pins } = this.#job.plan;
+    const shortened = this.#draft.entries.filter(
+      (entry) => entry.pinned && this.#draft.action(entry) !== undefined,
+    );
+    const names = shortened.map(({ node: { id, message }, pending }) => {
+      if (message.role === 'system') return 'system messages';
+      if (pins.includes(id) || message.meta?.pinned === true) return 'pinned messages';
+      return pending ? 'calls that wait for results' : 'the newest user message';
+    });
+    return [...new Set(names)].join(' and ');
   }
 
   #warned(plan: Plan, message: string): Plan {

@@ -335,8 +335,22 @@ test('what does not fit even as pointers is told, and the prompt is as small as 
   assert.deepEqual(
     events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
     [
-      'pins were shortened: they exceed the budget',
-      `the pins exceed the budget by ${prompt.tokens - 60} tokens`,
+      'system messages and the newest user message had to be shortened: what is never compacted exceeds the budget',
+      `what is never compacted exceeds the budget by ${prompt.tokens - 60} tokens`,
     ],
   );
+});
+
+async function warningsOf(...messages: readonly Message[]): Promise<readonly string[]> {
+  const watched = await opened({ budget: messagesOnly(600) }, ...messages);
+  return (await watched.prompt()).plan.warnings;
+}
+
+test('what had to be shortened is told by what it is: nobody is told of pins who has none', async () => {
+  const why = 'had to be shortened: what is never compacted exceeds the budget';
+  const long = user('y'.repeat(6_000));
+  assert.deepEqual(await warningsOf(system('terse'), long), [`the newest user message ${why}`]);
+  const rule = withMeta(long, { pinned: true });
+  assert.deepEqual(await warningsOf(rule, user('go')), [`pinned messages ${why}`]);
+  assert.deepEqual(await warningsOf(user('go'), assistant('x'.repeat(6_000))), []);
 });
