@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { textMessage, type Node, type ThreadId } from '@bobbin/core';
+import { seededRandom } from '@bobbin/testing';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
+import { nodesOf, talk } from '../src/conformance/sample.ts';
 import { jumpPosition } from '../src/sqlite/ancestry.ts';
 import { startPostgres } from './postgres-server.ts';
 
@@ -28,4 +31,70 @@ test('E12 PostgreSQL jumps to where SQLite does', async (t) => {
     rows.map((row) => row['position'] as number),
     Array.from({ length: 3_001 }, (_, i) => jumpPosition(i)),
   );
+});
+
+function said(text: string, behind: readonly Node[]): readonly Node[] {
+  return nodesOf([textMessage('user', text), textMessage('user', `${text} again`)], behind);
+}
+
+test('E12 PostgreSQL keeps the jumps of every message and of the head, however messages come in', async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const store = await postgresStore(server.url());
+  const sql = postgres(server.url(), { max: 1 });
+  const random = seededRandom(7);
+  const key = { tenant: 'jumps', thread: 'grown' as ThreadId };
+  // A thread that begins with two forks.
+  let path = talk(4);
+  const begun = [...path, ...said('at first', path.slice(0, 1))];
+  await store.append(key, begun);
+  await assertJumps(begun);
+  for (let round = 0; round < 90; round++) {
+    const fresh = nodesOf(
+      Array.from({ length: random.pick([1, 1, 2, 5]) }, () => textMessage('user', `more ${round}`)),
+      path,
+    );
+    // One in a while as an older Bobbin left it, twice, or behind another message than the head.
+    if (random.chance(0.1)) await sql`UPDATE bobbin.threads SET jumps = NULL`;
+    await store.append(key, fresh);
+    if (random.chance(0.1)) await store.append(key, fresh);
+    path = path.concat(fresh);
+    await assertJumps(path);
+    if (random.chance(0.15)) path = path.slice(0, random.int(1, path.length));
+  }
+  // Two forks at once: of an older message and of the head, then both of the head.
+  for (const [one, other] of [
+    [path.slice(0, 3), path],
+    [path, path],
+  ] as const) {
+    await store.append(key, path.slice(-1));
+    const forks = [...said('here', one), ...said('there', other)];
+    await store.append(key, forks);
+    await assertJumps(forks);
+  }
+  await sql.end();
+  await store.close();
+
+  async function assertJumps(nodes: readonly Node[]): Promise<void> {
+    const rows = await sql`SELECT id, parent, position, jump FROM bobbin.messages`;
+    const byId = new Map(rows.map((row) => [String(row['id']), row]));
+    const ancestor = (id: string, position: number): string => {
+      for (let at = id; ; at = String(byId.get(at)?.['parent']))
+        if (byId.get(at)?.['position'] === position) return at;
+    };
+    for (const { id, index } of nodes) {
+      const up = jumpPosition(index);
+      const expected = up < index - 1 ? ancestor(id, up) : null;
+      assert.equal(byId.get(id)?.['jump'], expected, `the jump of message ${index}`);
+    }
+    const [thread] = await sql`SELECT head, jumps FROM bobbin.threads`;
+    const expected: string[] = [];
+    let at = String(thread?.['head']);
+    for (let place = Number(byId.get(at)?.['position']); place > 0;) {
+      place = jumpPosition(place);
+      at = ancestor(at, place);
+      expected.push(at);
+    }
+    assert.deepEqual(thread?.['jumps'], expected, 'the jumps of the head');
+  }
 });

@@ -1,7 +1,7 @@
 import type { Node } from '@bobbin/core';
 import postgres from 'postgres';
 
-/** The rows of a store written with the driver alone: what a benchmark of the store is compared with. */
+/** The rows that an append writes, the message's and its thread's, with the driver alone: what a store is compared with. */
 export function bareDriver(
   url: string,
   connections: number,
@@ -9,7 +9,10 @@ export function bareDriver(
   const sql = postgres(url, { max: connections, onnotice: () => undefined });
   return {
     insert: (thread, { id, parent, index, turn, message }) =>
-      sql`INSERT INTO bobbin.messages
+      sql`WITH thread AS (
+          INSERT INTO bobbin.threads (tenant, thread, head, length) VALUES ('bare', ${thread}, ${id}, ${index + 1})
+          ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length)
+        INSERT INTO bobbin.messages
         VALUES ('bare', ${thread}, ${id}, ${parent}, ${index}, ${turn}, true, ${JSON.stringify(message)})`,
     end: () => sql.end(),
   };

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { StoreError } from '../store-error.ts';
 import { ANCESTRY } from './ancestry-migration.ts';
+import { JUMPS } from './jumps-migration.ts';
 import { transact } from './lost-connection.ts';
 
 /**
@@ -187,6 +188,7 @@ export const MIGRATIONS: readonly string[] = [
   END $$;
   `,
   ANCESTRY,
+  JUMPS,
 ];
 
 /** Any number, the same for every process: who migrates waits for it. */
