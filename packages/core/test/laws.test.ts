@@ -4,6 +4,8 @@ import { travel } from './journey.ts';
 import { failureText, runSeeds } from './law-runner.ts';
 
 const CASES = 20_000;
+/** Found by the soak test, and lawful since. */
+const ONCE_UNLAWFUL = [1_112_828, 1_292_242];
 const { BOBBIN_SEED: again, BOBBIN_FIRST_SEED: from = '1' } = process.env;
 
 test(`every prompt is lawful: ${CASES} random threads, presets and budgets`, async (t) => {
@@ -18,3 +20,8 @@ test(`every prompt is lawful: ${CASES} random threads, presets and budgets`, asy
   assert.equal(report.failures.length, 0, failureText(report));
   assert.ok(report.compactions > CASES / 4, `only ${report.compactions} compactions`);
 });
+
+for (const seed of ONCE_UNLAWFUL)
+  test(`every prompt is lawful: seed ${seed}, where one was not`, async () => {
+    assert.ok((await travel(seed)).prompts > 0);
+  });

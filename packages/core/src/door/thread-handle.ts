@@ -270,10 +270,7 @@ export class ThreadHandle<Wire = Message> {
 
   /** The plan in force, with a unit pinned. */
   async #withUnit(unit: readonly Node[]): Promise<Plan> {
-    const ids = new Set(unit.map(({ id }) => id));
-    if (this.plan.records.some(({ span }) => span.ids.some((id) => ids.has(id))))
-      await this.#path.loadAll();
-    const plan = pinned(this.plan, unit, this.length, (id) => this.#path.thread.get(id)?.turn);
+    const plan = await this.#pinning(this.plan, unit);
     return plan.head === null ? this.#onHead(plan) : plan;
   }
 
@@ -287,12 +284,15 @@ export class ThreadHandle<Wire = Message> {
     const { pins } = this.plan;
     if (pins.some((id) => this.#path.thread.get(id) === undefined)) await this.#path.loadAll();
     const nodes = pins.flatMap((id) => this.#path.thread.get(id) ?? []);
-    return pinned(
-      { ...this.#onHead(before), pins: [] },
-      nodes,
-      this.length,
-      (id) => this.#path.thread.get(id)?.turn,
-    );
+    return this.#pinning({ ...this.#onHead(before), pins: [] }, nodes);
+  }
+
+  /** A plan with messages pinned. A record that loses some of its own is told anew which turns the others are of. */
+  async #pinning(plan: Plan, nodes: readonly Node[]): Promise<Plan> {
+    const ids = new Set(nodes.map(({ id }) => id));
+    if (plan.records.some(({ span }) => span.ids.some((id) => ids.has(id))))
+      await this.#path.loadAll();
+    return pinned(plan, nodes, this.length, (id) => this.#path.thread.get(id)?.turn);
   }
 
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
