@@ -1,5 +1,5 @@
 // Runs the steps of a task in order and stops at the first that fails: `node scripts/steps.mjs <task> [arguments]`.
-import { readdirSync } from 'node:fs';
+import { globSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { runCommand } from '../packages/cli/bin/runtime.mjs';
@@ -11,7 +11,10 @@ import { runCommand } from '../packages/cli/bin/runtime.mjs';
  */
 
 // Node's runner sorts by path, and an absolute one comes first: so do the tests of the whole, which take longest.
-const TESTS = ['packages/*/test/**/*.test.ts', resolve('test/**/*.test.ts')];
+const TESTS = [
+  'packages/*/test/**/*.test.ts',
+  ...globSync('test/**/*.test.ts').map((file) => resolve(file)),
+];
 const SOAKS = ['packages/*/test/**/*.soak.ts', 'test/**/*.soak.ts'];
 
 const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'];

@@ -215,19 +215,28 @@ export class Session {
     }
   }
 
-  /** What was paid for a summary that came to nothing is in the ledger too; one that a plan holds the engine puts there. */
+  /**
+   * What was paid for a summary that no plan holds is in the ledger too: it came to nothing, or another writer was faster.
+   * A store that fails costs that record until the next one, never the prompt (A10).
+   */
   async #booked(fitting: Promise<Fitted<AiSdkMessage>>): Promise<Fitted<AiSdkMessage>> {
     try {
-      const fitted = await fitting;
-      if (fitted.compacted) this.#reports.length = 0;
-      return fitted;
+      return await fitting;
     } finally {
-      await this.#book();
+      await this.#book().catch(() => undefined);
     }
   }
 
   async #book(): Promise<void> {
-    for (const report of this.#reports.splice(0)) this.charge(report);
+    if (this.#reports.length === 0) return;
+    const stored = await this.store.events(this.key);
+    const held = new Set(
+      stored.flatMap(({ event }) =>
+        event.kind === 'summary-report' ? [JSON.stringify(event.report)] : [],
+      ),
+    );
+    for (const report of this.#reports.splice(0))
+      if (!held.has(JSON.stringify(report))) this.charge(report);
     await this.keepCharges();
   }
 
@@ -313,8 +322,10 @@ export class Session {
 
   /** Puts the charges into the ledger; of a session that is not there yet, when its first message is. */
   async keepCharges(): Promise<void> {
-    if (this.handle.length > 0 && this.#charges.length > 0)
-      await this.store.record(this.key, this.#charges.splice(0));
+    if (this.handle.length === 0 || this.#charges.length === 0) return;
+    const charges = [...this.#charges];
+    await this.store.record(this.key, charges);
+    this.#charges.splice(0, charges.length);
   }
 
   /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */

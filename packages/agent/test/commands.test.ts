@@ -249,8 +249,10 @@ test('/recall shows the beginning of each, and the whole of one by its number', 
   const one = await told('/recall #1 NEEDLE');
   assert.equal(one.split('\n').slice(1).join('\n'), found?.excerpt);
   assert.ok(one.split('\n').length > 6);
-  await shop.line('/recall #99 NEEDLE');
+  await shop.line('/recall #8 NEEDLE');
   assert.match(ofType(shop.events, 'error').at(-1)?.error ?? '', /^\/recall found \d: #1 to #\d$/);
+  assert.equal(await told('/recall #1 quux'), 'Nothing that was compacted matches "quux".');
+  assert.equal(await told('/recall #42'), 'Nothing that was compacted matches "#42".');
 });
 
 test('commands that need rest say so; unknown ones too', async (t) => {

@@ -83,3 +83,27 @@ test('a summary that came to nothing was paid for all the same', async (t) => {
   const { summaries } = await ledgerOf(shop.agent.session);
   assert.ok(summaries.inputTokens > 0 && summaries.outputTokens > 0, JSON.stringify(summaries));
 });
+
+test('a ledger that cannot be written to costs its record until the next one, never the work', async (t) => {
+  const shop = await workshop(t, {
+    script: `
+      if (tools.length === 0) return { text: "I'm sorry, I cannot help with that." };
+      return { text: 'About it: ' + 'some words '.repeat(400) };
+    `,
+    settings: { compaction: { preset: 'recursive-summary' } },
+  });
+  for (let i = 0; i < 12; i++) await shop.line(`tell me about ${i}`);
+  const { session } = shop.agent;
+  const { store } = session;
+  const record = store.record.bind(store);
+  store.record = () => Promise.reject(new Error('disk full'));
+  await shop.line('/compact');
+  assert.deepEqual(
+    shop.events.flatMap((event) => (JSON.stringify(event).includes('disk full') ? [event] : [])),
+    [],
+  );
+  store.record = record;
+  await shop.line('and now?');
+  const { summaries } = await ledgerOf(session);
+  assert.ok(summaries.inputTokens > 0 && summaries.outputTokens > 0, JSON.stringify(summaries));
+});

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 // Plain JavaScript that an old Node can read. In a checkout it runs the source, on the pinned Node if the
 // host's is too old; a published package has no source and runs what was built.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OLDEST, hostNode, pinnedNode, runCommand } from './runtime.mjs';
 
@@ -21,15 +23,21 @@ if (node === undefined) {
   registerHooks({ resolve: sourceResolver() });
   await import(source.href);
 } else {
-  await keepCompiled();
+  const { XDG_CACHE_HOME = join(homedir(), '.cache') } = process.env;
+  await keepCompiled(join(XDG_CACHE_HOME, 'bobbin', 'compiled'));
   await import(new URL('../dist/main.js', import.meta.url).href);
 }
 
 /**
  * Compiled code is kept for the next start: soon, since a session may last for days, or be killed; and when this ends.
- * @param {string} [folder] Where; Node's own place for it where absent.
+ * @param {string} folder Its owner's alone: whoever could write there would choose what runs next time.
  */
 async function keepCompiled(folder) {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return; // It starts without, only later.
+  }
   const { enableCompileCache, flushCompileCache } = await import('node:module');
   enableCompileCache(folder);
   setTimeout(flushCompileCache, 1_000).unref();

@@ -1,4 +1,4 @@
-/** 150312 as `150,312`. */
+/** 150312 as `150,312`; whole numbers only. */
 export function grouped(number: number): string {
   return String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -39,11 +39,12 @@ test('what was built and published keeps its compiled code for the next start, a
     writeFileSync(join(place, 'package.json'), '{"type":"module"}');
     writeFileSync(join(place, 'dist', 'main.js'), `${MAIN}${end}\n`);
     const { stdout, stderr } = spawnSync(process.execPath, [join(place, 'bin', 'bobbin.mjs')], {
-      env: { PATH: process.env['PATH'], TMPDIR: place },
+      env: { PATH: process.env['PATH'], XDG_CACHE_HOME: join(place, 'cache') },
       encoding: 'utf8',
     });
     assert.deepEqual([how, stdout, stderr], [how, 'built\n', '']);
-    const cache = join(place, 'node-compile-cache');
+    const cache = join(place, 'cache', 'bobbin', 'compiled');
+    assert.equal(statSync(cache).mode & 0o777, 0o700);
     const [version = ''] = readdirSync(cache);
     assert.ok(readdirSync(join(cache, version)).length > 0, how);
   }

@@ -9,6 +9,7 @@ import { rewritePays } from './plan/economics.ts';
 import { firstSight } from './plan/first-sight.ts';
 import { expired } from './plan/hide.ts';
 import { LAST_RESORT } from './plan/ladder.ts';
+import { startsTurn } from './thread/message.ts';
 import { SHORTENS_PINS } from './plan/squeeze.ts';
 import type { Plan, PlanRecord } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
@@ -215,14 +216,22 @@ class Run {
 
   /** Which of what is never compacted was shortened, as a person would say it. */
   #shortenedPins(): string {
+    const { entries } = this.#draft;
     const { pins } = this.#job.plan;
-    const shortened = this.#draft.entries.filter(
+    const newest = entries.findLast(({ message }) => startsTurn(message));
+    const shortened = entries.filter(
       (entry) => entry.pinned && this.#draft.action(entry) !== undefined,
     );
-    const names = shortened.map(({ node: { id, message }, pending }) => {
+    const names = shortened.map(({ message, unit, pending }) => {
       if (message.role === 'system') return 'system messages';
-      if (pins.includes(id) || message.meta?.pinned === true) return 'pinned messages';
-      return pending ? 'calls that wait for results' : 'the newest user message';
+      if (unit === newest?.unit) return 'the newest user message';
+      if (pending) return 'calls that wait for results';
+      // What belongs to a pinned message stays with it.
+      const isPinned = entries.some(
+        ({ node, unit: of }) =>
+          of === unit && (pins.includes(node.id) || node.message.meta?.pinned === true),
+      );
+      return isPinned ? 'pinned messages' : 'messages that could not be read';
     });
     return [...new Set(names)].join(' and ');
   }

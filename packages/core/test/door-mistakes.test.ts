@@ -54,7 +54,7 @@ test('a preset that was not called, or is no policy, is told in a line', () => {
 
 /** What a host without types may pass by mistake, and the line that it gets. */
 const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
-  ['gpt-5', 'what createBobbin is given must be an object, not "gpt-5"'],
+  ['gpt-5', 'the options must be an object, not "gpt-5"'],
   [{ windowTokens: 5 }, 'there is no option windowTokens (did you mean window?)'],
   [{ systemTokens: 5 }, 'there is no option systemTokens (did you mean budget.systemTokens?)'],
   [{ sumarizer: {} }, 'there is no option sumarizer (did you mean summarizer?)'],
@@ -133,7 +133,11 @@ test('options that are undefined are absent, and a budget is looked at whenever 
     });
   await assert.rejects(thread.retune({ policy: step as unknown as Policy }), {
     name: 'TypeError',
-    message: 'preset: step is a function that makes a policy: call it, as in preset: step()',
+    message: 'policy: step is a function that makes a policy: call it, as in policy: step()',
+  });
+  await assert.rejects(thread.retune({ sumarizer: {} } as object), {
+    name: 'TypeError',
+    message: 'there is no option sumarizer',
   });
   const { limitTokens } = await thread.compact();
   const budget = { outputTokens: 0, windowTokens: 0 };
@@ -152,4 +156,18 @@ test('a thread without a name is told at once: under no name strangers would mee
       name: 'RangeError',
       message: `the name of a thread must be a string that is not empty, not ${shown}`,
     });
+});
+
+test('what is retuned twice in a row is retuned twice: the second call keeps what the first one changed', async () => {
+  const thread = await createBobbin().thread('t');
+  for (let i = 0; i < 30; i++)
+    await thread.append(
+      textMessage('user', `Question ${i}`),
+      textMessage('assistant', `Answer ${i}: ${'word '.repeat(200)}`),
+    );
+  await Promise.all([
+    thread.retune({ policy: step() }),
+    thread.retune({ budget: { windowTokens: 9_000 } }),
+  ]);
+  assert.equal((await thread.compact()).plan.policy, step().name);
 });

@@ -352,5 +352,14 @@ test('what had to be shortened is told by what it is: nobody is told of pins who
   assert.deepEqual(await warningsOf(system('terse'), long), [`the newest user message ${why}`]);
   const rule = withMeta(long, { pinned: true });
   assert.deepEqual(await warningsOf(rule, user('go')), [`pinned messages ${why}`]);
+  const pinnedCall = withMeta(assistant(call('read', { path: 'a' })), { pinned: true });
+  const itsResult = result(call('read', { path: 'a' }), 'z'.repeat(9_000));
+  assert.deepEqual(await warningsOf(user('go'), pinnedCall, itsResult, user('on')), [
+    `pinned messages ${why}`,
+  ]);
+  const unread = assistant(opaque('mystery', { of: 'x'.repeat(9_000) }));
+  assert.deepEqual(await warningsOf(user('go'), unread, user('on')), [
+    `messages that could not be read ${why}`,
+  ]);
   assert.deepEqual(await warningsOf(user('go'), assistant('x'.repeat(6_000))), []);
 });

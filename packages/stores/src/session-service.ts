@@ -6,6 +6,7 @@ import {
   firedBecause,
   keyNamed,
   memorySummaryCache,
+  scaled,
   settingOf,
   startPrompt,
   startsTurn,
@@ -79,7 +80,7 @@ export class SessionService {
       artifacts: options.artifacts ?? NO_ARTIFACTS,
       summaryCache: options.summaryCache ?? memorySummaryCache(),
     };
-    this.#setting = settingOf(this.#options);
+    this.#setting = this.#settingFor(undefined);
   }
 
   /** The trigger first; the strategy and the write only if it fires. A lost race is a silent no-op. */
@@ -88,7 +89,7 @@ export class SessionService {
     trigger: Trigger | ((check: Check) => boolean),
     strategy: Policy,
   ): Promise<SessionCompaction> {
-    const setting = settingOf({ ...this.#options, preset: strategy });
+    const setting = this.#settingFor(strategy);
     const key = this.#key(sessionId);
     const window = await this.#store.window(key);
     if (window === undefined) return unchanged([]);
@@ -116,6 +117,12 @@ export class SessionService {
     if (window === undefined) return [];
     const plan = window.current?.plan ?? emptyPlan(key.thread);
     return messagesOf(this.#render(window, plan).prompt);
+  }
+
+  /** As a door's; nothing is learnt of usage here, so the counter is scaled by what is known of the model. */
+  #settingFor(preset: Policy | undefined): Setting {
+    const setting = settingOf({ ...this.#options, ...(preset === undefined ? {} : { preset }) });
+    return { ...setting, counter: scaled(setting.counter, setting.calibration) };
   }
 
   #key(sessionId: string): ThreadKey {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   anyOf,
+  createBobbin,
   EMPTY_SUMMARY,
   ladder,
   memoryArtifacts,
@@ -230,4 +231,17 @@ test('what is no option, no strategy or no session is told in a line before anyt
     message: 'tenant must be a name that is not empty, not ""',
   });
   assert.equal(commits(), 0);
+});
+
+test('C14 a session is counted as a door counts it, by what is known of its model', async () => {
+  for (const model of ['claude-sonnet-4-5', 'gpt-5']) {
+    const store = memoryStore();
+    const thread = await createBobbin({ store, model }).thread('s');
+    await thread.append(...messages(talk(20)));
+    const { prompt } = await thread.prompt();
+    let seen = 0;
+    const service = new SessionService({ store, model });
+    await service.compact('s', ({ tokens }) => (seen = tokens) < 0, slidingWindow(4));
+    assert.equal(seen, prompt.tokens, model);
+  }
 });

@@ -1,4 +1,4 @@
-import { recall, type Recalled } from '@bobbin/core';
+import { headOf, recall, type Recalled } from '@bobbin/core';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 
@@ -12,14 +12,15 @@ export const recallCommand: SlashCommand = {
   summary: 'Search what was compacted; #N shows the whole of what was found',
   when: 'any',
   async run({ session }, operands) {
-    const [, nth, query = ''] = /^(?:#(\d+)\s*)?(.*)$/s.exec(operands) ?? [];
+    const [, nth, query = ''] = /^(?:#([1-8])\s+(?=\S))?(.*)$/s.exec(operands) ?? [];
     if (query === '') throw new ExpectedError('/recall takes words to look for');
     const all = await recall(session.store, session.key, query, { most: MOST_FOUND });
     const found = nth === undefined ? all : all.slice(Number(nth) - 1, Number(nth));
     if (found.length === 0 && all.length > 0)
       throw new ExpectedError(`/recall found ${all.length}: #1 to #${all.length}`);
     return {
-      text: nth === undefined ? listed(found, query) : found.map(wholeOf).join(''),
+      text:
+        nth === undefined || all.length === 0 ? listed(found, query) : found.map(wholeOf).join(''),
       data: found.map(({ node, excerpt }) => ({
         id: node.id,
         turn: node.turn,
@@ -36,20 +37,19 @@ function listed(found: readonly Recalled[], query: string): string {
   const shown = found.map((each, i) => {
     const brief = briefly(each.excerpt);
     const more = brief === each.excerpt ? '' : `\n… /recall #${i + 1} ${query}`;
-    return `#${i + 1} ${headOf(each)}\n${brief}${more}`;
+    return `#${i + 1} ${placeOf(each)}\n${brief}${more}`;
   });
   return shown.join('\n\n');
 }
 
 function wholeOf(found: Recalled): string {
-  return `${headOf(found)}\n${found.excerpt}`;
+  return `${placeOf(found)}\n${found.excerpt}`;
 }
 
-function headOf({ node }: Recalled): string {
+function placeOf({ node }: Recalled): string {
   return `[turn ${node.turn}, ${node.message.role}]`;
 }
 
 function briefly(excerpt: string): string {
-  const lines = excerpt.split('\n').slice(0, SHOWN_LINES).join('\n');
-  return lines.length > SHOWN_CHARS ? lines.slice(0, SHOWN_CHARS) : lines;
+  return headOf(excerpt.split('\n').slice(0, SHOWN_LINES).join('\n'), SHOWN_CHARS);
 }

@@ -1,4 +1,5 @@
 import type { BobbinOptions } from './bobbin.ts';
+import type { Tuning } from './handle-options.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import type { ToolPolicy } from '../plan/durability.ts';
 import type { Requester } from '../ports.ts';
@@ -45,7 +46,7 @@ function fields<Fields>(
   meant: (name: string) => string | undefined = (name) => nearest(name, Object.keys(kinds)),
 ): Kind {
   return (value, path) => {
-    anObject(value, path === '' ? 'what createBobbin is given' : path);
+    anObject(value, path === '' ? 'the options' : path);
     const inside = path === '' ? '' : `${path}.`;
     for (const [name, given] of Object.entries(value as object)) {
       if (!Object.hasOwn(kinds, name)) {
@@ -163,6 +164,13 @@ const optionsKind = fields(OPTIONS, meantOption);
  */
 export function checkOptions(options: unknown): void {
   optionsKind(options, '');
+}
+
+const tuningKind = fields<Tuning>({ policy: () => undefined, budget: budgetKind });
+
+/** @throws TypeError, as `checkOptions` does, of what a host changes of an open thread. */
+export function checkTuning(tuning: unknown): void {
+  tuningKind(tuning, '');
 }
 
 /** @throws TypeError, as `checkOptions` does, of what a host changes of the budget. */

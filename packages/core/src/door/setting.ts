@@ -54,11 +54,14 @@ export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wir
 }
 
 /** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
-export function policyOf(preset: PresetName | Policy = 'ladder'): Policy {
+export function policyOf(
+  preset: PresetName | Policy = 'ladder',
+  option: string = 'preset',
+): Policy {
   const given: unknown = preset;
   if (typeof given === 'function')
     throw new TypeError(
-      `preset: ${given.name} is a function that makes a policy: call it, as in preset: ${given.name}()`,
+      `${option}: ${given.name} is a function that makes a policy: call it, as in ${option}: ${given.name}()`,
     );
   const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
   if (policy === undefined) {
@@ -68,7 +71,7 @@ export function policyOf(preset: PresetName | Policy = 'ladder'): Policy {
   }
   if (NEEDED.some((name) => policy[name] === undefined))
     throw new TypeError(
-      'preset must be a policy with trigger, cut, ladder and style, or the name of a preset',
+      `${option} must be a policy with trigger, cut, ladder and style, or the name of a preset`,
     );
   return policy;
 }

@@ -8,7 +8,7 @@ import type {
   Tuning,
 } from './handle-options.ts';
 import { besideMessages, LearntCounter } from './learnt-counter.ts';
-import { checkBudget } from './options.ts';
+import { checkBudget, checkTuning } from './options.ts';
 import { PathKeeper } from './path-keeper.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import { Recollection } from './recollection.ts';
@@ -155,10 +155,12 @@ export class ThreadHandle<Wire = Message> {
   }
 
   /** Goes on with another budget or policy: the model was switched, the instructions changed. */
-  retune({ policy = this.#setting.policy, budget: changed }: Tuning): Promise<void> {
+  retune(tuning: Tuning): Promise<void> {
     return this.#exclusively(async () => {
+      checkTuning(tuning);
+      const { policy = this.#setting.policy, budget: changed } = tuning;
+      this.#setting = { ...this.#setting, policy: policyOf(policy, 'policy') };
       this.#rebudget(changed);
-      this.#setting = { ...this.#setting, policy: policyOf(policy) };
     });
   }
 
