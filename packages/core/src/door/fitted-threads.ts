@@ -87,7 +87,9 @@ export class FittedThreads<Wire> {
     const store = this.#freshStore?.() ?? this.#setting.store;
     const handle = new ThreadHandle(key, { ...this.#setting, store });
     await handle.appendDecoded(decoded);
-    if (nearest !== undefined) await handle.takeOver(nearest.handle.plan, shared);
+    // Signed reasoning that is shared was written behind what the plan of that time showed.
+    if (nearest !== undefined)
+      await handle.takeOver(await nearest.handle.planWithin(shared), shared);
     return { handle, wire, ids };
   }
 

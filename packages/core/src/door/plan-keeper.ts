@@ -65,6 +65,15 @@ export class PlanKeeper {
     return stored.plan;
   }
 
+  /** The newest plan that was made for no more than so many messages. */
+  async within(length: number): Promise<Plan> {
+    for (let version = this.#version; version > 0; version--) {
+      const plan = await this.at(version);
+      if (plan.threadVersion <= length) return plan;
+    }
+    return this.#empty();
+  }
+
   /** The plan that an undo brings back, with the version that it takes back; undefined where there is none. */
   async undone(isOnPath: (plan: Plan) => Promise<boolean>): Promise<[Plan, number] | undefined> {
     const effective = this.#plan.undid === undefined ? this.#version : this.#plan.undid - 1;

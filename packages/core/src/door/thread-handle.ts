@@ -229,6 +229,11 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
+  /** The plan in force when the thread had so many messages. */
+  planWithin(length: number): Promise<Plan> {
+    return this.#plans.within(length);
+  }
+
   /** Starts with the plan of a thread that shares its first messages, if the plan was made for no more than those. */
   takeOver(plan: Plan, sharedMessages: number): Promise<boolean> {
     return this.#exclusively(async () => {
