@@ -5,6 +5,7 @@ import {
   mannerOf,
   messageLimit,
   scaled,
+  sparing,
   startCalibration,
   type Counter,
   type ThreadHandle,
@@ -13,7 +14,7 @@ import {
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import type { SessionSetting } from './session.ts';
-import { sessionSummarizer, sparing } from './summarizing.ts';
+import { sessionSummarizer } from './summarizing.ts';
 import { toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 
 /** A handle with the figures of its budget. */

@@ -168,6 +168,7 @@ export {
 export { redactSecrets, redactSummary, type Redact } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
 export type { Addition, SummaryReport } from './summary/report.ts';
+export { sparing } from './summary/sparing.ts';
 export { cleanExtract, extracting, extractSummarizer, refusal } from './summary/summarizer.ts';
 export { standingFacts, type Superseded } from './summary/supersede.ts';
 export {
