@@ -238,9 +238,12 @@ class FitJourney extends Journey {
     this.#lineage = [...this.#lineage, ...(await this.plans(fitted.plan.thread, fitted.version))];
   }
 
-  /** The thread as the door should have it. */
+  /** The thread as the door should have it: what has the same id may have been sent with other metadata this time. */
   #follow(id: ThreadId, messages: readonly Message[]): Thread {
-    const known = this.#mirrors.get(id) ?? new Thread(id);
+    const before = this.#mirrors.get(id);
+    const known = before?.messages.every((message, i) => message === messages[i])
+      ? before
+      : new Thread(id);
     this.#mirrors.set(id, known);
     for (const message of messages.slice(known.length)) known.append(message);
     return known;

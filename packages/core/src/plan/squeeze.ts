@@ -68,7 +68,7 @@ interface Priced extends Candidate {
   readonly least: number;
 }
 
-/** A pointer costs about this: smaller messages cannot be shortened. */
+/** A pointer costs about this: smaller messages cannot be shortened, but for reasoning, which leaves nothing behind. */
 const POINTER_TOKENS = 24;
 
 /** The largest first, so that as few as possible are touched. */
@@ -81,7 +81,8 @@ function candidates(situation: Situation, reach: SqueezeOptions['reach']): reado
 }
 
 function withLeast({ draft, counter }: Situation, { entry, cost }: Candidate): Priced {
-  if (cost <= POINTER_TOKENS) return { entry, cost, least: cost };
+  if (cost <= POINTER_TOKENS && !entry.message.parts.some(({ kind }) => kind === 'reasoning'))
+    return { entry, cost, least: cost };
   const least = counter.message(seated(entry.message, excerptRecord(draft, entry, NOTHING)));
   return { entry, cost, least: Math.min(cost, least) };
 }
