@@ -1,4 +1,5 @@
 import {
+  isKnownModel,
   messageLimit,
   softLimit,
   STRICT_RULES,
@@ -17,7 +18,6 @@ import type { RungTotal } from './freed.ts';
 import { gist } from './gist.ts';
 import type { InspectValues } from './inspect.ts';
 import { heading, windowBars } from './picture.ts';
-import { isKnownModel } from './model-name.ts';
 import { oneLine, stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
 import { readText, sourcesOf, write } from './text-stream.ts';

@@ -1,9 +1,4 @@
-import { modelFacts } from '@bobbin/core';
-
-/** False where nothing is known of a model, as of most that run locally: the facts of no model stand in. */
-export function isKnownModel(model: string): boolean {
-  return modelFacts(model) !== modelFacts(undefined);
-}
+import { isKnownModel } from '@bobbin/core';
 
 /** The known model that was probably meant: one slip away. Digits are versions, where another one is no slip. */
 export function modelMeant(model: string): string | undefined {

@@ -3,6 +3,7 @@ import {
   messageLimit,
   messagesOnly,
   budget,
+  isKnownModel,
   modelFacts,
   PRESETS,
   type ArtifactStore,
@@ -17,7 +18,7 @@ import { COUNTERS, usualCounter } from './counters.ts';
 import { tell } from './failure.ts';
 import { grouped } from './figures.ts';
 import { FORMATS } from './formats.ts';
-import { isKnownModel, modelMeant } from './model-name.ts';
+import { modelMeant } from './model-name.ts';
 import { oneOf, wholeNumber, type OptionValues } from './command.ts';
 import type { WINDING_OPTIONS } from './winding-options.ts';
 

@@ -261,5 +261,11 @@ export {
 export { chars4, counterOf, type Counter, type RequestShape } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { mediaTokens, type MediaProvider } from './tokens/media.ts';
-export { contextLimit, modelFacts, type ModelFacts, type ModelTable } from './tokens/models.ts';
+export {
+  contextLimit,
+  isKnownModel,
+  modelFacts,
+  type ModelFacts,
+  type ModelTable,
+} from './tokens/models.ts';
 export { contextSize, usageTokens, validUsage, type ContextSize } from './tokens/usage.ts';

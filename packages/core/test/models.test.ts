@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contextLimit, modelFacts } from '@bobbin/core';
+import { type BobbinOptions, contextLimit, createBobbin, modelFacts, textMessage } from '@bobbin/core';
 
 test('A4 the limit is found by the longest prefix of the model id', () => {
   const limits = {
@@ -44,6 +44,28 @@ test('A4 a gateway, a region and a vendor before the id change nothing', () => {
 test('A4 an unknown model, and no model, have the fallback', () => {
   assert.deepEqual(modelFacts('my-own-model'), { windowTokens: 128_000 });
   assert.deepEqual(modelFacts(undefined), { windowTokens: 128_000 });
+});
+
+test('A4 a window that was assumed is told with the first prompt, once; one that was said or is known is not', async () => {
+  const told = async (options: BobbinOptions): Promise<readonly string[]> => {
+    const thread = await createBobbin(options).thread('t');
+    const warnings: string[] = [];
+    for (const text of ['Hello', 'Still there?']) {
+      await thread.append(textMessage('user', text));
+      const { events } = await thread.prompt();
+      for (const event of events) if (event.kind === 'warning') warnings.push(event.message);
+    }
+    return warnings;
+  };
+  const model = 'my-own-model';
+  assert.deepEqual(await told({ model }), [
+    'nothing is known of the model "my-own-model": a window of 128000 tokens is assumed; say yours with window',
+  ]);
+  assert.deepEqual(await told({ model, window: 32_000 }), []);
+  assert.deepEqual(await told({ model, budget: { windowTokens: 32_000 } }), []);
+  assert.deepEqual(await told({ model, models: { 'my-': { windowTokens: 32_000 } } }), []);
+  assert.deepEqual(await told({ model: 'gpt-5' }), []);
+  assert.deepEqual(await told({}), []);
 });
 
 test("A4 the user's own facts win, by full id or by bare id", () => {

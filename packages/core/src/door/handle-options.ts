@@ -25,6 +25,8 @@ export interface HandleSetting<Wire> extends Setting {
   readonly embedder?: Embedder;
   readonly requester?: Requester;
   readonly hooks: CompactionHooks;
+  /** What was taken for granted because the host did not say it: its first prompt tells. */
+  readonly assumption?: string;
 }
 
 export interface CompactOptions {

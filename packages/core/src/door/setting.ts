@@ -14,7 +14,7 @@ import { extracting } from '../summary/summarizer.ts';
 import { trustedSummarizer } from '../summary/trusted.ts';
 import { budget } from '../tokens/budget.ts';
 import { estimator, startCalibration } from '../tokens/calibration.ts';
-import { modelFacts, type CacheFacts } from '../tokens/models.ts';
+import { isKnownModel, modelFacts, type CacheFacts } from '../tokens/models.ts';
 
 /**
  * All that a compaction needs, from what a host says and the defaults for the rest.
@@ -27,6 +27,7 @@ export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wir
   const { counter } = options;
   const policy = policyOf(options.preset);
   const { cache } = facts;
+  const assumption = assumptionOf(options, facts.windowTokens);
   const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
   return {
     policy: cache === undefined ? policy : priced(policy, cache),
@@ -49,8 +50,19 @@ export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wir
       : { requester: { ...options.access, tenant: options.tenant ?? 'default' } }),
     codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
     hooks: options,
+    ...(assumption === undefined ? {} : { assumption }),
     ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
+}
+
+/** A window that is too large for a model lets its provider refuse the prompt: a guess must not pass for knowledge. */
+function assumptionOf<Wire>(
+  { model, models, window, budget: said }: BobbinOptions<Wire>,
+  windowTokens: number,
+): string | undefined {
+  if (model === undefined || isKnownModel(model, models)) return undefined;
+  if (window !== undefined || said?.windowTokens !== undefined) return undefined;
+  return `nothing is known of the model ${JSON.stringify(model)}: a window of ${windowTokens} tokens is assumed; say yours with window`;
 }
 
 /** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */

@@ -71,10 +71,12 @@ export class ThreadHandle<Wire = Message> {
   readonly #gauge = new Gauge();
   readonly #recollection: Recollection;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
+  #assumption: string | undefined;
 
   constructor(key: ThreadKey, host: HandleSetting<Wire>, stored?: StoredWindow) {
     this.key = key;
     this.#host = host;
+    this.#assumption = host.assumption;
     this.#learnt = new LearntCounter(host.counter, host.calibration);
     this.#setting = { ...host, counter: this.#learnt.counter };
     this.#path = new PathKeeper(host.store, key, stored);
@@ -344,7 +346,7 @@ export class ThreadHandle<Wire = Message> {
   async #fit(options: CompactOptions): Promise<Fitted<Wire>> {
     options.signal?.throwIfAborted();
     this.#rebudget(options.budget);
-    const events: CompactionEvent[] = [];
+    const events: CompactionEvent[] = [...this.#admitAssumption()];
     let compacted = false;
     const take = (compaction: Compaction): void => {
       events.push(...compaction.events);
@@ -370,6 +372,13 @@ export class ThreadHandle<Wire = Message> {
     events.push(...(await this.#remind()));
     if (this.#setting.rules.bindsReasoning) await this.#releaseBoundReasoning();
     return this.#sending(this.#fitted(events, compacted));
+  }
+
+  /** Tells once what was taken for granted. */
+  #admitAssumption(): readonly CompactionEvent[] {
+    const message = this.#assumption;
+    this.#assumption = undefined;
+    return message === undefined ? [] : [this.#tell({ kind: 'warning', message })];
   }
 
   /** Brings back what the present turn asks for, and lets the store keep that it did. */

@@ -165,6 +165,11 @@ export function modelFacts(model: string | undefined, own: ModelTable = {}): Mod
   );
 }
 
+/** False where nothing is known of a model, as of most that run locally: the facts of no model stand in. */
+export function isKnownModel(model: string, own: ModelTable = {}): boolean {
+  return modelFacts(model, own) !== FALLBACK;
+}
+
 /** The size of a model's window (A4). */
 export function contextLimit(model: string | undefined, own: ModelTable = {}): number {
   return modelFacts(model, own).windowTokens;
