@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BobbinOptions, contextLimit, createBobbin, modelFacts, textMessage } from '@bobbin/core';
+import {
+  type BobbinOptions,
+  contextLimit,
+  createBobbin,
+  modelFacts,
+  textMessage,
+} from '@bobbin/core';
 
 test('A4 the limit is found by the longest prefix of the model id', () => {
   const limits = {
@@ -46,17 +52,19 @@ test('A4 an unknown model, and no model, have the fallback', () => {
   assert.deepEqual(modelFacts(undefined), { windowTokens: 128_000 });
 });
 
+/** The warnings of a thread's first two prompts. */
+async function told(options: BobbinOptions): Promise<readonly string[]> {
+  const thread = await createBobbin(options).thread('t');
+  const warnings: string[] = [];
+  for (const text of ['Hello', 'Still there?']) {
+    await thread.append(textMessage('user', text));
+    const { events } = await thread.prompt();
+    for (const event of events) if (event.kind === 'warning') warnings.push(event.message);
+  }
+  return warnings;
+}
+
 test('A4 a window that was assumed is told with the first prompt, once; one that was said or is known is not', async () => {
-  const told = async (options: BobbinOptions): Promise<readonly string[]> => {
-    const thread = await createBobbin(options).thread('t');
-    const warnings: string[] = [];
-    for (const text of ['Hello', 'Still there?']) {
-      await thread.append(textMessage('user', text));
-      const { events } = await thread.prompt();
-      for (const event of events) if (event.kind === 'warning') warnings.push(event.message);
-    }
-    return warnings;
-  };
   const model = 'my-own-model';
   assert.deepEqual(await told({ model }), [
     'nothing is known of the model "my-own-model": a window of 128000 tokens is assumed; say yours with window',

@@ -38,10 +38,7 @@ export class Gauge {
     // A model wrote it, so all before it was sent.
     if (message.role === 'assistant') this.markSent(index);
     if (hasResults(message)) this.largestUnsentTokens = Math.max(this.largestUnsentTokens, tokens);
-    this.nextExpiry = Math.min(
-      this.nextExpiry,
-      expiryOf(message, tools) ?? Number.POSITIVE_INFINITY,
-    );
+    this.nextExpiry = Math.min(this.nextExpiry, expiryOf(message, tools));
     const usage = index < since ? undefined : validUsage(message);
     if (usage === undefined) {
       if (this.#reported !== undefined) this.#reported += tokens;

@@ -1,8 +1,11 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Store, StoredWindow, ThreadKey } from '../ports.ts';
-import type { Message } from '../thread/message.ts';
+import { callsOf, type CallPart, type Message, type MessageId } from '../thread/message.ts';
 import { Thread, type Node } from '../thread/thread.ts';
 import { unitAround } from '../thread/units.ts';
+
+/** How far before a result its call is looked for, in messages. */
+const CALL_REACH = 64;
 
 /** The path that a host talks on: as much of it in memory as is needed, all of it in the store. */
 export class PathKeeper {
@@ -43,10 +46,29 @@ export class PathKeeper {
     return known?.id === plan.head;
   }
 
-  /** The messages that cannot be shown without one of them. */
-  async unitOf(node: Node): Promise<readonly Node[]> {
+  /** A message with the calls or results that cannot be shown without it. */
+  async unitOf(id: MessageId): Promise<readonly Node[]> {
+    const [node] = await this.nodes([id]);
+    if (node === undefined)
+      throw new RangeError(`thread ${this.#key.thread} holds no message ${id}`);
     if (node.index < this.#thread.base) await this.loadAll();
     return unitAround(this.#thread.path(), node);
+  }
+
+  /** Those of some messages that lie on the path. */
+  async nodes(ids: readonly MessageId[]): Promise<readonly Node[]> {
+    if (ids.some((id) => this.#thread.get(id) === undefined)) await this.loadAll();
+    return ids.flatMap((id) => this.#thread.get(id) ?? []);
+  }
+
+  /** The call that a result answers: it stands close before it. */
+  callOf({ index }: Node, callId: string): CallPart | undefined {
+    for (let i = index - 1; i >= index - CALL_REACH; i--) {
+      const message = this.#thread.at(i)?.message;
+      const call = message && callsOf(message).find((each) => each.callId === callId);
+      if (call !== undefined) return call;
+    }
+    return undefined;
   }
 
   /** Makes sure that all which a plan shows is in memory. */

@@ -10,6 +10,7 @@ import type {
 import { besideMessages, LearntCounter } from './learnt-counter.ts';
 import { checkBudget, checkTuning } from './options.ts';
 import { PathKeeper } from './path-keeper.ts';
+import { withoutUnit, withPins, withUnit } from './pinning.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import { Recollection } from './recollection.ts';
 import { policyOf } from './setting.ts';
@@ -25,9 +26,8 @@ import {
 } from '../compactor.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { captureSources } from '../plan/durability.ts';
-import { expiryOf } from '../plan/hide.ts';
+import { nextExpiry } from '../plan/hide.ts';
 import { currentSummary, type Plan } from '../plan/plan.ts';
-import { pinned } from '../plan/pin.ts';
 import type { Check } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -36,7 +36,6 @@ import { remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import { finishPrompt, render, startPrompt } from '../prompt/render.ts';
 import {
-  callsOf,
   isSigned,
   resultsOf,
   type CallPart,
@@ -47,8 +46,6 @@ import type { Node } from '../thread/thread.ts';
 import { boundedTo, budget, messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 
-/** How far before a result its call is looked for, in messages. */
-const CALL_REACH = 64;
 /** How often a lost race is run again before it is left to the winners. */
 const MOST_RACES = 8;
 
@@ -206,7 +203,8 @@ export class ThreadHandle<Wire = Message> {
       if (undone === undefined) return false;
       const [before, undid] = undone;
       await this.#path.load(before);
-      return this.#adopt({ ...(await this.#withPins(before)), signedFrom: this.length, undid }, []);
+      const plan = await withPins(before, this.plan.pins, this.#path);
+      return this.#adopt({ ...plan, signedFrom: this.length, undid }, []);
     });
   }
 
@@ -214,8 +212,8 @@ export class ThreadHandle<Wire = Message> {
   pin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
       if (this.plan.pins.includes(id)) return;
-      const unit = await this.#unit(id);
-      await this.#adoptSurely(() => this.#withUnit(unit), `pin ${id}`);
+      const unit = await this.#path.unitOf(id);
+      await this.#adoptSurely(() => withUnit(this.plan, unit, this.#path), `pin ${id}`);
     });
   }
 
@@ -223,11 +221,8 @@ export class ThreadHandle<Wire = Message> {
   unpin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
       if (!this.plan.pins.includes(id)) return;
-      const unit = new Set((await this.#unit(id)).map((node) => node.id));
-      await this.#adoptSurely(async () => {
-        const { plan } = this;
-        return { ...plan, pins: plan.pins.filter((pin) => !unit.has(pin)) };
-      }, `unpin ${id}`);
+      const unit = await this.#path.unitOf(id);
+      await this.#adoptSurely(() => withoutUnit(this.plan, unit), `unpin ${id}`);
     });
   }
 
@@ -259,17 +254,8 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
-  /** A message with the calls or results that belong to it. */
-  async #unit(id: MessageId): Promise<readonly Node[]> {
-    if (this.#path.thread.get(id) === undefined) await this.#path.loadAll();
-    const node = this.#path.thread.get(id);
-    if (node === undefined)
-      throw new RangeError(`thread ${this.key.thread} holds no message ${id}`);
-    return this.#path.unitOf(node);
-  }
-
   /** Adopts a plan that is made anew from the winner's where a race is lost. */
-  async #adoptSurely(make: () => Promise<Plan>, what: string): Promise<void> {
+  async #adoptSurely(make: () => Plan | Promise<Plan>, what: string): Promise<void> {
     for (let tries = 0; tries < MOST_RACES; tries++)
       if (await this.#adopt(await make(), [])) return;
     throw new Error(
@@ -277,39 +263,12 @@ export class ThreadHandle<Wire = Message> {
     );
   }
 
-  /** The plan in force, with a unit pinned. */
-  async #withUnit(unit: readonly Node[]): Promise<Plan> {
-    const plan = await this.#pinning(this.plan, unit);
-    return plan.head === null ? this.#onHead(plan) : plan;
-  }
-
-  /** A plan as made for the present head, so that no other fork takes it for its own. */
-  #onHead(plan: Plan): Plan {
-    return { ...plan, head: this.head ?? null, threadVersion: this.length };
-  }
-
-  /** An earlier plan for the present head: what is pinned now stays pinned, and nothing else is. */
-  async #withPins(before: Plan): Promise<Plan> {
-    const { pins } = this.plan;
-    if (pins.some((id) => this.#path.thread.get(id) === undefined)) await this.#path.loadAll();
-    const nodes = pins.flatMap((id) => this.#path.thread.get(id) ?? []);
-    return this.#pinning({ ...this.#onHead(before), pins: [] }, nodes);
-  }
-
-  /** A plan with messages pinned. A record that loses some of its own is told anew which turns the others are of. */
-  async #pinning(plan: Plan, nodes: readonly Node[]): Promise<Plan> {
-    const ids = new Set(nodes.map(({ id }) => id));
-    if (plan.records.some(({ span }) => span.ids.some((id) => ids.has(id))))
-      await this.#path.loadAll();
-    return pinned(plan, nodes, this.length, (id) => this.#path.thread.get(id)?.turn);
-  }
-
   async #append(messages: readonly Message[]): Promise<readonly MessageId[]> {
     const nodes = await this.#path.append(messages);
     for (const node of nodes) {
       this.#builder.push(node);
       const results = resultsOf(node.message);
-      const callOf = (callId: string): CallPart | undefined => this.#callOf(node, callId);
+      const callOf = (callId: string): CallPart | undefined => this.#path.callOf(node, callId);
       if (results.length > 0) await captureSources(results, callOf, this.#setting.tools);
     }
     const reported = nodes
@@ -317,16 +276,6 @@ export class ThreadHandle<Wire = Message> {
       .findLast((tokens) => tokens !== undefined);
     if (reported !== undefined) this.#learn(reported);
     return nodes.map(({ id }) => id);
-  }
-
-  /** The call that a result answers: it stands close before it. */
-  #callOf({ index }: Node, callId: string): CallPart | undefined {
-    for (let i = index - 1; i >= index - CALL_REACH; i--) {
-      const message = this.at(i)?.message;
-      const call = message && callsOf(message).find((each) => each.callId === callId);
-      if (call !== undefined) return call;
-    }
-    return undefined;
   }
 
   #note(node: Node): number | undefined {
@@ -465,7 +414,8 @@ export class ThreadHandle<Wire = Message> {
     );
     const compaction = made.changed ? await this.#putInForce(made) : made;
     if (made.changed) this.#gauge.forgetReported();
-    this.#gauge.nextExpiry = this.#earliestExpiry();
+    const { tools, clock } = this.#setting;
+    this.#gauge.nextExpiry = nextExpiry(this.#window().tail, tools, clock.now());
     const afterTokens = this.#builder.tokens;
     const compactedTokens = beforeTokens - afterTokens;
     this.#hear((hooks) =>
@@ -518,18 +468,6 @@ export class ThreadHandle<Wire = Message> {
 
   #rebuild(): PromptBuilder {
     return startPrompt(this.#window(), this.plan, this.#setting);
-  }
-
-  /** The next time at which something expires; what is pinned past its time waits for the next compaction. */
-  #earliestExpiry(): number {
-    const { tools, clock } = this.#setting;
-    const now = clock.now();
-    let earliest = Number.POSITIVE_INFINITY;
-    for (const { message } of this.#window().tail) {
-      const expiry = expiryOf(message, tools) ?? Number.POSITIVE_INFINITY;
-      if (expiry >= now) earliest = Math.min(earliest, expiry);
-    }
-    return earliest;
   }
 
   #asSentNow(prompt: Prompt): Prompt {
