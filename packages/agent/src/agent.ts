@@ -181,9 +181,9 @@ export class Agent {
   }
 
   /** Appends a message without asking for an answer. */
-  async note(said: Said, pinned: boolean = false): Promise<MessageId> {
+  async note(said: Said): Promise<MessageId> {
     const { typed, attached = [] } = said;
-    const id = await this.#session.say(said, pinned);
+    const id = await this.#session.say(said);
     const text = [typed, ...attached].join('\n\n');
     this.emit({ type: 'user', id, text, ...(attached.length === 0 ? {} : { typed }) });
     this.tellContext();

@@ -177,11 +177,10 @@ export class Session {
     return Math.round(handle.pressure * limitTokens) + systemTokens + toolTokens;
   }
 
-  async say(said: Said, pinned: boolean): Promise<MessageId> {
+  async say(said: Said): Promise<MessageId> {
     const time = this.#setting.clock.now();
     const parts = saidParts(said);
-    const meta = pinned ? { time, pinned } : { time };
-    const [id] = await this.handle.appendDecoded([{ role: 'user', parts, meta }]);
+    const [id] = await this.handle.appendDecoded([{ role: 'user', parts, meta: { time } }]);
     await this.keepCharges();
     return id as MessageId;
   }

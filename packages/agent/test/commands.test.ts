@@ -227,6 +227,40 @@ test('/pin keeps a message whole; /recall finds what was compacted; /cost is the
   assert.ok([1, 2, 3, 4, 5].every((i) => text.includes(`## user\n\nTell me about FACT-${i}`)));
 });
 
+test('/unpin lets compaction take what /pin kept, a rule in words as well', async (t) => {
+  const shop = await workshop(t, { script: TALKER, settings: { models: {} } });
+  const lastText = (): string => ofType(shop.events, 'command').at(-1)?.text ?? '';
+  const shown = async (): Promise<readonly string[]> =>
+    (await shop.agent.session.present()).messages.map(({ message }) => textOf(message));
+  await talked(shop, 1, 2, 3);
+  await shop.line('/unpin');
+  await shop.line('/pin Never touch FACT-9');
+  await shop.line('/pin 1');
+  await talked(shop, 5, 6);
+  await shop.line('/compact');
+  const pins = ['Tell me about FACT-1', 'Never touch FACT-9'];
+  assert.deepEqual(
+    (await shown()).filter((text) => pins.includes(text)),
+    pins,
+  );
+
+  await shop.line('/unpin');
+  assert.equal(lastText(), '4. Never touch FACT-9\n1. Tell me about FACT-1');
+  await shop.line('/unpin 2');
+  await shop.line('/unpin 1');
+  await shop.line('/unpin 4');
+  assert.deepEqual(
+    (await shown()).filter((text) => pins.includes(text)),
+    pins,
+  );
+  await talked(shop, 7, 8);
+  await shop.line('/compact');
+  assert.deepEqual(
+    (await shown()).filter((text) => pins.includes(text)),
+    [],
+  );
+});
+
 test('/recall shows the beginning of each, and the whole of one by its number', async (t) => {
   const lines = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\\n');
   const shop = await workshop(t, {

@@ -148,6 +148,7 @@ test('B14 RPC: the same by JSON-RPC, with permissions asked and answered', async
     'undo',
     'context',
     'pin',
+    'unpin',
     'cost',
     'recall',
     'model',

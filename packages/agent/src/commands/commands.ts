@@ -10,7 +10,7 @@ import { forkCommand } from './fork.ts';
 import { handoffCommand } from './handoff.ts';
 import { helpCommand } from './help.ts';
 import { modelCommand } from './model.ts';
-import { pinCommand } from './pin.ts';
+import { pinCommand, unpinCommand } from './pin.ts';
 import { recallCommand } from './recall.ts';
 import { resumeCommand } from './resume.ts';
 import { settingsCommand } from './settings.ts';
@@ -25,6 +25,7 @@ const OTHERS: readonly SlashCommand[] = [
   undoCommand,
   contextCommand,
   pinCommand,
+  unpinCommand,
   costCommand,
   recallCommand,
   modelCommand,

@@ -10,12 +10,16 @@ export function turnOf(turns: readonly Node[], number: string): Node {
   return node;
 }
 
-/** All messages of the user, also those that were compacted (B15). */
-export function turnChoices(title: string, turns: readonly Node[]): Choices {
-  const items = turns.map((node, i) => ({
-    value: String(i + 1),
-    label: `${i + 1}. ${oneLine(textOf(node.message))}`,
-  }));
+/** Messages of the user, also those that were compacted (B15): all, or those that are meant. */
+export function turnChoices(
+  title: string,
+  turns: readonly Node[],
+  isMeant: (node: Node) => boolean = () => true,
+): Choices {
+  const items = turns.flatMap((node, i) => {
+    const label = `${i + 1}. ${oneLine(textOf(node.message))}`;
+    return isMeant(node) ? [{ value: String(i + 1), label }] : [];
+  });
   return { title, items: items.toReversed() };
 }
 
