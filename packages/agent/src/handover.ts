@@ -1,16 +1,17 @@
 import {
+  currentSummary,
   emptyPlan,
   extractSummarizer,
   fitSummary,
+  headOf,
+  type Node,
   queryWords,
   searchText,
-  currentSummary,
-  textOf,
-  wordsOf,
-  type Node,
   type Summarizer,
   type SummaryReport,
+  textOf,
   type ThreadKey,
+  wordsOf,
 } from '@bobbin/core';
 import type { Session } from './session.ts';
 
@@ -85,5 +86,5 @@ function quotes(path: readonly Node[], goal: string): readonly string[] {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
+  return text.length > LONGEST_QUOTE ? `${headOf(text, LONGEST_QUOTE)}…` : text;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { ImagePart, ThreadId } from '@bobbin/core';
+import { headOf, type ImagePart, type ThreadId } from '@bobbin/core';
 import type { Agent } from './agent.ts';
 import { pulledOut } from './handover.ts';
 import { attachedImage, imageType, imageTypeOf } from './images.ts';
@@ -77,7 +77,7 @@ function fileBlock(name: string, bytes: Buffer): Brought | string {
   const content = bytes.toString('utf8');
   const cut =
     content.length > LONGEST_FILE
-      ? `${content.slice(0, LONGEST_FILE)}\n(cut off; read ${name} for the rest)`
+      ? `${headOf(content, LONGEST_FILE)}\n(cut off; read ${name} for the rest)`
       : content;
   return { text: `<file path="${name}">\n${cut.trimEnd()}\n</file>` };
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '@bobbin/core';
 const LONGEST = 500;
 
 /** What an SDK may say of an error, beside its message. */
@@ -15,16 +16,12 @@ export function reasonOf(error: unknown): string {
   if (lastError !== undefined) return `${reasonOf(lastError)} (asked ${errors.length} times)`;
   const message = error instanceof Error ? error.message : String(error);
   if (UNFINISHED.test(message)) return NO_ANSWER;
-  if (statusCode === undefined) return oneLine(message);
+  if (statusCode === undefined) return oneLine(message, LONGEST);
   // Some endpoints say what is wrong in a form of their own, of which the SDK gives only the status.
   const body = /^\s*[{[]/.test(responseBody) && !responseBody.includes(message) ? responseBody : '';
-  return `HTTP ${statusCode}: ${oneLine(`${message} ${body}`)}`;
+  return `HTTP ${statusCode}: ${oneLine(`${message} ${body}`, LONGEST)}`;
 }
 
 const UNFINISHED = /stream ended without a finish/;
 const NO_ANSWER =
   'what came back is no whole answer of a model: either the connection broke, or the address is not that of a provider';
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, LONGEST);
-}

@@ -4,10 +4,11 @@ import {
   currentSummary,
   displayText,
   isJsonObject,
-  parseJson,
-  textOf,
   type Message,
+  oneLine,
+  parseJson,
   type Plan,
+  textOf,
 } from '@bobbin/core';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
@@ -96,7 +97,7 @@ function titleOf(path: string): string {
     const entry = parseJson(line);
     if (!isJsonObject(entry) || entry['type'] !== 'message') continue;
     const message = entry['message'] as unknown as Message;
-    if (message.role === 'user') return oneLine(textOf(message));
+    if (message.role === 'user') return oneLine(textOf(message), LONGEST);
   }
   return '(nothing said yet)';
 }
@@ -129,8 +130,3 @@ function bytesOf(path: string, from: number, most: number): string {
 }
 
 const LONGEST = 80;
-
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
-}

@@ -150,6 +150,22 @@ test('bash: an output of any length is capped, with its beginning and its end', 
   assert.match(text, /characters left out[^]*200000\n\[exit code 0\]$/);
 });
 
+test('what a tool cuts holds no half of a character: providers refuse a request with one', async (t) => {
+  const { root, run } = bench(t);
+  for (const before of ['', 'x']) {
+    writeFileSync(join(root, 'faces.txt'), `${before}${'😀'.repeat(150_000)}`);
+    for (const [tool, args] of [
+      ['read', { path: 'faces.txt' }],
+      ['grep', { pattern: '.' }],
+      ['bash', { command: 'cat faces.txt' }],
+    ] as const) {
+      const { text } = await run(tool, args);
+      assert.ok(text.length < 210_000 && text.includes('😀'), `${tool} cuts`);
+      assert.ok(text.isWellFormed(), `${tool} behind ${JSON.stringify(before)}`);
+    }
+  }
+});
+
 test('grep and glob: matches, filters, what git ignores is left out', async (t) => {
   const { root, run } = bench(t);
   mkdirSync(join(root, 'src'));

@@ -236,7 +236,7 @@ export {
 } from './thread/message.ts';
 export { sha256 } from './thread/sha256.ts';
 export { spanOf, type Span } from './thread/span.ts';
-export { headOf } from './thread/text.ts';
+export { headOf, oneLine } from './thread/text.ts';
 export { Thread, type Node } from './thread/thread.ts';
 export { unitStarts } from './thread/units.ts';
 export {

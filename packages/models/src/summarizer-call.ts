@@ -1,4 +1,4 @@
-import type { JsonObject, Usage } from '@bobbin/core';
+import { headOf, type JsonObject, type Usage } from '@bobbin/core';
 import type {
   LanguageModel,
   LanguageModelUsage,
@@ -114,5 +114,5 @@ const LONGEST_REASON = 300;
 
 function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.length <= LONGEST_REASON ? message : `${message.slice(0, LONGEST_REASON)}…`;
+  return message.length <= LONGEST_REASON ? message : `${headOf(message, LONGEST_REASON)}…`;
 }

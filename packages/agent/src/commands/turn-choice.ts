@@ -1,4 +1,4 @@
-import { textOf, type Node } from '@bobbin/core';
+import { oneLine, textOf, type Node } from '@bobbin/core';
 import type { Choices } from './command.ts';
 import { ExpectedError } from '../expected-error.ts';
 
@@ -17,15 +17,10 @@ export function turnChoices(
   isMeant: (node: Node) => boolean = () => true,
 ): Choices {
   const items = turns.flatMap((node, i) => {
-    const label = `${i + 1}. ${oneLine(textOf(node.message))}`;
+    const label = `${i + 1}. ${oneLine(textOf(node.message), LONGEST)}`;
     return isMeant(node) ? [{ value: String(i + 1), label }] : [];
   });
   return { title, items: items.toReversed() };
 }
 
 const LONGEST = 70;
-
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > LONGEST ? `${line.slice(0, LONGEST - 1)}…` : line;
-}

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { isJsonObject, parseJson } from '@bobbin/core';
+import { headOf, isJsonObject, parseJson } from '@bobbin/core';
 import type { Agent } from '../agent.ts';
 import type { EndReason } from '../events.ts';
 import { submit } from '../submit.ts';
@@ -48,5 +48,5 @@ function takeLine(agent: Agent, line: string, take: (text: string) => void): voi
     if (!agent.answer(id, answer)) agent.emit({ type: 'error', error: `nothing asks for ${id}` });
     return undefined;
   }
-  return agent.emit({ type: 'error', error: `not understood: ${line.slice(0, 200)}` });
+  return agent.emit({ type: 'error', error: `not understood: ${headOf(line, 200)}` });
 }

@@ -1,3 +1,4 @@
+import { headOf } from '@bobbin/core';
 import type { Agent } from '../agent.ts';
 import type { AgentEvent, EndReason } from '../events.ts';
 import { submit } from '../submit.ts';
@@ -62,5 +63,5 @@ function tell(event: AgentEvent, output: Output): void {
 const LONGEST = 100;
 
 function cut(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  return text.length > LONGEST ? `${headOf(text, LONGEST)}…` : text;
 }

@@ -20,13 +20,14 @@ export class CappedText {
     this.#tail = this.#tail.slice(-this.#tailChars);
   }
 
+  /** … with a mark in place of a character of which a half was left out: providers refuse halves. */
   text(): string {
     const over = Math.max(0, this.#tail.length - this.#tailChars);
     const left = this.#left + over;
     const tail = this.#tail.slice(over);
     return left === 0
       ? this.#head + tail
-      : `${this.#head}\n… ${left} characters left out …\n${tail}`;
+      : `${this.#head}\n… ${left} characters left out …\n${tail}`.toWellFormed();
   }
 }
 

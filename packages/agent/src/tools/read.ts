@@ -1,3 +1,4 @@
+import { headOf } from '@bobbin/core';
 import { resolve } from 'node:path';
 import { imageType, imageTypeOf } from '../images.ts';
 import { pathWish } from '../permissions.ts';
@@ -57,7 +58,7 @@ function numbered(
   if (lines.at(-1) === '') lines.pop();
   const until = Math.min(lines.length, from - 1 + Math.min(limit ?? MOST_LINES, MOST_LINES));
   const shown = lines.slice(from - 1, until).map((line, i) => {
-    const cut = line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
+    const cut = line.length > LONGEST_LINE ? `${headOf(line, LONGEST_LINE)}…` : line;
     return `${String(from + i).padStart(5)}\t${cut}`;
   });
   const range = `${from}-${until} of ${lines.length}`;

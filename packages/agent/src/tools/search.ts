@@ -103,7 +103,8 @@ function matches(
   const lines: string[] = [];
   for (const [i, line] of content.split('\n').entries()) {
     if (lines.length === most) break;
-    if (expression.test(line)) lines.push(`${name}:${i + 1}: ${line.slice(0, LONGEST_LINE)}`);
+    if (expression.test(line))
+      lines.push(`${name}:${i + 1}: ${line.slice(0, LONGEST_LINE).toWellFormed()}`);
   }
   return lines;
 }
