@@ -55,19 +55,21 @@ const OPTIONS = {
   yes: { type: 'boolean' },
 } as const;
 
+const SEE_HELP = 'see bobbin --help and bobbin agent --help';
+
 /** @throws ExpectedError */
-function invocationOf(args: readonly string[]): Invocation {
+async function invocationOf(args: readonly string[]): Promise<Invocation> {
   // `--resume` may stand alone or name a session.
   const at = args.indexOf('--resume');
   const named = at >= 0 && args[at + 1]?.startsWith('-') === false ? args[at + 1] : undefined;
   const rest = named === undefined ? args : args.toSpliced(at + 1, 1);
-  const { values, positionals } = parsed(rest);
+  const { values, positionals } = await parsed(rest);
   const [, ...others] = positionals;
   const isImport = args[0] === 'import';
   if (isImport && others.length !== 1) throw new ExpectedError('import takes one file');
   const { mode } = values;
   if (mode !== undefined && mode !== 'json' && mode !== 'rpc')
-    throw new ExpectedError(`--mode is json or rpc, not ${mode}`);
+    throw new ExpectedError(`--mode is json or rpc, not ${mode}; ${SEE_HELP}`);
   const resume = resumeOf(values, named);
   return {
     mode: isImport ? 'import' : (mode ?? (values.print === true ? 'print' : 'tui')),
@@ -81,12 +83,25 @@ function invocationOf(args: readonly string[]): Invocation {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
-function parsed(args: readonly string[]): { values: Values; positionals: readonly string[] } {
+async function parsed(
+  args: readonly string[],
+): Promise<{ values: Values; positionals: readonly string[] }> {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new ExpectedError((error as Error).message.split('. ')[0] ?? '');
+    throw new ExpectedError(`${await misread(error as Error)}; ${SEE_HELP}`);
   }
+}
+
+/** What the parser says in several sentences, in one, with the option that was probably meant. */
+async function misread({ message }: Error): Promise<string> {
+  const [sentence = ''] = message.split(/\. |\.?\n/);
+  const problem = sentence.charAt(0).toLowerCase() + sentence.slice(1);
+  const word = /^unknown option '(--.+)'$/.exec(problem)?.[1];
+  if (word === undefined) return problem;
+  const { didYouMean } = await import('@bobbin/core');
+  const names = [...Object.keys(OPTIONS), 'help', 'version'].map((name) => `--${name}`);
+  return problem + didYouMean(word, names);
 }
 
 function resumeOf(values: Values, named: string | undefined): Invocation['resume'] {
@@ -105,7 +120,7 @@ export async function runAgent(args: readonly string[]): Promise<number> {
     return print(`${packageJson.version}\n`);
   }
   try {
-    const invocation = invocationOf(args);
+    const invocation = await invocationOf(args);
     const folders = foldersOf(process.cwd(), process.env);
     if (invocation.mode === 'tui') {
       const { tuiMode } = await import('./modes/tui.ts');

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import type { ArtifactId, ArtifactStore } from '@bobbin/core';
 import type { KeyRing } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
@@ -42,7 +41,8 @@ export const artifactCommand: Command = {
 
 /** The artifacts of a folder, which is made where it is not there: what cannot be written fails before the work. */
 export async function newArtifactsIn(folder: string): Promise<ArtifactStore> {
-  await mkdir(folder, { recursive: true });
+  const { makeFolders } = await import('@bobbin/stores/artifacts');
+  await makeFolders(folder);
   return artifactsIn(folder);
 }
 

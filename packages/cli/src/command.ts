@@ -37,7 +37,7 @@ export function parseOptions<Table extends OptionTable>(
 ): { readonly values: OptionValues<Table>; readonly operands: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: withNegatives(args, options),
       options: Object.fromEntries(
         Object.entries(options).map(([name, { type }]) => [
           name,
@@ -53,9 +53,24 @@ export function parseOptions<Table extends OptionTable>(
   }
 }
 
+/** The arguments with each number below 0 joined to its option: alone, the parser would take it for an option. */
+function withNegatives(args: readonly string[], options: OptionTable): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1) ?? '';
+    const { type = 'boolean' } = options[before.replace(/^--/, '')] ?? {};
+    if (/^-\d/.test(arg) && type !== 'boolean') joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
 /** What the parser says in several sentences, in one. */
 function misunderstood({ message }: TypeError, options: OptionTable): UsageError {
-  const problem = decapitalized(message.split(/\. |\.?\n/)[0] ?? message);
+  const problem = decapitalized(message.split(/\. |\.?\n/)[0] ?? message).replace(
+    /' argument is ambiguous$/,
+    " <value>' argument missing",
+  );
   const word = /^unknown option '(--.+)'$/.exec(problem)?.[1];
   if (word === undefined) return new UsageError(problem);
   return new UsageError(problem, { word, names: Object.keys(options).map((name) => `--${name}`) });

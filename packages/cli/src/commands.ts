@@ -121,9 +121,13 @@ async function explain(command: Command, error: unknown): Promise<number> {
     return EXIT.failed;
   }
   if (!isSystemError(error)) throw error;
-  const problem = error.code === 'EISDIR' ? 'is a folder' : withoutCode(error.message);
-  tell(`${error.path ?? error.syscall}: ${problem}`);
+  tell(`${error.path ?? error.syscall}: ${problemOf(error)}`);
   return EXIT.failed;
+}
+
+function problemOf({ code, syscall, message }: NodeJS.ErrnoException): string {
+  if (code === 'EISDIR') return 'is a folder';
+  return code === 'EEXIST' && syscall === 'mkdir' ? 'is not a folder' : withoutCode(message);
 }
 
 /** `ENOENT: no such file or directory, open 'a.json'` without its code and its call. */

@@ -12,7 +12,7 @@ const OPTIONS = {
   out: {
     type: 'string',
     value: 'FILE',
-    help: 'Where the output goes, when all of it is done. Default: stdout, as - is.',
+    help: 'Where the output goes, when all of it is done; never a FILE that is read. It takes what one FILE becomes, with --jsonl what all do. Default: stdout, as - is.',
   },
   json: { type: 'boolean', help: 'Prints the prompt, the plan and the figures instead.' },
   jsonl: {
@@ -27,7 +27,7 @@ export const compactCommand: Command = {
   name: 'compact',
   operands: '[FILE…]',
   about:
-    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files (of Bobbin, pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
+    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files (of Bobbin, pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. Several FILEs come out one after the other, each as a JSON text of its own. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
   options: OPTIONS,
   examples: [
     'bobbin compact session.json --budget 20000 --out small.json',

@@ -4,10 +4,10 @@ import { accountOf, causeTexts } from './account.ts';
 import { newArtifactsIn, readingCommand } from './artifact.ts';
 import type { CompactValues } from './compact.ts';
 import { readConversation, transcriptConversation } from './conversation.ts';
-import { EXIT, tell } from './failure.ts';
+import { EXIT, tell, UsageError } from './failure.ts';
 import { counted, duration, grouped, signed } from './figures.ts';
 import { OutFile } from './out-file.ts';
-import { readLines, readText, sourcesOf, write, type TextSource } from './text-stream.ts';
+import { isFileOf, readLines, readText, sourcesOf, write, type TextSource } from './text-stream.ts';
 import { Transcript } from './transcript.ts';
 import {
   figuresOf,
@@ -22,6 +22,7 @@ import {
 /** Winds what the operands name, as the options say, and gives the exit code. */
 export async function compact(operands: readonly string[], values: CompactValues): Promise<number> {
   const sources = sourcesOf(operands);
+  checkOut(values, sources);
   const wish = wishFrom(values);
   if (values.instructions !== undefined)
     tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
@@ -36,6 +37,15 @@ export async function compact(operands: readonly string[], values: CompactValues
       ...(folder === undefined ? {} : { folder }),
     }),
   );
+}
+
+/** @throws UsageError where the output would not be whole, or its input no longer. */
+function checkOut({ out, jsonl }: CompactValues, sources: readonly TextSource[]): void {
+  if (out === undefined || out === '-') return;
+  if (sources.length > 1 && jsonl !== true)
+    throw new UsageError('--out takes what one FILE becomes: compact them one by one');
+  if (sources.some((source) => isFileOf(source, out)))
+    throw new UsageError(`--out ${out} is the file that is read, the only whole copy`);
 }
 
 interface Sink {

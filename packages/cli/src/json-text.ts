@@ -19,13 +19,15 @@ export interface JsonEntry extends JsonRange {
   readonly key: string | number;
 }
 
+export const TEXT_BEHIND = 'unexpected text behind the JSON value';
+
 /** The value that fills a text, or a problem with its place. */
 export function wholeValue(text: string, from: number = 0): JsonRange {
   const start = skipSpace(text, from);
   if (start === text.length) throw new JsonProblem(start, 'is empty');
   const end = skipValue(text, start);
   const rest = skipSpace(text, end);
-  if (rest < text.length) throw new JsonProblem(rest, 'unexpected text behind the JSON value');
+  if (rest < text.length) throw new JsonProblem(rest, TEXT_BEHIND);
   return { start, end };
 }
 

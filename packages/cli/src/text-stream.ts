@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync, statSync, type Stats } from 'node:fs';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { InputError, positionOf, UsageError } from './failure.ts';
@@ -7,9 +7,15 @@ import { InputError, positionOf, UsageError } from './failure.ts';
 export interface TextSource {
   readonly name: string;
   open(): Readable;
+  /** What it is on disk. */
+  stats(): Stats;
 }
 
-const standardInput: TextSource = { name: 'stdin', open: () => process.stdin };
+const standardInput: TextSource = {
+  name: 'stdin',
+  open: () => process.stdin,
+  stats: () => fstatSync(0),
+};
 
 /**
  * What a command is to read: its operands, or what is piped to it where it has none; `-` is stdin.
@@ -23,7 +29,17 @@ export function sourcesOf(operands: readonly string[]): readonly TextSource[] {
 }
 
 function fileSource(path: string): TextSource {
-  return { name: path, open: () => createReadStream(path) };
+  return { name: path, open: () => createReadStream(path), stats: () => statSync(path) };
+}
+
+/** Whether a text is read from a file, which may go by several names. */
+export function isFileOf(source: TextSource, path: string): boolean {
+  try {
+    const [read, named] = [source.stats(), statSync(path)];
+    return read.isFile() && read.dev === named.dev && read.ino === named.ino;
+  } catch {
+    return false; // One of them is not there.
+  }
 }
 
 /** @throws InputError where it is not UTF-8. */

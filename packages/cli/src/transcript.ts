@@ -1,6 +1,13 @@
 import { DecodeError } from '@bobbin/codecs';
 import { InputError, positionOf } from './failure.ts';
-import { entries, JsonProblem, offsetOf, wholeValue, type JsonRange } from './json-text.ts';
+import {
+  entries,
+  JsonProblem,
+  offsetOf,
+  TEXT_BEHIND,
+  wholeValue,
+  type JsonRange,
+} from './json-text.ts';
 
 /**
  * A conversation as it stands in a file: a list of messages, or an object that holds one beside other fields. What is
@@ -12,15 +19,18 @@ export class Transcript {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly #text: string;
   readonly #source: string;
-  readonly #firstLine: number;
+  readonly #line: number | undefined;
   readonly #list: JsonRange;
   readonly #slices: ReadonlyMap<unknown, string>;
 
-  /** @throws InputError where the text is no transcript. */
-  constructor(text: string, source: string, firstLine: number = 1) {
+  /**
+   * A text that is all of its source, or one line of it.
+   * @throws InputError where the text is no transcript.
+   */
+  constructor(text: string, source: string, line?: number) {
     this.#text = text;
     this.#source = source;
-    this.#firstLine = firstLine;
+    this.#line = line;
     const whole = this.#wholeValue();
     const value = JSON.parse(text.slice(whole.start, whole.end)) as unknown;
     this.fields = isFields(value) ? value : {};
@@ -90,11 +100,20 @@ export class Transcript {
     try {
       return wholeValue(this.#text, byteOrderMark);
     } catch (error) {
-      if (error instanceof JsonProblem) return this.#fail(error.offset, error.message);
+      if (error instanceof JsonProblem)
+        return this.#fail(error.offset, error.message + this.#otherwise(error));
       // Nothing else overflows the stack here.
       if (error instanceof RangeError) return this.#fail(byteOrderMark, 'is nested too deeply');
       throw error;
     }
+  }
+
+  /** What to do where several lines were read as one text, or one text as several lines. */
+  #otherwise({ offset, message }: JsonProblem): string {
+    if (this.#line !== undefined)
+      return offset === this.#text.length ? '; --jsonl reads one whole conversation a line' : '';
+    const isAnother = message === TEXT_BEHIND && '[{'.includes(this.#text.charAt(offset));
+    return isAnother ? '; compact --jsonl reads one conversation a line' : '';
   }
 
   #refuse(offset: number): never {
@@ -105,7 +124,7 @@ export class Transcript {
   }
 
   #fail(offset: number, problem: string): never {
-    throw new InputError(this.#source, positionOf(this.#text, offset, this.#firstLine), problem);
+    throw new InputError(this.#source, positionOf(this.#text, offset, this.#line), problem);
   }
 }
 

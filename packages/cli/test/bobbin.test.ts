@@ -93,6 +93,18 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
     '--window must be a whole number above 0, not "0"; see bobbin compact --help',
   ],
   [
+    ['compact', '--budget', '-5'],
+    '--budget must be a whole number above 0, not "-5"; see bobbin compact --help',
+  ],
+  [
+    ['inspect', '--window', '-1', 'a.json'],
+    '--window must be a whole number above 0, not "-1"; see bobbin inspect --help',
+  ],
+  [
+    ['compact', '--budget', '--json'],
+    "option '--budget <value>' argument missing; see bobbin compact --help",
+  ],
+  [
     ['compact', '--counter', 'guess'],
     '--counter must be one of chars4, estimate, o200k, cl100k, not "guess"; see bobbin compact --help',
   ],
@@ -125,6 +137,23 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
 for (const [args, line] of MISTAKES) {
   test(`a mistake in the arguments is told in one line: ${args.join(' ')}`, async () => {
     assert.deepEqual(await here(args), { status: 2, stdout: '', stderr: `bobbin: ${line}\n` });
+  });
+}
+
+for (const [args, line] of [
+  [['--versoin'], "unknown option '--versoin' (did you mean --version?)"],
+  [['--budget', '5'], "unknown option '--budget'"],
+  [['-x'], "unknown option '-x'"],
+  [['agent', '--contnue'], "unknown option '--contnue' (did you mean --continue?)"],
+  [['--model'], "option '--model <value>' argument missing"],
+  [['--mode', 'xml'], '--mode is json or rpc, not xml'],
+] as const) {
+  test(`a mistake in the agent's options is told in one line: ${args.join(' ')}`, async () => {
+    assert.deepEqual(await bobbin(args), {
+      status: 2,
+      stdout: '',
+      stderr: `bobbin: ${line}; see bobbin --help and bobbin agent --help\n`,
+    });
   });
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -14,7 +15,7 @@ import { openaiChat, openaiChatProblems, type ChatMessage } from '@bobbin/codecs
 import { PRESETS } from '@bobbin/core';
 import { bpe } from '@bobbin/models';
 import { chars4Tokens, conversation } from './conversation.ts';
-import { bobbin, folder, here, SHIM } from './run.ts';
+import { bobbin, folder, here, SHIM, type Outcome } from './run.ts';
 
 const long = conversation(40);
 const BUDGET = ['--budget', '3000', '--counter', 'chars4'];
@@ -79,39 +80,90 @@ test('kept messages and other fields are written with the characters that were r
   assert.match(stdout, summary);
 });
 
-test('--out gets the output when all of it is done, also over its own input', async (t) => {
+test('--out gets the output when all of it is done, and keeps its mode and its links', async (t) => {
   const home = folder(t);
-  const [session, link] = [join(home, 'session.json'), join(home, 'link.json')];
-  writeFileSync(session, JSON.stringify(long, null, 2));
-  chmodSync(session, 0o640);
-  symlinkSync('session.json', link);
-  const { status, stdout } = await bobbin(['compact', session, ...BUDGET, '--out', link]);
+  const [wound, link] = [join(home, 'wound.json'), join(home, 'link.json')];
+  writeFileSync(join(home, 'session.json'), JSON.stringify(long, null, 2));
+  writeFileSync(wound, '[]');
+  chmodSync(wound, 0o640);
+  symlinkSync('wound.json', link);
+  const args = ['compact', 'session.json', ...BUDGET, '--out', 'link.json'];
+  const { status, stdout } = await bobbin(args, { cwd: home });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
-  const messages = JSON.parse(readFileSync(session, 'utf8')) as ChatMessage[];
+  const messages = JSON.parse(readFileSync(wound, 'utf8')) as ChatMessage[];
   assert.ok(chars4Tokens(messages) <= 3000);
-  assert.equal(statSync(session).mode & 0o777, 0o640);
-  assert.deepEqual(readdirSync(home).toSorted(), ['link.json', 'session.json']);
+  assert.equal(statSync(wound).mode & 0o777, 0o640);
+  assert.deepEqual(readdirSync(home).toSorted(), ['link.json', 'session.json', 'wound.json']);
 });
 
-test('several files come out one after the other; a bad one leaves the output file untouched', async (t) => {
+function refused(out: string): Outcome {
+  return {
+    status: 2,
+    stdout: '',
+    stderr: `bobbin: --out ${out} is the file that is read, the only whole copy; see bobbin compact --help\n`,
+  };
+}
+
+test('--out is never the file that is read, whatever it is called', async (t) => {
   const home = folder(t);
-  writeFileSync(join(home, 'a.json'), '[{"role":"user","content":"a"}]\n');
+  const text = JSON.stringify(long);
+  writeFileSync(join(home, 's.json'), text);
+  symlinkSync('s.json', join(home, 'link.json'));
+  for (const args of [
+    ['s.json', '--out', 's.json'],
+    ['s.json', '--out', join(home, 's.json')],
+    ['s.json', '--out', 'link.json', '--json'],
+    ['link.json', '--out', 's.json'],
+    ['-', 's.json', '--jsonl', '--out', 's.json'],
+  ])
+    assert.deepEqual(
+      await here(['compact', ...BUDGET, ...args], { cwd: home }),
+      refused(args.at(args.indexOf('--out') + 1) ?? ''),
+    );
+  const command = `"${process.execPath}" "${SHIM}" compact ${BUDGET.join(' ')} --out s.json < s.json`;
+  const piped = spawnSync('sh', ['-c', command], { cwd: home, encoding: 'utf8' });
+  const { status, stdout, stderr } = piped;
+  assert.deepEqual({ status, stdout, stderr }, refused('s.json'));
+  assert.equal(readFileSync(join(home, 's.json'), 'utf8'), text);
+});
+
+test('several files come out on stdout, one after the other; --out takes what one becomes', async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, 'a.json'), '[{"role":"user","content":"a"}]');
   writeFileSync(join(home, 'b.json'), '[{"role":"user","content":"b"}]\n');
+  const both = await here(['compact', 'a.json', 'b.json'], { cwd: home });
+  assert.equal(both.stdout, '[{"role":"user","content":"a"}]\n[{"role":"user","content":"b"}]\n');
+  assert.deepEqual(
+    await here(['compact', 'a.json', 'b.json', '--out', 'both.json'], { cwd: home }),
+    {
+      status: 2,
+      stdout: '',
+      stderr:
+        'bobbin: --out takes what one FILE becomes: compact them one by one; see bobbin compact --help\n',
+    },
+  );
+  const lines = await here(['compact', '--jsonl', 'a.json', 'b.json', '--out', 'both.jsonl'], {
+    cwd: home,
+  });
+  assert.equal(lines.status, 0);
+  assert.equal(readFileSync(join(home, 'both.jsonl'), 'utf8').split('\n').length, 3);
+});
+
+test('a bad file leaves the output file untouched', async (t) => {
+  const home = folder(t);
   writeFileSync(
     join(home, 'bad.json'),
     '[{"role":"user","content":"c"},\n {"role":"user","content":3}]',
   );
   writeFileSync(join(home, 'out.json'), 'precious');
-  const both = await here(['compact', 'a.json', 'b.json'], { cwd: home });
-  assert.equal(both.stdout, '[{"role":"user","content":"a"}]\n[{"role":"user","content":"b"}]\n');
-  const bad = await here(['compact', 'a.json', 'bad.json', '--out', 'out.json'], { cwd: home });
-  assert.equal(bad.status, 1);
-  assert.match(
-    bad.stderr,
-    /\nbobbin: bad\.json:2:27: messages\[1\]\.content: must be a string or a list of parts, is 3\n$/,
-  );
+  assert.deepEqual(await here(['compact', 'bad.json', '--out', 'out.json'], { cwd: home }), {
+    status: 1,
+    stdout: '',
+    stderr:
+      'bobbin: bad.json:2:27: messages[1].content: must be a string or a list of parts, is 3\n',
+  });
   assert.equal(readFileSync(join(home, 'out.json'), 'utf8'), 'precious');
-  assert.deepEqual(readdirSync(home).toSorted(), ['a.json', 'b.json', 'bad.json', 'out.json']);
+  assert.deepEqual(readdirSync(home).toSorted(), ['bad.json', 'out.json']);
 });
 
 const BAD: readonly (readonly [input: string | Uint8Array, place: string, problem: string])[] = [
@@ -124,6 +176,11 @@ const BAD: readonly (readonly [input: string | Uint8Array, place: string, proble
   ['["a", "\\x"]', '1:8', 'this is no escape that JSON knows'],
   ['[1, 2,]', '1:7', 'expected a value, found "]"'],
   ['{"role": "user"} x', '1:18', 'unexpected text behind the JSON value'],
+  [
+    '{"messages": []}\n{"messages": []}\n',
+    '2:1',
+    'unexpected text behind the JSON value; compact --jsonl reads one conversation a line',
+  ],
   ['{messages: []}', '1:2', 'expected a name, found "m"'],
   ['"text"', '1:1', 'must be a list of messages, or an object that holds one as "messages"'],
   [
@@ -161,7 +218,11 @@ test('a file that cannot be read or written is told in one line', async (t) => {
     [['.'], '.: is a folder'],
     [['a.json', '--out', 'no/out.json'], 'no/out.json: no such file or directory'],
     [['a.json', '--out', '.'], '.: is a folder'],
-    [['a.json', '--artifacts', 'a.json'], 'a.json: file already exists'],
+    [['a.json', '--artifacts', 'a.json'], 'a.json: is not a folder'],
+    [['a.json', '--artifacts', 'a.json/x'], 'a.json: is not a folder'],
+    ...(existsSync('/proc/self')
+      ? [[['a.json', '--artifacts', '/proc/x'], '/proc/x: no such file or directory'] as const]
+      : []),
   ] as const)
     assert.deepEqual(await bobbin(['compact', ...args], { cwd: home }), {
       status: 1,

@@ -96,6 +96,10 @@ test('only a line feed ends a line', async () => {
 const good = JSON.stringify({ id: 1, messages: long.slice(0, 2) });
 const BAD: readonly (readonly [line: string, place: string])[] = [
   ['{"id": 2, "messages": [}', '3:24: expected a value, found "}"'],
+  [
+    '{"id": 2, "messages": [',
+    '3:24: expected a value, found the end; --jsonl reads one whole conversation a line',
+  ],
   ['{"id": 2}', '3:1: must be a list of messages, or an object that holds one as "messages"'],
   ['{"messages": [{"role": 7}]}', '3:24: messages[0].role: must be a string, is 7'],
   ['{"messages": [], "budget": "many"}', '3:28: budget: must be a whole number above 0'],

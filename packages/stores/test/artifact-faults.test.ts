@@ -297,6 +297,19 @@ test('C22 what a dead sweeper left behind goes with a later sweep', async () => 
   assert.equal(existsSync(join(folder, 'acme')), false, 'and no empty folder stays');
 });
 
+test('a folder in which none can be made is told, and not tried for ever', async (t) => {
+  if (!existsSync('/proc/self')) {
+    t.diagnostic('no /proc here');
+    return;
+  }
+  await assert.rejects(folderArtifacts('/proc/bobbin').put('x', about()), (error) => {
+    assert.ok(error instanceof StoreError);
+    assert.equal(error.problem, 'unavailable');
+    assert.match(error.message, /ENOENT: no such file or directory, mkdir '\/proc\/bobbin'$/);
+    return true;
+  });
+});
+
 test('files that a dead writer left unfinished are removed when they are old', async () => {
   const folder = newFolder();
   const unfinished = join(folder, '.unfinished');

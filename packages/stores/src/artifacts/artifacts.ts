@@ -25,6 +25,8 @@ import type { Blobs } from './blobs.ts';
 import { folderBlobs } from './folder-blobs.ts';
 import { assertKeyRing, decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from './key-ring.ts';
 
+export { makeFolders } from './new-folder.ts';
+
 export interface ArtifactOptions {
   /** Where given, content is encrypted at rest. */
   readonly keys?: KeyRing;

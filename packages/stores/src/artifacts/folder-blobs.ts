@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { causeText, StoreError } from '../store-error.ts';
 import type { Blobs } from './blobs.ts';
+import { makeFolders } from './new-folder.ts';
 
 const UNFINISHED = '.unfinished';
 const UNFINISHED_FOR_MS = 86_400_000;
@@ -33,7 +34,7 @@ export function folderBlobs(folder: string): Blobs {
 
 async function writeWhole(folder: string, path: string, bytes: Uint8Array): Promise<void> {
   const beside = join(folder, UNFINISHED, crypto.randomUUID());
-  const made = await mkdir(dirname(beside), { recursive: true });
+  const made = await makeFolders(dirname(beside));
   try {
     const file = await open(beside, 'wx');
     try {
@@ -54,7 +55,7 @@ async function moveIn(beside: string, path: string, made: string | undefined): P
   let first = made;
   for (let attempt = 1; ; attempt++) {
     try {
-      first = (await mkdir(dirname(path), { recursive: true })) ?? first;
+      first = (await makeFolders(dirname(path))) ?? first;
       await rename(beside, path);
       break;
     } catch (error) {

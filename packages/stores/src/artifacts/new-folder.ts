@@ -1,0 +1,27 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Makes a folder where it is not there, with those above it, and gives the first that was made. The recursive `mkdir`
+ * of Node 24 never ends where a folder is there in which none can be made, as in /proc.
+ */
+export async function makeFolders(path: string): Promise<string | undefined> {
+  const above = dirname(path);
+  if (await isFolder(path)) return undefined;
+  const first = above === path ? undefined : await makeFolders(above);
+  try {
+    await mkdir(path);
+    return first ?? path;
+  } catch (error) {
+    // Somebody else may have made it meanwhile.
+    if (await isFolder(path)) return first;
+    throw error;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
