@@ -68,6 +68,149 @@ test('C23 budgets, versions, limits, choices, prohibitions, permissions and pref
     assert.deepEqual([said, texts(said), kinds(said)], [said, [said], ['preference']]);
 });
 
+/** What binds however it is said: behind a yes, as a general rule, as a wish or a question. */
+const RULES = [
+  'Yes, but from now on leave src/billing alone, Mara is on it.',
+  "Ok, and please don't rename the public types.",
+  'Sure, but never force-push.',
+  'Yes but dont touch the lock file.',
+  'Fine, and from now on run the linter before every commit.',
+  "no don't add a flag for that",
+  'All comments should be in English.',
+  'Every endpoint has to return JSON.',
+  'Each module needs to have its own test file.',
+  'New tables should stay in the reporting schema.',
+  'We deploy on Fridays only.',
+  'We only merge with two approvals.',
+  'We never commit generated code.',
+  'Because of the auditors, we always squash, and we never rebase main.',
+  'Use snake_case for new columns.',
+  'Use tabs for indentation.',
+  'Please use the American spelling.',
+  'Use single quotes.',
+  'I want all dates in ISO 8601.',
+  'I want every handler to be idempotent.',
+  "I'd like all errors to use the AppError class.",
+  'I want the importer to not write to disk.',
+  'I want no new dependencies.',
+  'can you not use lodash?',
+  'Could you please never log the token?',
+  'Would you mind not touching the fixtures?',
+  'Please leave the fixtures alone, ok?',
+  'It would be great if you could avoid adding dependencies.',
+  "I'd appreciate it if you didn't reformat files.",
+  'Try not to break the public API.',
+  'Without asking me, nothing gets deleted.',
+  'Nothing is released without a changelog entry.',
+  'Nobody but me may push tags.',
+  "Let's not touch the parser.",
+  "Let's keep it simple for now.",
+  'Keep in mind that the staging database is shared.',
+  'Remember to bump the version.',
+  'Treat /vendor as read-only.',
+  'The production bucket is read-only.',
+  'Whenever you change the schema, regenerate the client.',
+  'Make a commit after each step.',
+  'Postgres, not MySQL.',
+  'Commit messages in English please.',
+  'The port has to stay 7443.',
+  "You're not allowed to use the network.",
+  'Keep each commit buildable.',
+  'Only stop if you need my input.',
+];
+
+const RULES_IN_OTHER_LANGUAGES = [
+  'Bitte ändere module_77 nie.',
+  'Benutze immer pnpm.',
+  'Keine neuen Abhängigkeiten.',
+  'Ab jetzt nur noch TypeScript.',
+  'Die Datei config.yml darf nicht geändert werden.',
+  'Alle Kommentare sollen auf Englisch sein.',
+  'Ohne Rückfrage wird nichts gelöscht.',
+  'Das bitte nicht anfassen.',
+  'Ne touche jamais à la base de production.',
+  'Il faut toujours lancer les tests.',
+  'Nunca borres la carpeta de datos.',
+  'No toques el esquema.',
+  'Não altere o arquivo de configuração.',
+  'Non modificare mai lo schema.',
+  'Gebruik geen any, nooit rechtstreeks pushen, altijd testen.',
+  'Nigdy nie zmieniaj migracji.',
+  'Никогда не удаляй данные.',
+  '不要修改数据库。',
+  '必ずテストを書いてください。',
+  '절대 main에 푸시하지 마세요.',
+];
+
+/** Requests, reports and questions that use the words of rules. */
+const NO_RULES = [
+  'use the second option',
+  'Use the second approach for this one.',
+  'can you check all files?',
+  'can you run all tests and tell me which fail',
+  'Can you not reproduce it?',
+  'can we not just read it from the config?',
+  'All tests should pass now.',
+  'All of these should be fixed.',
+  'all good, continue',
+  'each of the three should get its own commit',
+  'every test is red again',
+  'We always get this error on Mondays.',
+  'We only have three tests for it.',
+  'I think we only do this in interactive mode.',
+  'so can we only do the first one',
+  'Yes, but why does it fail?',
+  'Yes, do it.',
+  'Ok, and now the second one.',
+  "no, that's not it",
+  "No, it doesn't work yet.",
+  'I want to see all flights to Boston.',
+  'I want all the logs of yesterday',
+  'I want to make sure I get my refund.',
+  'I need every detail about the order.',
+  'Nothing happens when I click it.',
+  'Nothing gets logged.',
+  'nobody knows',
+  'If nothing fits, show me the cheapest one.',
+  'remember when we looked at the parser',
+  'The flight is on Friday only once.',
+  'It keeps failing with the same error.',
+  "I'm trying to save time, not add work.",
+  'Sorry, not sure.',
+  'This one, not the other?',
+  'it would be great if you could look at the logs',
+  'use it for the tests',
+  'Use the file for the tests.',
+  'Es funktioniert nie.',
+  'Keine Ahnung, warum.',
+  'Keine Fehler gefunden.',
+  'Immer noch rot.',
+  'Der Test läuft nicht.',
+  'Kannst du alle Dateien prüfen?',
+  'Ça ne marche toujours pas.',
+  'Esto no funciona.',
+  'Questo non funziona.',
+  'Это не работает.',
+  '为什么不行？',
+  'テストが失敗しました。',
+];
+
+test('C23 a rule is one behind a yes, for all of a kind, as a wish, as a question and in other languages', () => {
+  for (const said of [...RULES, ...RULES_IN_OTHER_LANGUAGES])
+    assert.deepEqual([said, texts(said)], [said, [said]]);
+});
+
+test('C23 what asks for one thing, reports or wonders is no rule', () => {
+  for (const said of NO_RULES) assert.deepEqual([said, texts(said)], [said, []]);
+});
+
+test('C23 a sentence is told from its beginning: a letter or a number with a point ends none', () => {
+  assert.deepEqual(texts('A. is fine, ensure we log'), ['A. is fine, ensure we log']);
+  assert.deepEqual(texts('2. is fine, ensure we log'), ['2. is fine, ensure we log']);
+  assert.deepEqual(texts('Take plan B. Never push to main.'), ['Never push to main.']);
+  assert.deepEqual(texts('可以。不要修改数据库。谢谢。'), ['不要修改数据库。']);
+});
+
 test('C23 what a person says of themselves or of the world is no demand', () => {
   const said = [
     "I don't remember the reservation ID, sorry.",

@@ -4,8 +4,9 @@ import { headOf, tailOf } from '../thread/text.ts';
 const HEAD_CHARS = 40_000;
 const TAIL_CHARS = 8_000;
 
-/** What a list puts before its lines. */
-const BULLET = /^\s*(?:[-*•+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/;
+/** What a list puts before its lines; "2. is fine" is a sentence. */
+const BULLET =
+  /^\s*(?:[-*•+]|\d{1,3}[.)](?!\s+(?:is|are|looks?|sounds?|seems?|and|or)\b))\s+(?:\[[ xX]\]\s+)?/;
 const HEADING = /^\s{0,3}#{1,6}\s+/;
 /** Code, markup, quotations and the output of programs: nobody says them. */
 const CODE =

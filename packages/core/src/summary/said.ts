@@ -23,10 +23,14 @@ const SETTLED_HINT =
 const CODE = /^\s*(?:\/\/|#|\*|<|\||```|[-+]\s*\/\/)|[{};]\s*$|^\s*\w+\(|:=|=>/;
 /** What a list puts before its lines. */
 const BULLET = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
-const SENTENCE_END = /(?<=[.!?]["')*]{0,2})(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)\s+/;
+/** Where a sentence ends: not behind "e.g.", nor behind the "A." or "2." that a line begins with. */
+const SENTENCE_END =
+  /(?<=[.!?]["')*]{0,2})(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)(?<!^\W{0,3}(?:[A-Za-z]|\d{1,3})\.)\s+|(?<=[。！？])/;
 const LONGEST_LINE = 4_000;
 const LONGEST_SENTENCE = 400;
 const SHORTEST_SENTENCE = 8;
+/** "不要改它" is a rule. */
+const SHORTEST_DEMAND = 4;
 /** A text pasted into a message is no list of rules: only so much of it is looked at. */
 const LOOKED_AT = 40_000;
 const MOST_PER_MESSAGE = 16;
@@ -70,7 +74,7 @@ function demands(text: string): readonly Demand[] {
   const found = new Map<string, Demand>();
   for (const line of proseLines(text, DEMAND_HINT)) {
     for (const sentence of line.split(SENTENCE_END)) {
-      const kind = sentence.length < SHORTEST_SENTENCE ? undefined : demandOf(sentence);
+      const kind = sentence.length < SHORTEST_DEMAND ? undefined : demandOf(sentence);
       if (kind === undefined) continue;
       const said = oneLine(sentence, LONGEST_SENTENCE);
       found.set(said, { kind, text: said });
