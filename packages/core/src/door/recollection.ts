@@ -15,7 +15,7 @@ export class Recollection {
   readonly #key: ThreadKey;
   readonly #host: Omit<HandleSetting<unknown>, 'codec'>;
   readonly #reminders: Reminders;
-  /** What the last prompt was reminded of; undefined where another process may have sent it. */
+  /** What the last prompt was reminded of and where; undefined where another process may have sent it. */
   #sent: string | undefined = '[]';
   #embedding: Promise<unknown> = Promise.resolve();
 
@@ -64,9 +64,10 @@ export class Recollection {
   }
 
   /** Notes what goes out. True where it may be other than what went out before. */
-  send({ messages }: Insertion): boolean {
+  send({ at, messages }: Insertion): boolean {
     const before = this.#sent;
-    this.#sent = JSON.stringify(messages.map(({ source }) => source));
+    const sources = messages.map(({ source }) => source);
+    this.#sent = JSON.stringify(sources.length === 0 ? [] : [at, ...sources]);
     return before !== this.#sent;
   }
 
