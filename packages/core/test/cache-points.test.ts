@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  budget,
   chars4,
   messagesOnly,
   slidingWindow,
@@ -62,7 +63,28 @@ test('E13 recomputed after a compaction', async () => {
   await watched.append(...['A', 'B', 'C', 'D', 'E'].flatMap(turn));
   const { prompt, compacted } = await watched.prompt();
   assert.equal(compacted, true);
-  // Turns D and E are left: eight messages, four rounds.
+  // Turns D and E are left: eight messages, four rounds, so that there is no round N−4.
   assert.equal(prompt.messages.length, 8);
-  assert.deepEqual(prompt.cachePoints, [0, 3, 7]);
+  assert.deepEqual(prompt.cachePoints, [3, 7]);
+});
+
+test('E13 round N−4 is there from the fifth round on', async () => {
+  const talk = ['A', 'B'].flatMap(turn);
+  assert.deepEqual(await points([...talk, user('C')]), [7, 8], 'four rounds');
+  assert.deepEqual(await points([...talk, user('C'), assistant('done C')]), [2, 7, 9], 'five');
+});
+
+test('E13 tools and system prompt stand in the prefix that has to reach the minimum', async () => {
+  const beside = async (systemTokens: number, toolTokens: number): Promise<readonly number[]> => {
+    const watched = await WatchedThread.open({
+      cacheLimits: { markers: 3, minimumTokens: 4_096 },
+      counter: chars4(),
+      budget: budget({ systemTokens, toolTokens }),
+    });
+    await watched.append(...turn('A'), user('next'));
+    return (await watched.prompt()).prompt.cachePoints;
+  };
+  assert.deepEqual(await beside(0, 0), []);
+  assert.deepEqual(await beside(3_096, 1_000), [3, 4]);
+  assert.deepEqual(await beside(3_000, 1_000), [], 'not yet');
 });

@@ -90,7 +90,7 @@ abstract class Journey implements Travelled {
     lineage: readonly Plan[],
     counter: RandomCase['counter'],
   ): Promise<void> {
-    const { seed, rules, cacheLimits } = this.case;
+    const { seed, rules, cacheLimits, budget } = this.case;
     this.prompts++;
     if (fitted.compacted) this.compactions++;
     const own = await this.plans(fitted.plan.thread, fitted.version - 1);
@@ -98,8 +98,9 @@ abstract class Journey implements Travelled {
       rules,
       counter,
       cacheLimits,
+      budget,
       limitTokens: fitted.limitTokens,
-      reserveTokens: this.case.budget.rehydrationTokens,
+      reserveTokens: budget.rehydrationTokens,
       fits: fitted.fits,
       earlier: [...lineage, ...own],
       sent: this.sent,

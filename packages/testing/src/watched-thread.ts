@@ -85,12 +85,13 @@ export class WatchedThread {
 
   async #checked(fitted: Fitted<Message>): Promise<Fitted<Message>> {
     const { rules = STRICT_RULES, cacheLimits, budget: room } = this.options;
-    const { rehydrationTokens } = budget(room);
+    const whole = budget(room);
     expectLawful(this.thread, fitted.plan, fitted.prompt, {
       rules,
       counter: this.#handle.counter,
       limitTokens: fitted.limitTokens,
-      reserveTokens: rehydrationTokens,
+      reserveTokens: whole.rehydrationTokens,
+      budget: whole,
       fits: fitted.fits,
       earlier: await this.plans(fitted.version - 1),
       sent: this.#sent,

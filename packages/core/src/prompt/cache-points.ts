@@ -1,3 +1,4 @@
+import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Landmarks } from './builder.ts';
 import type { PromptMessage } from './prompt.ts';
@@ -13,24 +14,31 @@ export interface CacheLimits {
 export const DEFAULT_CACHE_LIMITS: CacheLimits = { markers: 3, minimumTokens: 1024 };
 const OFFSET_ROUNDS = 4;
 
+export interface CachePointOptions {
+  readonly counter: Counter;
+  readonly cacheLimits?: CacheLimits;
+  /** Tools and system prompt stand before the messages in what a provider caches; none where absent. */
+  readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
+}
+
 /**
  * Where a provider should cache: behind the previous turn, behind round N−4, and at the tail (E13). Fewer where the
  * provider takes fewer, the most useful first: tail, previous turn, earlier round.
  */
 export function cachePoints(
   messages: readonly PromptMessage[],
-  landmarks: Landmarks,
-  counter: Counter,
-  limits: CacheLimits = DEFAULT_CACHE_LIMITS,
+  { turns, rounds }: Landmarks,
+  options: CachePointOptions,
 ): readonly number[] {
-  const turn = landmarks.turns.at(-1);
-  const round = landmarks.rounds.at(-OFFSET_ROUNDS);
+  const { cacheLimits: limits = DEFAULT_CACHE_LIMITS } = options;
+  const turn = turns.at(-1);
+  const round = rounds.length > OFFSET_ROUNDS ? rounds.at(-OFFSET_ROUNDS) : undefined;
   const wanted = [messages.length - 1, before(turn), before(round)];
   const chosen = new Set<number>();
   for (const point of wanted) {
     if (chosen.size < limits.markers && point !== undefined && point >= 0) chosen.add(point);
   }
-  const reachesMinimum = minimumPosition(messages, counter, limits.minimumTokens);
+  const reachesMinimum = minimumPosition(messages, options, limits.minimumTokens);
   return [...chosen].filter((point) => point >= reachesMinimum).toSorted((a, b) => a - b);
 }
 
@@ -41,10 +49,10 @@ function before(position: number | undefined): number | undefined {
 /** The first position at which the prefix is large enough; found within the first few messages of a long prompt. */
 function minimumPosition(
   messages: readonly PromptMessage[],
-  counter: Counter,
+  { counter, budget }: CachePointOptions,
   tokens: number,
 ): number {
-  let sum = 0;
+  let sum = budget === undefined ? 0 : budget.systemTokens + budget.toolTokens;
   for (let i = 0; i < messages.length; i++) {
     sum += counter.message((messages[i] as PromptMessage).message);
     if (sum >= tokens) return i;

@@ -1,18 +1,15 @@
-import type { Counter } from '../tokens/counter.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Window } from '../plan/window.ts';
 import { PromptBuilder } from './builder.ts';
-import { cachePoints, type CacheLimits } from './cache-points.ts';
+import { cachePoints, type CachePointOptions } from './cache-points.ts';
 import type { Prompt, PromptMessage } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
 /** Raised when the same thread and plan would render to other bytes. */
 export const RENDER_VERSION = 'v2';
 
-export interface RenderOptions {
+export interface RenderOptions extends CachePointOptions {
   readonly rules: ProviderRules;
-  readonly counter: Counter;
-  readonly cacheLimits?: CacheLimits;
 }
 
 /** A builder that holds a whole window; more messages can be pushed as they come. */
@@ -35,7 +32,7 @@ export function finishPrompt(builder: PromptBuilder, options: RenderOptions): Pr
       return messages;
     },
     tokens,
-    cachePoints: cachePoints(growing, landmarks, options.counter, options.cacheLimits),
+    cachePoints: cachePoints(growing, landmarks, options),
   };
 }
 

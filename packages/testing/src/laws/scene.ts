@@ -7,6 +7,7 @@ import {
   startsTurn,
   unitStarts,
   windowOf,
+  type Budget,
   type CacheLimits,
   type Counter,
   type Message,
@@ -31,6 +32,8 @@ export interface LawContext {
   /** What the door said: false where the pins alone exceed the limit. */
   readonly fits?: boolean;
   readonly cacheLimits?: CacheLimits;
+  /** What the host sends before the messages; nothing where absent. */
+  readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
   /** What may be brought back for one turn, beside the limit; none where absent. */
   readonly reserveTokens?: number;
   /** The plans of the thread before this one, oldest first. */
