@@ -3,7 +3,7 @@ export { contextLimitOf, isContextLimit, type ContextLimit } from './door/contex
 export { assertSensitivity, mayRead, memoryArtifacts } from './door/memory-artifacts.ts';
 export { artifactId } from './thread/artifact.ts';
 export { memoryStore } from './door/memory-store.ts';
-export { didYouMean } from './door/nearest.ts';
+export { didYouMean } from './plan/nearest.ts';
 export { checkToolPolicy } from './door/options.ts';
 export { settingOf } from './door/setting.ts';
 export { noParent, outsideParents, StoredThread } from './door/stored-thread.ts';

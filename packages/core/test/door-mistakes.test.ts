@@ -1,6 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBobbin, step, textMessage, type Message, type Policy } from '../src/index.ts';
+import {
+  allOf,
+  clear,
+  codex,
+  createBobbin,
+  DEFAULT_STYLE,
+  drop,
+  externalize,
+  ladder,
+  opencode,
+  pi,
+  recursiveSummary,
+  slidingWindow,
+  step,
+  summarize,
+  textMessage,
+  timeline,
+  tokenCount,
+  tokenWindow,
+  turnCount,
+  turnWindow,
+  when,
+  type Message,
+  type Policy,
+} from '../src/index.ts';
 
 const TAKEN: readonly (readonly [what: string, message: unknown, problem: string])[] = [
   ['OpenAI Chat', { role: 'user', content: 'Hello' }, 'has no parts'],
@@ -41,15 +65,162 @@ for (const [what, message, problem] of TAKEN) {
   });
 }
 
-test('a preset that was not called, or is no policy, is told in a line', () => {
+test('a preset that was not called is told in a line', () => {
   assert.throws(() => createBobbin({ preset: step as unknown as Policy }), {
     name: 'TypeError',
     message: 'preset: step is a function that makes a policy: call it, as in preset: step()',
   });
-  assert.throws(() => createBobbin({ preset: { name: 'mine' } as Policy }), {
-    name: 'TypeError',
-    message: 'preset must be a policy with trigger, cut, ladder and style, or the name of a preset',
+});
+
+const { name: _, ...nameless } = ladder;
+
+/** Policies that would fail, or do something else than they say, only when there is pressure; OPTION is where it is given. */
+const SLIPS_OF_POLICIES: readonly (readonly [policy: unknown, problem: string])[] = [
+  [null, 'OPTION must be a policy or the name of a preset, not null'],
+  [5, 'OPTION must be a policy or the name of a preset, not 5'],
+  [nameless, 'OPTION.name must be a string, not undefined'],
+  [
+    { name: 'mine' },
+    'OPTION.trigger must be a trigger, such as turnCount(20) makes, not undefined',
+  ],
+  [{ ...ladder, targetShare: 30 }, 'OPTION.targetShare must be a number from 0 to 1, not 30'],
+  [
+    { ...ladder, targetshare: 0.3 },
+    'there is no option OPTION.targetshare (did you mean OPTION.targetShare?)',
+  ],
+  [
+    { ...ladder, trigger: turnCount },
+    'OPTION.trigger must be a trigger, such as turnCount(20) makes, not a function',
+  ],
+  [
+    { ...ladder, trigger: { kind: 'turn', over: 5 } },
+    'OPTION.trigger.kind must be one of soft-limit, window-share, reserve, tokens, turns, any-of, all-of, custom, not "turn" (did you mean turns?)',
+  ],
+  [
+    { ...ladder, trigger: { kind: 'any-of', triggers: [{ kind: 'turns', ove: 5 }] } },
+    'there is no option OPTION.trigger.triggers[0].ove (did you mean OPTION.trigger.triggers[0].over?)',
+  ],
+  [
+    { ...ladder, cut: { kind: 'keepshare', share: 1 } },
+    'OPTION.cut.kind must be one of keep-messages, keep-tokens, keep-share, beside-summary, sliding-window, turn-window, token-window, everything, not "keepshare" (did you mean keep-share?)',
+  ],
+  [
+    { ...ladder, cut: { kind: 'keep-share' } },
+    'OPTION.cut.share must be a number from 0 to 1, not undefined',
+  ],
+  [
+    { ...ladder, ladder: [summarize] },
+    'OPTION.ladder[0] must be a strategy, such as summarize() makes, not a function',
+  ],
+  [{ ...ladder, stop: 'whenever' }, 'OPTION.stop must be one of at-target, at-end, not "whenever"'],
+  [{ ...ladder, style: null }, 'OPTION.style must be an object, not null'],
+  [
+    { ...ladder, style: {} },
+    'OPTION.style.summaryRole must be one of assistant, user, pair, not undefined',
+  ],
+  [
+    { ...ladder, style: { ...DEFAULT_STYLE, summaryRole: 'system' } },
+    'OPTION.style.summaryRole must be one of assistant, user, pair, not "system"',
+  ],
+  [
+    { ...ladder, onSummaryFailure: 'panic' },
+    'OPTION.onSummaryFailure must be one of extract, keep, not "panic"',
+  ],
+  [
+    { ...ladder, firstSightShare: -2 },
+    'OPTION.firstSightShare must be a number from 0 to 1, not -2',
+  ],
+  [{ ...ladder, economics: {} }, 'OPTION.economics.prices must be an object, not undefined'],
+];
+
+for (const [policy, problem] of SLIPS_OF_POLICIES)
+  test(`a policy is looked at where it comes in: ${problem}`, async () => {
+    const thread = await createBobbin().thread('t');
+    assert.throws(() => createBobbin({ preset: policy as Policy }), {
+      name: 'TypeError',
+      message: problem.replaceAll('OPTION', 'preset'),
+    });
+    await assert.rejects(thread.retune({ policy: policy as Policy }), {
+      name: 'TypeError',
+      message: problem.replaceAll('OPTION', 'policy'),
+    });
   });
+
+const bad = (value: unknown): never => value as never;
+
+/** Factories look at what they are given: what they make would do something else than was meant. */
+const SLIPS_OF_FACTORIES: readonly (readonly [make: () => unknown, problem: string])[] = [
+  [
+    () => pi(bad({ keepRecent: 5 })),
+    'there is no option pi.keepRecent (did you mean pi.keepRecentTokens?)',
+  ],
+  [() => pi(bad(null)), 'what pi is given must be an object, not null'],
+  [() => pi({ splitTurns: bad('no') }), 'pi.splitTurns must be true or false, not "no"'],
+  [
+    () => step({ thresholdPercent: 80 }),
+    'step.thresholdPercent must be a number from 0 to 1, not 80',
+  ],
+  [
+    () => codex({ keepUserTokens: bad('5') }),
+    'codex.keepUserTokens must be a number of at least 0, not "5"',
+  ],
+  [
+    () => opencode({ outputReserveTokens: -1 }),
+    'opencode.outputReserveTokens must be a number of at least 0, not -1',
+  ],
+  [
+    () => timeline({ keepRecentTokens: Number.NaN }),
+    'timeline.keepRecentTokens must be a number of at least 0, not NaN',
+  ],
+  [
+    () => recursiveSummary({ keepMessages: -1 }),
+    'recursiveSummary.keepMessages must be a whole number of at least 1, not -1',
+  ],
+  [() => slidingWindow(-3), 'sliding-window.messages must be a whole number of at least 1, not -3'],
+  [
+    () => slidingWindow(bad('x')),
+    'sliding-window.messages must be a whole number of at least 1, not "x"',
+  ],
+  [
+    () => slidingWindow(5, bad(turnCount)),
+    'sliding-window.trigger must be a trigger, such as turnCount(20) makes, not a function',
+  ],
+  [() => turnWindow(0), 'turn-window.turns must be a whole number of at least 1, not 0'],
+  [() => tokenWindow(-5), 'token-window.tokens must be a number of at least 0, not -5'],
+  [() => tokenCount(-1), 'tokenCount.atLeast must be a number of at least 0, not -1'],
+  [() => turnCount(bad('x')), 'turnCount.over must be a number of at least 0, not "x"'],
+  [
+    () => allOf(turnCount(1), bad(turnCount)),
+    'allOf.triggers[1] must be a trigger, such as turnCount(20) makes, not a function',
+  ],
+  [() => when('never', bad(false)), 'when.fires must be a function, not false'],
+  [
+    () => summarize(bad({ maxToken: 50 })),
+    'there is no option summarize.maxToken (did you mean summarize.maxTokens?)',
+  ],
+  [() => summarize({ ratio: 50 }), 'summarize.ratio must be a number from 0 to 1, not 50'],
+  [
+    () => clear({ protectTokens: -1 }),
+    'clear.protectTokens must be a number of at least 0, not -1',
+  ],
+  [
+    () => externalize(bad({ overToken: 5 })),
+    'there is no option externalize.overToken (did you mean externalize.overTokens?)',
+  ],
+  [
+    () => drop({ reach: bad('all') }),
+    'drop.reach must be one of cut, target, everything, not "all"',
+  ],
+];
+
+for (const [make, problem] of SLIPS_OF_FACTORIES)
+  test(`a factory is told in a line: ${problem}`, () => {
+    assert.throws(make, { name: 'TypeError', message: problem });
+  });
+
+test('options of factories that are undefined are absent', () => {
+  const absent = { reserveTokens: undefined, keepRecentTokens: undefined } as object;
+  assert.equal(JSON.stringify(pi(absent)), JSON.stringify(pi()));
 });
 
 /** What a host without types may pass by mistake, and the line that it gets. */
@@ -108,6 +279,24 @@ const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
     'access.clearance must be one of public, internal, confidential, restricted, not "secret"',
   ],
   [{ onEvent: 'log' }, 'onEvent must be a function, not "log"'],
+  [
+    { models: { 'corp/': { window: 3_000 } } },
+    'there is no option models["corp/"].window (did you mean models["corp/"].windowTokens?)',
+  ],
+  [
+    { models: { 'corp/': {} } },
+    'models["corp/"].windowTokens must be a number of at least 0, not undefined',
+  ],
+  [
+    { models: { corp: { windowTokens: 3_000, encoding: 'o300k' } } },
+    'models.corp.encoding must be one of o200k, cl100k, not "o300k" (did you mean o200k?)',
+  ],
+  [{ rules: { name: 'mine' } }, 'rules.first must be one of user, any, not undefined'],
+  [
+    { cacheLimits: { markers: 1 } },
+    'cacheLimits.minimumTokens must be a number of at least 0, not undefined',
+  ],
+  [{ summaryDeadlineMs: '5s' }, 'summaryDeadlineMs must be a number of at least 0, not "5s"'],
 ];
 
 for (const [options, problem] of SLIPS)
@@ -143,6 +332,47 @@ test('options that are undefined are absent, and a budget is looked at whenever 
   const budget = { outputTokens: 0, windowTokens: 0 };
   assert.ok(limitTokens > 0);
   assert.equal((await thread.compact({ budget })).limitTokens, 0);
+});
+
+/** What is asked for with one prompt, and the line that a slip gets. */
+const SLIPS_OF_CALLS: readonly (readonly [options: unknown, problem: string])[] = [
+  [null, 'the options must be an object, not null'],
+  ['x', 'the options must be an object, not "x"'],
+  [{ bugdet: {} }, 'there is no option bugdet (did you mean budget?)'],
+  [{ instruction: 'x' }, 'there is no option instruction (did you mean instructions?)'],
+  [{ instructions: 5 }, 'instructions must be a string, not 5'],
+  [{ signal: 5 }, 'signal must be an AbortSignal, not 5'],
+];
+
+for (const [options, problem] of SLIPS_OF_CALLS)
+  test(`a call with ${JSON.stringify(options)} is told in a line, and the thread goes on`, async () => {
+    const bobbin = createBobbin();
+    const thread = await bobbin.thread('t');
+    await thread.append(textMessage('user', 'Hi'));
+    for (const asked of [
+      () => bobbin.fit([textMessage('user', 'Hi')], options as object),
+      () => thread.prompt(options as object),
+      () => thread.compact(options as object),
+      () => thread.refused({}, options as object),
+    ])
+      await assert.rejects(asked, { name: 'TypeError', message: problem });
+    const { signal } = new AbortController();
+    assert.equal((await thread.prompt({ signal, instructions: '' })).messages.length, 1);
+  });
+
+test('a refusal is what contextLimitOf tells, or sizes', async () => {
+  const thread = await createBobbin().thread('t');
+  await thread.append(textMessage('user', 'Hi'));
+  await assert.rejects(thread.refused(null as never), {
+    name: 'TypeError',
+    message: 'refusal must be an object, not null',
+  });
+  await assert.rejects(thread.refused({ limit: 5 } as object), {
+    name: 'TypeError',
+    message: 'there is no option refusal.limit (did you mean refusal.limitTokens?)',
+  });
+  const refusal = { provider: 'openai', limitTokens: 9_000 };
+  assert.equal((await thread.refused(refusal)).messages.length, 1);
 });
 
 test('a thread without a name is told at once: under no name strangers would meet', async () => {

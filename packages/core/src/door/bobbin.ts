@@ -22,7 +22,7 @@ import type { SummaryCache } from '../summary/cache.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../thread/message.ts';
 import type { CompactionHooks, CompactOptions } from './handle-options.ts';
-import { checkBudget } from './options.ts';
+import { checkCompactOptions } from './options.ts';
 import { settingOf } from './setting.ts';
 import { ThreadHandle } from './thread-handle.ts';
 import { keyNamed } from './thread-name.ts';
@@ -45,6 +45,8 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly counter?: Counter;
   /** Whatever it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;
+  /** How long it may take before the extract stands in: three minutes where absent. */
+  readonly summaryDeadlineMs?: number;
   /** In this process where absent. */
   readonly summaryCache?: SummaryCache;
   /** Takes secrets out of summaries; `redactSecrets` where absent. */
@@ -87,8 +89,8 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
     options.store === undefined ? memoryStore : undefined,
   );
   return {
-    async fit(messages, compactOptions) {
-      if (compactOptions?.budget !== undefined) checkBudget(compactOptions.budget);
+    async fit(messages, compactOptions = {}) {
+      checkCompactOptions(compactOptions);
       return fits.fit(messages, compactOptions);
     },
     async thread(id, head) {

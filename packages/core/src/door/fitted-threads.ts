@@ -2,6 +2,7 @@ import { messageId, type Message, type MessageId, type ThreadId } from '../threa
 import type { Store } from '../ports.ts';
 import type { Fitted } from './fitted.ts';
 import type { CompactOptions, HandleSetting } from './handle-options.ts';
+import { isCopyOf, ownCopy } from './own-copy.ts';
 import { ThreadHandle } from './thread-handle.ts';
 
 const MOST_THREADS = 64;
@@ -9,7 +10,7 @@ const MOST_THREADS = 64;
 /** A conversation that was fitted before. */
 interface Known<Wire> {
   readonly handle: ThreadHandle<Wire>;
-  /** What the host sent last, to recognise the same objects without looking into them. */
+  /** What the host sent last, as it was then: a host may write into its messages later. */
   wire: readonly Wire[];
   /** The ids of its messages, in order. */
   readonly ids: MessageId[];
@@ -34,7 +35,7 @@ export class FittedThreads<Wire> {
     this.#freshStore = freshStore;
   }
 
-  async fit(wire: readonly Wire[], options: CompactOptions = {}): Promise<Fitted<Wire>> {
+  async fit(wire: readonly Wire[], options: CompactOptions): Promise<Fitted<Wire>> {
     const recognised = this.#queue.then(() => this.#recognise(wire));
     this.#queue = recognised.catch(() => undefined);
     const handle = await recognised;
@@ -43,31 +44,30 @@ export class FittedThreads<Wire> {
 
   /** The thread of a conversation, with all its messages appended. */
   async #recognise(wire: readonly Wire[]): Promise<ThreadHandle<Wire>> {
-    const same = this.#sameObjects(wire);
-    const known = same === undefined ? await this.#sameContent(wire) : await this.#goOn(same, wire);
-    known.wire = wire.slice();
+    const [alike, same] = this.#mostAlike(wire);
+    const own = [...(alike?.wire.slice(0, same) ?? []), ...wire.slice(same).map(ownCopy)];
+    const known =
+      alike !== undefined && same === alike.wire.length
+        ? await this.#goOn(alike, own)
+        : await this.#sameContent(own);
+    known.wire = own;
     this.#known = [known, ...this.#known.filter((other) => other !== known)].slice(0, MOST_THREADS);
     return known.handle;
   }
 
-  /** The cheap case: the host appended to the list that it sent last. */
-  #sameObjects(wire: readonly Wire[]): Known<Wire> | undefined {
-    return this.#known.find(
-      (known) =>
-        known.wire.length > 0 &&
-        known.wire.length <= wire.length &&
-        known.wire.every((message, i) => message === wire[i]) &&
-        this.#lastIsUnchanged(known),
-    );
+  /** The known conversation that begins like one most, or all of which that one begins with, and how far it does. */
+  #mostAlike(wire: readonly Wire[]): [Known<Wire> | undefined, number] {
+    let best: Known<Wire> | undefined;
+    let most = 0;
+    for (const known of this.#known) {
+      const other = known.wire.findIndex((message, i) => !isCopyOf(message, wire[i]));
+      if (other === -1 && known.wire.length > 0) return [known, known.wire.length];
+      if (other > most) [best, most] = [known, other];
+    }
+    return [best, most];
   }
 
-  /** A host may have written on in the newest message that it sent: that one is looked into. */
-  #lastIsUnchanged({ wire, ids, handle }: Known<Wire>): boolean {
-    const [again, ...more] = this.#setting.codec.decode(wire.slice(-1), handle.messages);
-    if (again === undefined || more.length > 0) return true;
-    return messageId(ids.at(-2) ?? null, again) === ids.at(-1);
-  }
-
+  /** The cheap case: the host appended to what it sent last. */
   async #goOn(known: Known<Wire>, wire: readonly Wire[]): Promise<Known<Wire>> {
     const fresh = this.#setting.codec.decode(wire.slice(known.wire.length), known.handle.messages);
     known.ids.push(...(await known.handle.appendDecoded(fresh)));

@@ -1,72 +1,31 @@
 import type { BobbinOptions } from './bobbin.ts';
-import type { Tuning } from './handle-options.ts';
-import { didYouMean, nearest } from './nearest.ts';
+import type { ContextLimit } from './context-limit.ts';
+import type { CompactOptions, Tuning } from './handle-options.ts';
 import type { ToolPolicy } from '../plan/durability.ts';
+import {
+  able,
+  aFlag,
+  aFunction,
+  aList,
+  anAmount,
+  aText,
+  byName,
+  fields,
+  kind,
+  maybe,
+  oneOf,
+  whole,
+  type Kind,
+  type Kinds,
+} from '../plan/kind.ts';
+import { nearest } from '../plan/nearest.ts';
 import type { Requester } from '../ports.ts';
+import type { CacheLimits } from '../prompt/cache-points.ts';
+import type { ProviderRules } from '../prompt/rules.ts';
 import type { RehydrationLimits } from '../recall/rehydrate.ts';
-import { isJsonObject } from '../thread/json.ts';
 import type { Budget } from '../tokens/budget.ts';
+import type { CacheFacts, ModelFacts } from '../tokens/models.ts';
 
-/** @throws TypeError, one line, where a value is not of its kind; `path` is the option as its user wrote it. */
-type Kind = (value: unknown, path: string) => void;
-type Kinds<Fields> = Readonly<Record<keyof Fields, Kind>>;
-
-function kind(must: string, holds: (value: unknown) => boolean): Kind {
-  return (value, path) => {
-    if (!holds(value)) throw new TypeError(`${path} must be ${must}, not ${shown(value)}`);
-  };
-}
-
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
-}
-
-function oneOf(...names: readonly string[]): Kind {
-  return (value, path) => {
-    if (typeof value === 'string' && names.includes(value)) return;
-    const near = typeof value === 'string' ? didYouMean(value, names) : '';
-    throw new TypeError(`${path} must be one of ${names.join(', ')}, not ${shown(value)}${near}`);
-  };
-}
-
-/** Something that can do what is asked of it, whatever else it is. */
-function able(must: string, ...methods: readonly string[]): Kind {
-  return kind(
-    must,
-    (value) => isJsonObject(value) && methods.every((name) => typeof value[name] === 'function'),
-  );
-}
-
-/** An object of these fields and no others; each may be left out. The options themselves have no path. */
-function fields<Fields>(
-  kinds: Kinds<Fields>,
-  meant: (name: string) => string | undefined = (name) => nearest(name, Object.keys(kinds)),
-): Kind {
-  return (value, path) => {
-    anObject(value, path === '' ? 'the options' : path);
-    const inside = path === '' ? '' : `${path}.`;
-    for (const [name, given] of Object.entries(value as object)) {
-      if (!Object.hasOwn(kinds, name)) {
-        const near = meant(name);
-        const hint = near === undefined ? '' : ` (did you mean ${inside}${near}?)`;
-        throw new TypeError(`there is no option ${inside}${name}${hint}`);
-      }
-      if (given !== undefined) kinds[name as keyof Fields](given, inside + name);
-    }
-  };
-}
-
-const anObject = kind('an object', isJsonObject);
-const aText = kind('a string', (value) => typeof value === 'string');
-const aList = kind('a list', Array.isArray);
-const aFunction = kind('a function', (value) => typeof value === 'function');
-const anAmount = kind(
-  'a number of at least 0',
-  (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
-);
 const aSensitivity = oneOf('public', 'internal', 'confidential', 'restricted');
 
 const BUDGET: Kinds<Budget> = {
@@ -98,19 +57,26 @@ const TOOL: Kinds<ToolPolicy> = {
 };
 
 /** @throws TypeError, one line that names the field, where a tool's policy is not one. */
-export const checkToolPolicy: (policy: unknown, path: string) => void = fields(TOOL);
+export const checkToolPolicy: Kind = fields(TOOL);
 
-const byTool = kind('an object of policies by the names of their tools', isJsonObject);
-
-function toolPolicies(value: unknown, path: string): void {
-  byTool(value, path);
-  for (const [tool, policy] of Object.entries(value as object))
-    checkToolPolicy(policy, `${path}.${tool}`);
-}
+const MODEL: Kinds<ModelFacts> = {
+  windowTokens: anAmount,
+  provider: maybe(oneOf('anthropic', 'openai', 'google')),
+  encoding: maybe(oneOf('o200k', 'cl100k')),
+  cache: maybe(
+    whole<CacheFacts>({
+      writePrice: anAmount,
+      readPrice: anAmount,
+      ttlMs: anAmount,
+      minimumTokens: anAmount,
+      markers: anAmount,
+    }),
+  ),
+};
 
 const OPTIONS: Kinds<BobbinOptions> = {
   model: kind("a model's id, such as 'gpt-5'", (value) => typeof value === 'string'),
-  models: anObject,
+  models: byName('an object of facts by the beginnings of model ids', whole(MODEL)),
   window: anAmount,
   budget: budgetKind,
   // Told apart by what it is meant to be: a name, or a policy of one's own.
@@ -118,6 +84,7 @@ const OPTIONS: Kinds<BobbinOptions> = {
   codec: able('a codec, such as openaiChat of @bobbin/codecs', 'decode', 'encode'),
   counter: able('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
   summarizer: able('a summarizer, with a method summarize', 'summarize'),
+  summaryDeadlineMs: anAmount,
   summaryCache: able('a cache, with methods get and set', 'get', 'set'),
   redact: aFunction,
   store: able(
@@ -130,9 +97,14 @@ const OPTIONS: Kinds<BobbinOptions> = {
     'commit',
   ),
   artifacts: able('an artifact store, such as memoryArtifacts makes', 'put', 'get'),
-  tools: toolPolicies,
-  rules: anObject,
-  cacheLimits: anObject,
+  tools: byName('an object of policies by the names of their tools', checkToolPolicy),
+  rules: whole<ProviderRules>({
+    name: aText,
+    first: oneOf('user', 'any'),
+    alternate: aFlag,
+    bindsReasoning: aFlag,
+  }),
+  cacheLimits: whole<CacheLimits>({ markers: anAmount, minimumTokens: anAmount }),
   rehydration: fields<RehydrationLimits>({
     mostArtifacts: anAmount,
     tokensEach: anAmount,
@@ -173,7 +145,24 @@ export function checkTuning(tuning: unknown): void {
   tuningKind(tuning, '');
 }
 
-/** @throws TypeError, as `checkOptions` does, of what a host changes of the budget. */
-export function checkBudget(budget: unknown): void {
-  budgetKind(budget, 'budget');
+const compactKind = fields<CompactOptions>({
+  instructions: aText,
+  signal: able('an AbortSignal', 'addEventListener', 'throwIfAborted'),
+  budget: budgetKind,
+});
+
+/** @throws TypeError, as `checkOptions` does, of what a host asks for with one prompt. */
+export function checkCompactOptions(options: unknown): void {
+  compactKind(options, '');
+}
+
+const refusalKind = fields<ContextLimit>({
+  provider: aText,
+  requestTokens: anAmount,
+  limitTokens: anAmount,
+});
+
+/** @throws TypeError, as `checkOptions` does, of what a provider is told to have said. */
+export function checkRefusal(refusal: unknown): void {
+  refusalKind(refusal, 'refusal');
 }

@@ -5,13 +5,15 @@ import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
 import { checkOptions } from './options.ts';
 import { PLAIN } from './plain-codec.ts';
-import type { Policy } from '../plan/policy.ts';
+import { kind } from '../plan/kind.ts';
+import { policyKind, type Policy } from '../plan/policy.ts';
 import type { Codec, Summarizer } from '../ports.ts';
 import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../prompt/cache-points.ts';
 import { STRICT_RULES } from '../prompt/rules.ts';
 import { extracting } from '../summary/summarizer.ts';
 import { trustedSummarizer } from '../summary/trusted.ts';
+import { isJsonObject } from '../thread/json.ts';
 import { budget } from '../tokens/budget.ts';
 import { estimator, startCalibration } from '../tokens/calibration.ts';
 import { isKnownModel, modelFacts, type CacheFacts } from '../tokens/models.ts';
@@ -40,6 +42,9 @@ export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wir
     summarizer: summarizerOf(options, policy),
     fallback: extracting(options.redact),
     ...(options.redact === undefined ? {} : { redact: options.redact }),
+    ...(options.summaryDeadlineMs === undefined
+      ? {}
+      : { summaryDeadlineMs: options.summaryDeadlineMs }),
     store: options.store ?? memoryStore(),
     artifacts: options.artifacts ?? memoryArtifacts(),
     clock: options.clock ?? systemClock,
@@ -65,6 +70,8 @@ function assumptionOf<Wire>(
   return `nothing is known of the model ${JSON.stringify(model)}: a window of ${windowTokens} tokens is assumed; say yours with window`;
 }
 
+const aPolicy = kind('a policy or the name of a preset', isJsonObject);
+
 /** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
 export function policyOf(
   preset: PresetName | Policy = 'ladder',
@@ -75,20 +82,16 @@ export function policyOf(
     throw new TypeError(
       `${option}: ${given.name} is a function that makes a policy: call it, as in ${option}: ${given.name}()`,
     );
-  const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
-  if (policy === undefined) {
-    throw new RangeError(
-      `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
-    );
+  if (typeof preset !== 'string') {
+    aPolicy(preset, option);
+    policyKind(preset, option);
+    return preset;
   }
-  if (NEEDED.some((name) => policy[name] === undefined))
-    throw new TypeError(
-      `${option} must be a policy with trigger, cut, ladder and style, or the name of a preset`,
-    );
-  return policy;
+  if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];
+  throw new RangeError(
+    `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
+  );
 }
-
-const NEEDED: readonly (keyof Policy)[] = ['trigger', 'cut', 'ladder', 'style'];
 
 function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {
   const { summarizer, summaryCache, redact } = options;

@@ -8,7 +8,7 @@ import type {
   Tuning,
 } from './handle-options.ts';
 import { besideMessages, LearntCounter } from './learnt-counter.ts';
-import { checkBudget, checkTuning } from './options.ts';
+import { checkCompactOptions, checkRefusal, checkTuning } from './options.ts';
 import { PathKeeper } from './path-keeper.ts';
 import { withoutUnit, withPins, withUnit } from './pinning.ts';
 import { PlanKeeper } from './plan-keeper.ts';
@@ -141,12 +141,16 @@ export class ThreadHandle<Wire = Message> {
 
   /** The prompt for the next request: lawful and within the budget, compacted first where it has to be. */
   prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
-    return this.#exclusively(() => this.#fit(options));
+    return this.#exclusively(() => {
+      checkCompactOptions(options);
+      return this.#fit(options);
+    });
   }
 
   /** Compacts now, whatever the pressure; `instructions` steer the summary. */
   compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
+      checkCompactOptions(options);
       this.#rebudget(options.budget);
       const compaction = await this.#compact(compact, 'asked for', { ...options, forced: true });
       return this.#fitted(compaction.events, compaction.changed);
@@ -165,7 +169,6 @@ export class ThreadHandle<Wire = Message> {
 
   #rebudget(changed: CompactOptions['budget']): void {
     if (changed === undefined) return;
-    checkBudget(changed);
     this.#setting = {
       ...this.#setting,
       budget: budget({ ...this.#setting.budget, ...changed }),
@@ -178,6 +181,8 @@ export class ThreadHandle<Wire = Message> {
    */
   refused(refusal: Refusal = {}, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
+      checkRefusal(refusal);
+      checkCompactOptions(options);
       this.#rebudget(options.budget);
       const { requestTokens, limitTokens } = refusal;
       const refused = this.#tell({ kind: 'refused', ...refusal });

@@ -12,6 +12,7 @@ import type { Draft, Entry } from './draft.ts';
 import { durabilityOf, preservedFields, verifiedDurability } from './durability.ts';
 import { NOTHING } from './excerpt.ts';
 import { callFor, excerptRecord, moveToArtifact } from './artifact-record.ts';
+import { anAmount, oneOf, optionsOf } from './kind.ts';
 import type { ClearRecord, PlanRecord } from './plan.ts';
 import { seated } from './seat.ts';
 import type { Hands, Proposal, Situation, Strategy } from './strategy.ts';
@@ -24,14 +25,18 @@ export interface ClearOptions {
   readonly aim?: 'target' | 'limit';
 }
 
-const DEFAULTS: ClearOptions = { protectTokens: 0, minimumTokens: 0 };
+const given = optionsOf<ClearOptions>(
+  'clear',
+  { protectTokens: anAmount, minimumTokens: anAmount, aim: oneOf('target', 'limit') },
+  { protectTokens: 0, minimumTokens: 0 },
+);
 
 /**
  * Replaces tool results by placeholders, oldest first, as their durability allows. What must not be lost, or whose
  * source has drifted, goes to an artifact instead. The newest round stays.
  */
 export function clear(options: Partial<ClearOptions> = {}): Strategy {
-  const { protectTokens, minimumTokens, aim } = { ...DEFAULTS, ...options };
+  const { protectTokens, minimumTokens, aim } = given(options);
   return {
     name: 'clear',
     aggressiveness: 3,

@@ -1,4 +1,5 @@
 import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../thread/message.ts';
+import { aFlag, anAmount, aShare, variant, wholeFrom, type Kind } from './kind.ts';
 
 /** A message as a cut rule sees it. */
 export interface CutItem {
@@ -37,6 +38,20 @@ export interface BesideSummary {
   readonly leastShare: number;
   readonly mostShare: number;
 }
+
+export const cutKind: Kind = variant<CutRule>(
+  "a cut rule, such as { kind: 'turn-window', turns: 5 }",
+  {
+    'keep-messages': { messages: wholeFrom(0) },
+    'keep-tokens': { tokens: anAmount, splitTurns: aFlag },
+    'keep-share': { share: aShare },
+    'beside-summary': { summaryTokens: anAmount, leastShare: aShare, mostShare: aShare },
+    'sliding-window': { messages: wholeFrom(1) },
+    'turn-window': { turns: wholeFrom(1) },
+    'token-window': { tokens: anAmount },
+    everything: {},
+  },
+);
 
 export interface Cut {
   /** The first item that stays; 0 where there is nothing to take away. */

@@ -3,6 +3,7 @@ import { spanOf } from '../thread/span.ts';
 import { oneLine } from '../thread/text.ts';
 import { describeMessage } from './describe.ts';
 import type { Draft, Entry } from './draft.ts';
+import { aFlag, oneOf, optionsOf } from './kind.ts';
 import type { DropIndex } from './plan.ts';
 import type { Situation, Strategy } from './strategy.ts';
 
@@ -14,12 +15,22 @@ export interface DropOptions {
   readonly aim?: 'target' | 'limit';
 }
 
+const given = optionsOf<DropOptions>(
+  'drop',
+  {
+    reach: oneOf('cut', 'target', 'everything'),
+    keepPreamble: aFlag,
+    aim: oneOf('target', 'limit'),
+  },
+  { reach: 'target' },
+);
+
 const MOST_KEYWORDS = 12;
 const INDEXED_CHARS = 20_000;
 
 /** Leaves messages out of the prompt, oldest first; an index entry remains (C24). The newest unit stays. */
 export function drop(options: Partial<DropOptions> = {}): Strategy {
-  const { reach = 'target', keepPreamble, aim } = options;
+  const { reach, keepPreamble, aim } = given(options);
   return {
     name: 'drop',
     aggressiveness: 4,

@@ -3,6 +3,7 @@ import { spanOf } from '../thread/span.ts';
 import { excerptRecord, moveToArtifact } from './artifact-record.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { Remainder } from './excerpt.ts';
+import { anAmount, optionsOf } from './kind.ts';
 import { seated } from './seat.ts';
 import type { Proposal, Situation, Strategy } from './strategy.ts';
 import { shorten } from './shorten.ts';
@@ -15,14 +16,18 @@ export interface ExternalizeOptions {
   readonly keptChars: number;
 }
 
-const DEFAULTS: ExternalizeOptions = { overTokens: 1_000, keptChars: 900 };
+const given = optionsOf<ExternalizeOptions>(
+  'externalize',
+  { overTokens: anAmount, keptChars: anAmount },
+  { overTokens: 1_000, keptChars: 900 },
+);
 
 /**
  * Moves large tool results that lie before the cut to artifacts, where that is enough to reach the target; an excerpt and
  * the way back stay in their seats. Where it is not, they are left to the summary, which reads them whole.
  */
 export function externalize(options: Partial<ExternalizeOptions> = {}): Strategy {
-  const { overTokens, keptChars } = { ...DEFAULTS, ...options };
+  const { overTokens, keptChars } = given(options);
   const chosen = new WeakMap<Entry, Remainder>();
   return {
     name: 'externalize',

@@ -1,8 +1,9 @@
 import type { CachePrices } from './economics.ts';
-import type { CutRule } from './cut.ts';
+import { cutKind, type CutRule } from './cut.ts';
+import { anAmount, aShare, aText, listOf, maybe, oneOf, whole, type Kind } from './kind.ts';
 import type { RenderStyle } from './plan.ts';
-import type { Strategy } from './strategy.ts';
-import type { Trigger } from './trigger.ts';
+import { strategyKind, type Strategy } from './strategy.ts';
+import { triggerKind, type Trigger } from './trigger.ts';
 
 /** When to compact, what stays, how to make room, how it is shown. A preset is a policy with a name. */
 export interface Policy {
@@ -25,3 +26,27 @@ export interface Policy {
   /** Sent by the host after an automatic compaction, so that the task goes on (B22). */
   readonly continueWith?: string;
 }
+
+/** A policy is looked at where it comes in: a slip in it would only show under pressure, hours later. */
+export const policyKind: Kind = whole<Policy>({
+  name: aText,
+  trigger: triggerKind,
+  cut: cutKind,
+  ladder: listOf(strategyKind),
+  stop: oneOf('at-target', 'at-end'),
+  targetShare: aShare,
+  style: whole<RenderStyle>({
+    summaryRole: oneOf('assistant', 'user', 'pair'),
+    summaryPrefix: aText,
+    summaryAt: oneOf('first', 'last'),
+  }),
+  firstSightShare: maybe(aShare),
+  economics: maybe(
+    whole<Required<Policy>['economics']>({
+      prices: whole<CachePrices>({ write: anAmount, read: anAmount, ttlMs: anAmount }),
+      requestsToCome: anAmount,
+    }),
+  ),
+  onSummaryFailure: maybe(oneOf('extract', 'keep')),
+  continueWith: maybe(aText),
+});

@@ -21,13 +21,6 @@ const SHARE_OF_OVERSIZED_PINS = 0.25;
 /** … unless there is next to nothing beside them: then they keep most of it. */
 const SHARE_ALONE = 0.6;
 const NEXT_TO_NOTHING = 0.15;
-/**
- * Where the target is the limit, for one prompt made to measure, nothing is free above it: system messages that take
- * more than this of it give way as well. On the recorded sessions of one harness, with 6 000 tokens of them in a prompt
- * of 8 000, the rest says 0.78 of what is needed next to them whole and 0.90 next to them cut.
- */
-const MOST_OF_MADE_TO_MEASURE = 0.55;
-
 /** The name of the rung that touches pins: whoever climbs it says so. */
 export const SHORTENS_PINS = 'squeeze-pins';
 
@@ -41,7 +34,8 @@ export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
     name,
     aggressiveness: reach === 'loose' ? 5 : 6,
     propose(situation) {
-      const found = givingWay(situation, candidates(situation, reach), reach);
+      const found = candidates(situation, reach);
+      if (reach === 'oversized-pins' && costOf(found) <= situation.limitTokens) return [];
       const room = roomFor(situation, found, reach);
       if (costOf(found) <= room) return [];
       const { level, cut } = leveled(situation, found, room, floorTokens);
@@ -125,18 +119,6 @@ function roomFor(
   if (reach !== 'oversized-pins') return targetTokens - others;
   if (others > limitTokens * NEXT_TO_NOTHING) return targetTokens * SHARE_OF_OVERSIZED_PINS;
   return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
-}
-
-/** Of the candidates those that have to give way: pins only where they are too large together. */
-function givingWay(
-  { targetTokens, limitTokens }: Situation,
-  found: readonly Candidate[],
-  reach: SqueezeOptions['reach'],
-): readonly Candidate[] {
-  if (reach !== 'oversized-pins' || costOf(found) > limitTokens) return found;
-  const system = found.filter(({ entry }) => entry.message.role === 'system');
-  const isMadeToMeasure = targetTokens >= limitTokens;
-  return isMadeToMeasure && costOf(system) > limitTokens * MOST_OF_MADE_TO_MEASURE ? system : [];
 }
 
 function costOf(found: readonly Candidate[]): number {

@@ -4,6 +4,7 @@ import type { Span } from '../thread/span.ts';
 import type { Cut } from './cut.ts';
 import type { Draft } from './draft.ts';
 import type { ToolPolicies } from './durability.ts';
+import { able, type Kind } from './kind.ts';
 import type { PlanRecord } from './plan.ts';
 
 /** What a strategy would do, before it is done. */
@@ -49,3 +50,9 @@ export interface Strategy {
   /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
   execute(proposal: Proposal, situation: Situation, hands: Hands): Promise<PlanRecord | undefined>;
 }
+
+export const strategyKind: Kind = able(
+  'a strategy, such as summarize() makes',
+  'propose',
+  'execute',
+);

@@ -5,6 +5,7 @@ import { fitSummary } from '../summary/render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../summary/summary.ts';
 import { describeCut } from './cut.ts';
 import { isSeatAction, type Draft, type Entry } from './draft.ts';
+import { anAmount, aShare, optionsOf, wholeFrom } from './kind.ts';
 import type { PlanRecord, SummarizeRecord } from './plan.ts';
 import { summaryMessages } from './replacement.ts';
 import { seated } from './seat.ts';
@@ -25,20 +26,31 @@ export interface SummarizeOptions {
   readonly leastShare: number;
 }
 
-const DEFAULTS: SummarizeOptions = {
-  maxTokens: 8_000,
-  ratio: 0.25,
-  keepUserTokens: 0,
-  overlapMessages: 0,
-  splitTurnTokens: 400,
-  leastShare: 0,
-};
+const given = optionsOf<SummarizeOptions>(
+  'summarize',
+  {
+    maxTokens: anAmount,
+    ratio: aShare,
+    keepUserTokens: anAmount,
+    overlapMessages: wholeFrom(0),
+    splitTurnTokens: anAmount,
+    leastShare: aShare,
+  },
+  {
+    maxTokens: 8_000,
+    ratio: 0.25,
+    keepUserTokens: 0,
+    overlapMessages: 0,
+    splitTurnTokens: 400,
+    leastShare: 0,
+  },
+);
 /** A summary smaller than this says nothing. */
 const LEAST_TOKENS = 120;
 
 /** Replaces what lies between the last summary and the cut by one summary that contains the last one (B9, E11). */
 export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
-  const whole: SummarizeOptions = { ...DEFAULTS, ...options };
+  const whole = given(options);
   const { keepUserTokens } = whole;
   return {
     name: 'summarize',

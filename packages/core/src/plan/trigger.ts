@@ -1,5 +1,6 @@
 import type { Budget } from '../tokens/budget.ts';
 import { messageLimit, softLimit } from '../tokens/budget.ts';
+import { aFunction, anAmount, aShare, aText, listOf, maybe, variant, type Kind } from './kind.ts';
 
 /** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
 export interface Check {
@@ -29,15 +30,31 @@ export type Trigger =
   | { readonly kind: 'all-of'; readonly triggers: readonly Trigger[] }
   | { readonly kind: 'custom'; readonly name: string; readonly fires: (check: Check) => boolean };
 
-export const turnCount = (over: number): Trigger => ({ kind: 'turns', over });
-export const tokenCount = (atLeast: number): Trigger => ({ kind: 'tokens', atLeast });
-export const anyOf = (...triggers: readonly Trigger[]): Trigger => ({ kind: 'any-of', triggers });
-export const allOf = (...triggers: readonly Trigger[]): Trigger => ({ kind: 'all-of', triggers });
-export const when = (name: string, fires: (check: Check) => boolean): Trigger => ({
-  kind: 'custom',
-  name,
-  fires,
+export const triggerKind: Kind = variant<Trigger>('a trigger, such as turnCount(20) makes', {
+  'soft-limit': {},
+  'window-share': { share: aShare },
+  reserve: { reserveTokens: anAmount },
+  tokens: { atLeast: anAmount, messages: maybe(anAmount) },
+  turns: { over: anAmount },
+  'any-of': { triggers: listOf((inner, path) => triggerKind(inner, path)) },
+  'all-of': { triggers: listOf((inner, path) => triggerKind(inner, path)) },
+  custom: { name: aText, fires: aFunction },
 });
+
+function made(by: string, trigger: Trigger): Trigger {
+  triggerKind(trigger, by);
+  return trigger;
+}
+
+export const turnCount = (over: number): Trigger => made('turnCount', { kind: 'turns', over });
+export const tokenCount = (atLeast: number): Trigger =>
+  made('tokenCount', { kind: 'tokens', atLeast });
+export const anyOf = (...triggers: readonly Trigger[]): Trigger =>
+  made('anyOf', { kind: 'any-of', triggers });
+export const allOf = (...triggers: readonly Trigger[]): Trigger =>
+  made('allOf', { kind: 'all-of', triggers });
+export const when = (name: string, fires: (check: Check) => boolean): Trigger =>
+  made('when', { kind: 'custom', name, fires });
 
 /** Why a trigger fires, in words for a person; undefined where it does not. */
 export function firedBecause(trigger: Trigger, check: Check): string | undefined {

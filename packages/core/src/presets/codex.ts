@@ -1,3 +1,4 @@
+import { anAmount, optionsOf } from '../plan/kind.ts';
 import type { Policy } from '../plan/policy.ts';
 import { anyOf, tokenCount } from '../plan/trigger.ts';
 import { summarize } from '../plan/summarize.ts';
@@ -9,9 +10,15 @@ export interface CodexOptions {
   readonly keepUserTokens: number;
 }
 
+const given = optionsOf<CodexOptions>(
+  'codex',
+  { autoCompactTokens: anAmount, keepUserTokens: anAmount },
+  { keepUserTokens: 20_000 },
+);
+
 /** Codex (B20): the newest user messages stay up to 20 000 tokens, the summary stands behind them. */
 export function codex(options: Partial<CodexOptions> = {}): Policy {
-  const { autoCompactTokens, keepUserTokens = 20_000 } = options;
+  const { autoCompactTokens, keepUserTokens } = given(options);
   const window = { kind: 'window-share', share: 0.95 } as const;
   return {
     name: 'codex',

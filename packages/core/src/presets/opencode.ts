@@ -1,4 +1,5 @@
 import { clear } from '../plan/clear.ts';
+import { anAmount, optionsOf } from '../plan/kind.ts';
 import type { Policy } from '../plan/policy.ts';
 import { summarize } from '../plan/summarize.ts';
 
@@ -6,9 +7,15 @@ export interface OpencodeOptions {
   readonly outputReserveTokens: number;
 }
 
+const given = optionsOf<OpencodeOptions>(
+  'opencode',
+  { outputReserveTokens: anAmount },
+  { outputReserveTokens: 32_000 },
+);
+
 /** OpenCode (B19, B22): older tool output is pruned first, then the whole history becomes a summary; "continue" follows. */
 export function opencode(options: Partial<OpencodeOptions> = {}): Policy {
-  const { outputReserveTokens = 32_000 } = options;
+  const { outputReserveTokens } = given(options);
   return {
     name: 'opencode',
     trigger: { kind: 'reserve', reserveTokens: outputReserveTokens },

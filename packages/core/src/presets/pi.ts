@@ -1,3 +1,4 @@
+import { aFlag, anAmount, optionsOf } from '../plan/kind.ts';
 import type { Policy } from '../plan/policy.ts';
 import { summarize } from '../plan/summarize.ts';
 
@@ -14,9 +15,15 @@ export const PI_DEFAULTS: PiOptions = {
   splitTurns: false,
 };
 
+const given = optionsOf<PiOptions>(
+  'pi',
+  { reserveTokens: anAmount, keepRecentTokens: anAmount, splitTurns: aFlag },
+  PI_DEFAULTS,
+);
+
 /** The coding agent's compaction (B3–B11): a reserve at the end of the window, recent tokens kept, a hand-over summary. */
 export function pi(options: Partial<PiOptions> = {}): Policy {
-  const { reserveTokens, keepRecentTokens, splitTurns } = { ...PI_DEFAULTS, ...options };
+  const { reserveTokens, keepRecentTokens, splitTurns } = given(options);
   return {
     name: 'pi',
     trigger: { kind: 'reserve', reserveTokens },

@@ -1,7 +1,8 @@
+import { optionsOf, wholeFrom } from '../plan/kind.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import { summarize } from '../plan/summarize.ts';
-import { turnCount, type Trigger } from '../plan/trigger.ts';
+import { triggerKind, turnCount, type Trigger } from '../plan/trigger.ts';
 
 export interface RecursiveSummaryOptions {
   readonly keepMessages: number;
@@ -10,12 +11,18 @@ export interface RecursiveSummaryOptions {
   readonly trigger: Trigger;
 }
 
+const given = optionsOf<RecursiveSummaryOptions>(
+  'recursiveSummary',
+  { keepMessages: wholeFrom(1), overlapMessages: wholeFrom(0), trigger: triggerKind },
+  { keepMessages: 10, overlapMessages: 2, trigger: turnCount(20) },
+);
+
 /** A rolling summary (D9): a shadow user message and the summary, then the newest messages. */
 export function recursiveSummary(options: Partial<RecursiveSummaryOptions> = {}): Policy {
-  const { keepMessages = 10, overlapMessages = 2, trigger = turnCount(20) } = options;
-  if (overlapMessages < 0 || overlapMessages >= keepMessages) {
+  const { keepMessages, overlapMessages, trigger } = given(options);
+  if (overlapMessages >= keepMessages) {
     throw new RangeError(
-      `overlapMessages must be at least 0 and less than keepMessages (${keepMessages}), not ${overlapMessages}`,
+      `overlapMessages must be less than keepMessages (${keepMessages}), not ${overlapMessages}`,
     );
   }
   return {

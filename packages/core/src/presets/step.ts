@@ -1,11 +1,25 @@
+import { anAmount, aShare, optionsOf, wholeFrom } from '../plan/kind.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import { summarize } from '../plan/summarize.ts';
 import { STEP_DEFAULTS, stepThreshold, type StepConfig } from '../tokens/budget.ts';
 
+const given = optionsOf<StepConfig>(
+  'step',
+  {
+    modelContextLimit: anAmount,
+    systemReserve: anAmount,
+    outputReserve: anAmount,
+    safetyBuffer: anAmount,
+    thresholdPercent: aShare,
+    recentMessagesToKeep: wholeFrom(0),
+  },
+  STEP_DEFAULTS,
+);
+
 /** The step layer (A): at a fixed threshold, everything but the newest messages into one session summary. */
 export function step(config: Partial<StepConfig> = {}): Policy {
-  const whole: StepConfig = { ...STEP_DEFAULTS, ...config };
+  const whole = given(config);
   const keep = whole.recentMessagesToKeep;
   return {
     name: 'step',

@@ -1,3 +1,4 @@
+import { anAmount, optionsOf } from '../plan/kind.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import { summarize } from '../plan/summarize.ts';
@@ -6,9 +7,15 @@ export interface TimelineOptions {
   readonly keepRecentTokens: number;
 }
 
+const given = optionsOf<TimelineOptions>(
+  'timeline',
+  { keepRecentTokens: anAmount },
+  { keepRecentTokens: 20_000 },
+);
+
 /** The timeline (E): compact above nine tenths of the window, split turns where the cut falls inside one. */
 export function timeline(options: Partial<TimelineOptions> = {}): Policy {
-  const { keepRecentTokens = 20_000 } = options;
+  const { keepRecentTokens } = given(options);
   return {
     name: 'timeline',
     trigger: { kind: 'window-share', share: 0.9 },

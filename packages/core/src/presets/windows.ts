@@ -1,9 +1,9 @@
-import type { CutRule } from '../plan/cut.ts';
+import { cutKind, type CutRule } from '../plan/cut.ts';
 import { drop } from '../plan/drop.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../plan/policy.ts';
 import type { Strategy } from '../plan/strategy.ts';
-import { tokenCount, turnCount, type Trigger } from '../plan/trigger.ts';
+import { triggerKind, turnCount, type Trigger } from '../plan/trigger.ts';
 
 /** The session service's windows (D): what lies before the window is left out, and no model is asked. */
 function windowPolicy(
@@ -12,6 +12,8 @@ function windowPolicy(
   cut: CutRule,
   rung: Strategy = drop({ reach: 'cut' }),
 ): Policy {
+  cutKind(cut, name);
+  triggerKind(trigger, `${name}.trigger`);
   return {
     name,
     trigger,
@@ -41,7 +43,7 @@ export function turnWindow(turns: number = 10, trigger: Trigger = turnCount(20))
 /** The longest suffix within a number of tokens (D8); looked for when there is twice as much, so that it is quiet between. */
 export function tokenWindow(
   tokens: number = 4_000,
-  trigger: Trigger = tokenCount(tokens * 2),
+  trigger: Trigger = { kind: 'tokens', atLeast: tokens * 2 },
 ): Policy {
   return windowPolicy('token-window', trigger, { kind: 'token-window', tokens });
 }
