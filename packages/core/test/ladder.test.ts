@@ -223,6 +223,18 @@ test('pins are never compacted: system, pinned and opaque messages stay whole', 
     );
 });
 
+test('system messages that fill most of a prompt stay whole as long as they fit, also where it is made to measure', async () => {
+  const rules = system('Never deploy on a Friday. '.repeat(850));
+  assert.ok(counter.message(rules) > 5_500);
+  const made: Policy = { ...withoutEconomics(ladder), targetShare: 1 };
+  const watched = await opened({ preset: made, budget: messagesOnly(8_000) }, rules);
+  await watched.append(user('go'), ...rounds(40, 500));
+  const { prompt, events, fits } = await watched.prompt();
+  assert.ok(fits);
+  assert.deepEqual(prompt.messages[0]?.message, rules);
+  assert.ok(!kinds(events).includes('warning'));
+});
+
 test('the newest user message stays whole unless it alone exceeds the budget', async () => {
   const large = user('x'.repeat(6_000));
   const fitting = await opened(

@@ -79,7 +79,7 @@ function isTold({ message, source }: PromptMessage): boolean {
   );
 }
 
-/** A kept message is the very object that came in; a changed one has the same speaker and the same calls. */
+/** A kept message is what came in, byte for byte; a changed one has the same speaker and the same calls. */
 export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Iterable<Breach> {
   const hidden = new Set(plan.hides.map(({ id }) => id));
   for (const shown of prompt.messages) {
@@ -89,7 +89,7 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
     if (node === undefined || !thread.onPath(node)) {
       yield { law: 'of this thread', detail: `${promptLine(shown)} is not on the path` };
     } else if (source.kind === 'kept') {
-      if (message !== node.message)
+      if (message !== node.message && JSON.stringify(message) !== JSON.stringify(node.message))
         yield {
           law: 'kept means identical',
           detail: `message ${node.index}: ${promptLine(shown)}`,
@@ -233,17 +233,12 @@ function isNew({ context, plan }: Scene, record: PlanRecord): boolean {
 
 /** What the renderer adds to keep roles in order is known only afterwards: pins may be too much a little earlier. */
 const NEARLY_ALL = 0.8;
-/** System messages that fill this much of a prompt may give way, so that there is room for what was said. */
-const MOST_OF_IT = 0.5;
 
 /** Pins were squeezed because nothing else was left, or because they alone, whole, would fill the budget. */
 function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
   const { thread, window, pinnedUnits, positionsOf, plan, prompt, context } = scene;
   if (thread.length > plan.threadVersion) return;
   const { counter, limitTokens = Number.POSITIVE_INFINITY } = context;
-  const system = window.filter(({ message }) => message.role === 'system');
-  const isCrowded = costOf(system, counter) > limitTokens * MOST_OF_IT;
-  if (squeezed.message.role === 'system' && isCrowded) return;
   const loose = window.find(({ id }) => !pinnedUnits.has(id) && positionsOf.has(id));
   if (loose === undefined) return;
   const made = prompt.messages.filter(
