@@ -18,7 +18,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-export const anObject: Kind = kind('an object', isJsonObject);
+const anObject: Kind = kind('an object', isJsonObject);
 export const aText: Kind = kind('a string', (value) => typeof value === 'string');
 export const aFlag: Kind = kind('true or false', (value) => typeof value === 'boolean');
 export const aList: Kind = kind('a list', Array.isArray);
