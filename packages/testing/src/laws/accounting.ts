@@ -9,6 +9,7 @@ import {
   type Message,
   type MessageId,
   type Node,
+  type Part,
   type PlanRecord,
   type PromptMessage,
   type ResultPart,
@@ -89,7 +90,7 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
     if (node === undefined || !thread.onPath(node)) {
       yield { law: 'of this thread', detail: `${promptLine(shown)} is not on the path` };
     } else if (source.kind === 'kept') {
-      if (message !== node.message && JSON.stringify(message) !== JSON.stringify(node.message))
+      if (!isSame(message, node.message))
         yield {
           law: 'kept means identical',
           detail: `message ${node.index}: ${promptLine(shown)}`,
@@ -97,6 +98,11 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
     } else if (!isTold(shown)) yield* sameSeat(node, shown);
     else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* toldWhole(node, shown);
   }
+}
+
+/** Byte for byte; a door may hold copies of what came in. */
+function isSame(a: Message | Part, b: Message | Part): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 function* sameSeat(node: Node, shown: PromptMessage): Iterable<Breach> {
@@ -121,7 +127,9 @@ function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const law = 'nothing vanishes';
   const told = textOf(shown.message);
   const missing = (part: ContentPart): boolean =>
-    part.kind === 'text' ? !told.includes(part.text) : !shown.message.parts.includes(part);
+    part.kind === 'text'
+      ? !told.includes(part.text)
+      : !shown.message.parts.some((each) => isSame(each, part));
   const some = resultsOf(node.message).filter(({ callId }) => told.includes(`(call ${callId})`));
   // A message may answer one call twice: the first answer is seated, the other told.
   const isCut = ({ callId }: ResultPart): boolean =>

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  chars4,
+  createBobbin,
+  memoryStore,
+  messagesOnly,
+  textMessage,
+  type BobbinOptions,
+  type Codec,
+  type Message,
+  type Role,
+} from '@bobbin/core';
+import { assistant, thread, user } from '@bobbin/testing';
+
+/** A host's own messages: flat, and its own to write into. */
+interface Said {
+  readonly role: Role;
+  content: string;
+}
+
+const said: Codec<Said> = {
+  name: 'said',
+  decode: (wire) =>
+    wire.map((original) => ({ ...textMessage(original.role, original.content), original })),
+  encode: (messages) => messages.map((message) => message.original as Said),
+};
+const options: BobbinOptions = { counter: chars4(), budget: messagesOnly(2_000) };
+
+test('C1 a host that writes into an earlier message gets a prompt of what it says now, within the budget', async () => {
+  const store = memoryStore();
+  const door = createBobbin({ codec: said, counter: chars4(), budget: messagesOnly(2_000), store });
+  const rules: Said = { role: 'system', content: 'Be terse.' };
+  const history: Said[] = [rules, { role: 'user', content: 'one' }];
+  const first = await door.fit(history);
+  rules.content = 'Be polite. '.repeat(2_000);
+  history.push({ role: 'assistant', content: 'two' }, { role: 'user', content: 'three' });
+  const second = await door.fit(history);
+
+  assert.notEqual(second.plan.thread, first.plan.thread, 'another conversation');
+  assert.equal(second.fits, true);
+  assert.match(second.events.map((e) => ('message' in e ? e.message : '')).join(), /shortened/);
+  const key = { tenant: 'default', thread: first.plan.thread };
+  const [head] = await store.heads(key);
+  assert.deepEqual(
+    (await store.path(key, head ?? assert.fail())).map(({ message }) => message.original),
+    [
+      { role: 'system', content: 'Be terse.' },
+      { role: 'user', content: 'one' },
+    ],
+    'what was said stays said',
+  );
+});
+
+test('C1 a part that a host writes into is seen, however deep it lies', async () => {
+  const door = createBobbin(options);
+  const part = { kind: 'text' as const, text: 'one' };
+  const history: Message[] = [{ role: 'user', parts: [part] }, assistant('two'), user('three')];
+  await door.fit(history);
+  part.text = 'uno';
+  const { prompt } = await door.fit(history);
+  assert.deepEqual(
+    prompt.messages.map(({ message, source }) => [message, source]),
+    thread(user('uno'), assistant('two'), user('three'))
+      .path()
+      .map(({ id, message }) => [message, { kind: 'kept', id }]),
+  );
+});
+
+test('decision 1 a host that sends equal messages anew goes on with its thread, as does one that sends the same', async () => {
+  const door = createBobbin(options);
+  const history: Message[] = [user('one'), assistant('two'), user('three')];
+  const first = await door.fit(history);
+  const more = [...structuredClone(history), assistant('four'), user('five')];
+  const second = await door.fit(more);
+  const third = await door.fit([...more, assistant('six'), user('seven')]);
+  assert.deepEqual([second.plan.thread, third.plan.thread], [first.plan.thread, first.plan.thread]);
+  assert.equal(third.prompt.messages.length, 7);
+});
