@@ -92,3 +92,99 @@ test('C23 boxes that are no list are nothing to do: one alone, and what a templa
   assert.deepEqual(items([assistant('See:\n- [ ] one box')]), []);
   assert.deepEqual(items([user('- [x] I have searched\n- [x] I use the newest version')]), []);
 });
+
+/** So many rounds in which the agent works and touches no list. */
+function work(rounds: number): readonly Message[] {
+  return Array.from({ length: rounds }, (_, i) =>
+    round('bash', { command: `make part-${i}` }),
+  ).flat();
+}
+
+const MADE = [
+  ...round('TaskCreate', { subject: 'Read it' }, 'Task #1 created'),
+  ...round('TaskCreate', { subject: 'Mend it' }, 'Task #2 created'),
+  ...round('TaskCreate', { subject: 'Ship it' }, 'Task #3 created'),
+  ...round('TaskUpdate', { taskId: '1', status: 'in_progress' }),
+];
+
+const begun = (id: string): readonly Message[] =>
+  round('TaskUpdate', { taskId: id, status: 'in_progress' });
+const done = (id: string): readonly Message[] =>
+  round('TaskUpdate', { taskId: id, status: 'completed' });
+
+test('C23 a list that a tool tells is read: others change tasks too', () => {
+  const told = '#2 [in_progress] Mend it\n#1 [completed] Read it\n#3 [pending] Ship it';
+  assert.deepEqual(items([...MADE, ...round('TaskList', {}, told)]), [
+    ['Read it (#1)', 'done'],
+    ['Mend it (#2)', 'current'],
+    ['Ship it (#3)', 'open'],
+  ]);
+  const one = 'Task #1: Read it\nStatus: completed\nDescription: all of it';
+  assert.deepEqual(items([...MADE, ...round('TaskGet', { taskId: '1' }, one)])[0], [
+    'Read it (#1)',
+    'done',
+  ]);
+  const other = '#1 [completed] the first issue';
+  assert.deepEqual(items([...MADE, ...round('list_issues', {}, other)])[0]?.[1], 'current');
+});
+
+test('C23 what was begun and overtaken by what was begun later and is done is no longer worked on', () => {
+  const overtaken = [...MADE, ...begun('2'), ...done('2'), ...begun('3'), ...done('3')];
+  const { items: list, currentTask } = summaryOf([
+    ...overtaken,
+    assistant('Let me look at the log.'),
+  ]);
+  assert.deepEqual(
+    [list[0]?.text, list[0]?.state, currentTask],
+    ['Read it (#1)', 'open', 'Let me look at the log.'],
+  );
+  const beside = [...MADE, ...begun('2'), ...begun('3'), ...done('2')];
+  assert.equal(summaryOf(beside).currentTask, 'Ship it (#3)');
+});
+
+test('C23 an item that was begun long before the present turn is open, not worked on; in one long turn it is', () => {
+  const list = { todos: [{ content: 'Read the parser', status: 'in_progress' }] };
+  const listed = round('TodoWrite', list);
+  assert.deepEqual(items([...listed, ...work(60)]), [['Read the parser', 'current']]);
+  assert.deepEqual(items([...listed, ...work(5), user('Go on.'), ...work(5)]), [
+    ['Read the parser', 'current'],
+  ]);
+  assert.deepEqual(items([...listed, ...work(30), user('Now the docs.'), ...work(30)]), [
+    ['Read the parser', 'open'],
+  ]);
+  const { items: before } = summaryOf([...listed, ...work(30)]);
+  const later = thread(user('Work.'), ...listed, ...work(30), user('Now the docs.'), ...work(30));
+  const nodes = later.path().slice(1 + listed.length + 60);
+  const previous = { ...EMPTY_SUMMARY, items: before };
+  const { items: now } = extract({ nodes, previous, task: 'Work.', round: 2 });
+  assert.deepEqual(now, [{ text: 'Read the parser', state: 'open', priority: 'medium', at: 1 }]);
+});
+
+function stateAfter(...messages: readonly Message[]): readonly unknown[] {
+  const { currentTask, lastSaid } = summaryOf(messages);
+  return [currentTask, lastSaid];
+}
+
+test('C23 the state names what the turn asks for where the agent does not say what it does', () => {
+  const asked = user('How do the codecs carry what they do not understand?');
+  const reads = call('read', { path: 'a.ts' });
+  const silent = [assistant('I read them all.', reads), result(reads, 'text')];
+  assert.deepEqual(stateAfter(asked, ...silent), [
+    'How do the codecs carry what they do not understand?',
+    'I read them all.',
+  ]);
+  assert.deepEqual(
+    stateAfter(assistant('It is done.'), asked, ...round('read', { path: 'b.ts' })),
+    ['How do the codecs carry what they do not understand?', 'It is done.'],
+  );
+  const says = [assistant('Let me read the codecs.', reads), result(reads, 'text')];
+  assert.deepEqual(stateAfter(asked, ...says), ['Let me read the codecs.', null]);
+  assert.deepEqual(stateAfter(asked, assistant('Yes, go.'), user('yes, do it'), ...silent), [
+    'I read them all.',
+    null,
+  ]);
+  assert.deepEqual(stateAfter(asked, ...silent, assistant('Three ways, all in extra.')), [
+    null,
+    'Three ways, all in extra.',
+  ]);
+});

@@ -1,4 +1,4 @@
-import { callsOf, hasCalls, startsTurn, textOf, type Message } from '../thread/message.ts';
+import { callsOf, startsTurn, textOf, type Message } from '../thread/message.ts';
 import { oneLine } from '../thread/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
@@ -20,7 +20,8 @@ import {
   type ToolOutcome,
 } from './summary.ts';
 import { Survey, type Placed } from './survey.ts';
-import { hostLine, isRequest, taskOf, withoutTags } from './task.ts';
+import { stateOf } from './state.ts';
+import { hostLine, isRequest, taskOf } from './task.ts';
 import { todoItems } from './todo.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -44,7 +45,6 @@ export interface ExtractRequest {
 }
 
 const DEFAULT_TOKENS = 4_000;
-const LONGEST_LINE = 200;
 const CALL_CHARS = 140;
 /** Shares of the room that are given away before the notes compete for the rest. */
 const SHARE = { asked: 0.04, steps: 0.03, changedFiles: 0.04 } as const;
@@ -168,22 +168,7 @@ class Extract {
     const { nodes, previous, round } = this.#request;
     const before = this.#previous;
     const last = nodes.at(-1);
-    const said = nodes.findLast(
-      ({ message }) => message.role === 'assistant' && textOf(message) !== '',
-    );
     const items = todoItems(nodes, before.items);
-    const current = items.find(({ state }) => state === 'current')?.text;
-    const line =
-      said === undefined
-        ? undefined
-        : shortened(oneLine(withoutTags(textOf(said.message)), 800), LONGEST_LINE);
-    const isStep =
-      said === undefined ||
-      announces(textOf(said.message)) ||
-      nodes.some(
-        ({ message, index, turn }) =>
-          index >= said.index && turn === said.turn && hasCalls(message),
-      );
     return {
       ...before,
       round,
@@ -197,8 +182,7 @@ class Extract {
       outcomes: outcomes(nodes, this.#survey, before.outcomes.map(unchosen)),
       files: [],
       notes: this.#alwaysSaid(),
-      currentTask: current ?? (isStep ? (line ?? before.currentTask) : null),
-      lastSaid: isStep ? (said === undefined ? (before.lastSaid ?? null) : null) : (line ?? null),
+      ...stateOf(nodes, items, this.#task, before),
       splitTurn: this.#splitTurn(),
     };
   }
@@ -293,15 +277,6 @@ class Extract {
       notes: withoutTwice([...bare.notes, ...notes]),
     };
   }
-}
-
-const ANNOUNCES =
-  /\b(?:I(?:['’]ll| will|['’]m going to| go on| now)|let me (?!know)|let['’]s|now I)\b/i;
-const LONGEST_STEP = 400;
-
-/** True for a few words on what comes next; a report may end in them too. */
-function announces(text: string): boolean {
-  return text.length <= LONGEST_STEP && ANNOUNCES.test(text);
 }
 
 /** How many characters a token has in these messages. */

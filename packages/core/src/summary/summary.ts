@@ -28,6 +28,8 @@ export interface Item {
   readonly state: 'open' | 'current' | 'done';
   readonly priority: Priority;
   readonly context?: string;
+  /** The index of the message that last told that it was begun. */
+  readonly at?: number;
 }
 
 export interface ArtifactReference {

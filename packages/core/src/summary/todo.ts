@@ -18,10 +18,15 @@ const LISTS = /todo|plan|task/i;
 const CREATES = /(?:^|[._])(?:(?:task|todo)_?(?:create|add)|(?:create|add|new)_?(?:task|todo))$/i;
 const UPDATES =
   /(?:^|[._])(?:(?:task|todo)_?(?:update|complete|delete|edit|set)|(?:update|complete|delete|finish|close)_?(?:task|todo))$/i;
+const TELLS =
+  /(?:^|[._])(?:(?:task|todo)s?_?(?:list|get|read)|(?:list|get|read)_?(?:task|todo)s?)$/i;
 /** Some agents send their checklist along with every call, under this name. */
 const PROGRESS = 'task_progress';
 const LONGEST = 200;
 const MOST = 80;
+/** What was begun before the present turn and so many messages ago, or before so many others that are done, has stopped. */
+const STALE_MESSAGES = 60;
+const OVERTAKEN_BY = 2;
 
 /**
  * What was to do before, as the messages changed it: lists that the agent keeps in a tool, each in the place of the one
@@ -29,7 +34,7 @@ const MOST = 80;
  */
 export function todoItems(nodes: readonly Node[], before: readonly Item[]): readonly Item[] {
   const list = new TodoList(before);
-  for (const { message } of nodes) list.read(message);
+  for (const node of nodes) list.read(node);
   return list.items();
 }
 
@@ -37,35 +42,60 @@ class TodoList {
   #items: Item[];
   /** Made, and not yet given a number by the tool. */
   readonly #made = new Map<string, Item>();
+  /** Calls whose results tell how tasks are. */
+  readonly #asked = new Set<string>();
+  #index = 0;
+  #turnIndex = 0;
 
   constructor(before: readonly Item[]) {
     this.#items = [...before];
   }
 
-  read(message: Message): void {
+  read({ message, index }: Node): void {
+    this.#index = index;
+    if (startsTurn(message)) this.#turnIndex = index;
     if (message.role === 'assistant' || startsTurn(message)) this.#write(checklist(message));
     for (const call of callsOf(message)) this.#call(call);
-    for (const result of resultsOf(message)) this.#number(result);
+    for (const result of resultsOf(message)) {
+      this.#number(result);
+      if (this.#asked.delete(result.callId)) this.#tell(resultText(result));
+    }
   }
 
   /** Open items are never left out; of what is done, the newest stay. */
   items(): readonly Item[] {
     let excess = this.#items.length - MOST;
-    return this.#items.filter(({ state }) => state !== 'done' || excess-- <= 0);
+    return this.#items
+      .filter(({ state }) => state !== 'done' || excess-- <= 0)
+      .map((item) => (this.#hasStopped(item) ? { ...item, state: 'open' } : item));
+  }
+
+  #hasStopped({ state, at }: Item): boolean {
+    if (state !== 'current' || at === undefined) return false;
+    const isOld = at < this.#turnIndex && this.#index - at > STALE_MESSAGES;
+    const done = this.#items.filter((one) => one.state === 'done' && (one.at ?? 0) > at);
+    return isOld || done.length >= OVERTAKEN_BY;
+  }
+
+  #begun(item: Item): Item {
+    return item.state === 'current' ? { ...item, at: this.#index } : item;
   }
 
   #call({ tool, args, callId }: CallPart): void {
     if (!LISTS.test(tool) && !args.includes(PROGRESS)) return;
     const parsed = parseJson(args);
     if (!isJsonObject(parsed)) return;
+    const list = listIn(parsed, LISTS.test(tool));
     if (CREATES.test(tool)) this.#make(callId, parsed);
     else if (UPDATES.test(tool)) this.#change(parsed);
-    else this.#items = [...(listIn(parsed, LISTS.test(tool)) ?? this.#items)];
+    else if (TELLS.test(tool)) this.#asked.add(callId);
+    else if (list !== undefined) this.#items = list.map((item) => this.#begun(item));
   }
 
   #make(callId: string, args: JsonObject): void {
-    const item = itemOf(args);
-    if (item === undefined) return;
+    const made = itemOf(args);
+    if (made === undefined) return;
+    const item = this.#begun(made);
     this.#items.push(item);
     this.#made.set(callId, item);
   }
@@ -81,6 +111,12 @@ class TodoList {
     else this.#replace(item, { ...item, text: `${item.text} (#${id})` });
   }
 
+  /** Tasks may be changed by others, such as agents that an agent sends out: what a tool says of them counts. */
+  #tell(text: string): void {
+    for (const [, id = '', inList, alone] of headOf(text, LONGEST_LIST).matchAll(TOLD))
+      this.#change({ id, status: inList ?? alone ?? '' });
+  }
+
   #change(args: JsonObject): void {
     const id = idOf(args);
     const known = this.#items.find(({ text }) => NUMBERED.exec(text)?.[1] === id);
@@ -92,11 +128,12 @@ class TodoList {
     }
     const { description: _, ...named } = args;
     const text = textIn(named);
-    this.#replace(known, {
+    const changed: Item = {
       ...known,
       ...(status === '' ? {} : { state: stateOf(status) }),
       ...(text === undefined ? {} : { text: `${oneLine(text, LONGEST)} (#${id})` }),
-    });
+    };
+    this.#replace(known, status === '' ? changed : this.#begun(changed));
   }
 
   #replace(item: Item, ...by: readonly Item[]): void {
@@ -108,11 +145,15 @@ class TodoList {
     if (items.length === 0) return;
     const known = new Set(this.#items.map(({ text }) => plain(text)));
     const isNewer = items.some(({ text }) => known.has(plain(text)));
-    this.#items = isNewer ? [...items] : [...this.#items, ...items];
+    const now = items.map((item) => this.#begun(item));
+    this.#items = isNewer ? now : [...this.#items, ...now];
   }
 }
 
 const NUMBER = /#(\w{1,20})\b|"(?:task_?)?id"\s{0,3}:\s{0,3}"?([\w-]{1,40})/i;
+/** "#1 [completed] Read it", or "Task #1: Read it" with its status in the next line. */
+const TOLD = /^\s*(?:Task )?#([\w-]{1,40})(?: \[(\w+)\]|:[^\n]{0,400}\n\s*Status: (\w+))/gm;
+const LONGEST_LIST = 20_000;
 const NUMBERED = /\(#([\w-]{1,40})\)$/;
 
 /** The list that a call keeps: of records, of lines, or none any more. */
