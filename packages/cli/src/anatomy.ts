@@ -3,7 +3,8 @@ import { callGist } from './gist.ts';
 
 /** A message with its place in the conversation. */
 export interface Limb {
-  readonly index: number;
+  /** What a summary calls it, too. */
+  readonly name: string;
   readonly turn: number;
   readonly message: Message;
   /** For each result, what was called; undefined where no call waits for it. */
@@ -27,7 +28,7 @@ export function anatomyOf(messages: readonly Message[]): Anatomy {
   const limbs = messages.map((message, index): Limb => {
     for (const call of callsOf(message)) calls.set(call.callId, callGist(call));
     return {
-      index,
+      name: `m${index + 1}`,
       turn: thread.append(message).turn,
       message,
       answers: resultsOf(message).map(({ callId }) => calls.get(callId)),

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { hanging, wrap } from './columns.ts';
 import { UsageError } from './failure.ts';
 
 /** One option of a command: what is typed, and what the help says of it. */
@@ -143,20 +144,5 @@ export function commandHelp(command: Command): string {
 /** Two columns, the second wrapped. */
 export function table(rows: readonly (readonly [string, string])[]): readonly string[] {
   const left = Math.max(...rows.map(([term]) => term.length)) + 4;
-  return rows.flatMap(([term, text]) =>
-    wrap(text, WIDTH - left).map(
-      (line, i) => (i === 0 ? `  ${term}`.padEnd(left) : ' '.repeat(left)) + line,
-    ),
-  );
-}
-
-/** Lines of at most a number of columns, broken at spaces. */
-export function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
+  return rows.flatMap(([term, text]) => hanging(`  ${term}`.padEnd(left), text, WIDTH));
 }

@@ -1,6 +1,7 @@
 import packageJson from '../package.json' with { type: 'json' };
 import { runAgentCommand } from './agent-command.ts';
-import { commandHelp, EXIT_CODES, table, wrap, type Command } from './command.ts';
+import { wrap } from './columns.ts';
+import { commandHelp, EXIT_CODES, table, type Command } from './command.ts';
 import { EXIT, InputError, meantBy, tell, UsageError } from './failure.ts';
 
 /** A command in the list; whoever calls it has it loaded. */

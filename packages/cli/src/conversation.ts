@@ -14,7 +14,7 @@ import { Transcript } from './transcript.ts';
 /** A conversation from outside, decoded, with the way back. */
 export interface Conversation {
   readonly format: string;
-  /** Decodes nothing more: the messages are decoded already. */
+  /** Decodes nothing more: it takes messages that are decoded already. */
   readonly codec: Codec<unknown>;
   readonly messages: readonly Message[];
   /** The model that the text names. */
@@ -93,7 +93,22 @@ function decodeSession(format: SessionFormat, text: string, source: string) {
   }
 }
 
+/**
+ * A message on its way into the engine. The engine copies plain objects, into which a host could write; what is read
+ * here must come out as the very object that it was, since its text is found by that.
+ */
+export class Decoded {
+  readonly message: Message;
+
+  constructor(message: Message) {
+    this.message = message;
+  }
+}
+
 /** A codec that is handed messages which are decoded already, and writes them as it does. */
 function decoded(codec: Codec<unknown>): Codec<unknown> {
-  return { ...codec, decode: (messages) => messages as readonly Message[] };
+  return {
+    ...codec,
+    decode: (wire) => (wire as readonly Decoded[]).map(({ message }) => message),
+  };
 }

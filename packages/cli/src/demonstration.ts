@@ -9,6 +9,7 @@ import {
   type Prompt,
   type PromptMessage,
 } from '@bobbin/core';
+import { hanging, oneLine } from './columns.ts';
 import { readConversation } from './conversation.ts';
 import { COUNTERS } from './counters.ts';
 import { EXIT } from './failure.ts';
@@ -17,7 +18,7 @@ import { freedByRung } from './freed.ts';
 import { gist } from './gist.ts';
 import { heading, rungBars, windowBars } from './picture.ts';
 import { readSample } from './sample.ts';
-import { oneLine, stdoutScreen, type Screen } from './screen.ts';
+import { stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
 import { transcriptBudget, wind, type Winding, type Wound } from './winding.ts';
 
@@ -54,7 +55,10 @@ function draw(
   return [
     '',
     heading(screen, 'A long session, wound to fit'),
-    `  ${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}; the window holds ${grouped(winding.budget.windowTokens)}.`,
+    ...paragraph(
+      screen,
+      `${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}; the window holds ${grouped(winding.budget.windowTokens)}.`,
+    ),
     '',
     ...windowBars(screen, winding.budget, [
       ['before', sharesOf(messages, winding.counter)],
@@ -74,8 +78,10 @@ function draw(
     heading(screen, 'What the model reads now'),
     ...reading(screen, fitted.prompt),
     '',
-    `  Wound in ${screen.paint('bold', duration(wound.millis))}, without asking a model. Nothing is lost: the thread keeps`,
-    `  all ${counted(messages.length, 'message')}, and ${grouped(messageLimit(winding.budget) - fitted.prompt.tokens)} tokens are free for what comes next.`,
+    ...paragraph(
+      screen,
+      `Wound in ${screen.paint('bold', duration(wound.millis))}, without asking a model. Nothing is lost: the thread keeps all ${counted(messages.length, 'message')}, and ${grouped(messageLimit(winding.budget) - fitted.prompt.tokens)} tokens are free for what comes next.`,
+    ),
     '',
     heading(screen, 'Try next'),
     '  npx bobbin demo --save session.json',
@@ -83,6 +89,10 @@ function draw(
     '  npx bobbin compact session.json --budget 20000 --out wound.json',
     '',
   ];
+}
+
+function paragraph({ width }: Screen, text: string): readonly string[] {
+  return hanging('  ', text, width);
 }
 
 const MOST_SPANS = 6;
@@ -100,23 +110,23 @@ function spans(screen: Screen, { fitted }: Wound): readonly string[] {
     .map((records) => spanRow(screen, records));
   const left = rows.length - MOST_SPANS;
   return left <= 0
-    ? rows
-    : [...rows.slice(0, MOST_SPANS), screen.paint('dim', `  … and ${left} more`)];
+    ? rows.flat()
+    : [...rows.slice(0, MOST_SPANS).flat(), screen.paint('dim', `  … and ${left} more`)];
 }
 
 function turnOf([record]: readonly PlanRecord[]): number {
   return record?.span.firstTurn ?? 0;
 }
 
-function spanRow(screen: Screen, records: readonly PlanRecord[]): string {
+function spanRow({ width }: Screen, records: readonly PlanRecord[]): readonly string[] {
   const [first] = records;
-  if (first === undefined) return '';
+  if (first === undefined) return [];
   const { firstTurn, lastTurn } = first.span;
   const turns = firstTurn === lastTurn ? `turn ${firstTurn}` : `turns ${firstTurn}–${lastTurn}`;
   const messages = records.reduce((sum, { span }) => sum + span.ids.length, 0);
   const noun = first.kind === 'externalize' ? 'result' : 'message';
   const head = `  ${turns.padEnd(12)}${counted(messages, noun).padEnd(14)}→ `;
-  return head + oneLine(became(first), screen.width - head.length);
+  return hanging(head, oneLine(became(first), width), width);
 }
 
 function became(record: PlanRecord): string {

@@ -10,15 +10,15 @@ import {
 import type { SessionCompaction } from '@bobbin/codecs';
 import { accountOf, causeTexts, unwoundAccount, type Account } from './account.ts';
 import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
-import { wrap } from './command.ts';
+import { columns, hanging, oneLine, sideBySide } from './columns.ts';
 import { readConversation, type Conversation } from './conversation.ts';
 import { EXIT, UsageError } from './failure.ts';
 import { counted, grouped, groupedIn, signed } from './figures.ts';
 import type { RungTotal } from './freed.ts';
 import { gist } from './gist.ts';
 import type { InspectValues } from './inspect.ts';
-import { heading, windowBars } from './picture.ts';
-import { oneLine, stdoutScreen, type Screen } from './screen.ts';
+import { became, heading, windowBars } from './picture.ts';
+import { stdoutScreen, type Screen } from './screen.ts';
 import { promptShares, sharesOf } from './share.ts';
 import { readText, sourcesOf, write } from './text-stream.ts';
 import { wind, windingFor, wishFrom, type Winding, type Wound } from './winding.ts';
@@ -37,13 +37,15 @@ export async function inspect(operands: readonly string[], values: InspectValues
 }
 
 /** Why the figures are an estimate, where they are. */
-function estimated({ counter, model }: Winding): readonly string[] {
+function estimated(screen: Screen, { counter, model }: Winding): readonly string[] {
   if (!counter.name.startsWith('estimate×')) return [];
   const why =
     model === undefined || !isKnownModel(model)
       ? 'no tokenizer is known; --counter names one'
       : `the tokenizer of ${model} is not public`;
-  return [`  Estimated, on the safe side: ${why}.`];
+  return hanging('  ', `Estimated, on the safe side: ${why}.`, screen.width).map((line) =>
+    screen.paint('dim', line),
+  );
 }
 
 function draw(
@@ -65,42 +67,40 @@ function draw(
     `${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}`,
   ];
   return [
-    heading(screen, name),
-    ...factLines(facts, screen.width - 2).map((line) => `  ${line}`),
-    ...estimated(winding).map((line) => screen.paint('dim', line)),
-    ...compactions.map((compaction) => compactionRow(screen, compaction, winding.counter)),
+    heading(screen, oneLine(name, screen.width)),
+    ...sideBySide(facts, ' ·', screen.width - 2).map((line) => `  ${line}`),
+    ...estimated(screen, winding),
+    ...compactions.flatMap((compaction) => compactionLines(screen, compaction, winding.counter)),
     ...messageRows(screen, anatomy, winding.counter),
     '',
     ...forecast(screen, winding, conversation, wound),
   ];
 }
 
-/** Facts side by side; a line breaks between two of them. */
-function factLines(facts: readonly string[], width: number): readonly string[] {
-  const unbroken = facts.map((fact) => fact.replaceAll(' ', '\u00A0')).join('\u00A0· ');
-  return wrap(unbroken, width).map((line) => line.replaceAll('\u00A0', ' '));
-}
-
 /** What the harness compacted itself: the messages are shown as if it had not. */
-function compactionRow(
+function compactionLines(
   screen: Screen,
   { summary, after, firstKept, tokensBefore }: SessionCompaction,
   counter: Counter,
-): string {
+): readonly string[] {
   const size = tokensBefore === undefined ? '' : ` of ${grouped(tokensBefore)} tokens`;
   const made =
     summary === '' ? 'what only its provider reads' : `${grouped(counter.text(summary))} tokens`;
-  const text = `Compacted by its harness at message ${after}: ${counted(firstKept, 'message')}${size} → ${made}`;
-  return `  ${screen.paint('yellow', oneLine(text, screen.width - 2))}`;
+  const text = `Compacted by its harness behind m${after}: ${counted(firstKept, 'message')}${size} → ${made}`;
+  return hanging('  ', text, screen.width).map((line) => screen.paint('yellow', line));
 }
 
 const BAR = 8;
-const INDEX = 4;
+/** Below this width a row does without its bar. */
+const WIDTH_FOR_BARS = 70;
+/** Below this width what a message says has a line of its own. */
+const WIDTH_FOR_ROWS = 54;
 
-/** One row a message under a heading for each turn. */
+/** A row for each message, under a heading for each turn. */
 function messageRows(screen: Screen, { limbs }: Anatomy, counter: Counter): readonly string[] {
   const sizes = limbs.map(({ message }) => counter.message(message));
   const most = Math.max(1, ...sizes);
+  const nameWidth = Math.max(4, limbs.at(-1)?.name.length ?? 0);
   const lines: string[] = [];
   let turn = -1;
   limbs.forEach((limb, i) => {
@@ -113,19 +113,26 @@ function messageRows(screen: Screen, { limbs }: Anatomy, counter: Counter): read
         `${heading(screen, name)}  ${screen.paint('dim', `${grouped(tokens)} tokens`)}`,
       );
     }
-    lines.push(messageRow(screen, limb, sizes[i] ?? 0, most));
+    lines.push(...messageRow(screen, limb, sizes[i] ?? 0, { most, nameWidth }));
   });
   return lines;
 }
 
-function messageRow(screen: Screen, limb: Limb, tokens: number, most: number): string {
-  const { index, message } = limb;
-  const cells = '█'.repeat(Math.round((tokens / most) * BAR));
-  const head = `${String(index).padStart(INDEX)} ${message.role.padEnd(9)} ${grouped(tokens).padStart(7)} `;
-  const room = screen.width - head.length - BAR - 1;
-  const text = oneLine(describe(limb), room);
+function messageRow(
+  screen: Screen,
+  limb: Limb,
+  tokens: number,
+  { most, nameWidth }: { most: number; nameWidth: number },
+): readonly string[] {
+  const isApart = screen.width < WIDTH_FOR_ROWS;
+  const cells = '█'.repeat(Math.round((tokens / most) * BAR)).padEnd(BAR);
+  const bar = isApart || screen.width >= WIDTH_FOR_BARS ? `${screen.paint('cyan', cells)} ` : '';
+  const figures = `${limb.name.padStart(nameWidth)} ${limb.message.role.padEnd(9)} ${grouped(tokens).padStart(7)} `;
+  const head = isApart ? ' '.repeat(nameWidth + 1) : `${figures}${bar}`;
+  const text = oneLine(describe(limb), screen.width - columns(head));
   const broken = limb.unanswered.length > 0 || limb.answers.includes(undefined);
-  return `${head}${screen.paint('cyan', cells.padEnd(BAR))} ${broken ? screen.paint('red', text) : text}`;
+  const line = head + (broken ? screen.paint('red', text) : text);
+  return isApart ? [`${figures}${bar}`.trimEnd(), line] : [line];
 }
 
 /** A result by what it answers, anything else by what it says; what is broken comes first. */
@@ -147,13 +154,14 @@ function forecast(
   const unwound = unwoundAccount(messages, codec.rules ?? STRICT_RULES, counter);
   const before = ['now', sharesOf(messages, counter)] as const;
   const after = ['after', promptShares(fitted, counter)] as const;
-  const told = fitted.compacted
-    ? [compactingBecause(fitted, unwound), '', ...accountRows(winding, messages, fitted)]
+  const why = fitted.compacted
+    ? [compactingBecause(fitted, unwound)]
     : resting(winding, fitted, unwound);
   return [
     heading(screen, `What the preset ${policy.name} would do`),
-    ...told.map((line) => (line === '' ? '' : `  ${line}`)),
+    ...why.flatMap((text) => hanging('  ', text, screen.width)),
     '',
+    ...(fitted.compacted ? [...accountRows(screen, winding, messages, fitted), ''] : []),
     ...windowBars(screen, budget, fitted.compacted ? [before, after] : [before]),
   ];
 }
@@ -185,48 +193,43 @@ function compactingBecause(fitted: Fitted<unknown>, unwound: Account): string {
 
 const FIGURE = 9;
 
-function row(figure: string, text: string): string {
-  return `${figure.padStart(FIGURE)}  ${text}`;
-}
-
 /** What was said, what each rung frees, and what else makes the prompt what it is: the column adds up. */
 function accountRows(
+  { width }: Screen,
   { counter }: Winding,
   messages: readonly Message[],
   fitted: Fitted<unknown>,
 ): readonly string[] {
   const account = accountOf(messages, fitted, counter);
+  const row = (figure: string, text: string): readonly string[] =>
+    hanging(`  ${figure.padStart(FIGURE)}  `, text, width);
   const warnings = fitted.events.flatMap((event) =>
-    event.kind === 'warning' ? [`warning: ${event.message}`] : [],
+    event.kind === 'warning' ? hanging('  ', `warning: ${event.message}`, width) : [],
   );
   const { prompt } = fitted;
   return [
-    row(grouped(account.said), `tokens in ${counted(messages.length, 'message')}`),
-    ...account.rungs.map((rung) => row(signed(-rung.freed), rungText(rung, fitted, counter))),
-    ...causeTexts(account).map(([tokens, text]) => row(signed(tokens), text)),
-    row(grouped(prompt.tokens), `tokens left in ${counted(prompt.messages.length, 'message')}`),
+    ...row(grouped(account.said), `tokens in ${counted(messages.length, 'message')}`),
+    ...account.rungs.flatMap((rung) => row(signed(-rung.freed), rungText(rung, fitted, counter))),
+    ...causeTexts(account).flatMap(([tokens, text]) => row(signed(tokens), text)),
+    ...row(grouped(prompt.tokens), `tokens left in ${counted(prompt.messages.length, 'message')}`),
     ...warnings,
   ];
 }
 
 function rungText(
-  { strategy, records }: RungTotal,
+  rung: RungTotal,
   { events, prompt, plan }: Fitted<unknown>,
   counter: Counter,
 ): string {
-  const first = events.find(
-    (event) => event.kind === 'proposal-generated' && event.strategy === strategy,
+  const text = `${rung.strategy}: ${became(rung)}`;
+  const summarized = events.findLast(
+    (event) => event.kind === 'summarized' && event.strategy === rung.strategy,
   );
-  const reason = first?.kind === 'proposal-generated' ? groupedIn(first.reason) : '';
-  const text = records === 1 ? reason : `${counted(records, 'time')}; first: ${reason}`;
-  const isSummarizing = events.some(
-    (event) => event.kind === 'summarized' && event.strategy === strategy,
-  );
-  if (!isSummarizing) return `${strategy}: ${text}`;
-  const summary = prompt.messages
+  if (summarized?.kind !== 'summarized') return text;
+  const tokens = prompt.messages
     .filter(
       ({ source }) => source.kind === 'record' && plan.records[source.record]?.kind === 'summarize',
     )
     .reduce((sum, { message }) => sum + counter.message(message), 0);
-  return `${strategy}: ${text}; the summary takes ${grouped(summary)}`;
+  return `${text} of ${grouped(tokens)} tokens, up to turn ${summarized.span.lastTurn}`;
 }

@@ -1,4 +1,5 @@
 import { messageLimit, type Budget } from '@bobbin/core';
+import { hanging, sideBySide } from './columns.ts';
 import { counted, short } from './figures.ts';
 import type { RungTotal } from './freed.ts';
 import type { Screen } from './screen.ts';
@@ -18,9 +19,13 @@ export function windowBars(
   const limit = messageLimit(budget);
   const scale = Math.max(limit, ...bars.map(([, shares]) => total(shares))) * 1.02;
   const edge = Math.round((limit / scale) * width);
-  const name = `limit ${short(limit)} `;
+  const name = `limit ${short(limit)}`;
+  const mark =
+    edge > name.length
+      ? `${name} ╷`.padStart(edge + 1)
+      : `╷ ${name}`.padStart(edge + 2 + name.length);
   return [
-    `${MARGIN}${' '.repeat(LABEL + Math.max(0, edge - name.length))}${screen.paint('dim', `${name}╷`)}`,
+    `${MARGIN}${' '.repeat(LABEL)}${screen.paint('dim', mark)}`,
     ...bars.map(([label, shares]) => {
       const cells = bar(screen, shares, { width, scale, edge });
       const figure = short(total(shares)).padStart(FIGURE);
@@ -28,10 +33,10 @@ export function windowBars(
       return `${MARGIN}${label.padEnd(LABEL)}${cells}${screen.paint(over ? 'red' : 'bold', figure)}`;
     }),
     '',
-    `${MARGIN}${' '.repeat(LABEL)}${legend(
+    ...legend(
       screen,
       bars.map(([, shares]) => shares),
-    )}`,
+    ),
   ];
 }
 
@@ -55,27 +60,33 @@ function bar(
     .join('');
 }
 
-function legend(screen: Screen, all: readonly Shares[]): string {
-  return (Object.keys(KINDS) as Kind[])
+function legend(screen: Screen, all: readonly Shares[]): readonly string[] {
+  const kinds = (Object.keys(KINDS) as Kind[])
     .filter((kind) => all.some((shares) => shares[kind] > 0))
-    .map((kind) => `${screen.paint(KINDS[kind].color, KINDS[kind].sign)} ${kind}`)
-    .join('  ');
+    .map((kind) => `${screen.paint(KINDS[kind].color, KINDS[kind].sign)} ${kind}`);
+  const margin = MARGIN + ' '.repeat(LABEL);
+  return sideBySide(kinds, ' ', screen.width - margin.length).map((line) => margin + line);
 }
 
 function total(shares: Shares): number {
   return Object.values(shares).reduce((sum, share) => sum + share, 0);
 }
 
-/** What became of the messages that each kind of rung touched. */
+/** What became of the messages that a rung touched. */
+export function became(rung: RungTotal): string {
+  return BECAME[rung.strategy]?.(rung) ?? `${counted(rung.messages, 'message')} shortened`;
+}
+
 const BECAME: Readonly<Record<string, (rung: RungTotal) => string>> = {
   externalize: ({ records }) => `${counted(records, 'large result')} moved to artifacts`,
-  excerpts: ({ records }) => `${counted(records, 'result')} shortened to excerpts`,
+  excerpts: ({ records }) => `${counted(records, 'message')} shortened to excerpts`,
   summarize: ({ messages }) => `${counted(messages, 'message')} became one summary`,
+  'shrink-summary': () => 'the summary made shorter',
   clear: ({ messages }) => `${counted(messages, 'old result')} cleared to key fields`,
   drop: ({ messages }) => `${counted(messages, 'message')} left out, an index entry stays`,
 };
 
-/** A bar for each rung of a policy: how much it freed, or that it was not needed. */
+/** A bar for each rung of a policy, where there is room for one: how much it freed, or that it was not needed. */
 export function rungBars(
   screen: Screen,
   ladder: readonly string[],
@@ -84,8 +95,9 @@ export function rungBars(
   const names = [...new Set([...ladder, ...totals.map(({ strategy }) => strategy)])];
   const most = Math.max(1, ...totals.map(({ freed }) => freed));
   const label = Math.max(...names.map((name) => name.length)) + 2;
-  const width = Math.floor((screen.width - MARGIN.length - label - FIGURE) * 0.36);
-  return names.map((name) => {
+  const room = screen.width - MARGIN.length - label - FIGURE;
+  const width = room < LEAST_FOR_BARS ? 0 : Math.floor(room * 0.36);
+  return names.flatMap((name) => {
     const rung = totals.find(({ strategy }) => strategy === name);
     const head = `${MARGIN}${name.padEnd(label)}`;
     if (rung === undefined)
@@ -93,12 +105,14 @@ export function rungBars(
         'dim',
         `${head}${'–'.padStart(FIGURE - 1)}  ${' '.repeat(width)} not needed`,
       );
-    const cells = '█'.repeat(Math.max(1, Math.round((rung.freed / most) * width)));
+    const cells = '█'.repeat(Math.min(width, Math.max(1, Math.round((rung.freed / most) * width))));
     const freed = `−${short(rung.freed)}`.padStart(FIGURE - 1);
-    const became = BECAME[name]?.(rung) ?? `${counted(rung.messages, 'message')} shortened`;
-    return `${head}${freed}  ${screen.paint('green', cells.padEnd(width))} ${became}`;
+    const painted = screen.paint('green', cells.padEnd(width));
+    return hanging(`${head}${freed}  ${painted} `, became(rung), screen.width);
   });
 }
+
+const LEAST_FOR_BARS = 36;
 
 export function heading(screen: Screen, text: string): string {
   return screen.paint('bold', text);

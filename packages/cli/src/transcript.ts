@@ -111,15 +111,18 @@ export class Transcript {
   /** What to do where several lines were read as one text, or one text as several lines. */
   #otherwise({ offset, message }: JsonProblem): string {
     if (this.#line !== undefined)
-      return offset === this.#text.length ? '; --jsonl reads one whole conversation a line' : '';
+      return offset === this.#text.length
+        ? '; --jsonl reads one whole conversation a line, a file that is one is read without'
+        : '';
     const isAnother = message === TEXT_BEHIND && '[{'.includes(this.#text.charAt(offset));
     return isAnother ? '; compact --jsonl reads one conversation a line' : '';
   }
 
   #refuse(offset: number): never {
+    const session = this.#line === 1 ? '; a session file is read without --jsonl' : '';
     return this.#fail(
       offset,
-      'must be a list of messages, or an object that holds one as "messages"',
+      `must be a list of messages, or an object that holds one as "messages"${session}`,
     );
   }
 

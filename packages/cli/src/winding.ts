@@ -13,7 +13,7 @@ import {
   type Message,
   type Policy,
 } from '@bobbin/core';
-import type { Conversation } from './conversation.ts';
+import { Decoded, type Conversation } from './conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
 import { tell } from './failure.ts';
 import { grouped } from './figures.ts';
@@ -134,7 +134,8 @@ export async function wind(winding: Winding, conversation: Conversation): Promis
     budget: winding.budget,
     ...(artifacts === undefined ? {} : { artifacts }),
   });
-  const fitted = await bobbin.fit(messages, instructions === undefined ? {} : { instructions });
+  const wire = messages.map((message) => new Decoded(message));
+  const fitted = await bobbin.fit(wire, instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
   const tokensBefore = messages.reduce((sum, message) => sum + counter.message(message), 0);
   return { messages, fitted, tokensBefore, messagesBefore: wireMessages, millis };

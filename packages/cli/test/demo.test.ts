@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { bobbin, folder, here } from './run.ts';
+import { bobbin, bobbinOnTerminal, folder, here } from './run.ts';
 
 const shown = bobbin(['demo']);
 
@@ -46,4 +46,18 @@ test('demo --save gives the session to the other commands', async (t) => {
   );
   assert.ok((wound?.length ?? 0) < (session?.length ?? 0));
   assert.deepEqual(wound?.[0], session?.[0]);
+});
+
+test('demo keeps within a narrow terminal; commands to copy stay on one line', async (t) => {
+  const { written } = await bobbinOnTerminal(['demo'], {
+    cwd: folder(t),
+    cols: 40,
+    env: { NO_COLOR: '1' },
+  });
+  const lines = written.split('\r\n');
+  assert.deepEqual(
+    lines.filter((line) => line.length > 40 && !line.startsWith('  npx bobbin ')),
+    [],
+  );
+  assert.ok(lines.includes('  npx bobbin compact session.json --budget 20000 --out wound.json'));
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { conversation } from './conversation.ts';
-import { bobbin, folder, here } from './run.ts';
+import { bobbin, bobbinOnTerminal, folder, here } from './run.ts';
 
 test('inspect shows turns, tokens of each message, pairs, and what the policy would do and why', async (t) => {
   const home = folder(t);
@@ -18,17 +18,17 @@ test('inspect shows turns, tokens of each message, pairs, and what the policy wo
   openai · 1 turn · 3 rounds · 9 messages · 2 pairs · 891 tokens by chars4
 
 Before the first turn  8 tokens
-   0 system          8          You are a coding agent.
+  m1 system          8          You are a coding agent.
 
 Turn 1  883 tokens
-   1 user           18          Rename the parser in src/parser.ts. Never touch…
-   2 assistant      11          → read_file src/part-0.ts
-   3 tool          407 ████████ ↳ read_file src/part-0.ts
-   4 assistant       9          Part 0 calls parse() twice.
-   5 assistant      11          → read_file src/part-1.ts
-   6 tool          407 ████████ ↳ read_file src/part-1.ts
-   7 assistant       9          Part 1 calls parse() twice.
-   8 assistant      11          (no result: read_file) → read_file src/part-2.ts
+  m2 user           18          Rename the parser in src/parser.ts. Never touch…
+  m3 assistant      11          → read_file src/part-0.ts
+  m4 tool          407 ████████ ↳ read_file src/part-0.ts
+  m5 assistant       9          Part 0 calls parse() twice.
+  m6 assistant      11          → read_file src/part-1.ts
+  m7 tool          407 ████████ ↳ read_file src/part-1.ts
+  m8 assistant       9          Part 1 calls parse() twice.
+  m9 assistant      11          (no result: read_file) → read_file src/part-2.ts
 
 What the preset ladder would do
   Nothing: 891 tokens, the soft limit is 108,300, the limit 127,500.
@@ -53,7 +53,7 @@ test('inspect tells what each rung would free, and draws before and after', asyn
   );
   assert.match(
     stdout,
-    /\n +−[\d,]+ {2}summarize: \d+ messages before the cut.*; the summary takes [\d,]+\n/,
+    /\n +−[\d,]+ {2}summarize: \d+ messages became one summary of [\d,]+ tokens, up to\n +turn \d+\n/,
   );
   assert.match(stdout, /\n {2}now +▓*▒.*\n {2}after +▚/);
 });
@@ -112,7 +112,7 @@ test('the figures of inspect and compact add up, thinking, notes and openers amo
   const { stdout } = await here(['inspect', ...options], { cwd: home });
   assert.match(
     stdout,
-    /Compact, because ([\d,]+) tokens > limit 6,000 \([\d,]+ were said, \+\d+ notes for calls without a result\)\n/,
+    /Compact, because ([\d,]+) tokens > limit 6,000 \([\d,]+ were said, \+\d+ notes for\n {2}calls without a result\)\n/,
   );
   assert.match(stdout, /\n +−[\d,]+ {2}thinking that was signed for another place\n/);
   const figures = column(stdout);
@@ -159,4 +159,57 @@ test('the model of a session file counts when it is compacted', async (t) => {
   const { status, stderr } = await here(['compact', 's.jsonl'], { cwd: home });
   assert.equal(status, 0);
   assert.match(stderr, /, by o200k for gpt-5\.4\) · /);
+});
+
+test('the numbers of inspect are those by which a summary names messages', async (t) => {
+  const home = folder(t);
+  const messages = conversation(40);
+  const told = messages.findIndex(({ content }) => content === 'Part 7 calls parse() twice.');
+  const rule = { role: 'user', content: 'The budget of the parser must stay at 4711 ms.' } as const;
+  writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(told, 1, rule)));
+  const options = ['s.json', '--counter', 'chars4', '--budget', '4000'];
+  const wound = await here(['compact', ...options], { cwd: home });
+  const shown = await here(['inspect', ...options], { cwd: home });
+  const [, named = ''] = /\[(m\d+)\] The budget of the parser must stay/.exec(wound.stdout) ?? [];
+  assert.equal(named, `m${told + 1}`);
+  assert.match(shown.stdout, new RegExp(`\n +${named} user +\\d+ +The budget of the parser`));
+});
+
+for (const cols of [36, 40, 60, 80]) {
+  test(`inspect keeps within ${cols} columns, and files keep their names`, async (t) => {
+    const cwd = folder(t);
+    const text = JSON.stringify(conversation(40)).replaceAll(
+      'src/part-',
+      'packages/core/src/plan/strategies/part-',
+    );
+    writeFileSync(join(cwd, 'a-long-session.json'), text);
+    const args = ['inspect', join(cwd, 'a-long-session.json'), '--budget', '4000'];
+    const { written } = await bobbinOnTerminal(args, { cwd, cols, env: { NO_COLOR: '1' } });
+    const lines = written.split('\r\n');
+    assert.deepEqual(
+      lines.filter((line) => line.length > cols),
+      [],
+    );
+    assert.match(lines[0] ?? '', /a-long-session\.json$/);
+    const [limit = '', bar = ''] = lines.slice(lines.findIndex((line) => line.includes('╷')));
+    assert.equal(limit.indexOf('╷'), bar.indexOf('│'));
+    for (let i = 0; i < 40; i++)
+      for (const sign of ['→', '↳'])
+        assert.match(written, new RegExp(`${sign} read_file \\S+/part-${i}\\.ts\r\n`));
+  });
+}
+
+test('inspect says in plain words what each rung does', async (t) => {
+  const home = folder(t);
+  const content = Array.from({ length: 400 }, (_, i) => `export const value${i} = ${i};`).join(
+    '\n',
+  );
+  const messages = conversation(12).map((message, i) =>
+    message.role === 'tool' && i > 24 ? { ...message, content } : message,
+  );
+  writeFileSync(join(home, 's.json'), JSON.stringify(messages));
+  const { stdout } = await here(['inspect', 's.json', '--counter', 'chars4', '--budget', '9000'], {
+    cwd: home,
+  });
+  assert.match(stdout, /\n +−[\d,]+ {2}excerpts: \d+ messages shortened to excerpts\n/);
 });

@@ -98,7 +98,7 @@ const BAD: readonly (readonly [line: string, place: string])[] = [
   ['{"id": 2, "messages": [}', '3:24: expected a value, found "}"'],
   [
     '{"id": 2, "messages": [',
-    '3:24: expected a value, found the end; --jsonl reads one whole conversation a line',
+    '3:24: expected a value, found the end; --jsonl reads one whole conversation a line, a file that is one is read without',
   ],
   ['{"id": 2}', '3:1: must be a list of messages, or an object that holds one as "messages"'],
   ['{"messages": [{"role": 7}]}', '3:24: messages[0].role: must be a string, is 7'],
@@ -121,3 +121,12 @@ for (const [line, place] of BAD) {
     assert.deepEqual(readdirSync(home).toSorted(), ['in.jsonl', 'out.jsonl']);
   });
 }
+
+test('a session file, whose lines are no conversations, is told to be read otherwise', async () => {
+  assert.deepEqual(await here(ARGS, { stdin: '{"type":"session","id":"s1"}\n' }), {
+    status: 1,
+    stdout: '',
+    stderr:
+      'bobbin: stdin:1:1: must be a list of messages, or an object that holds one as "messages"; a session file is read without --jsonl\n',
+  });
+});

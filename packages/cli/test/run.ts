@@ -84,14 +84,21 @@ function replaceStreams(streams: Readonly<Record<string, unknown>>): () => void 
   };
 }
 
+interface TerminalSurroundings {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  /** How wide the terminal is. */
+  readonly cols?: number;
+}
+
 /** Runs the real command to its end on a terminal of its own, and gives all that it wrote there. */
 export async function bobbinOnTerminal(
   args: readonly string[],
-  { cwd, env = {} }: { readonly cwd: string; readonly env?: Record<string, string> },
+  { cwd, env = {}, cols = 100 }: TerminalSurroundings,
 ): Promise<{ readonly status: number; readonly written: string }> {
   const { PATH = '', HOME = '' } = process.env;
   const terminal = spawnOnTerminal(process.execPath, [SHIM, ...args], {
-    cols: 100,
+    cols,
     cwd,
     env: { PATH, HOME, TERM: 'xterm-256color', ...env },
   });
