@@ -8,6 +8,7 @@ import {
   qualityOf,
   recall,
   textMessage,
+  textOf,
   wordsOf,
   type Embedder,
   type Store,
@@ -15,12 +16,16 @@ import {
 } from '@bobbin/core';
 
 /** A thread whose beginning was dropped: 30 turns in a small window. */
-async function compacted(store: Store): Promise<ThreadHandle> {
+async function compacted(
+  store: Store,
+  ...said: readonly [string, ...string[]] | readonly []
+): Promise<ThreadHandle> {
   const thread = await createBobbin({ store, preset: 'sliding-window', window: 3_000 }).thread('t');
-  await thread.append(
-    textMessage('user', 'The staging database listens on port 6543, behind bastion-7.'),
-  );
+  const [first = 'The staging database listens on port 6543, behind bastion-7.', ...later] = said;
+  await thread.append(textMessage('user', first));
   await thread.append(textMessage('assistant', 'Noted: bastion-7, port 6543.'));
+  for (const text of later)
+    await thread.append(textMessage('user', text), textMessage('assistant', 'Good.'));
   for (let i = 0; i < 30; i++) {
     await thread.append(textMessage('user', `Step ${i}: wind spool ${i}. ${'cotton '.repeat(40)}`));
     await thread.append(textMessage('assistant', `Spool ${i} is wound. ${'linen '.repeat(40)}`));
@@ -198,6 +203,47 @@ test('C26 what the prompt shows as it is, is not recalled', async () => {
     rest.map(({ node }) => node.id),
     all.slice(2).map(({ node }) => node.id),
   );
+});
+
+const RULE =
+  'Migrate the order service. Rules: never drop the table orders_legacy, and the listen port must stay 7443.';
+
+async function recalledFor(question: string, ...said: readonly [string, ...string[]]) {
+  const store = memoryStore();
+  const thread = await compacted(store, ...said);
+  await thread.append(textMessage('user', question));
+  const { prompt } = await thread.prompt();
+  const brought = prompt.messages
+    .filter(({ source }) => source.kind === 'recalled')
+    .map(({ message }) => textOf(message));
+  return { brought, told: await answerRecall(store, thread.key, { query: question }) };
+}
+
+test('C26 a rule that was corrected comes back with its correction, in the prompt and by the tool', async () => {
+  const question = 'Which listen port does the order service have by the rules?';
+  const { brought, told } = await recalledFor(
+    question,
+    RULE,
+    'The port must be 7445.',
+    'Sorry, I was wrong: the port must be 7444, not 7443. Go on.',
+  );
+  const rule = brought.find((text) => text.includes('must stay 7443')) ?? '';
+  const note =
+    '[Said later by the user, turn 3: Sorry, I was wrong: the port must be 7444, not 7443.]';
+  assert.ok(rule.includes(`${note}\nMigrate`), rule);
+  assert.ok(told.includes(`${note}\nMigrate`), told);
+});
+
+test('C26 what was not corrected comes back as it was said', async () => {
+  const { brought } = await recalledFor(
+    'Which listen port does the order service have by the rules?',
+    RULE,
+    'The retry limit must be 5.',
+    'Never drop the table invoices.',
+  );
+  const rule = brought.find((text) => text.includes('must stay 7443')) ?? '';
+  assert.match(rule, /\nMigrate the order service\./);
+  assert.doesNotMatch(rule, /Said later/);
 });
 
 test('C25 quality is read from what was recorded since the compaction', async () => {

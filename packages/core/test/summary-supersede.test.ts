@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { standingFacts, type Fact } from '@bobbin/core';
 import { cpuMs } from '@bobbin/testing';
+import { corrections } from '../src/summary/supersede.ts';
 
 type Said = readonly [turn: number, text: string, by?: Fact['by']];
 
@@ -51,6 +52,49 @@ test('a statement is taken back in words that name all of it', () => {
     standing([1, 'Always run the linter'], [3, 'You no longer have to run the linter']),
     ['You no longer have to run the linter'],
   );
+});
+
+test('a value that is put right by name no longer stands', () => {
+  assert.deepEqual(
+    standing([1, 'The port must stay 7443.'], [4, 'Sorry, the port must be 7444, not 7443.']),
+    ['Sorry, the port must be 7444, not 7443.'],
+  );
+});
+
+test('a rule that is said again stands once, whatever leads to it', () => {
+  assert.deepEqual(
+    standing(
+      [1, 'Never push to main.'],
+      [3, 'Yes, but please never push to main!'],
+      [5, 'And again: never push to main, please'],
+      [6, 'Never push to main.'],
+    ),
+    ['Never push to main.'],
+  );
+});
+
+function fact(turn: number, text: string): Fact {
+  return { kind: 'constraint', text, by: 'user', turn };
+}
+
+test('what corrects some rules: what takes them back, gives another value, or names what no longer holds', () => {
+  const rule = fact(
+    1,
+    'Rules: always run the linter, use MySQL, and the listen port must stay 7443.',
+  );
+  const later = [
+    fact(2, 'The port must be 7445.'),
+    fact(3, 'The port must be 7444.'),
+    fact(4, 'Use Postgres, not MySQL.'),
+    fact(5, 'The limit must be 7443.'),
+    fact(6, 'Never push to main.'),
+  ];
+  assert.deepEqual(corrections([rule], later), later.slice(1, 3));
+  assert.deepEqual(
+    corrections([fact(1, 'Never push to main.')], [fact(2, 'You may push to main.')]),
+    [fact(2, 'You may push to main.')],
+  );
+  assert.deepEqual(corrections([fact(9, 'The port must stay 7443.')], later), []);
 });
 
 test('what only looks alike stands: lists, other things, one turn, lesser speakers', () => {

@@ -1,6 +1,9 @@
 import type { Embedder, Found, RecallIndex, Store, ThreadKey } from '../ports.ts';
+import { constraints } from '../summary/said.ts';
+import type { Fact } from '../summary/summary.ts';
+import { corrections } from '../summary/supersede.ts';
 import { headOf } from '../thread/text.ts';
-import { resultsOf, type Message, type MessageId } from '../thread/message.ts';
+import { resultsOf, startsTurn, type Message, type MessageId } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { pageOf, type PageRequest } from './page.ts';
 import type { ToolDefinition } from './read-artifact.ts';
@@ -13,6 +16,8 @@ export interface Recalled {
   readonly excerpt: string;
   /** How many different words of the query it holds. */
   readonly matches: number;
+  /** What was said later against the rules in it. */
+  readonly corrections: readonly Fact[];
 }
 
 export interface RecallOptions {
@@ -30,6 +35,9 @@ const MOST = 5;
 const EXCERPT_CHARS = 600;
 /** Reciprocal rank fusion with its usual constant (Cormack, Clarke and Büttcher, 2009). */
 const RANK_OFFSET = 60;
+/** Among so many messages that share words with a rule its correction is looked for. */
+const CORRECTION_DEPTH = 64;
+const MOST_CORRECTIONS = 3;
 const EMBED_AT_ONCE = 64;
 /** What an embedder is told of one message: more than most of them read. */
 const EMBEDDED_CHARS = 8_000;
@@ -48,10 +56,30 @@ export async function recall(
   const vector = embedder === undefined ? undefined : await vectorOf(embedder, query);
   if (embedder !== undefined && vector !== undefined)
     lists.push(await index.nearest(key, embedder.id, vector, depth, head));
-  return fused(lists)
-    .filter(({ id }) => shown?.has(id) !== true)
-    .slice(0, most)
-    .map((node) => recalled(node, words, excerptChars));
+  const found = fused(lists).filter(({ id }) => shown?.has(id) !== true);
+  return Promise.all(
+    found.slice(0, most).map(async (node) => ({
+      ...recalled(node, words, excerptChars),
+      corrections: await correctionsOf(node, index, key, head),
+    })),
+  );
+}
+
+/** What the user said later against the rules that a message lays down. */
+async function correctionsOf(
+  node: Node,
+  index: RecallIndex,
+  key: ThreadKey,
+  head: MessageId | undefined,
+): Promise<readonly Fact[]> {
+  const rules = startsTurn(node.message) ? constraints([node]) : [];
+  if (rules.length === 0) return [];
+  const words = queryWords(rules.map(({ text }) => text).join('\n'));
+  const later = (await index.search(key, words, CORRECTION_DEPTH, head))
+    .map((found) => found.node)
+    .filter(({ message, turn }) => turn > node.turn && startsTurn(message))
+    .toSorted((a, b) => a.index - b.index);
+  return corrections(rules, constraints(later)).slice(-MOST_CORRECTIONS);
 }
 
 /** The vector of a query. Where the embedder fails, words alone must do. */
@@ -126,7 +154,11 @@ function fused(lists: readonly (readonly Found[])[]): readonly Node[] {
   return [...scores.values()].toSorted((a, b) => b.score - a.score).map(({ node }) => node);
 }
 
-function recalled(node: Node, words: readonly string[], chars: number): Recalled {
+function recalled(
+  node: Node,
+  words: readonly string[],
+  chars: number,
+): Omit<Recalled, 'corrections'> {
   const text = searchText(node.message);
   const held = new Set(wordsOf(text));
   return {
@@ -199,10 +231,14 @@ export async function answerRecall(
   return found.map((each, i) => `[${i + 1}] ${describeRecalled(each)}`).join('\n\n');
 }
 
-/** Turn, role, how to read on, and the part that matches. */
-export function describeRecalled({ node, excerpt }: Recalled): string {
+/** Turn, role, how to read on, what was said later against it, and the part that matches. */
+export function describeRecalled({ node, excerpt, corrections: later }: Recalled): string {
   const readOn = `recall({"message": "${handleOf(node)}"})`;
-  return `turn ${node.turn}, ${speakerOf(node.message)}; all of it: ${readOn}\n${excerpt}`;
+  const heading = `turn ${node.turn}, ${speakerOf(node.message)}; all of it: ${readOn}`;
+  const corrected = later.map(
+    ({ by, turn, text }) => `[Said later by the ${by}, turn ${turn}: ${text}]`,
+  );
+  return [heading, ...corrected, excerpt].join('\n');
 }
 
 function speakerOf(message: Message): string {

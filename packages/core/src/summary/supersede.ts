@@ -25,7 +25,7 @@ export function standingFacts(facts: readonly Fact[]): {
 } {
   const kept = new Map<string, Fact>();
   for (const fact of facts) {
-    const key = plain(fact.text);
+    const key = saying(fact.text);
     const known = kept.get(key);
     if (known === undefined || isLater(fact, known) || STANDING[fact.by] > STANDING[known.by])
       kept.set(key, fact);
@@ -59,6 +59,34 @@ function bounded(facts: readonly Fact[]): readonly Fact[] {
 
 function isLater(a: Fact, b: Fact): boolean {
   return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
+}
+
+/** The later facts that some facts are to be read with: they take one back, give another value, or name what is wrong. */
+export function corrections(facts: readonly Fact[], later: readonly Fact[]): readonly Fact[] {
+  const { superseded } = standingFacts([...facts, ...later]);
+  const takers = new Set(superseded.filter(({ fact }) => facts.includes(fact)).map(({ by }) => by));
+  return standingFacts(later).facts.filter(
+    (one) => takers.has(one) || facts.some((fact) => isLater(one, fact) && corrects(one, fact)),
+  );
+}
+
+/** A thing with its number: "the port must stay 7443". */
+const GIVEN =
+  /([\p{L}_][\p{L}\p{N}_]*)\s+(?:(?:must|should|has|have|needs?|is|are|be|stays?|remains?|to|now|of|at|=|:)\s+){0,4}[$€£]?(\d(?:[\d.,]*\d)?)/giu;
+/** What is named as wrong, in a few words. */
+const WRONG = /(?:, not|\binstead of|\brather than|\bno longer)\s+((?:[^\s,;.]+ ?){1,3})/gi;
+
+function corrects({ text }: Fact, fact: Fact): boolean {
+  const words = new Set(contentWords(fact.text));
+  const wrong = [...text.matchAll(WRONG)].flatMap(([, named = '']) => contentWords(named));
+  if (wrong.some((word) => words.has(word))) return true;
+  const given = new Map(
+    [...fact.text.matchAll(GIVEN)].map(([, of = '', value]) => [plain(of), value]),
+  );
+  return [...text.matchAll(GIVEN)].some(([, of = '', value]) => {
+    const known = given.get(plain(of));
+    return known !== undefined && known !== value;
+  });
 }
 
 /** What turns a report of a wish round; "without" belongs to what is wished. */
@@ -143,10 +171,11 @@ const VALUE =
 const VERSION =
   /\b((?:[Uu]se|[Uu]sing|[Tt]arget|[Oo]n|to|with|[Rr]equires?|[Ss]upport)\s+(?:\w+\s+)?(?:[A-Z][\w.+#]*|node|python|java|go|ruby|php|rust))\s+v?\d+(?:\.\d+)*\b/g;
 const FORBIDS = /\b(?:never|not|n't|don't|no|avoid|without|stop|forbid(?:den)?)\b|n't\b/i;
-const TAKES_BACK = /\b(?:no longer|instead of|rather than|any ?more|forget|scrap|drop the)\b/i;
+const TAKES_BACK =
+  /\b(?:no longer|instead of|rather than|any ?more|forget|scrap|drop the)\b|, not [\d"'`$€£]/i;
 /** Words that say how strongly, not what. */
 const MODAL =
-  /\b(?:never|always|must|only|please|now|from now on|may|can|should|ok(?:ay)?|allowed|again|do|don't|not|n't|no|avoid|without|stop|you|we|i|actually|instead|fine)\b/gi;
+  /\b(?:never|always|must|only|please|now|from now on|may|can|should|ok(?:ay)?|allowed|again|do|don't|not|n't|no|avoid|without|stop|you|we|i|actually|instead|fine|stays?|remains?)\b/gi;
 
 /** Words that say nothing of what a value is for: "use #" is true of many things at once. */
 const BARE =
@@ -176,4 +205,14 @@ function frameOf(text: string): string | undefined {
 /** The words of a text without case, punctuation and spacing. */
 export function plain(text: string): string {
   return (text.toLowerCase().match(/[\p{L}\p{N}#]+/gu) ?? []).join(' ');
+}
+
+const LEAD =
+  /^(?:(?:yes|yeah|ok|okay|sure|please|also|and|but|so|again|just|now|remember|important|note|oh|hey) )+/;
+
+/** The same without the words that only lead to what is said. */
+function saying(text: string): string {
+  return plain(text)
+    .replace(LEAD, '')
+    .replace(/(?: (?:please|thanks|again))+$/, '');
 }
