@@ -77,3 +77,21 @@ test('decision 1 a host that sends equal messages anew goes on with its thread, 
   assert.deepEqual([second.plan.thread, third.plan.thread], [first.plan.thread, first.plan.thread]);
   assert.equal(third.prompt.messages.length, 7);
 });
+
+test('decision 2 what is kept comes back as the very object that the host sent, unless it was written into', async () => {
+  const door = createBobbin({ codec: said, counter: chars4() });
+  const history: Said[] = [
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: 'two' },
+    { role: 'user', content: 'three' },
+  ];
+  const fitted = await door.fit(history);
+  const [first, second] = history;
+  if (second !== undefined) second.content = 'another two';
+  assert.deepEqual(
+    fitted.messages.map((message, i) => message === history[i]),
+    [true, false, true],
+  );
+  assert.equal(fitted.messages[1]?.content, 'two', 'what was fitted is what was counted');
+  assert.equal((await door.fit(history)).messages[0], first);
+});

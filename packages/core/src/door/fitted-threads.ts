@@ -1,5 +1,5 @@
 import { messageId, type Message, type MessageId, type ThreadId } from '../thread/message.ts';
-import type { Store } from '../ports.ts';
+import type { Codec, Store } from '../ports.ts';
 import type { Fitted } from './fitted.ts';
 import type { CompactOptions, HandleSetting } from './handle-options.ts';
 import { isCopyOf, ownCopy } from './own-copy.ts';
@@ -25,12 +25,20 @@ export class FittedThreads<Wire> {
   readonly #setting: HandleSetting<Wire>;
   readonly #tenant: string;
   readonly #freshStore: (() => Store) | undefined;
+  /** Whose copy each of the messages is. */
+  readonly #hosts = new WeakMap<object, Wire>();
   #known: readonly Known<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
   /** With `freshStore` every conversation has a store of its own, which is forgotten with it. */
   constructor(setting: HandleSetting<Wire>, tenant: string, freshStore?: () => Store) {
-    this.#setting = setting;
+    const { codec } = setting;
+    const returning: Codec<Wire> = {
+      name: codec.name,
+      decode: (wire, before) => codec.decode(wire, before),
+      encode: (messages) => codec.encode(messages).map((wire) => this.#given(wire)),
+    };
+    this.#setting = { ...setting, codec: returning };
     this.#tenant = tenant;
     this.#freshStore = freshStore;
   }
@@ -45,7 +53,10 @@ export class FittedThreads<Wire> {
   /** The thread of a conversation, with all its messages appended. */
   async #recognise(wire: readonly Wire[]): Promise<ThreadHandle<Wire>> {
     const [alike, same] = this.#mostAlike(wire);
-    const own = [...(alike?.wire.slice(0, same) ?? []), ...wire.slice(same).map(ownCopy)];
+    const own = [
+      ...(alike?.wire.slice(0, same) ?? []),
+      ...wire.slice(same).map((each) => this.#own(each)),
+    ];
     const known =
       alike !== undefined && same === alike.wire.length
         ? await this.#goOn(alike, own)
@@ -53,6 +64,18 @@ export class FittedThreads<Wire> {
     known.wire = own;
     this.#known = [known, ...this.#known.filter((other) => other !== known)].slice(0, MOST_THREADS);
     return known.handle;
+  }
+
+  #own(wire: Wire): Wire {
+    const copy = ownCopy(wire);
+    if (typeof copy === 'object' && copy !== null) this.#hosts.set(copy, wire);
+    return copy;
+  }
+
+  /** The object that the host sent, by which it may know its message, while that still says the same. */
+  #given(wire: Wire): Wire {
+    const host = typeof wire === 'object' && wire !== null ? this.#hosts.get(wire) : undefined;
+    return host !== undefined && isCopyOf(wire, host) ? host : wire;
   }
 
   /** The known conversation that begins like one most, or all of which that one begins with, and how far it does. */
