@@ -4,6 +4,7 @@ import {
   chars4,
   createBobbin,
   currentSummary,
+  externalize,
   memoryArtifacts,
   memoryStore,
   messagesOnly,
@@ -293,6 +294,109 @@ test('decision 7 a pin brings a compacted message back whole, with what belongs 
   const later = messagesOf((await watched.prompt()).prompt);
   assert.ok(later.includes(watched.thread.at(2)?.message ?? assert.fail()), 'and it stays');
   await assert.rejects(watched.handle.pin('nothing' as MessageId), /holds no message nothing/);
+});
+
+test('decision 7 undo takes a compaction back, whatever was pinned or unpinned since', async () => {
+  const preset = slidingWindow(4, turnCount(2));
+  for (const unpins of [false, true]) {
+    const watched = await WatchedThread.open({ ...options, budget: messagesOnly(9_000), preset });
+    await watched.append(...many(1, 5));
+    await watched.prompt();
+    const old = watched.thread.at(2)?.id ?? assert.fail();
+    await watched.handle.pin(old);
+    if (unpins) await watched.handle.unpin(old);
+    await watched.reopen();
+    assert.ok(await watched.handle.undo());
+    assert.deepEqual(messagesOf((await watched.prompt()).prompt), watched.thread.messages);
+    assert.equal(watched.handle.plan.pins.length, unpins ? 0 : 2);
+    assert.equal(await watched.handle.undo(), false, 'there was one compaction');
+  }
+});
+
+test('decision 7 undo after a later compaction does not bring back what was undone before', async () => {
+  const watched = await WatchedThread.open({
+    ...options,
+    budget: messagesOnly(9_000),
+    preset: slidingWindow(4, turnCount(2)),
+  });
+  await watched.append(...many(1, 5));
+  await watched.prompt();
+  assert.ok(await watched.handle.undo());
+  await watched.compact();
+  assert.ok(await watched.handle.undo());
+  assert.equal(await watched.handle.undo(), false);
+  assert.deepEqual(messagesOf((await watched.prompt()).prompt), watched.thread.messages);
+});
+
+test('decision 7 undo is refused where pins show already all that a compaction took', async () => {
+  const watched = await WatchedThread.open({
+    ...options,
+    budget: messagesOnly(9_000),
+    preset: {
+      ...slidingWindow(4, turnCount(2)),
+      ladder: [externalize({ overTokens: 200 })],
+      targetShare: 0.1,
+    },
+  });
+  await watched.append(
+    user('go'),
+    ...round('read', {}, 'line of text\n'.repeat(100)),
+    ...many(1, 3),
+  );
+  const { plan } = await watched.prompt();
+  assert.deepEqual(
+    plan.records.map(({ kind }) => kind),
+    ['externalize'],
+  );
+  await watched.handle.pin(watched.thread.at(2)?.id ?? assert.fail());
+  assert.deepEqual(messagesOf((await watched.prompt()).prompt), watched.thread.messages);
+  assert.equal(await watched.handle.undo(), false);
+});
+
+test('decision 7 what was unpinned can be compacted by hand, though the cut would keep all that is left', async () => {
+  const watched = await WatchedThread.open({ ...options, budget: messagesOnly(5_000) });
+  for (let i = 0; i < 20; i++) {
+    const lines = Array.from(
+      { length: 30 },
+      (_, j) => `export const handler${i}_${j} = KEY_${i * j};`,
+    );
+    await watched.append(
+      user(`Look at src/module_${i}.ts`),
+      ...round('read', { path: `src/module_${i}.ts` }, lines.join('\n')),
+      assistant(`module_${i} is sound.`),
+    );
+  }
+  const before = currentSummary((await watched.prompt()).plan)?.summary ?? assert.fail();
+  const pinned = watched.thread.at(3) ?? assert.fail();
+  await watched.handle.pin(pinned.id);
+  assert.ok(messagesOf((await watched.prompt()).prompt).includes(pinned.message));
+  await watched.handle.unpin(pinned.id);
+  const { compacted, prompt, plan } = await watched.compact();
+  assert.ok(compacted);
+  assert.ok(!messagesOf(prompt).includes(pinned.message));
+  const { lastTurn } = currentSummary(plan)?.summary ?? assert.fail();
+  assert.ok(lastTurn >= before.lastTurn, 'what is said of the newest is not taken from the oldest');
+  await assert.rejects(watched.handle.unpin('nothing' as MessageId), /holds no message nothing/);
+});
+
+test('E15 a hook that fails, at once or later, has failed for its host only', async () => {
+  const fails = async (): Promise<never> => Promise.reject(new Error('the log is down'));
+  const watched = await WatchedThread.open({
+    ...options,
+    onEvent: fails,
+    onBeforeCompaction: fails,
+    onAfterCompaction: () => {
+      throw new Error('the log is down');
+    },
+  });
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown): void => void unheard.push(reason);
+  process.on('unhandledRejection', hear);
+  await watched.append(...many(1, 9));
+  assert.ok((await watched.prompt()).compacted);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', hear);
+  assert.deepEqual(unheard, []);
 });
 
 test('decision 7 an unpinned message stays until the next compaction, which may take it; undo brings no pin back', async () => {

@@ -74,12 +74,19 @@ export class PlanKeeper {
     return this.#empty();
   }
 
-  /** The plan that an undo brings back, with the version that it takes back; undefined where there is none. */
+  /**
+   * The plan that an undo brings back, with the version that it takes back; undefined where there is none. What pins
+   * alone have changed is no compaction, and what was undone before is not brought back.
+   */
   async undone(isOnPath: (plan: Plan) => Promise<boolean>): Promise<[Plan, number] | undefined> {
-    const effective = this.#plan.undid === undefined ? this.#version : this.#plan.undid - 1;
-    for (let version = effective; version > 0; version--) {
+    let after = this.#plan;
+    for (let version = this.#version; version > 0; version--) {
+      version = Math.min(version, after.undid ?? version);
       const before = await this.at(version - 1);
-      if (!sameShow(before, this.#plan) && (await isOnPath(before))) return [before, version];
+      if (!(await isOnPath(before))) continue;
+      const isNoStep = after.undid === version || sameShow(before, after);
+      if (!isNoStep && !sameShow(before, this.#plan)) return [before, version];
+      after = before;
     }
     return undefined;
   }

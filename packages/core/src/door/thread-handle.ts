@@ -225,8 +225,8 @@ export class ThreadHandle<Wire = Message> {
   /** Undoes `pin`: the message stays as it is until the next compaction, which may touch it again. */
   unpin(id: MessageId): Promise<void> {
     return this.#exclusively(async () => {
-      if (!this.plan.pins.includes(id)) return;
       const unit = await this.#path.unitOf(id);
+      if (!this.plan.pins.includes(id)) return;
       await this.#adoptSurely(() => withoutUnit(this.plan, unit), `unpin ${id}`);
     });
   }
@@ -451,9 +451,9 @@ export class ThreadHandle<Wire = Message> {
   }
 
   /** Lets the host hear something. What it does with that is its own affair: its errors do not stop the thread. */
-  #hear(tell: (hooks: CompactionHooks) => void): void {
+  #hear(tell: (hooks: CompactionHooks) => unknown): void {
     try {
-      tell(this.#host.hooks);
+      Promise.resolve(tell(this.#host.hooks)).catch(() => undefined);
     } catch {
       // A hook that fails has failed for its host only.
     }

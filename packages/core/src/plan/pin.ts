@@ -17,10 +17,17 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
   };
 }
 
-/** True where two plans show the same of a thread. */
-export function sameShow(a: Plan, b: Plan): boolean {
-  return (
-    a.start === b.start &&
-    JSON.stringify([a.records, a.hides]) === JSON.stringify([b.records, b.hides])
-  );
+/** True where a plan shows the same of a thread as an earlier one, but for what was pinned since. */
+export function sameShow(before: Plan, after: Plan): boolean {
+  const pins = new Set(after.pins.filter((id) => !before.pins.includes(id)));
+  return showOf(unwound(before, pins, () => undefined)) === showOf(after);
+}
+
+/** The turns of a span follow from its messages. */
+function showOf({ start, records, hides }: Plan): string {
+  return JSON.stringify([
+    start,
+    records.map((record) => ({ ...record, span: record.span.ids })),
+    hides,
+  ]);
 }

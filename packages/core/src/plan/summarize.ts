@@ -56,7 +56,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
     name: 'summarize',
     aggressiveness: 2,
     propose(proposed) {
-      const situation = withRoomyCut(proposed, whole);
+      const situation = withRoomyCut(withUnpinned(proposed), whole);
       const { draft, cut } = situation;
       const held = newestUserMessages(situation, keepUserTokens);
       const covered = draft.entries
@@ -70,12 +70,26 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
       return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
     },
     execute(proposal, proposed, hands) {
-      const situation = withRoomyCut(proposed, whole);
+      const situation = withRoomyCut(withUnpinned(proposed), whole);
       for (const entry of newestUserMessages(situation, keepUserTokens))
         situation.draft.hold(entry);
       return summarizeSpan(proposal, situation, hands, whole);
     },
   };
+}
+
+/**
+ * Moves the cut on where something older than the summary stands before it, because it is pinned no more. The next unit
+ * goes with it: a summary is brought up to date by what was said later, never by what was said before alone.
+ */
+function withUnpinned(situation: Situation): Situation {
+  const { draft, cut } = situation;
+  const until = draft.summary?.summary.until ?? -1;
+  const loose = draft.entries.filter((entry) => !entry.pinned && !draft.isGone(entry));
+  const next = loose.find(({ node, unit }) => node.index > until && unit !== draft.newestUnit);
+  if (next === undefined || (loose[0]?.node.index ?? until) >= until) return situation;
+  const index = 1 + draft.entries.findLastIndex(({ unit }) => unit === next.unit);
+  return index <= cut.index ? situation : { ...situation, cut: describeCut(draft.entries, index) };
 }
 
 /** Moves the cut on where what stays behind it would leave no room for a summary; the newest unit always stays. */
