@@ -189,7 +189,7 @@ class Run {
     if (over > 0 && most > 0)
       this.#tell({
         kind: 'warning',
-        message: `what is never compacted exceeds the budget by ${over} tokens`,
+        message: `what is never compacted exceeds the budget by ${over} tokens: ${limitOf(this.#setting.budget)}`,
       });
     if (!this.#gained(plan)) return this.#unchanged();
     this.#tell({
@@ -463,6 +463,16 @@ export function compactExpired(setting: Setting, job: Job): Promise<Compaction> 
 /** The size above which a new tool result is shortened at once. */
 export function firstSightTokens({ policy, budget }: Setting): number {
   return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
+}
+
+/** What leaves the messages so little room, by the names of the budget's parts. */
+function limitOf(budget: Budget): string {
+  const { windowTokens, softShare: _, ...reserves } = budget;
+  const taken = Object.entries(reserves).flatMap(([name, tokens]) =>
+    tokens > 0 ? [`${name} ${tokens}`] : [],
+  );
+  const less = taken.length === 0 ? '' : ` less ${taken.join(', ')}`;
+  return `a window of ${windowTokens}${less} leaves ${messageLimit(budget)} for messages`;
 }
 
 function messageOf(error: unknown): string {

@@ -289,6 +289,19 @@ test('E4 expired blocks are hidden first, so that compaction sees the pruned thr
   assert.deepEqual(plan.records, []);
 });
 
+test('reserves that leave no room are named, with the window and what is left', async () => {
+  const watched = await WatchedThread.open({ window: 2_000, budget: { outputTokens: 100 } });
+  await watched.append(user('Find the bug.'));
+  const { fits, limitTokens, prompt, events } = await watched.handle.prompt();
+  assert.deepEqual([fits, limitTokens, prompt.messages.length], [false, 0, 1]);
+  assert.deepEqual(
+    events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
+    [
+      `what is never compacted exceeds the budget by ${prompt.tokens} tokens: a window of 2000 less outputTokens 100, safetyTokens 500, rehydrationTokens 2000 leaves 0 for messages`,
+    ],
+  );
+});
+
 test('an aborted compaction rejects, leaves everything as it was, and the next one works', async () => {
   const summarizer = scriptedSummarizer({ kind: 'hangs' }, { kind: 'good' });
   const watched = await WatchedThread.open({ ...options, summarizer });

@@ -380,11 +380,10 @@ test('decision 7 what was unpinned can be compacted by hand, though the cut woul
 });
 
 test('E15 a hook that fails, at once or later, has failed for its host only', async () => {
-  const fails = async (): Promise<never> => Promise.reject(new Error('the log is down'));
   const watched = await WatchedThread.open({
     ...options,
-    onEvent: fails,
-    onBeforeCompaction: fails,
+    onEvent: () => Promise.reject(new Error('the log is down')),
+    onBeforeCompaction: () => Promise.reject(new Error('the log is down')),
     onAfterCompaction: () => {
       throw new Error('the log is down');
     },

@@ -348,7 +348,7 @@ test('what does not fit even as pointers is told, and the prompt is as small as 
     events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
     [
       'system messages and the newest user message had to be shortened: what is never compacted exceeds the budget',
-      `what is never compacted exceeds the budget by ${prompt.tokens - 60} tokens`,
+      `what is never compacted exceeds the budget by ${prompt.tokens - 60} tokens: a window of 60 leaves 60 for messages`,
     ],
   );
 });

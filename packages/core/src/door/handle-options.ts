@@ -6,14 +6,15 @@ import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Calibration } from '../tokens/calibration.ts';
 
+/** Nobody waits for a hook, and one that throws or rejects has failed for its host only. */
 export interface CompactionHooks {
-  onEvent?(event: CompactionEvent): void;
-  onBeforeCompaction?(size: { readonly beforeTokens: number }): void;
+  onEvent?(event: CompactionEvent): unknown;
+  onBeforeCompaction?(size: { readonly beforeTokens: number }): unknown;
   onAfterCompaction?(size: {
     readonly beforeTokens: number;
     readonly afterTokens: number;
     readonly compactedTokens: number;
-  }): void;
+  }): unknown;
 }
 
 /** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
