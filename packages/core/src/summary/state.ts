@@ -11,6 +11,8 @@ const ANNOUNCES =
 const LONGEST_STEP = 400;
 /** "yes, do it" does not say what. */
 const SHORTEST_REQUEST = 24;
+/** The request stands among what the user said too: here its beginning must do. */
+const LONGEST_REQUEST = 120;
 
 /**
  * What the agent works on and what it said last, where that was a report. The item in progress that was begun last, the
@@ -34,7 +36,10 @@ export function stateOf(
   const request = requestIn(nodes, task);
   const isSilent = said === undefined || (isStep && !isAnnounced);
   if (request !== undefined && (isSilent || request.index > said.index))
-    return { currentTask: lineOf(request.message), lastSaid: line };
+    return {
+      currentTask: shortened(lineOf(request.message), LONGEST_REQUEST),
+      lastSaid: isSilent ? null : line,
+    };
   const step = said === undefined ? before.currentTask : line;
   return { currentTask: isStep ? step : null, lastSaid: report };
 }
