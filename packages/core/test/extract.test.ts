@@ -31,6 +31,13 @@ function round(tool: string, args: Record<string, unknown>, output: string): rea
   return [assistant(asked), result(asked, output)];
 }
 
+/** Lines with a name of their own each. */
+function lines(name: string, count: number): string {
+  return Array.from({ length: count }, (_, i) => `${name}x${i} = openSession(${i * 7919})`).join(
+    '\n',
+  );
+}
+
 const WORK: readonly Message[] = [
   user('Make the parser faster. Never change the exports of src/parser/index.ts.'),
   assistant('I look at the parser first.'),
@@ -82,7 +89,7 @@ test('C6 the extract fills the structure: task, constraints, items, decisions, f
   ]);
   assert.deepEqual(s.items, [
     { text: 'Measure readTokens', state: 'done', priority: 'medium' },
-    { text: 'Cache splitTokens', state: 'current', priority: 'medium' },
+    { text: 'Cache splitTokens', state: 'current', priority: 'medium', at: 4 },
     { text: 'Run the benchmark', state: 'open', priority: 'high' },
   ]);
   assert.deepEqual(
@@ -144,6 +151,42 @@ test('exact strings are quoted with the line that gives them meaning, the speake
 function quotes({ notes, outcomes }: Summary): string {
   return JSON.stringify([notes.map(({ text }) => text), outcomes]);
 }
+
+test('what the user typed in short stays, however much the tools say', () => {
+  const said = [
+    'please use the british spelling :)',
+    'just manual commit for now',
+    'the release manager is Priya Nair',
+    'intentional - keep it local!',
+  ];
+  const messages = said.flatMap((text, i) => [
+    user(text),
+    ...Array.from({ length: 12 }, (_, k) =>
+      round('bash', { command: `run ${i}-${k}` }, lines(`checkRecord_${i}_${k}`, 60)),
+    ).flat(),
+  ]);
+  const text = renderSummary(extracted([user('Make the parser faster.'), ...messages], 1_000));
+  for (const one of said) assert.ok(text.includes(one), one);
+});
+
+test("what a host sends in the user's name is not said by the user", () => {
+  const skill =
+    'Base directory for this skill: /home/me/skills/plans\n\n# Plans\n\nWrite `docs/plans/first_plan.md` with createPlanFile().';
+  const output =
+    '<bash-stdout>made release_notes_4711.md in 3 s</bash-stdout><bash-stderr></bash-stderr>';
+  const messages = [
+    user('Make the parser faster.'),
+    user(skill),
+    user(output),
+    user('go on then, please'),
+  ];
+  const { notes } = extracted(messages);
+  const of = (word: string): readonly string[] =>
+    notes.flatMap(({ text, by }) => (text.includes(word) ? [by] : []));
+  assert.deepEqual(of('createPlanFile'), ['tool']);
+  assert.deepEqual(of('release_notes_4711'), ['tool']);
+  assert.deepEqual(of('go on then'), ['user']);
+});
 
 test('what the prompt shows anyway is not quoted again', () => {
   const [first, ...nodes] = nodesOf(

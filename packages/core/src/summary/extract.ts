@@ -47,7 +47,7 @@ export interface ExtractRequest {
 const DEFAULT_TOKENS = 4_000;
 const CALL_CHARS = 140;
 /** Shares of the room that are given away before the notes compete for the rest. */
-const SHARE = { asked: 0.04, steps: 0.03, changedFiles: 0.04 } as const;
+const SHARE = { asked: 0.1, steps: 0.03, changedFiles: 0.04 } as const;
 /** What is told whatever it is worth. */
 const ALWAYS = 1;
 /** Notes that are joined cost less than they seemed to: what is left over is spent again. */

@@ -6,6 +6,7 @@ import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from './summary.ts';
 import type { FileTrail } from './file-trail.ts';
 import type { CallTrail, Placed, Survey } from './survey.ts';
+import { isRequest } from './task.ts';
 
 const HEADING_CHARS = 140;
 /** The marks of a line in the summary, `· ` or ` … `, of each line below it, and of a heading, `[m123] `. */
@@ -79,6 +80,7 @@ export class NoteChooser {
   /** The file of a diff that a text was last quoted for. */
   readonly #diffed = new Map<string, string>();
   readonly #diffs = new Map<string, boolean>();
+  readonly #said = new Map<string, Speaker>();
 
   constructor(
     survey: Survey,
@@ -352,13 +354,21 @@ export class NoteChooser {
         const { start, worth } = run;
         if (start === 0 && opensCall(group, of)) continue;
         const text = carried?.text ?? this.#quote(group, segment, run);
-        const by = carried?.by ?? speakerOf(segment.voice);
+        const by = carried?.by ?? this.#speaker(segment);
         const own = { text, by, turn, at, worth: rounded(worth) };
         if (text !== '')
           notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
       }
     }
     return notes;
+  }
+
+  /** What a host sends in the user's name is data, as a tool's text is: the user did not say it. */
+  #speaker({ voice, text }: Segment): Speaker {
+    if (voice !== VOICE.user) return speakerOf(voice);
+    let said = this.#said.get(text);
+    if (said === undefined) this.#said.set(text, (said = isRequest(text) ? 'user' : 'tool'));
+    return said;
   }
 
   #quote(group: NoteGroup, { text, voice }: Segment, run: Run): string {

@@ -11,6 +11,8 @@ export function taskOf(given: string | null, nodes: readonly Node[]): string | n
 }
 
 const COMMAND = /^\/[\w:-]+$/;
+/** What a harness loads in the user's name. */
+const LOADED = /^Base directory for this skill:/;
 const DEMONSTRATION =
   /^\W*(?:here is|this is|below is|the following is) an? (?:demonstration|example)\b/i;
 const HEADING = /^#{1,6} [^\n]{0,200}\n\s*(?=<)/;
@@ -21,7 +23,7 @@ const ASKED = /^(?:task|query|question|issue|problem|user)/i;
 /** True for a message by which a person asks something: no block, command or example that a host sends for them. */
 export function isRequest(text: string): boolean {
   const trimmed = text.trim();
-  if (COMMAND.test(trimmed) || DEMONSTRATION.test(trimmed)) return false;
+  if ([COMMAND, LOADED, DEMONSTRATION].some((kind) => kind.test(trimmed))) return false;
   const block = trimmed.replace(HEADING, '');
   const tag = OPENING.exec(block)?.[1] ?? '';
   const end = `</${tag}>`;
