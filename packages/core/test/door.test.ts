@@ -630,6 +630,14 @@ test('A10 a summarizer that never answers is overtaken by the extract', async ()
   assert.ok(events.some(isLate));
 });
 
+test('A10 a host says how long a summarizer may take', async () => {
+  const summarizer = { id: 'silent', summarize: () => new Promise<never>(() => undefined) };
+  const bobbin = createBobbin({ ...options, summarizer, summaryDeadlineMs: 20 });
+  const { fits, events } = await bobbin.fit(many(1, 9));
+  assert.equal(fits, true);
+  assert.ok(events.some(isLate));
+});
+
 function failing(): never {
   throw new Error('a bug of the host');
 }
