@@ -65,6 +65,18 @@ for (const [what, message, problem] of TAKEN) {
   });
 }
 
+test('what is no list of messages is told in a line', async () => {
+  for (const [given, shown] of [
+    [undefined, 'undefined'],
+    [{ messages: [] }, 'an object'],
+    ['Hi', '"Hi"'],
+  ] as const)
+    await assert.rejects(createBobbin().fit(given as never), {
+      name: 'TypeError',
+      message: `messages must be a list, not ${shown}`,
+    });
+});
+
 test('a preset that was not called is told in a line', () => {
   assert.throws(() => createBobbin({ preset: step as unknown as Policy }), {
     name: 'TypeError',

@@ -2,6 +2,7 @@ import type { Fitted } from './fitted.ts';
 import { FittedThreads } from './fitted-threads.ts';
 import { memoryStore } from './memory-store.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
+import { aList } from '../plan/kind.ts';
 import type { Policy } from '../plan/policy.ts';
 import type {
   ArtifactStore,
@@ -90,6 +91,7 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
   );
   return {
     async fit(messages, compactOptions = {}) {
+      aList(messages, 'messages');
       checkCompactOptions(compactOptions);
       return fits.fit(messages, compactOptions);
     },
