@@ -4,6 +4,12 @@ import { emptyPlan, type Plan, type RenderStyle } from '../plan/plan.ts';
 import type { Store, StoredWindow, ThreadKey } from '../ports.ts';
 import type { MessageId } from '../thread/message.ts';
 
+/** What became of a plan that was to be put in force. */
+export type Enforced =
+  | { readonly kind: 'committed' }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'held'; readonly why: string };
+
 /** The plan in force of one path, with the ways to the plans before it. */
 export class PlanKeeper {
   readonly #store: Store;
@@ -13,6 +19,8 @@ export class PlanKeeper {
   #version: number;
   /** The newest version of the whole thread, other forks included: what a commit must expect. */
   #latest: number;
+  /** Plans that could not be committed, oldest first: each stands on the one before it. */
+  #held: readonly { readonly plan: Plan; readonly events: readonly CompactionEvent[] }[] = [];
 
   constructor(store: Store, key: ThreadKey, style: RenderStyle, stored: StoredWindow | undefined) {
     this.#store = store;
@@ -31,33 +39,67 @@ export class PlanKeeper {
     return this.#version;
   }
 
-  /** Commits a plan. False where another writer was faster: then its plan is in force. */
+  /** Commits a plan behind those that are held. False where another writer was faster: then its plan is in force. */
   async commit(
     plan: Plan,
     events: readonly CompactionEvent[],
     head: MessageId | undefined,
   ): Promise<boolean> {
-    const won = await this.#store.commit(this.#key, plan, this.#latest, events);
-    if (won) {
+    if (!(await this.settle(head)) || !(await this.#commitNext(plan, events, head))) return false;
+    this.#plan = plan;
+    return true;
+  }
+
+  /** Commits what is held: no compaction is missing between the plans of a store. False as `commit`. */
+  async settle(head: MessageId | undefined): Promise<boolean> {
+    for (const { plan, events } of this.#held) {
+      if (!(await this.#commitNext(plan, events, head))) return false;
+      this.#held = this.#held.slice(1);
+    }
+    return true;
+  }
+
+  /**
+   * Puts a plan in force. A store that fails costs the record of it, never the prompt (A10): it is held in this process,
+   * and committed before the next one that can be.
+   */
+  async enforce(
+    plan: Plan,
+    events: readonly CompactionEvent[],
+    head: MessageId | undefined,
+  ): Promise<Enforced> {
+    try {
+      return { kind: (await this.commit(plan, events, head)) ? 'committed' : 'lost' };
+    } catch (error) {
+      this.#held = [...this.#held, { plan, events }];
       this.#plan = plan;
+      return { kind: 'held', why: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async #commitNext(
+    plan: Plan,
+    events: readonly CompactionEvent[],
+    head: MessageId | undefined,
+  ): Promise<boolean> {
+    if (await this.#store.commit(this.#key, plan, this.#latest, events)) {
       this.#latest += 1;
       this.#version = this.#latest;
       return true;
     }
     const stored = await this.#store.window(this.#key, head);
+    this.#held = [];
     this.#plan = stored?.current?.plan ?? this.#plan;
     this.#version = stored?.current?.version ?? this.#version;
     this.#latest = stored?.version ?? this.#latest;
     return false;
   }
 
-  /** Puts a plan in force that could not be committed: the next one that can be takes its place in the store. */
-  hold(plan: Plan): void {
-    this.#plan = plan;
+  async at(version: number): Promise<Plan> {
+    return version === this.#version ? this.#plan : this.#read(version);
   }
 
-  async at(version: number): Promise<Plan> {
-    if (version === this.#version) return this.#plan;
+  async #read(version: number): Promise<Plan> {
     if (version === 0) return this.#empty();
     const stored = await this.#store.plan(this.#key, version);
     if (stored === undefined)
@@ -67,11 +109,10 @@ export class PlanKeeper {
 
   /** The newest plan that was made for no more than so many messages. */
   async within(length: number): Promise<Plan> {
-    for (let version = this.#version; version > 0; version--) {
-      const plan = await this.at(version);
-      if (plan.threadVersion <= length) return plan;
-    }
-    return this.#empty();
+    let plan = this.#plan;
+    for (let version = this.#version; plan.threadVersion > length; version--)
+      plan = await this.#read(version);
+    return plan;
   }
 
   /**

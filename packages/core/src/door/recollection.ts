@@ -63,12 +63,14 @@ export class Recollection {
     return insertion(messages, reminders, rules, counter, budget.rehydrationTokens);
   }
 
-  /** Notes what goes out. True where it may be other than what went out before. */
-  send({ at, messages }: Insertion): boolean {
-    const before = this.#sent;
-    const sources = messages.map(({ source }) => source);
-    this.#sent = JSON.stringify(sources.length === 0 ? [] : [at, ...sources]);
-    return before !== this.#sent;
+  /** Notes what goes out. */
+  send(reminded: Insertion): void {
+    this.#sent = sourcesOf(reminded);
+  }
+
+  /** True where it may be other than what went out before. */
+  differs(reminded: Insertion): boolean {
+    return this.#sent !== sourcesOf(reminded);
   }
 
   /** Vectors for what was compacted, behind the prompt's back: recall finds it by its words meanwhile (C26). */
@@ -89,4 +91,9 @@ export class Recollection {
       ),
     );
   }
+}
+
+function sourcesOf({ at, messages }: Insertion): string {
+  const sources = messages.map(({ source }) => source);
+  return JSON.stringify(sources.length === 0 ? [] : [at, ...sources]);
 }

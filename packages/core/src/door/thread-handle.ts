@@ -49,8 +49,19 @@ import type { Counter } from '../tokens/counter.ts';
 /** How often a lost race is run again before it is left to the winners. */
 const MOST_RACES = 8;
 
-/** A compaction, and whether another writer was faster with its own. */
-type Committed = Compaction & { readonly lost?: true };
+/** What was done towards a prompt, and whether another writer was faster with a plan of its own. */
+interface Step {
+  readonly events: readonly CompactionEvent[];
+  readonly changed?: boolean;
+  readonly lost?: true;
+}
+
+const NOTHING_DONE: Step = { events: [] };
+
+/** A way to make a plan. */
+type Way = (setting: Setting, job: Job) => Promise<Compaction>;
+
+type Committed = Compaction & Step;
 
 /**
  * A thread that a host talks on: append what was said, ask for the prompt. Calls are carried out one after another, so
@@ -122,7 +133,7 @@ export class ThreadHandle<Wire = Message> {
     return this.#builder.tokens / messageLimit(this.#setting.budget);
   }
 
-  /** Appends messages in the host's format and returns their ids. Appending what is there already changes nothing. */
+  /** Appends messages in the host's format behind the head and returns their ids. What is said again is there again. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() =>
       this.#append(this.#host.codec.decode(wire, this.#path.thread.messages)),
@@ -152,7 +163,8 @@ export class ThreadHandle<Wire = Message> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
       this.#rebudget(options.budget);
-      const compaction = await this.#compact(compact, 'asked for', { ...options, forced: true });
+      const most = messageLimit(this.#setting.budget);
+      const compaction = await this.#compactTo(most, compact, 'asked for', options);
       return this.#fitted(compaction.events, compaction.changed);
     });
   }
@@ -193,17 +205,18 @@ export class ThreadHandle<Wire = Message> {
       );
       this.#setting = { ...this.#setting, budget: { ...this.#setting.budget, windowTokens } };
       const most = Math.floor(this.#builder.tokens / 2);
-      const half = (setting: Setting, job: Job): Promise<Compaction> =>
+      const half: Way = (setting, job) =>
         compact({ ...setting, budget: boundedTo(setting.budget, most) }, job);
-      const forced = { ...options, forced: true };
-      const compaction = await this.#compact(half, 'the provider refused the prompt', forced);
+      const reason = 'the provider refused the prompt';
+      const compaction = await this.#compactTo(most, half, reason, options);
       return this.#sending(this.#fitted([refused, ...compaction.events], compaction.changed));
     });
   }
 
-  /** Takes the last compaction back. False where there is none. The next one waits until the prompt no longer fits. */
+  /** Takes the last compaction back; pins stay. False where there is none. The next one waits until nothing else fits. */
   undo(): Promise<boolean> {
     return this.#exclusively(async () => {
+      await this.#plans.settle(this.head);
       const undone = await this.#plans.undone((plan) => this.#path.holds(plan));
       if (undone === undefined) return false;
       const [before, undid] = undone;
@@ -241,13 +254,14 @@ export class ThreadHandle<Wire = Message> {
     return this.#exclusively(async () => {
       if (plan.threadVersion > sharedMessages || this.version > 0) return false;
       this.#recollection.takeOver(plan);
-      return this.#adopt({ ...plan, thread: this.key.thread }, []);
+      const { lost } = await this.#enforce({ ...plan, thread: this.key.thread }, []);
+      return lost !== true;
     });
   }
 
   /**
-   * A prompt as it was: with an earlier version of the plan, and the path as long as it was when that was made, or as
-   * long as it is said to have been. Version 0 is the thread without any plan.
+   * The thread as an earlier version of the plan shows it, with the path as long as it was when that was made, or as long
+   * as it is said to have been. What was recalled for a turn is in no thread. Version 0 is the thread without any plan.
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(async () => {
@@ -302,30 +316,37 @@ export class ThreadHandle<Wire = Message> {
     this.#rebudget(options.budget);
     const events: CompactionEvent[] = [...this.#admitAssumption()];
     let compacted = false;
-    const take = (compaction: Compaction): void => {
-      events.push(...compaction.events);
-      compacted ||= compaction.changed;
-    };
+    let lost = true;
+    for (let tries = 0; lost && tries < MOST_RACES; tries++) {
+      for await (const step of this.#steps(options)) {
+        events.push(...step.events);
+        compacted ||= step.changed === true;
+        lost = step.lost === true;
+        if (lost) break;
+      }
+    }
+    if (this.#setting.rules.bindsReasoning) this.#recollection.send(this.#insertion());
+    return this.#sending(this.#fitted(events, compacted));
+  }
+
+  /**
+   * What happens before a prompt goes out. Where another writer was faster with one of the steps, its plan is in force,
+   * which may be for a shorter path: all of them are taken again.
+   */
+  async *#steps(options: CompactOptions): AsyncGenerator<Step> {
     const now = this.#setting.clock.now();
     const settled = this.version > 0 && this.plan.threadVersion === this.length;
     if (now > this.#gauge.nextExpiry)
-      take(await this.#compact(compactExpired, 'time to live is over', options));
+      yield this.#compact(compactExpired, 'time to live is over', options);
     if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
-      take(await this.#compact(compactFirstSight, 'a large new result', options));
-    for (let tries = 0; tries < MOST_RACES; tries++) {
-      const since = { cold: this.#isCold(now), settled };
-      const decision = decide(this.#setting, this.#check(), this.plan, since);
-      if (decision.kind === 'postpone')
-        events.push(this.#tell({ kind: 'postponed', reason: decision.reason }));
-      if (decision.kind !== 'compact') break;
-      const compaction = await this.#compact(compact, decision.reason, options);
-      take(compaction);
-      // Where another writer was faster, its plan may be for a shorter path: look again.
-      if (compaction.lost !== true) break;
-    }
-    events.push(...(await this.#remind()));
-    if (this.#setting.rules.bindsReasoning) await this.#releaseBoundReasoning();
-    return this.#sending(this.#fitted(events, compacted));
+      yield this.#compact(compactFirstSight, 'a large new result', options);
+    const since = { cold: this.#isCold(now), settled };
+    const decision = decide(this.#setting, this.#check(), this.plan, since);
+    if (decision.kind === 'postpone')
+      yield { events: [this.#tell({ kind: 'postponed', reason: decision.reason })] };
+    if (decision.kind === 'compact') yield this.#compact(compact, decision.reason, options);
+    yield { events: await this.#remind() };
+    if (this.#setting.rules.bindsReasoning) yield this.#releaseBoundReasoning();
   }
 
   /** Tells once what was taken for granted. */
@@ -351,12 +372,12 @@ export class ThreadHandle<Wire = Message> {
    * Reasoning that was signed behind other reminders than the present ones would be refused: it is left out from now on.
    * What was shown before this process took the thread up is not known, so there all of it is.
    */
-  async #releaseBoundReasoning(): Promise<void> {
+  async #releaseBoundReasoning(): Promise<Step> {
     const { signedFrom } = this.plan;
     const isBound = ({ index, message }: Node): boolean => index >= signedFrom && isSigned(message);
-    if (!this.#recollection.send(this.#insertion())) return;
-    if (!this.#path.thread.path(signedFrom).some(isBound)) return;
-    await this.#adopt({ ...this.plan, signedFrom: this.length }, []);
+    if (!this.#recollection.differs(this.#insertion())) return NOTHING_DONE;
+    if (!this.#path.thread.path(signedFrom).some(isBound)) return NOTHING_DONE;
+    return this.#enforce({ ...this.plan, signedFrom: this.length }, []);
   }
 
   get #turn(): number {
@@ -392,8 +413,24 @@ export class ThreadHandle<Wire = Message> {
     return sentAt === undefined || now - sentAt > ttlMs;
   }
 
+  /** Compacts whatever the pressure, and again where another writer was faster with a plan that leaves too much. */
+  async #compactTo(
+    mostTokens: number,
+    way: Way,
+    reason: string,
+    options: CompactOptions,
+  ): Promise<Committed> {
+    const forced = { ...options, forced: true };
+    let compaction = await this.#compact(way, reason, forced);
+    for (let tries = 1; compaction.lost === true && tries < MOST_RACES; tries++) {
+      if (this.#builder.tokens <= mostTokens) break;
+      compaction = await this.#compact(way, reason, forced);
+    }
+    return compaction;
+  }
+
   async #compact(
-    way: (setting: Setting, job: Job) => Promise<Compaction>,
+    way: Way,
     reason: string,
     options: CompactOptions & { readonly forced?: boolean },
   ): Promise<Committed> {
@@ -417,10 +454,11 @@ export class ThreadHandle<Wire = Message> {
       options.forced === true ? this.#setting : this.#recollection.calm(this.#setting, this.#turn),
       job,
     );
-    const compaction = made.changed ? await this.#putInForce(made) : made;
+    const compaction: Committed = made.changed ? await this.#putInForce(made) : made;
     if (made.changed) this.#gauge.forgetReported();
     const { tools, clock } = this.#setting;
-    this.#gauge.nextExpiry = nextExpiry(this.#window().tail, tools, clock.now());
+    if (compaction.lost !== true)
+      this.#gauge.nextExpiry = nextExpiry(this.#window().tail, tools, clock.now());
     const afterTokens = this.#builder.tokens;
     const compactedTokens = beforeTokens - afterTokens;
     this.#hear((hooks) =>
@@ -429,25 +467,24 @@ export class ThreadHandle<Wire = Message> {
     return compaction;
   }
 
-  /** Commits what was compacted. A store that fails costs the record of it, never the prompt (A10). */
   async #putInForce(compaction: Compaction): Promise<Committed> {
     const { undid: _, ...plan } = compaction.plan;
-    try {
-      const won = await this.#adopt(plan, compaction.events);
-      this.#recollection.embed((why) =>
-        this.#tell({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
-      );
-      return won ? compaction : { ...compaction, changed: false, lost: true };
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `the plan could not be committed and holds in this process alone: ${why}`;
-      this.#plans.hold(plan);
-      this.#builder = this.#rebuild();
-      return {
-        ...compaction,
-        events: [...compaction.events, this.#tell({ kind: 'warning', message })],
-      };
-    }
+    const { lost, events } = await this.#enforce(plan, compaction.events);
+    if (lost === true) return { ...compaction, changed: false, lost };
+    this.#recollection.embed((why) =>
+      this.#tell({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
+    );
+    return { ...compaction, events: [...compaction.events, ...events] };
+  }
+
+  /** Puts a plan in force, also where the store fails; what there is to tell of that comes back. */
+  async #enforce(plan: Plan, told: readonly CompactionEvent[]): Promise<Step> {
+    const enforced = await this.#plans.enforce(plan, told, this.head);
+    await this.#show();
+    if (enforced.kind === 'lost') return { events: [], lost: true };
+    if (enforced.kind === 'committed') return NOTHING_DONE;
+    const message = `the plan could not be committed and holds in this process alone: ${enforced.why}`;
+    return { events: [this.#tell({ kind: 'warning', message })] };
   }
 
   /** Lets the host hear something. What it does with that is its own affair: its errors do not stop the thread. */
@@ -462,9 +499,14 @@ export class ThreadHandle<Wire = Message> {
   /** Commits a plan. Where another writer was faster, its plan is taken over instead. */
   async #adopt(plan: Plan, events: readonly CompactionEvent[]): Promise<boolean> {
     const won = await this.#plans.commit(plan, events, this.head);
-    if (!won) await this.#path.load(this.plan);
-    this.#builder = this.#rebuild();
+    await this.#show();
     return won;
+  }
+
+  /** The plan in force may be another's, for messages that are not in memory. */
+  async #show(): Promise<void> {
+    await this.#path.load(this.plan);
+    this.#builder = this.#rebuild();
   }
 
   #window(): Window {
