@@ -12,7 +12,7 @@ export const DEMAND_HINT: RegExp = new RegExp(
 /**
  * What a person's sentence demands of the agent from now on, judged by its mood: orders and prohibitions without a
  * subject, modals, limits, budgets, versions, wishes, permissions. What a person says of themselves or of the world ("I
- * don't remember the id", "it never returns") demands nothing, and neither does a question.
+ * don't remember the id", "it never returns") demands nothing, nor does a question that is no order in its form.
  */
 export function demandOf(sentence: string): Kind | undefined {
   if (!DEMAND_HINT.test(sentence)) return undefined;
