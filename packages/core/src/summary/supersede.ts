@@ -16,8 +16,8 @@ export interface Superseded {
  *
  * 1. both give a value to the same thing, in the same words but for the value: "the limit is 500" → "the limit is 800";
  * 2. both speak of the same things in the same words, and one forbids what the other allows or asks for;
- * 3. the later one takes back in words ("no longer", "instead of", "not … any more", "forget") and names all that the
- *    earlier one names.
+ * 3. the later one takes back in words ("no longer", "instead of", ", not 7443", "any more", "forget") and names all
+ *    that the earlier one names.
  */
 export function standingFacts(facts: readonly Fact[]): {
   readonly facts: readonly Fact[];
