@@ -169,6 +169,21 @@ test('what the user typed in short stays, however much the tools say', () => {
   for (const one of said) assert.ok(text.includes(one), one);
 });
 
+test('of an edit the lines that it took away are marked: they would pass for what the file holds', () => {
+  const edit = {
+    path: 'src/theme.ts',
+    old_string: 'const borderColor = chalk.yellow;\nconst titleWidth = 4711;',
+    new_string: 'const borderColor = theme.warning;\nconst titleWidth = measuredWidth();',
+  };
+  const messages = [user('Make the parser faster.'), ...round('edit', edit, 'ok')];
+  const quotes = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
+  const starting = (word: string): readonly boolean[] =>
+    quotes.filter((line) => line.includes(word)).map((line) => line.startsWith('was: '));
+  for (const old of ['chalk.yellow', '4711']) assert.deepEqual(starting(old), [true], old);
+  for (const now of ['theme.warning', 'measuredWidth'])
+    assert.deepEqual(starting(now), [false], now);
+});
+
 test("what a host sends in the user's name is not said by the user", () => {
   const skill =
     'Base directory for this skill: /home/me/skills/plans\n\n# Plans\n\nWrite `docs/plans/first_plan.md` with createPlanFile().';

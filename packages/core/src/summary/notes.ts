@@ -1,6 +1,17 @@
 import { keyOfPath } from './anchor.ts';
 import { hasFailed } from './outcome.ts';
-import { callLine, isSetting, quoted, stretchOf, tells, wordsBeside } from './quote.ts';
+import {
+  callLine,
+  isSetting,
+  isWithin,
+  NO_RANGES,
+  quoted,
+  stretchOf,
+  takenAway,
+  tells,
+  wordsBeside,
+  type Range,
+} from './quote.ts';
 import { VOICE, type Piece, type Segment, type Voice } from './scan.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from './summary.ts';
@@ -18,6 +29,8 @@ const PIECES_PER_ANCHOR = 4;
 const CHARS_PER_ANCHOR = 12;
 const PROSE_BONUS = 1.3;
 const SHORTEST_QUOTE = 4;
+/** Begins a line that an edit took away: without it, it would pass for what the file holds. */
+const GONE = 'was: ';
 /** Of lines that differ in numbers alone so many are quoted. */
 const MOST_ALIKE = 3;
 /** A path alone says little of what is in the file. */
@@ -32,6 +45,8 @@ interface Quote extends Item {
   end: number;
   /** How it reads, once it is settled. */
   body: string | undefined;
+  /** What an edit took away. */
+  readonly gone: boolean;
   /** Its lines that name the file of its heading are left out. */
   below: boolean;
 }
@@ -81,6 +96,7 @@ export class NoteChooser {
   readonly #diffed = new Map<string, string>();
   readonly #diffs = new Map<string, boolean>();
   readonly #said = new Map<string, Speaker>();
+  readonly #taken = new Map<number, readonly Range[]>();
 
   constructor(
     survey: Survey,
@@ -183,6 +199,7 @@ export class NoteChooser {
       start,
       end,
       body: undefined,
+      gone: isWithin(start, this.#takenAway(of)),
       below: false,
       bonus: isProse ? PROSE_BONUS : 1,
       chars: Math.max(8, end - start - 6),
@@ -206,13 +223,14 @@ export class NoteChooser {
     const { anchors } = this.#survey;
     const whole = piece ?? { start: 0, end: segment.text.length, mentions: [], hash: 0 };
     const name = anchors[this.#most(quote.ids)]?.key ?? '';
-    const stretch = stretchOf(segment, whole, name);
+    const stretch = stretchOf(segment, whole, name, this.#takenAway(quote.of));
     quote.below = this.#isToldAbove(quote, stretch.body);
     const body = withoutLinesOf(quote, stretch.body);
     quote.start = stretch.start;
     quote.end = stretch.end;
     quote.body = stretch.body;
-    quote.chars = body.length + MARK_CHARS + INDENT_CHARS * (body.split('\n').length - 1);
+    const below = INDENT_CHARS + (quote.gone ? GONE.length : 0);
+    quote.chars = body.length + MARK_CHARS + below * (body.split('\n').length - 1);
     const isNew =
       body.length >= SHORTEST_QUOTE &&
       tells(body) &&
@@ -372,14 +390,23 @@ export class NoteChooser {
   }
 
   #quote(group: NoteGroup, { text, voice }: Segment, run: Run): string {
-    const { start, end, below, body: read = quoted(text.slice(start, end), voice) } = run;
-    const whole = withoutLinesOf({ group, below }, read);
+    const { start, end, below, gone, body: read = quoted(text.slice(start, end), voice) } = run;
+    const left = withoutLinesOf({ group, below }, read);
+    const whole = gone && left !== '' ? GONE + left.replaceAll('\n', `\n${GONE}`) : left;
     const body = voice === VOICE.tool ? withoutMany(whole, text, this.#listed) : whole;
     const shown = body.split('\n').findLast((line) => line.startsWith(DIFFED));
     const file = shown ?? (this.#isDiff(text, voice) ? changedFile(text, start) : undefined);
     if (body === '' || file === undefined || this.#diffed.get(text) === file) return body;
     this.#diffed.set(text, file);
     return shown === undefined ? `${file}\n${body}` : body;
+  }
+
+  #takenAway(of: number): readonly Range[] {
+    const { segment } = this.#survey.placed[of] as Placed;
+    if (segment.voice !== VOICE.args) return NO_RANGES;
+    let ranges = this.#taken.get(of);
+    if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
+    return ranges;
   }
 
   #isDiff(text: string, voice: Voice): boolean {
@@ -485,6 +512,7 @@ interface Run {
   /** How it reads; undefined where it is made of several. */
   body: string | undefined;
   worth: number;
+  readonly gone: boolean;
   below: boolean;
 }
 
@@ -492,9 +520,10 @@ interface Run {
 function joined(quotes: readonly Quote[]): readonly Run[] {
   const runs: Run[] = [];
   const taken = quotes.filter((quote) => quote.taken).toSorted((a, b) => a.start - b.start);
-  for (const { start, end, body, worth, below } of taken) {
+  for (const { start, end, body, worth, gone, below } of taken) {
     const last = runs.at(-1);
-    if (last === undefined || start > last.end + 1) runs.push({ start, end, body, worth, below });
+    if (last === undefined || start > last.end + 1 || gone !== last.gone)
+      runs.push({ start, end, body, worth, gone, below });
     else {
       last.body = undefined;
       last.end = Math.max(last.end, end);

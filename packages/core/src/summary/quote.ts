@@ -60,6 +60,31 @@ function argumentLine(sent: string): string {
   return margin !== '' && NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
 }
 
+export type Range = readonly [from: number, to: number];
+
+export const NO_RANGES: readonly Range[] = [];
+
+export function isWithin(at: number, ranges: readonly Range[]): boolean {
+  return ranges.some(([from, to]) => at >= from && at < to);
+}
+
+/** How far a text reaches around a place without an end of a range between. */
+function reachAround(at: number, ranges: readonly Range[], length: number): Range {
+  const ends = [0, ...ranges.flat(), length];
+  return [ends.findLast((end) => end <= at) ?? 0, ends.find((end) => end > at) ?? length];
+}
+
+const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;
+
+/** Where the arguments of an edit hold what it takes away. */
+export function takenAway(args: string): readonly Range[] {
+  return Array.from(args.matchAll(OLD), ({ index, 0: { length } }): Range => {
+    let end = index + length;
+    while (end < args.length && args[end] !== '"') end += args[end] === '\\' ? 2 : 1;
+    return [index, end + 1];
+  });
+}
+
 const SETTING =
   /"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit)\w*|replace_?all|run_in_background)":\s?(?:\d+|true|false|null|"\d*")/gi;
 
@@ -164,20 +189,29 @@ export interface Stretch {
 
 const REACH = 180;
 
-/** The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone. */
-export function stretchOf({ text, voice }: Segment, piece: Piece, name: string): Stretch {
+/**
+ * The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone, and
+ * none across the ends of some ranges.
+ */
+export function stretchOf(
+  { text, voice }: Segment,
+  piece: Piece,
+  name: string,
+  ranges: readonly Range[],
+): Stretch {
+  const [first, last] = reachAround(piece.start, ranges, text.length);
   const escaped = isEscaped(text, voice);
   const feed = escaped ? FEED : '\n';
   let { start, end } = piece;
   let body = quoted(text.slice(start, end), voice);
   let words = tellingWords(body);
   for (let tries = 0; tries < 2 && wordsBeside(words, name) < ENOUGH_WORDS; tries++) {
-    const after = text.slice(end, end + REACH);
+    const after = text.slice(end, Math.min(end + REACH, last));
     const next = after.indexOf(feed, 1);
     const to = next < 0 ? after.length : next;
     if (to > 0 && to < REACH && /[A-Za-z]{3}/.test(after.slice(feed.length, to))) end += to;
     else {
-      const before = text.slice(Math.max(0, start - REACH), Math.max(0, start - 1));
+      const before = text.slice(Math.max(first, start - REACH), Math.max(first, start - 1));
       const from = before.lastIndexOf(feed);
       if (from < 0) break;
       start -= before.length + 1 - from - (escaped ? 0 : 1);
