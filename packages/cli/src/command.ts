@@ -109,11 +109,11 @@ const WIDTH = 80;
 /** What every command's exit code means. */
 export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
   ['0', 'Done.'],
+  ['1', 'The work failed: nothing could be written, or a store cannot be reached or is damaged.'],
   [
-    '1',
-    'The work failed: a file is missing, unreadable or damaged, or a store cannot be reached. No output file was touched.',
+    '2',
+    'The command was called wrongly, or its input is missing, unreadable or not what it should be. No output file was touched.',
   ],
-  ['2', 'The command was called wrongly: an unknown command, option or name, or no FILE.'],
 ];
 
 export function commandHelp(command: Command): string {

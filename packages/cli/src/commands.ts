@@ -2,7 +2,15 @@ import packageJson from '../package.json' with { type: 'json' };
 import { runAgentCommand } from './agent-command.ts';
 import { wrap } from './columns.ts';
 import { commandHelp, EXIT_CODES, table, type Command } from './command.ts';
-import { EXIT, InputError, meantBy, tell, UsageError } from './failure.ts';
+import {
+  EXIT,
+  InputError,
+  isSystemError,
+  meantBy,
+  problemOf,
+  tell,
+  UsageError,
+} from './failure.ts';
 
 /** A command in the list; whoever calls it has it loaded. */
 interface Listed {
@@ -116,28 +124,18 @@ async function explain(command: Command, error: unknown): Promise<number> {
     tell(`${error.message}${meant}; see bobbin ${command.name} --help`);
     return EXIT.misused;
   }
+  if (error instanceof InputError) {
+    tell(error.message);
+    return EXIT.misused;
+  }
   // A store's error by its name: loading the class would load every store.
-  if (error instanceof InputError || (error instanceof Error && error.name === 'StoreError')) {
+  if (error instanceof Error && error.name === 'StoreError') {
     tell(error.message);
     return EXIT.failed;
   }
   if (!isSystemError(error)) throw error;
   tell(`${error.path ?? error.syscall}: ${problemOf(error)}`);
   return EXIT.failed;
-}
-
-function problemOf({ code, syscall, message }: NodeJS.ErrnoException): string {
-  if (code === 'EISDIR') return 'is a folder';
-  return code === 'EEXIST' && syscall === 'mkdir' ? 'is not a folder' : withoutCode(message);
-}
-
-/** `ENOENT: no such file or directory, open 'a.json'` without its code and its call. */
-function withoutCode(message: string): string {
-  return message.replace(/^\w+: |, .*$/g, '');
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
 function print(text: string): number {

@@ -1,9 +1,9 @@
 /** What the command ends with. */
 export const EXIT = {
   done: 0,
-  /** The work failed: a file is missing, unreadable or damaged, a store cannot be reached. */
+  /** The work failed: nothing can be written, a store cannot be reached or is damaged. */
   failed: 1,
-  /** The command was called in a way that it does not understand. */
+  /** The command was called in a way that it does not understand, or given what it cannot read. */
   misused: 2,
   /** Written, but over the budget: what may not be compacted alone exceeds it. */
   overBudget: 3,
@@ -44,6 +44,21 @@ export class InputError extends Error {
   constructor(source: string, at: Position | undefined, problem: string) {
     super(`${source}${at === undefined ? '' : `:${at.line}:${at.column}`}: ${problem}`);
   }
+}
+
+/** What a call of the system failed of, in words. */
+export function problemOf({ code, syscall, message }: NodeJS.ErrnoException): string {
+  if (code === 'EISDIR') return 'is a folder';
+  return code === 'EEXIST' && syscall === 'mkdir' ? 'is not a folder' : withoutCode(message);
+}
+
+/** `ENOENT: no such file or directory, open 'a.json'` without its code and its call. */
+function withoutCode(message: string): string {
+  return message.replace(/^\w+: |, .*$/g, '');
+}
+
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
 /** Counted from 1, as editors do. */

@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync, statSync, type Stats } from 'node:fs';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { InputError, positionOf, UsageError } from './failure.ts';
+import { InputError, isSystemError, positionOf, problemOf, UsageError } from './failure.ts';
 
 /** A text from outside and the name by which messages speak of it. */
 export interface TextSource {
@@ -80,12 +80,12 @@ export async function* readLines(source: TextSource): AsyncGenerator<Line> {
   if (line.text.trim() !== '') yield line;
 }
 
-/** What fails is told with the name of the source. */
+/** @throws InputError where it cannot be read. */
 async function* readChunks(source: TextSource): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of source.open()) yield Buffer.from(chunk as Uint8Array);
   } catch (error) {
-    throw Object.assign(error as Error, { path: source.name });
+    throw isSystemError(error) ? new InputError(source.name, undefined, problemOf(error)) : error;
   }
 }
 

@@ -48,7 +48,7 @@ test('help with the name of a command is what its --help prints', async () => {
 });
 
 const EXIT_CODES =
-  /\nExit codes:\n {2}0 {2}Done\.\n {2}1 {2}The work failed: a file is missing, unreadable or damaged, or a store\n {5}cannot be reached\. .*\n {2}2 {2}The command was called wrongly: /;
+  /\nExit codes:\n {2}0 {2}Done\.\n {2}1 {2}The work failed: nothing could be written, or a store .*\n(?: {5}.*\n)? {2}2 {2}The command was called wrongly, or its input is missing, unreadable or not\n/;
 
 const HELP: Readonly<Record<string, string>> = {
   compact: 'format preset model window budget counter instructions artifacts out json jsonl help',

@@ -157,7 +157,7 @@ test('a bad file leaves the output file untouched', async (t) => {
   );
   writeFileSync(join(home, 'out.json'), 'precious');
   assert.deepEqual(await here(['compact', 'bad.json', '--out', 'out.json'], { cwd: home }), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr:
       'bobbin: bad.json:2:27: messages[1].content: must be a string or a list of parts, is 3\n',
@@ -203,7 +203,7 @@ for (const [input, place, problem] of BAD) {
   const name = typeof input === 'string' ? JSON.stringify(input.slice(0, 40)) : 'bytes';
   test(`bad input is told in one line with its place: ${name}`, async () => {
     assert.deepEqual(await here(['compact'], { stdin: input }), {
-      status: 1,
+      status: 2,
       stdout: '',
       stderr: `bobbin: stdin:${place}: ${problem}\n`,
     });
@@ -213,19 +213,19 @@ for (const [input, place, problem] of BAD) {
 test('a file that cannot be read or written is told in one line', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 'a.json'), '[]');
-  for (const [args, line] of [
-    [['none.json'], 'none.json: no such file or directory'],
-    [['.'], '.: is a folder'],
-    [['a.json', '--out', 'no/out.json'], 'no/out.json: no such file or directory'],
-    [['a.json', '--out', '.'], '.: is a folder'],
-    [['a.json', '--artifacts', 'a.json'], 'a.json: is not a folder'],
-    [['a.json', '--artifacts', 'a.json/x'], 'a.json: is not a folder'],
+  for (const [status, args, line] of [
+    [2, ['none.json'], 'none.json: no such file or directory'],
+    [2, ['.'], '.: is a folder'],
+    [1, ['a.json', '--out', 'no/out.json'], 'no/out.json: no such file or directory'],
+    [1, ['a.json', '--out', '.'], '.: is a folder'],
+    [1, ['a.json', '--artifacts', 'a.json'], 'a.json: is not a folder'],
+    [1, ['a.json', '--artifacts', 'a.json/x'], 'a.json: is not a folder'],
     ...(existsSync('/proc/self')
-      ? [[['a.json', '--artifacts', '/proc/x'], '/proc/x: no such file or directory'] as const]
+      ? [[1, ['a.json', '--artifacts', '/proc/x'], '/proc/x: no such file or directory'] as const]
       : []),
   ] as const)
     assert.deepEqual(await bobbin(['compact', ...args], { cwd: home }), {
-      status: 1,
+      status,
       stdout: '',
       stderr: `bobbin: ${line}\n`,
     });
@@ -259,7 +259,7 @@ test('--out writes to what is no file without putting a file in its place', (t) 
 test('a role that no format knows is told with its place and the one that is near', async () => {
   const stdin = '[{"role":"user","content":"a"},\n {"role":"assistent","content":"b"}]';
   assert.deepEqual(await here(['compact'], { stdin }), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr:
       'bobbin: stdin:2:10: messages[1].role: must be one of system, developer, user, assistant, tool, function, is "assistent" (did you mean assistant?)\n',
@@ -340,7 +340,7 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
     assert.ok(large.some(({ role, content }) => role === 'tool' && content === shown.stdout));
   }
   assert.deepEqual(await here(['artifact', 'moved out', 'abc'], { cwd: home }), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr: 'bobbin: moved out: holds no artifact abc\n',
   });

@@ -117,7 +117,7 @@ test('import takes a session over from a file or from stdin; what cannot be read
     ['broken.jsonl', ':3:1: line 3: must be a JSON object'],
   ] as const)
     assert.deepEqual(await bobbin(['import', file], around), {
-      status: 1,
+      status: 2,
       stdout: '',
       stderr: `bobbin: ${file}${problem}\n`,
     });
@@ -128,7 +128,7 @@ test('a session file that breaks off is told with its line', async (t) => {
   const [header] = SESSIONS['pi'] ?? [];
   writeFileSync(join(home, 's.jsonl'), `${JSON.stringify(header)}\n{"type":"mess\n{}\n`);
   assert.deepEqual(await here(['inspect', 's.jsonl'], { cwd: home }), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr: 'bobbin: s.jsonl:2:1: line 2: must be a JSON object\n',
   });

@@ -115,7 +115,7 @@ for (const [line, place] of BAD) {
     });
     assert.deepEqual(
       { status, stdout, stderr },
-      { status: 1, stdout: '', stderr: `bobbin: in.jsonl:${place}\n` },
+      { status: 2, stdout: '', stderr: `bobbin: in.jsonl:${place}\n` },
     );
     assert.equal(readFileSync(join(home, 'out.jsonl'), 'utf8'), 'precious');
     assert.deepEqual(readdirSync(home).toSorted(), ['in.jsonl', 'out.jsonl']);
@@ -124,7 +124,7 @@ for (const [line, place] of BAD) {
 
 test('a session file, whose lines are no conversations, is told to be read otherwise', async () => {
   assert.deepEqual(await here(ARGS, { stdin: '{"type":"session","id":"s1"}\n' }), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr:
       'bobbin: stdin:1:1: must be a list of messages, or an object that holds one as "messages"; a session file is read without --jsonl\n',

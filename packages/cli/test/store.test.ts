@@ -62,13 +62,13 @@ test('a store that is to be read must be there, and nothing is made of what is n
     ])
       assert.deepEqual(
         await here(['store', ...action], { cwd: home }),
-        { status: 1, stdout: '', stderr: `bobbin: ${place}: there is no store\n` },
+        { status: 2, stdout: '', stderr: `bobbin: ${place}: there is no store\n` },
         action.join(' '),
       );
   assert.deepEqual(readdirSync(home), ['photos']);
   await fill(join(home, 'sessions'));
   assert.deepEqual(await here(['store', 'verify', 'sessions', '--tenant', 'typo'], { cwd: home }), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr: 'bobbin: sessions: tenant "typo" has no threads there\n',
   });
@@ -106,7 +106,7 @@ test('migrate says what it did where there was no store', async (t) => {
   assert.deepEqual(readdirSync(home), ['new.db']);
   writeFileSync(join(home, 'x.txt'), 'a note');
   assert.deepEqual(await migrate('x.txt'), {
-    status: 1,
+    status: 2,
     stdout: '',
     stderr: 'bobbin: x.txt: is a file, and neither .db nor .sqlite\n',
   });
