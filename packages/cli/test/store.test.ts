@@ -62,7 +62,7 @@ test('a store that is to be read must be there, and nothing is made of what is n
     ])
       assert.deepEqual(
         await here(['store', ...action], { cwd: home }),
-        { status: 2, stdout: '', stderr: `bobbin: ${place}: there is no store\n` },
+        { status: 1, stdout: '', stderr: `bobbin: ${place}: there is no store\n` },
         action.join(' '),
       );
   assert.deepEqual(readdirSync(home), ['photos']);
