@@ -13,9 +13,8 @@ import {
 } from '@bobbin/core';
 import type { CompactionSettings } from './settings.ts';
 
-/** The most of the window that the reserve and the recent messages may take: the defaults are made for large windows. */
+/** The most of the window that the reserve may take: the default is made for large windows. */
 const RESERVE_SHARE = 0.25;
-const RECENT_SHARE = 0.2;
 /** The most that a summary may take of what it stands for. */
 const SUMMARY_RATIO = 0.5;
 const REHYDRATION_SHARE = 1 / 16;
@@ -28,14 +27,14 @@ export function policyOf(
 ): Policy {
   const policy = policyFor(settings.preset as PresetName | undefined, {
     reserveTokens: reserveOf(settings, windowTokens),
-    keepRecentTokens: Math.min(settings.keepRecentTokens, Math.floor(windowTokens * RECENT_SHARE)),
+    keepRecentTokens: settings.keepRecentTokens,
   });
   if (automatic) return policy;
   const { firstSightShare: _, ...manual } = policy;
   return { ...manual, trigger: when('never', () => false) };
 }
 
-/** The settings' figures, for the window they are used in. */
+/** The settings' figures, the reserve as the window allows it. */
 interface Figures {
   readonly reserveTokens: number;
   readonly keepRecentTokens: number;

@@ -132,7 +132,7 @@ test('B6 E8 one turn that is larger than the window is split, and its beginning 
     script: `
       if (tools.length === 0) return { text: 'SPLIT SUMMARY' };
       const n = Number(lastCall?.args.command?.match(/n=(\\d+)/)?.[1] ?? 0) + 1;
-      if (n > 25) return { text: 'done' };
+      if (n > 40) return { text: 'done' };
       return { calls: [{ tool: 'bash', args: { command: 'n=' + n + '; seq -f "output %g" 1 150' } }] };
     `,
   });

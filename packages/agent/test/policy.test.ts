@@ -32,10 +32,10 @@ test('B5 B19 B20 B24 each preset is itself, with the figures of the settings whe
   for (const [name, policy] of Object.entries(others)) assert.deepEqual(made(name), gist(policy));
 });
 
-test('B3 B5 a window too small for the figures has a quarter as the reserve and keeps a fifth; without auto-compaction nothing triggers', () => {
+test('B3 B5 a window too small for the reserve has a quarter as one; without auto-compaction nothing triggers', () => {
   const small = policyOf({ ...SETTINGS, preset: 'pi' }, 16_000, true);
   assert.deepEqual(small.trigger, { kind: 'reserve', reserveTokens: 4_000 });
-  assert.deepEqual(small.cut, { kind: 'keep-tokens', tokens: 3_200, splitTurns: false });
+  assert.deepEqual(small.cut, { kind: 'keep-tokens', tokens: 5_000, splitTurns: false });
   const { trigger, firstSightShare } = policyOf(SETTINGS, 16_000, false);
   assert.deepEqual([trigger.kind, firstSightShare], ['custom', undefined]);
 });

@@ -151,11 +151,6 @@ test('B5 B24 the trigger is the reserve, also for a window that is smaller than 
     kind: 'reserve',
     reserveTokens: 4_000,
   });
-  assert.deepEqual(policyOf(settings, 16_000, true).cut, {
-    kind: 'keep-tokens',
-    tokens: 3_200,
-    splitTurns: false,
-  });
   assert.deepEqual(budgetOf(settings, 16_000), {
     windowTokens: 16_000,
     outputTokens: 2_000,

@@ -103,6 +103,21 @@ test('B6 never inside a turn, unless the turn alone is larger than the budget', 
   assert.deepEqual(tight, { index: 9, turnStart: 2, split: true });
 });
 
+test('B6 E7 in a small window a third of what system messages leave of the limit stays, never all of it', () => {
+  const talk = 's:100 u a u a u a u a u a u a';
+  const index = (tokens: number, splitTurns: boolean, limitTokens: number): number =>
+    findCut(keepTokens(tokens, splitTurns), items(talk), { targetTokens: 1_000, limitTokens })
+      .index;
+  assert.deepEqual([index(20_000, false, 220), index(20_000, true, 220)], [9, 9], '40 of 120');
+  assert.deepEqual(
+    [index(20, false, 220), index(20, true, 220)],
+    [11, 11],
+    'or what the rule says',
+  );
+  assert.deepEqual([index(20_000, false, 90), index(20_000, true, 90)], [11, 12], 'none left');
+  assert.equal(findCut(keepTokens(20_000, true), items(talk), { targetTokens: 1_000 }).index, 0);
+});
+
 test('D6 the last real messages, forward to a user message; synthetic ones are not counted', () => {
   const talk = 'm u a u c t a u a';
   assert.equal(cut(slidingWindow(2), talk).index, 7);

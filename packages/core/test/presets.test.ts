@@ -147,6 +147,33 @@ test('B20 codex: the newest user messages up to 20 000 tokens, the summary behin
   assert.notEqual(firedBecause(trigger, { ...check, tokens: most + 1 }), undefined);
 });
 
+test('B20 B24 E10 where a window is smaller than what is to stay, history still becomes a summary', async () => {
+  for (const preset of [pi(), pi({ splitTurns: true }), codex(), timeline()]) {
+    for (const systemTokens of [10, 5_000, 9_000]) {
+      const watched = await WatchedThread.open({ preset, counter, window: 16_000 });
+      await watched.append(system(padded('s', systemTokens)), user('Rebuild the gear box.'));
+      for (let i = 0; i < 40; i++) {
+        await watched.append(assistant(padded(`a${i}`, 200)), user(padded(`u${i}`, 200)));
+        const { plan } = await watched.prompt();
+        const at = `${preset.name}, ${systemTokens} of system, turn ${i}`;
+        for (const { kind } of plan.records) assert.equal(kind, 'summarize', at);
+      }
+      const summary = currentSummary(watched.handle.plan);
+      assert.equal(summary?.summary.task, 'Rebuild the gear box.');
+    }
+  }
+});
+
+test('B24 in a window of 200 000 the newest 20 000 tokens stay, as pi says', async () => {
+  const watched = await WatchedThread.open({ preset: pi(), counter, window: 200_000 });
+  await watched.append(system(padded('s', 30_000)));
+  for (let i = 0; i < 80; i++)
+    await watched.append(user(padded(`u${i}`, 1_000)), assistant(padded(`a${i}`, 1_000)));
+  const { compacted, plan } = await watched.prompt();
+  assert.equal(compacted, true);
+  assert.equal(watched.handle.length - plan.start, 20);
+});
+
 test('B20 codex: an absolute limit for the model fires too', () => {
   const { trigger } = codex({ autoCompactTokens: 180_000 });
   assert.equal(firedBecause(trigger, { ...check, tokens: 179_999 }), undefined);

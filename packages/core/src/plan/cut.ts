@@ -65,6 +65,8 @@ export interface Cut {
 export interface CutLimits {
   /** The size that the ladder aims at: a single turn above it must be split. */
   readonly targetTokens: number;
+  /** What no prompt may exceed: a number of tokens to keep is at most a third of it. No bound where absent. */
+  readonly limitTokens?: number;
 }
 
 export function findCut(rule: CutRule, items: readonly CutItem[], limits: CutLimits): Cut {
@@ -75,10 +77,12 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
   switch (rule.kind) {
     case 'keep-messages':
       return keepMessages(items, rule.messages);
-    case 'keep-tokens':
+    case 'keep-tokens': {
+      const tokens = Math.min(rule.tokens, mostKept(items, limits));
       return rule.splitTurns
-        ? keepTokens(items, rule.tokens)
-        : keepTokensWhole(items, rule.tokens, limits.targetTokens);
+        ? keepTokens(items, tokens)
+        : keepTokensWhole(items, tokens, limits.targetTokens);
+    }
     case 'keep-share':
       return keepTokens(items, Math.floor(limits.targetTokens * rule.share));
     case 'beside-summary':
@@ -137,6 +141,19 @@ function keepTokens(items: readonly CutItem[], tokens: number): number {
   for (let i = reached; i > 0; i--) if (isCutPoint(items[i] as CutItem)) return i;
   return 0;
 }
+
+/**
+ * The most that a number of tokens to keep may stand for: figures are made for large windows, and in a small one the
+ * rest must have room for a summary.
+ */
+export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits): number {
+  if (limitTokens === undefined) return Number.POSITIVE_INFINITY;
+  let room = limitTokens;
+  for (const { message, tokens } of items) if (message.role === 'system') room -= tokens;
+  return Math.max(0, Math.floor(room * MOST_KEPT_SHARE));
+}
+
+const MOST_KEPT_SHARE = 1 / 3;
 
 /** What may be kept beside a summary, in tokens. */
 export function besideSummary(

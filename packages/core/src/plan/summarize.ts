@@ -3,7 +3,7 @@ import { spanOf } from '../thread/span.ts';
 import type { Kept } from '../summary/extract.ts';
 import { fitSummary } from '../summary/render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../summary/summary.ts';
-import { describeCut } from './cut.ts';
+import { describeCut, mostKept } from './cut.ts';
 import { isSeatAction, type Draft, type Entry } from './draft.ts';
 import { anAmount, aShare, optionsOf, wholeFrom } from './kind.ts';
 import type { PlanRecord, SummarizeRecord } from './plan.ts';
@@ -244,7 +244,7 @@ const LONGEST_NUMBERS_TOKENS = 4;
 function newestUserMessages(situation: Situation, keepTokens: number): ReadonlySet<Entry> {
   const { draft, cut } = situation;
   const held = new Set<Entry>();
-  let left = keepTokens;
+  let left = Math.min(keepTokens, mostKept(draft.entries, situation));
   for (let i = cut.index - 1; i >= 0 && left > 0; i--) {
     const entry = draft.entries[i] as Entry;
     if (!startsTurn(entry.message) || draft.isGone(entry)) continue;
