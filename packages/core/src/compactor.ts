@@ -8,13 +8,13 @@ import type { ToolPolicies } from './plan/durability.ts';
 import { rewritePays } from './plan/economics.ts';
 import { firstSight } from './plan/first-sight.ts';
 import { expired } from './plan/hide.ts';
-import { LAST_RESORT } from './plan/ladder.ts';
+import { LAST_RESORT, QUIET } from './plan/ladder.ts';
 import { startsTurn } from './thread/message.ts';
 import { SHORTENS_PINS } from './plan/squeeze.ts';
 import type { Plan, PlanRecord } from './plan/plan.ts';
 import type { Policy } from './plan/policy.ts';
 import type { Hands, Proposal, Situation, Strategy } from './plan/strategy.ts';
-import { firedBecause, mustAct, type Check } from './plan/trigger.ts';
+import { firedBecause, firesOnFloor, mustAct, type Check, type Extent } from './plan/trigger.ts';
 import type { Window } from './plan/window.ts';
 import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from './ports.ts';
 import type { CacheLimits } from './prompt/cache-points.ts';
@@ -80,30 +80,43 @@ export type Decision =
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'compact'; readonly reason: string };
 
+/** What is known of the prompt beside its figures. */
+export interface Since {
+  /** The provider's cache has expired. */
+  readonly cold: boolean;
+  /** Nothing was said since the plan was made. */
+  readonly settled: boolean;
+  /** What the last compaction left, or what none may touch where that is more. */
+  readonly floor: Extent;
+}
+
 /**
- * Whether to compact now: the trigger decides, the economics may postpone, and what no longer fits must be compacted.
- * Where nothing was said since the plan was made, the trigger has had its answer.
+ * Whether to compact now: the trigger decides, hysteresis and economics may postpone, and what no longer fits must be
+ * compacted. Where nothing was said since the plan was made, the trigger has had its answer.
  */
 export function decide(
   setting: Setting,
   check: Check,
   plan: Plan,
-  { cold, settled }: { readonly cold: boolean; readonly settled: boolean },
+  { cold, settled, floor }: Since,
 ): Decision {
   if (mustAct(check))
     return {
       kind: 'compact',
       reason: `${check.tokens} tokens > limit ${messageLimit(check.budget)}`,
     };
-  const reason = firedBecause(setting.policy.trigger, check);
+  const { trigger, economics, targetShare, stop } = setting.policy;
+  const reason = firedBecause(trigger, check);
   if (reason === undefined || settled || plan.undid !== undefined) return { kind: 'rest' };
-  const { economics, targetShare } = setting.policy;
+  const target = Math.floor(messageLimit(check.budget) * targetShare);
+  if (stop === 'at-target' && check.tokens <= target) return { kind: 'rest' };
+  if (firesOnFloor(trigger, check, floor))
+    return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
   if (economics === undefined) return { kind: 'compact', reason };
-  const target = messageLimit(check.budget) * targetShare;
   const pays = rewritePays({
     prices: economics.prices,
     tokensBehind: check.tokens,
-    tokensFreed: check.tokens - target,
+    tokensFreed: check.tokens - Math.max(target, floor.tokens),
     requestsToCome: economics.requestsToCome,
     cold,
   });
@@ -169,10 +182,12 @@ class Run {
       this.#target(),
       this.#setting.policy.stop === 'at-target',
     );
+    const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
+    const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
+    if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     this.#giveBack();
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
-    const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
     for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
       // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
@@ -259,6 +274,13 @@ class Run {
       this.#draft.restore(entry);
       this.#tell({ kind: 'restored', span, tokens });
     }
+  }
+
+  /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
+  #quietTokens(): number {
+    const pins = this.#draft.entries.filter(({ pinned }) => pinned);
+    const pinTokens = pins.reduce((sum, entry) => sum + this.#draft.cost(entry), 0);
+    return this.#limit - Math.min(this.#headroom(), Math.max(0, this.#limit - pinTokens) / 2);
   }
 
   /** What the last resort frees beyond the limit, so that the next message does not need it again. */
@@ -388,7 +410,8 @@ class Run {
       tokensBefore: this.#before,
       sent: this.#job.sent,
     };
-    return this.#draft.finish(made);
+    const plan = this.#draft.finish(made);
+    return this.#job.onlyLadder === true ? plan : { ...plan, climbedAt: plan.threadVersion };
   }
 
   /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */

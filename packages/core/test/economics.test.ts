@@ -41,7 +41,7 @@ test('decision 4 a rewrite pays just above that share, and always on a cold cach
 
 test('decision 4 soft pressure waits for a rewrite to pay, hard pressure does not', async () => {
   let now = 0;
-  const preset: Policy = { ...ladder, targetShare: 0.8 };
+  const preset: Policy = { ...ladder, targetShare: 0.55 };
   const watched = await WatchedThread.open({
     preset,
     counter: chars4(),

@@ -340,7 +340,7 @@ export class ThreadHandle<Wire = Message> {
       yield this.#compact(compactExpired, 'time to live is over', options);
     if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
       yield this.#compact(compactFirstSight, 'a large new result', options);
-    const since = { cold: this.#isCold(now), settled };
+    const since = { cold: this.#isCold(now), settled, floor: this.#builder.floor };
     const decision = decide(this.#setting, this.#check(), this.plan, since);
     if (decision.kind === 'postpone')
       yield { events: [this.#tell({ kind: 'postponed', reason: decision.reason })] };
@@ -397,12 +397,10 @@ export class ThreadHandle<Wire = Message> {
   }
 
   #check(): Check {
-    const tokens = this.#builder.tokens;
+    const { extent } = this.#builder;
     return {
-      tokens,
-      contextTokens: this.#gauge.reportedTokens ?? tokens + besideMessages(this.#setting),
-      messages: this.#builder.messages.length,
-      turns: this.#builder.landmarks.turns.length,
+      ...extent,
+      contextTokens: this.#gauge.reportedTokens ?? extent.tokens + besideMessages(this.#setting),
       budget: this.#setting.budget,
     };
   }

@@ -299,7 +299,8 @@ function toEntries(
   return entries;
 }
 
-function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
+/** True for what no compaction may touch, whatever else is said. */
+export function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
   const { message } = node;
   return (
     pins.has(node.id) ||

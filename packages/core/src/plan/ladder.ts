@@ -19,3 +19,9 @@ export const LAST_RESORT: readonly Strategy[] = [
   drop({ reach: 'everything' }),
   squeeze({ reach: 'pins', floorTokens: 0 }),
 ];
+
+/** What follows a ladder under hard pressure where it leaves a prompt that only just fits. Pins stay as they are. */
+export const QUIET: readonly Strategy[] = [
+  squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
+  drop({ reach: 'target' }),
+];

@@ -106,6 +106,8 @@ export interface Plan {
   readonly signedFrom: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** The length of the path when the whole ladder last ran: what is shown of it could not be freed then. */
+  readonly climbedAt?: number;
   readonly warnings: readonly string[];
   /** The version that an undo took back: soft pressure alone does not compact again. */
   readonly undid?: number;

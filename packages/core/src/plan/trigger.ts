@@ -2,15 +2,19 @@ import type { Budget } from '../tokens/budget.ts';
 import { messageLimit, softLimit } from '../tokens/budget.ts';
 import { aFunction, anAmount, aShare, aText, listOf, maybe, variant, type Kind } from './kind.ts';
 
-/** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
-export interface Check {
-  /** What the prompt's messages cost now. */
+/** How much a prompt holds. */
+export interface Extent {
+  /** What the prompt's messages cost. */
   readonly tokens: number;
-  /** What the provider reported for the whole request, with the rest estimated; `tokens` where nothing was reported. */
-  readonly contextTokens: number;
   readonly messages: number;
   /** Real user messages of the root branch in the prompt. */
   readonly turns: number;
+}
+
+/** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
+export interface Check extends Extent {
+  /** What the provider reported for the whole request, with the rest estimated; `tokens` where nothing was reported. */
+  readonly contextTokens: number;
   readonly budget: Budget;
 }
 
@@ -20,7 +24,7 @@ export type Trigger =
   | { readonly kind: 'soft-limit' }
   /** System and messages together above a share of the window (E2). */
   | { readonly kind: 'window-share'; readonly share: number }
-  /** The context leaves less than a reserve of the window (B5). */
+  /** The context leaves less than a reserve of the window (B5); one made for larger windows is half of a small one. */
   | { readonly kind: 'reserve'; readonly reserveTokens: number }
   /** At least a number of tokens (D4), and, where `messages` is given, more messages than that (A5). */
   | { readonly kind: 'tokens'; readonly atLeast: number; readonly messages?: number }
@@ -70,7 +74,8 @@ export function firedBecause(trigger: Trigger, check: Check): string | undefined
       return sent > most ? `${sent} tokens > ${trigger.share} of the window (${most})` : undefined;
     }
     case 'reserve': {
-      const most = budget.windowTokens - trigger.reserveTokens;
+      const { windowTokens } = budget;
+      const most = Math.max(windowTokens - trigger.reserveTokens, Math.floor(windowTokens / 2));
       return contextTokens > most
         ? `context ${contextTokens} > window − reserve (${most})`
         : undefined;
@@ -104,4 +109,20 @@ function firstReason(triggers: readonly Trigger[], check: Check): string | undef
 /** True where the messages no longer fit at all: compaction must act, whatever the trigger says. */
 export function mustAct(check: Check): boolean {
   return check.tokens > messageLimit(check.budget);
+}
+
+/** What has to come on top of what the last compaction left before soft pressure compacts again. */
+const QUIET_SHARE = 0.2;
+
+/**
+ * True where a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
+ * compaction would free little, and the next message would ask for another (DESIGN decision 4, hysteresis).
+ */
+export function firesOnFloor(trigger: Trigger, check: Check, floor: Extent): boolean {
+  const more = (figure: number): number => Math.ceil(figure * (1 + QUIET_SHARE));
+  const tokens = more(floor.tokens);
+  if (check.tokens >= tokens) return false;
+  const contextTokens = check.contextTokens + tokens - check.tokens;
+  const soon = { tokens, contextTokens, messages: more(floor.messages), turns: more(floor.turns) };
+  return firedBecause(trigger, { ...check, ...soon }) !== undefined;
 }

@@ -14,11 +14,12 @@ import {
 import type { Node } from '../thread/thread.ts';
 import { Seats } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { isSeatAction } from '../plan/draft.ts';
+import { isPinned, isSeatAction } from '../plan/draft.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
 import { pointerMessage, summaryMessages } from '../plan/replacement.ts';
 import { seated, type SeatAction } from '../plan/seat.ts';
+import type { Extent } from '../plan/trigger.ts';
 import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
@@ -47,7 +48,10 @@ export class PromptBuilder {
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
   readonly #seats = new Seats();
+  readonly #pins: ReadonlySet<MessageId>;
   #round: Node[] = [];
+  #pinnedTokens = 0;
+  #left: Extent | undefined;
   #tokens = 0;
   #inRound = false;
   #lastRole: Role | undefined;
@@ -58,6 +62,7 @@ export class PromptBuilder {
     this.#counter = counter;
     this.#actions = actions(plan);
     this.#summaries = plan.records.filter((record) => record.kind === 'summarize');
+    this.#pins = new Set(plan.pins);
   }
 
   get messages(): readonly PromptMessage[] {
@@ -72,8 +77,23 @@ export class PromptBuilder {
     return { turns: this.#turns, rounds: this.#rounds };
   }
 
+  get extent(): Extent {
+    return {
+      tokens: this.#tokens,
+      messages: this.#messages.length,
+      turns: this.#turns.length,
+    };
+  }
+
+  /** What the last compaction left, as it is counted now, or the pins alone where those cost more. */
+  get floor(): Extent {
+    const left = this.#left ?? this.extent;
+    return { ...left, tokens: Math.max(left.tokens, this.#pinnedTokens) };
+  }
+
   /** Takes the next message of the window: carried ones first, then the path from the plan's start on. */
   push(node: Node): void {
+    if (node.index >= (this.#plan.climbedAt ?? 0)) this.#left ??= this.extent;
     this.#showSummaries(node.index);
     if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
     const action = this.#actions.get(node.id);
@@ -151,6 +171,12 @@ export class PromptBuilder {
   }
 
   #emitNode(node: Node): void {
+    const before = this.#tokens;
+    this.#emitSeated(node);
+    if (isPinned(node, this.#pins)) this.#pinnedTokens += this.#tokens - before;
+  }
+
+  #emitSeated(node: Node): void {
     const action = this.#actions.get(node.id);
     if (isSeat(action)) {
       this.#emit(seated(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
