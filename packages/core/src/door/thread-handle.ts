@@ -213,7 +213,7 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
-  /** Takes the last compaction back; pins stay. False where there is none. The next one waits until nothing else fits. */
+  /** Takes the last compaction back; pins stay. False where there is none. The next waits until the prompt no longer fits. */
   undo(): Promise<boolean> {
     return this.#exclusively(async () => {
       await this.#plans.settle(this.head);
