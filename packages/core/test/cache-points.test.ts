@@ -74,17 +74,18 @@ test('E13 round N−4 is there from the fifth round on', async () => {
   assert.deepEqual(await points([...talk, user('C'), assistant('done C')]), [2, 7, 9], 'five');
 });
 
+async function pointsBehind(systemTokens: number, toolTokens: number): Promise<readonly number[]> {
+  const watched = await WatchedThread.open({
+    cacheLimits: { markers: 3, minimumTokens: 4_096 },
+    counter: chars4(),
+    budget: budget({ systemTokens, toolTokens }),
+  });
+  await watched.append(...turn('A'), user('next'));
+  return (await watched.prompt()).prompt.cachePoints;
+}
+
 test('E13 tools and system prompt stand in the prefix that has to reach the minimum', async () => {
-  const beside = async (systemTokens: number, toolTokens: number): Promise<readonly number[]> => {
-    const watched = await WatchedThread.open({
-      cacheLimits: { markers: 3, minimumTokens: 4_096 },
-      counter: chars4(),
-      budget: budget({ systemTokens, toolTokens }),
-    });
-    await watched.append(...turn('A'), user('next'));
-    return (await watched.prompt()).prompt.cachePoints;
-  };
-  assert.deepEqual(await beside(0, 0), []);
-  assert.deepEqual(await beside(3_096, 1_000), [3, 4]);
-  assert.deepEqual(await beside(3_000, 1_000), [], 'not yet');
+  assert.deepEqual(await pointsBehind(0, 0), []);
+  assert.deepEqual(await pointsBehind(3_096, 1_000), [3, 4]);
+  assert.deepEqual(await pointsBehind(3_000, 1_000), [], 'not yet');
 });

@@ -119,10 +119,13 @@ const QUIET_SHARE = 0.2;
  * compaction would free little, and the next message would ask for another (DESIGN decision 4, hysteresis).
  */
 export function firesOnFloor(trigger: Trigger, check: Check, floor: Extent): boolean {
-  const more = (figure: number): number => Math.ceil(figure * (1 + QUIET_SHARE));
   const tokens = more(floor.tokens);
   if (check.tokens >= tokens) return false;
   const contextTokens = check.contextTokens + tokens - check.tokens;
   const soon = { tokens, contextTokens, messages: more(floor.messages), turns: more(floor.turns) };
   return firedBecause(trigger, { ...check, ...soon }) !== undefined;
+}
+
+function more(figure: number): number {
+  return Math.ceil(figure * (1 + QUIET_SHARE));
 }
