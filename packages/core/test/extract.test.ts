@@ -203,6 +203,20 @@ test("what a host sends in the user's name is not said by the user", () => {
   assert.deepEqual(of('go on then'), ['user']);
 });
 
+test('of tests that passed the first few are told, of those that failed nearly all', () => {
+  const ran = (mark: string): readonly string[] =>
+    Array.from({ length: 12 }, (_, i) => `${mark} src/orders/module_${i}.test.ts`);
+  const output = [...ran('PASS'), ...ran('FAIL').map((line) => line.replace('module', 'broken'))];
+  const messages = [
+    user('Make the parser faster.'),
+    ...round('bash', { command: 'jest' }, output.join('\n')),
+  ];
+  const quotes = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
+  const count = (mark: string): number => quotes.filter((line) => line.startsWith(mark)).length;
+  assert.equal(count('PASS'), 3);
+  assert.ok(count('FAIL') > 10, `${count('FAIL')} of 12`);
+});
+
 test('what the prompt shows anyway is not quoted again', () => {
   const [first, ...nodes] = nodesOf(
     user('The id is BUILD_7731_ALPHA.'),

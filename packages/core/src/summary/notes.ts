@@ -475,11 +475,14 @@ function withoutLinesOf({ group, below }: Pick<Quote, 'group' | 'below'>, body: 
 
 const SMALL_NUMBER = /(?<![\w.])\d{1,3}(?![\w.])/g;
 
+/** What passed is told by its first few. */
+const PASSED = /^\W*(?:PASS|ok|✓|✔|√)(?=\W)/;
+
 type Alike = Map<unknown, Map<string, number>>;
 
 /** True for one of the first lines of a text that are alike but for numbers so small that nobody looks for them. */
 function isAmongFirst(line: string, of: unknown, alike: Alike): boolean {
-  const kind = line.replace(SMALL_NUMBER, '#');
+  const kind = line.replace(PASSED.test(line) ? /\S+/g : SMALL_NUMBER, '#');
   if (kind === line) return true;
   const counts = alike.get(of) ?? new Map<string, number>();
   alike.set(of, counts);
