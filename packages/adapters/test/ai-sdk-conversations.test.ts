@@ -522,11 +522,10 @@ test('C14 the schemas of tools are counted whatever they are written in', async 
   );
   const without = aiSdkBobbin({ window: 8_000, tools: { look: {} } });
   const { messages } = await without.prepareStep({ messages: talkOf('alice'), steps: [] });
-  assert.deepEqual(
-    fitted.map(size),
-    fitted.map(() => size(fitted[0])),
-  );
-  assert.ok(size(fitted[0]) < size(messages), `${size(fitted[0])} ${size(messages)}`);
+  const sizes = fitted.map(size);
+  // JSON Schema names its dialect, which costs a few tokens.
+  assert.ok(Math.max(...sizes) - Math.min(...sizes) < 20, sizes.join(' '));
+  assert.ok(Math.max(...sizes) < size(messages) - 200, `${sizes.join(' ')} ${size(messages)}`);
 });
 
 /** How often messages of a list are looked into in a step, beside so many other conversations. */

@@ -38,6 +38,7 @@ test('C14 on LangChain the schemas of tools are counted whatever they are writte
     shownWith(z4.toJSONSchema(query) as Schema),
   ]);
   const without = await shownWith(z4.object({ query: z4.string() }));
-  assert.deepEqual(new Set(sizes).size, 1, sizes.join(' '));
-  assert.ok((sizes[0] ?? 0) < without, `${sizes[0]} ${without}`);
+  // JSON Schema names its dialect, which costs a few tokens.
+  assert.ok(Math.max(...sizes) - Math.min(...sizes) < 20, sizes.join(' '));
+  assert.ok(Math.max(...sizes) < without - 200, `${sizes.join(' ')} ${without}`);
 });

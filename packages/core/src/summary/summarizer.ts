@@ -44,7 +44,8 @@ const SMALL_CHARS = 2_000;
 /** Why a summary must not be stored, or undefined where it may. */
 export function refusal(summary: Summary, request?: SummaryRequest): string | undefined {
   const misshapen = misshape(summary);
-  if (misshapen !== undefined) return `the summary is off its schema: ${misshapen}`;
+  if (misshapen !== undefined)
+    return `the summary is off its schema: ${misshapen}; return proseSummary(text, request), or a whole Summary`;
   const says = summary.prose?.trim() ?? '';
   const hasData = LISTS.some((list) => summary[list].length > 0);
   const inBrief = [summary.task, summary.currentTask, summary.splitTurn?.text].join('');
