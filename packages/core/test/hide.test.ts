@@ -1,7 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chars4, ladder, messagesOnly, type BobbinOptions, type Message } from '@bobbin/core';
-import { assistant, call, result, round, user, WatchedThread, withMeta } from '@bobbin/testing';
+import {
+  chars4,
+  clear,
+  codex,
+  ladder,
+  messagesOnly,
+  tokenCount,
+  type BobbinOptions,
+  type Message,
+} from '@bobbin/core';
+import {
+  assistant,
+  call,
+  result,
+  resultPart,
+  round,
+  user,
+  WatchedThread,
+  withMeta,
+} from '@bobbin/testing';
 
 let now = 0;
 const options: BobbinOptions = {
@@ -100,4 +118,82 @@ test('E1 hiding comes back with an undo', async () => {
   await watched.prompt();
   assert.equal(await watched.handle.undo(), true);
   assert.equal(watched.handle.plan.hides.length, 0);
+});
+
+test('E1 what is carried past a compaction expires like the rest, also in another process', async () => {
+  const weather = withMeta(user('the weather is sunny'), {
+    time: 0,
+    ttlMs: 1_000,
+    replacement: '[stale]',
+  });
+  const steps = Array.from({ length: 8 }, (_, i) => assistant(`step ${i} ${'word '.repeat(200)}`));
+  const preset = { ...codex({ keepUserTokens: 5_000 }), trigger: tokenCount(1_500) };
+  for (const goesOn of [async () => undefined, (watched: WatchedThread) => watched.reopen()]) {
+    now = 0;
+    const watched = await WatchedThread.open({ ...options, preset });
+    await watched.append(weather, ...steps, user('next'));
+    const { plan } = await watched.prompt();
+    assert.deepEqual(
+      plan.carried.map(({ index }) => index),
+      [0],
+    );
+    await goesOn(watched);
+    now = 1_001;
+    assert.equal((await watched.lines())[0], '0 user (hide) "[stale]"');
+  }
+});
+
+test('E1 a result of which an excerpt is shown expires all the same', async () => {
+  const tools = { ls: { ttlMs: 1_000, replacement: '[stale]' } };
+  const long = { ...result(ls, 'STALE DATA '.repeat(2_000)), meta: { time: 0 } };
+  now = 0;
+  const watched = await WatchedThread.open({ ...options, budget: messagesOnly(8_000), tools });
+  await watched.append(user('list'), assistant(ls), long);
+  const { plan } = await watched.prompt();
+  assert.deepEqual(
+    plan.records.map(({ kind }) => kind),
+    ['externalize'],
+  );
+  await watched.append(assistant('ok'), user('and?'));
+  now = 1_001;
+  assert.equal((await watched.lines())[2], '2 tool (hide) answers #c1 "[stale]"');
+  assert.deepEqual(watched.handle.plan.records, []);
+});
+
+test('E1 a result that was cleared expires all the same, and the key fields of another stay', async () => {
+  const tools = {
+    price: { ttlMs: 1_000, replacement: '[an old price]', durability: 'ephemeral' as const },
+    ls: { durability: 'ephemeral' as const },
+  };
+  const preset = { ...ladder, ladder: [clear()], trigger: tokenCount(1), targetShare: 0.001 };
+  const price = call('price', {}, 'c2');
+  now = 0;
+  const watched = await WatchedThread.open({ ...options, preset, tools });
+  await watched.append(
+    user('list'),
+    assistant(ls, price),
+    withMeta(
+      {
+        role: 'tool',
+        parts: [
+          resultPart(price, '7 '.repeat(300), { keyFields: { id: 7 } }),
+          resultPart(ls, 'a '.repeat(300), { keyFields: { total: 300 } }),
+        ],
+      },
+      { time: 0 },
+    ),
+    ...round('ls', { path: '/b' }, 'x '.repeat(300), { keyFields: { total: 3 } }),
+    assistant('so'),
+    ...round('ls', { path: '/c' }, 'y'),
+    user('and?'),
+  );
+  const cleared = (await watched.prompt()).plan.records;
+  assert.deepEqual(
+    cleared.map(({ kind }) => kind),
+    ['clear', 'clear'],
+  );
+  now = 1_001;
+  const { plan } = await watched.prompt();
+  assert.deepEqual(plan.records, cleared.slice(1));
+  assert.match((await watched.lines())[2] ?? '', /^2 tool \(hide\) answers #c2 "\[an old price\]"/);
 });

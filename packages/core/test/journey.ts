@@ -13,6 +13,7 @@ import {
   type ThreadHandle,
   type ThreadId,
 } from '@bobbin/core';
+import { DISK_FULL, RoughStore } from './rough-store.ts';
 import {
   expectLawful,
   playOutcome,
@@ -32,9 +33,13 @@ export interface Travelled {
   readonly compactions: number;
 }
 
+/** Every so many journeys go through a store that fails, on which others write. */
+const ROUGH = 8;
+
 /**
  * Drives the door through a random case: messages come in batches, a prompt is asked for between, hosts compact, pin,
- * undo, come back in another process, resend everything or turn off onto a fork. Every prompt must be lawful.
+ * undo, come back in another process, resend everything or turn off onto a fork. Every prompt must be lawful, also where
+ * the store fails or another writer is faster.
  */
 export async function travel(
   seed: number,
@@ -53,7 +58,8 @@ export async function travel(
 abstract class Journey implements Travelled {
   readonly case: RandomCase;
   readonly random: Random;
-  readonly store: Store = memoryStore();
+  readonly rough: RoughStore | undefined;
+  readonly store: Store;
   /** A host's summarizer, or none: then every prompt is the same each time it is asked for. */
   readonly summarizer: Summarizer | undefined;
   sent: SentPrompt[] = [];
@@ -64,12 +70,20 @@ abstract class Journey implements Travelled {
   constructor(given: RandomCase, random: Random) {
     this.case = given;
     this.random = random;
+    if (given.seed % ROUGH === 0)
+      this.rough = new RoughStore(seededRandom(given.seed ^ 0x2545_f491), (inner) =>
+        this.meet(inner),
+      );
+    this.store = this.rough?.store ?? memoryStore();
     this.summarizer = random.chance(0.15) ? moody(random) : undefined;
   }
 
   abstract travel(): Promise<void>;
 
-  door(): Bobbin {
+  /** What another writer does before a plan or an event is kept. */
+  async meet(_inner: Store): Promise<void> {}
+
+  door(store: Store = this.store): Bobbin {
     const { policy, budget, rules, counter, tools, cacheLimits } = this.case;
     return createBobbin({
       preset: policy,
@@ -78,7 +92,7 @@ abstract class Journey implements Travelled {
       counter,
       tools,
       cacheLimits,
-      store: this.store,
+      store,
       ...(this.summarizer === undefined ? {} : { summarizer: this.summarizer }),
       clock: { now: () => this.now },
     });
@@ -89,6 +103,7 @@ abstract class Journey implements Travelled {
     fitted: Fitted<Message>,
     lineage: readonly Plan[],
     counter: RandomCase['counter'],
+    tried: readonly Plan[] = this.rough?.tried ?? [],
   ): Promise<void> {
     const { seed, rules, cacheLimits, budget } = this.case;
     this.prompts++;
@@ -102,10 +117,11 @@ abstract class Journey implements Travelled {
       limitTokens: fitted.limitTokens,
       reserveTokens: budget.rehydrationTokens,
       fits: fitted.fits,
-      earlier: [...lineage, ...own],
+      earlier: [...lineage, ...own, ...tried],
       sent: this.sent,
       seed,
     });
+    this.rough?.tried.push(fitted.plan);
     this.sent.push({ length: thread.length, messages: fitted.prompt.messages });
   }
 
@@ -123,7 +139,12 @@ abstract class Journey implements Travelled {
 /** A host that appends to a thread and asks for its prompt. */
 class ThreadJourney extends Journey {
   readonly #mirror = new Thread('journey' as ThreadId);
-  readonly #seen: { version: number; length: number; messages: readonly PromptMessage[] }[] = [];
+  readonly #seen: {
+    plan: Plan;
+    version: number;
+    length: number;
+    messages: readonly PromptMessage[];
+  }[] = [];
   #handle: ThreadHandle | undefined;
 
   async travel(): Promise<void> {
@@ -137,14 +158,40 @@ class ThreadJourney extends Journey {
       for (const message of batch) this.#mirror.append(message);
       await this.#interfere(handle);
       await this.#ask(handle, await handle.prompt());
-      if (this.summarizer === undefined && this.random.chance(0.1)) await this.#askAgain(handle);
+      const repeats = this.summarizer === undefined && this.random.chance(0.1);
+      if (repeats && this.rough === undefined) await this.#askAgain(handle);
     }
-    await this.#lookBack();
+    if (this.rough === undefined) await this.#lookBack();
+    else await this.#settle(this.rough);
+  }
+
+  /** Once its store keeps things again, no compaction is missing in it. */
+  async #settle(rough: RoughStore): Promise<void> {
+    const handle = this.#handle;
+    if (handle === undefined) return;
+    rough.calm();
+    await handle.undo();
+    await this.check(this.#mirror, await handle.prompt(), [], handle.counter, []);
+  }
+
+  override async meet(inner: Store): Promise<void> {
+    const { random } = this;
+    const other = await this.door(inner).thread('journey');
+    const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));
+    const acts = [
+      () => other.undo(),
+      () => other.compact(),
+      () => other.prompt(),
+      async () => node && other.pin(node.id),
+    ];
+    await random.pick(acts)();
   }
 
   /** Now and then another process goes on with the thread. */
   async #onwards(): Promise<ThreadHandle> {
-    if (this.#handle === undefined || this.random.chance(0.1))
+    const another = this.random.chance(0.1);
+    // A process that ends takes the plans along that it could not commit.
+    if (this.#handle === undefined || (another && this.rough === undefined))
       this.#handle = await this.door().thread('journey');
     return this.#handle;
   }
@@ -152,27 +199,36 @@ class ThreadJourney extends Journey {
   async #interfere(handle: ThreadHandle): Promise<void> {
     const { random } = this;
     if (random.chance(0.05)) await this.#ask(handle, await handle.compact());
-    if (random.chance(0.05)) await handle.undo();
+    if (random.chance(0.05)) await this.#unlessFull(handle.undo());
     if (random.chance(0.05)) {
       const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));
-      if (node !== undefined) await handle.pin(node.id);
+      if (node !== undefined) await this.#unlessFull(handle.pin(node.id));
       const [first] = handle.plan.pins;
-      if (first !== undefined && this.case.seed % 3 === 0) await handle.unpin(first);
+      if (first !== undefined && this.case.seed % 3 === 0)
+        await this.#unlessFull(handle.unpin(first));
     }
+  }
+
+  /** What a host asks for by name may fail with the store; prompts may not. */
+  async #unlessFull(asked: Promise<unknown>): Promise<void> {
+    await asked.catch((error: unknown) => {
+      if (this.rough === undefined || !(error instanceof Error) || error.message !== DISK_FULL)
+        throw error;
+    });
   }
 
   async #ask(handle: ThreadHandle, fitted: Fitted<Message>): Promise<void> {
     await this.check(this.#mirror, fitted, [], handle.counter);
-    const { version } = fitted;
+    const { version, plan } = fitted;
     const prompt = withoutReminders(fitted.prompt, this.case.rules);
     const before = this.#seen.at(-1);
-    if (before?.version === version)
+    if (this.rough === undefined ? before?.version === version : before?.plan === plan)
       assert.deepEqual(
-        prompt.messages.slice(0, before.messages.length),
-        before.messages,
+        prompt.messages.slice(0, before?.messages.length),
+        before?.messages,
         `seed ${this.case.seed}: with no new plan the last prompt is a prefix of the next`,
       );
-    this.#seen.push({ version, length: this.#mirror.length, messages: prompt.messages });
+    this.#seen.push({ plan, version, length: this.#mirror.length, messages: prompt.messages });
   }
 
   /** Nothing new was said: nothing new happens. */

@@ -89,3 +89,19 @@ test('E3 a refused prompt that loses a race is halved all the same', async () =>
   assert.ok(refused.prompt.tokens <= prompt.tokens / 2, `${refused.prompt.tokens}`);
   assert.deepEqual(refused.plan.pins, [first]);
 });
+
+test('D2 reasoning that was signed behind a plan that another writer took back is left out', async () => {
+  const store = memoryStore();
+  const watched = await WatchedThread.open({ ...options, store });
+  const ids = await watched.append(...session.slice(0, 11));
+  assert.equal((await watched.handle.compact()).compacted, true);
+  await watched.prompt();
+  const second = await createBobbin({ ...options, store }).thread('watched');
+  await watched.append(assistant(reasoning('hm', 'late'), 'ok'), user('and?'));
+  assert.equal(await second.undo(), true);
+  await watched.handle.pin(ids[0] ?? assert.fail());
+  const { plan, prompt } = await watched.prompt();
+  assert.deepEqual(plan.records, [], 'the other plan holds');
+  assert.equal(prompt.messages.length, 13);
+  assert.doesNotMatch(JSON.stringify(prompt.messages), /"late"/);
+});

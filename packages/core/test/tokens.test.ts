@@ -231,40 +231,6 @@ test('C14 a scaled counter rounds up and leaves the unscaled one alone', () => {
   assert.equal(scaled(base, { factor: 1, samples: 1 }), base);
 });
 
-test('C14 a thread learns its factor from the usage of the answers it gets', async () => {
-  const declared = { formattingTokens: 1 };
-  const watched = await WatchedThread.open({
-    counter: chars4(),
-    window: 200_000,
-    budget: declared,
-  });
-  await watched.append(user('x'.repeat(40_000)));
-  const before = (await watched.prompt()).prompt.tokens;
-  assert.equal(before, 10_002);
-  const answered = { ...usage, inputTokens: 17_005, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  await watched.append(withMeta(assistant('ok'), { usage: answered }));
-  assert.equal(
-    (await watched.prompt()).prompt.tokens,
-    Math.ceil(10_002 * (17_005 / 10_003)) + Math.ceil(3 * (17_005 / 10_003)),
-  );
-});
-
-test('C14 a host that tells nothing of its system prompt has it measured by the first report', async () => {
-  const watched = await WatchedThread.open({ counter: chars4(), window: 200_000 });
-  await watched.append(user('x'.repeat(4_000)));
-  const { tokens } = (await watched.prompt()).prompt;
-  const answered = {
-    ...usage,
-    inputTokens: tokens + 9_000,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-  };
-  await watched.append(withMeta(assistant('ok'), { usage: answered }));
-  const { prompt, limitTokens } = await watched.prompt();
-  assert.equal(prompt.tokens, tokens + 3, 'the factor is as it was');
-  assert.equal(limitTokens, 200_000 - 500 - 2_000 - 9_000, 'the rest is taken from the window');
-});
-
 test('A4 fields that no codec reads are sent all the same, and counted', () => {
   const plain = user('hello');
   const annotated = { ...plain, extra: { annotations: 'x'.repeat(4_000) } };

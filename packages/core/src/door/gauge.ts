@@ -1,6 +1,6 @@
 import { expiryOf } from '../plan/hide.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import { hasResults, startsTurn, textOf } from '../thread/message.ts';
+import { hasResults, startsTurn, textOf, type Message } from '../thread/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { usageTokens, validUsage } from '../tokens/usage.ts';
 
@@ -13,7 +13,7 @@ export class Gauge {
   task: string | null = null;
   /** How many messages of the path were sent to a model already. */
   sent = 0;
-  /** When the last prompt was made, and what its messages cost. */
+  /** When the last prompt was made, and what its messages cost, with those that came since; undefined once answered. */
   sentAt: number | undefined;
   sentTokens: number | undefined;
   /** The largest tool result that no model has seen. */
@@ -38,14 +38,20 @@ export class Gauge {
     // A model wrote it, so all before it was sent.
     if (message.role === 'assistant') this.markSent(index);
     if (hasResults(message)) this.largestUnsentTokens = Math.max(this.largestUnsentTokens, tokens);
-    this.nextExpiry = Math.min(this.nextExpiry, expiryOf(message, tools));
+    this.expect(message, tools);
     const usage = index < since ? undefined : validUsage(message);
     if (usage === undefined) {
       if (this.#reported !== undefined) this.#reported += tokens;
+      if (this.sentTokens !== undefined) this.sentTokens += tokens;
       return undefined;
     }
     this.#reported = usageTokens(usage);
     return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  }
+
+  /** A message that is shown may expire. */
+  expect(message: Message, tools: ToolPolicies): void {
+    this.nextExpiry = Math.min(this.nextExpiry, expiryOf(message, tools));
   }
 
   markSent(messages: number): void {

@@ -33,7 +33,12 @@ export class Recollection {
 
   /** A plan was made elsewhere: its prompts may have been reminded of anything. */
   takeOver(plan: Plan): void {
-    if (plan.records.length > 0) this.#sent = undefined;
+    if (plan.records.length > 0) this.forget();
+  }
+
+  /** What went out before is no longer what was said before. */
+  forget(): void {
+    this.#sent = undefined;
   }
 
   /** Brings back what the present turn asks for, paid from the reserve (C11). */

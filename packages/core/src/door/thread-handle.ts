@@ -13,6 +13,7 @@ import { PathKeeper } from './path-keeper.ts';
 import { withoutUnit, withPins, withUnit } from './pinning.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import { Recollection } from './recollection.ts';
+import { raced, type Raced } from './race.ts';
 import { policyOf } from './setting.ts';
 import {
   compact,
@@ -46,14 +47,10 @@ import type { Node } from '../thread/thread.ts';
 import { boundedTo, budget, messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 
-/** How often a lost race is run again before it is left to the winners. */
-const MOST_RACES = 8;
-
-/** What was done towards a prompt, and whether another writer was faster with a plan of its own. */
-interface Step {
+/** What was done towards a prompt. */
+interface Step extends Raced {
   readonly events: readonly CompactionEvent[];
   readonly changed?: boolean;
-  readonly lost?: true;
 }
 
 const NOTHING_DONE: Step = { events: [] };
@@ -93,7 +90,8 @@ export class ThreadHandle<Wire = Message> {
     this.#recollection.takeOver(this.plan);
     this.#gauge.task = currentSummary(this.plan)?.summary.task ?? null;
     this.#builder = this.#rebuild();
-    for (const node of this.#path.thread.path()) this.#note(node);
+    this.#takeUp(this.#path.thread.path());
+    for (const { message } of this.#window().carried) this.#gauge.expect(message, host.tools);
   }
 
   get plan(): Plan {
@@ -198,7 +196,7 @@ export class ThreadHandle<Wire = Message> {
       this.#rebudget(options.budget);
       const { requestTokens, limitTokens } = refusal;
       const refused = this.#tell({ kind: 'refused', ...refusal });
-      if (requestTokens !== undefined) this.#learn(requestTokens);
+      this.#learn(requestTokens);
       const windowTokens = Math.min(
         this.#setting.budget.windowTokens,
         limitTokens ?? Number.POSITIVE_INFINITY,
@@ -216,7 +214,7 @@ export class ThreadHandle<Wire = Message> {
   /** Takes the last compaction back; pins stay. False where there is none. The next waits until the prompt no longer fits. */
   undo(): Promise<boolean> {
     return this.#exclusively(async () => {
-      await this.#plans.settle(this.head);
+      if (!(await this.#plans.settle(this.head))) await this.#takeOver();
       const undone = await this.#plans.undone((plan) => this.#path.holds(plan));
       if (undone === undefined) return false;
       const [before, undid] = undone;
@@ -275,8 +273,10 @@ export class ThreadHandle<Wire = Message> {
 
   /** Adopts a plan that is made anew from the winner's where a race is lost. */
   async #adoptSurely(make: () => Plan | Promise<Plan>, what: string): Promise<void> {
-    for (let tries = 0; tries < MOST_RACES; tries++)
-      if (await this.#adopt(await make(), [])) return;
+    const { lost } = await raced<Raced>(async () =>
+      (await this.#adopt(await make(), [])) ? {} : { lost: true },
+    );
+    if (lost === undefined) return;
     throw new Error(
       `thread ${this.key.thread} is written to by others all the time: ${what} again`,
     );
@@ -290,11 +290,22 @@ export class ThreadHandle<Wire = Message> {
       const callOf = (callId: string): CallPart | undefined => this.#path.callOf(node, callId);
       if (results.length > 0) await captureSources(results, callOf, this.#setting.tools);
     }
-    const reported = nodes
-      .map((node) => this.#note(node))
-      .findLast((tokens) => tokens !== undefined);
-    if (reported !== undefined) this.#learn(reported);
+    for (const node of nodes) this.#learn(this.#note(node));
     return nodes.map(({ id }) => id);
+  }
+
+  /** Notes what others have said, and learns from the last answer to a prompt of the plan in force (B4). */
+  #takeUp(nodes: readonly Node[]): void {
+    let answered: [Node, number] | undefined;
+    for (const node of nodes) {
+      const reported = this.#note(node);
+      if (reported !== undefined) answered = [node, reported];
+    }
+    if (answered === undefined || this.plan.undid !== undefined) return;
+    const [{ index }, reported] = answered;
+    const sent = windowOf(this.#path.thread, this.plan, index);
+    this.#gauge.sentTokens = startPrompt(sent, this.plan, this.#setting).tokens;
+    this.#learn(reported);
   }
 
   #note(node: Node): number | undefined {
@@ -302,9 +313,9 @@ export class ThreadHandle<Wire = Message> {
     return this.#gauge.note(node, counter.message(node.message), tools, this.plan.threadVersion);
   }
 
-  #learn(reportedTokens: number): void {
+  #learn(reportedTokens: number | undefined): void {
     const { sentTokens } = this.#gauge;
-    if (sentTokens === undefined) return;
+    if (sentTokens === undefined || reportedTokens === undefined) return;
     this.#gauge.sentTokens = undefined;
     const before = this.#setting.counter;
     this.#setting = this.#learnt.learn(this.#setting, sentTokens, reportedTokens);
@@ -316,15 +327,14 @@ export class ThreadHandle<Wire = Message> {
     this.#rebudget(options.budget);
     const events: CompactionEvent[] = [...this.#admitAssumption()];
     let compacted = false;
-    let lost = true;
-    for (let tries = 0; lost && tries < MOST_RACES; tries++) {
+    await raced(async () => {
       for await (const step of this.#steps(options)) {
         events.push(...step.events);
         compacted ||= step.changed === true;
-        lost = step.lost === true;
-        if (lost) break;
+        if (step.lost === true) return step;
       }
-    }
+      return NOTHING_DONE;
+    });
     if (this.#setting.rules.bindsReasoning) this.#recollection.send(this.#insertion());
     return this.#sending(this.#fitted(events, compacted));
   }
@@ -412,19 +422,16 @@ export class ThreadHandle<Wire = Message> {
   }
 
   /** Compacts whatever the pressure, and again where another writer was faster with a plan that leaves too much. */
-  async #compactTo(
+  #compactTo(
     mostTokens: number,
     way: Way,
     reason: string,
     options: CompactOptions,
   ): Promise<Committed> {
-    const forced = { ...options, forced: true };
-    let compaction = await this.#compact(way, reason, forced);
-    for (let tries = 1; compaction.lost === true && tries < MOST_RACES; tries++) {
-      if (this.#builder.tokens <= mostTokens) break;
-      compaction = await this.#compact(way, reason, forced);
-    }
-    return compaction;
+    return raced(
+      () => this.#compact(way, reason, { ...options, forced: true }),
+      () => this.#builder.tokens <= mostTokens,
+    );
   }
 
   async #compact(
@@ -455,8 +462,9 @@ export class ThreadHandle<Wire = Message> {
     const compaction: Committed = made.changed ? await this.#putInForce(made) : made;
     if (made.changed) this.#gauge.forgetReported();
     const { tools, clock } = this.#setting;
+    const { carried, tail } = this.#window();
     if (compaction.lost !== true)
-      this.#gauge.nextExpiry = nextExpiry(this.#window().tail, tools, clock.now());
+      this.#gauge.nextExpiry = nextExpiry([...carried, ...tail], tools, clock.now());
     const afterTokens = this.#builder.tokens;
     const compactedTokens = beforeTokens - afterTokens;
     this.#hear((hooks) =>
@@ -478,8 +486,11 @@ export class ThreadHandle<Wire = Message> {
   /** Puts a plan in force, also where the store fails; what there is to tell of that comes back. */
   async #enforce(plan: Plan, told: readonly CompactionEvent[]): Promise<Step> {
     const enforced = await this.#plans.enforce(plan, told, this.head);
-    await this.#show();
-    if (enforced.kind === 'lost') return { events: [], lost: true };
+    if (enforced.kind === 'lost') {
+      await this.#takeOver();
+      return { events: [], lost: true };
+    }
+    this.#builder = this.#rebuild();
     if (enforced.kind === 'committed') return NOTHING_DONE;
     const message = `the plan could not be committed and holds in this process alone: ${enforced.why}`;
     return { events: [this.#tell({ kind: 'warning', message })] };
@@ -497,13 +508,15 @@ export class ThreadHandle<Wire = Message> {
   /** Commits a plan. Where another writer was faster, its plan is taken over instead. */
   async #adopt(plan: Plan, events: readonly CompactionEvent[]): Promise<boolean> {
     const won = await this.#plans.commit(plan, events, this.head);
-    await this.#show();
+    if (won) this.#builder = this.#rebuild();
+    else await this.#takeOver();
     return won;
   }
 
-  /** The plan in force may be another's, for messages that are not in memory. */
-  async #show(): Promise<void> {
+  /** Goes on with another writer's plan: it may show messages that are not in memory, and none of what was sent here. */
+  async #takeOver(): Promise<void> {
     await this.#path.load(this.plan);
+    this.#recollection.forget();
     this.#builder = this.#rebuild();
   }
 

@@ -5,7 +5,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import type { CutItem } from './cut.ts';
 import type { Carried, Hide, Plan, PlanRecord, RenderStyle, SummarizeRecord } from './plan.ts';
-import { actions, normalize, type Action } from './precedence.ts';
+import { actions, normalize, unwound, type Action } from './precedence.ts';
 import { pointerMessage, summaryMessages } from './replacement.ts';
 import { seated, type SeatAction } from './seat.ts';
 import type { Window } from './window.ts';
@@ -152,12 +152,19 @@ export class Draft {
     this.#price(entry);
   }
 
-  /** Hides messages, except pins: a pin outlives its time. */
+  /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
   hide(hides: readonly Hide[]): void {
-    const fresh = hides.filter(
-      ({ id }) => !this.#actions.has(id) && this.entry(id)?.pinned === false,
-    );
-    this.#hides = [...this.#hides, ...fresh];
+    const fresh = hides.filter(({ id }) => {
+      const entry = this.entry(id);
+      if (entry === undefined || entry.pinned || this.isGone(entry)) return false;
+      return this.action(entry)?.kind !== 'hide';
+    });
+    if (fresh.length === 0) return;
+    const ids = new Set(fresh.map(({ id }) => id));
+    const shown = { ...this.#base, records: this.#records, hides: this.#hides };
+    const rest = unwound(shown, ids, (id) => this.entry(id)?.node.turn);
+    this.#records = rest.records;
+    this.#hides = [...rest.hides, ...fresh];
     for (const hide of fresh) this.#act([hide.id], { kind: 'hide', ...hide });
   }
 

@@ -30,7 +30,12 @@ export function startCalibration(model?: string): Calibration {
   return { factor: family?.[1] ?? UNKNOWN_FAMILY, samples: 0 };
 }
 
-/** Learns from one request: what was estimated with `calibration` and what the provider reported. */
+/** Where a learnt figure goes once another was seen. */
+export function towards(known: number, seen: number): number {
+  return seen > known ? seen : known + (seen - known) * DOWNWARD;
+}
+
+/** Learns from one request: what its messages were estimated at with `calibration`, and what they were reported at. */
 export function calibrate(
   calibration: Calibration,
   estimatedTokens: number,
@@ -38,8 +43,7 @@ export function calibrate(
 ): Calibration {
   if (estimatedTokens < MIN_SAMPLE_TOKENS || reportedTokens <= 0) return calibration;
   const seen = (calibration.factor * reportedTokens) / estimatedTokens;
-  const step = seen > calibration.factor ? 1 : DOWNWARD;
-  const factor = calibration.factor + (seen - calibration.factor) * step;
+  const factor = towards(calibration.factor, seen);
   return { factor: Math.min(HIGHEST, Math.max(LOWEST, factor)), samples: calibration.samples + 1 };
 }
 

@@ -1,0 +1,18 @@
+/** How often a lost race is run again before it is left to the winners. */
+const MOST_RACES = 8;
+
+/** What came of something that another writer may have been faster with. */
+export interface Raced {
+  readonly lost?: true;
+}
+
+/** Does something again where another writer was faster, from what that one has left, until it is enough. */
+export async function raced<T extends Raced>(
+  run: () => Promise<T>,
+  isEnough: () => boolean = () => false,
+): Promise<T> {
+  let done = await run();
+  for (let tries = 1; tries < MOST_RACES && done.lost === true && !isEnough(); tries++)
+    done = await run();
+  return done;
+}
