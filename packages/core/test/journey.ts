@@ -178,13 +178,13 @@ class ThreadJourney extends Journey {
     const { random } = this;
     const other = await this.door(inner).thread('journey');
     const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));
-    const acts = [
+    const act = random.pick<() => Promise<unknown>>([
       () => other.undo(),
       () => other.compact(),
       () => other.prompt(),
       async () => node && other.pin(node.id),
-    ];
-    await random.pick(acts)();
+    ]);
+    await act();
   }
 
   /** Now and then another process goes on with the thread. */
