@@ -210,3 +210,21 @@ test('a share of the target is kept', () => {
   });
   assert.equal(shared.index, 4);
 });
+
+test('beside a summary at most a share of the target stays; where the prompt is made to measure, all that is left', () => {
+  const items = Array.from({ length: 100 }, () => ({
+    message: user('x'),
+    tokens: 1_000,
+    startsUnit: true,
+  }));
+  const rule = {
+    kind: 'beside-summary',
+    summaryTokens: 8_000,
+    leastShare: 0.2,
+    mostShare: 0.5,
+  } as const;
+  const kept = (limitTokens: number): number =>
+    items.length - findCut(rule, items, { targetTokens: 40_000, limitTokens }).index;
+  // Three quarters of it, since results that follow may be shortened.
+  assert.deepEqual([kept(80_000), kept(40_000)], [15, 24]);
+});

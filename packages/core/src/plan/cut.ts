@@ -86,7 +86,7 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
     case 'keep-share':
       return keepTokens(items, Math.floor(limits.targetTokens * rule.share));
     case 'beside-summary':
-      return keepBesideSummary(rule, items, limits.targetTokens);
+      return keepBesideSummary(rule, items, limits);
     case 'sliding-window':
       return toTurnStart(items, nthRealFromEnd(items, rule.messages));
     case 'turn-window':
@@ -155,11 +155,11 @@ export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits):
 
 const MOST_KEPT_SHARE = 1 / 3;
 
-/** What may be kept beside a summary, in tokens. */
+/** What may be kept beside a summary, in tokens. In a prompt made to measure all that the summary leaves. */
 export function besideSummary(
   { summaryTokens, leastShare, mostShare }: BesideSummary,
   items: readonly CutItem[],
-  targetTokens: number,
+  { targetTokens, limitTokens = Number.POSITIVE_INFINITY }: CutLimits,
 ): number {
   let [system, all] = [0, 0];
   for (const { message, tokens } of items) {
@@ -168,7 +168,8 @@ export function besideSummary(
   }
   const left = Math.max(0, targetTokens - Math.min(system, targetTokens / 2));
   const summary = Math.min(summaryTokens, (all - system) * MOST_OF_SUMMARISED);
-  return Math.floor(Math.max(left * leastShare, Math.min(left * mostShare, left - summary)));
+  const most = targetTokens >= limitTokens ? left : left * mostShare;
+  return Math.floor(Math.max(left * leastShare, Math.min(most, left - summary)));
 }
 
 /** A summary hardly ever needs more than this of what it stands for. */
@@ -182,10 +183,10 @@ const SHARE_BEFORE_EXCERPTS = 0.75;
 function keepBesideSummary(
   rule: BesideSummary,
   items: readonly CutItem[],
-  targetTokens: number,
+  limits: CutLimits,
 ): number {
-  const room = besideSummary(rule, items, targetTokens);
-  const most = Math.max(LEAST_EXCERPT_TOKENS, targetTokens * EXCERPT_SHARE);
+  const room = besideSummary(rule, items, limits);
+  const most = Math.max(LEAST_EXCERPT_TOKENS, limits.targetTokens * EXCERPT_SHARE);
   // What was shortened already counts as before, so that the cut stays where it is.
   const shortened = items.map((item) => {
     const { message, tokens, wholeTokens = tokens } = item;

@@ -66,7 +66,7 @@ function chooseRemainders(
     entries.reduce((sum, entry) => sum + draft.cost(entry), 0);
   // Where excerpts alone will do, they need leave no room for a summary.
   const before = draft.tokens - cost(behind);
-  const besideTokens = besideSummary(keep, draft.entries, targetTokens);
+  const besideTokens = besideSummary(keep, draft.entries, { targetTokens, limitTokens });
   const roomTokens = Math.max(besideTokens, targetTokens - before);
   if (cost(behind) <= roomTokens) return new Map();
   const newest = draft.newestUnit;
