@@ -108,7 +108,9 @@ abstract class Journey implements Travelled {
     const { seed, rules, cacheLimits, budget } = this.case;
     this.prompts++;
     if (fitted.compacted) this.compactions++;
-    const own = await this.plans(fitted.plan.thread, fitted.version - 1);
+    // A plan that could not be committed stands on the newest one that is stored.
+    const before = this.rough === undefined ? fitted.version - 1 : fitted.version;
+    const own = await this.plans(fitted.plan.thread, before);
     expectLawful(thread, fitted.plan, fitted.prompt, {
       rules,
       counter,
