@@ -212,7 +212,7 @@ test('a share of the target is kept', () => {
 });
 
 test('beside a summary at most a share of the target stays; where the prompt is made to measure, all that is left', () => {
-  const items = Array.from({ length: 100 }, () => ({
+  const messages = Array.from({ length: 100 }, () => ({
     message: user('x'),
     tokens: 1_000,
     startsUnit: true,
@@ -224,7 +224,7 @@ test('beside a summary at most a share of the target stays; where the prompt is 
     mostShare: 0.5,
   } as const;
   const kept = (limitTokens: number): number =>
-    items.length - findCut(rule, items, { targetTokens: 40_000, limitTokens }).index;
+    messages.length - findCut(rule, messages, { targetTokens: 40_000, limitTokens }).index;
   // Three quarters of it, since results that follow may be shortened.
   assert.deepEqual([kept(80_000), kept(40_000)], [15, 24]);
 });

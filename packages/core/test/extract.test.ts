@@ -176,9 +176,9 @@ test('of an edit the lines that it took away are marked: they would pass for wha
     new_string: 'const borderColor = theme.warning;\nconst titleWidth = measuredWidth();',
   };
   const messages = [user('Make the parser faster.'), ...round('edit', edit, 'ok')];
-  const quotes = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
+  const shown = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
   const starting = (word: string): readonly boolean[] =>
-    quotes.filter((line) => line.includes(word)).map((line) => line.startsWith('was: '));
+    shown.filter((line) => line.includes(word)).map((line) => line.startsWith('was: '));
   for (const old of ['chalk.yellow', '4711']) assert.deepEqual(starting(old), [true], old);
   for (const now of ['theme.warning', 'measuredWidth'])
     assert.deepEqual(starting(now), [false], now);
@@ -204,15 +204,19 @@ test("what a host sends in the user's name is not said by the user", () => {
 });
 
 test('of tests that passed the first few are told, of those that failed nearly all', () => {
-  const ran = (mark: string): readonly string[] =>
-    Array.from({ length: 12 }, (_, i) => `${mark} src/orders/module_${i}.test.ts`);
-  const output = [...ran('PASS'), ...ran('FAIL').map((line) => line.replace('module', 'broken'))];
+  const marks = [
+    ['PASS', 'module'],
+    ['FAIL', 'broken'],
+  ] as const;
+  const output = marks.flatMap(([mark, name]) =>
+    Array.from({ length: 12 }, (_, i) => `${mark} src/orders/${name}_${i}.test.ts`),
+  );
   const messages = [
     user('Make the parser faster.'),
     ...round('bash', { command: 'jest' }, output.join('\n')),
   ];
-  const quotes = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
-  const count = (mark: string): number => quotes.filter((line) => line.startsWith(mark)).length;
+  const shown = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
+  const count = (mark: string): number => shown.filter((line) => line.startsWith(mark)).length;
   assert.equal(count('PASS'), 3);
   assert.ok(count('FAIL') > 10, `${count('FAIL')} of 12`);
 });
