@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,7 @@ import { bpe } from '@bobbin/models';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TRANSCRIPTS = fileURLToPath(new URL('../../../../shared/transcripts', import.meta.url));
 /** What an estimate may be of the exact count: rather more than less. */
-const [LEAST, MOST] = [0.94, 1.25];
+const [LEAST, MOST] = [1, 1.25];
 /** Below this size one odd word moves the ratio. */
 const ENOUGH_TOKENS = 200;
 
@@ -30,6 +31,13 @@ test("C14 the estimate of this repository's own files errs on the safe side", as
   assert.ok(ratio > 1 && ratio < MOST, ratio.toFixed(3));
 });
 
+/** The same bytes each time, without sense. */
+const random = Buffer.concat(
+  Array.from({ length: 40 }, (_, i) => createHash('sha256').update(`${i}`).digest()),
+);
+const letters = (alphabet: string): string =>
+  Array.from(random, (byte) => alphabet[byte % alphabet.length]).join('');
+
 test('C14 the estimate errs on the safe side in other scripts and in data', async () => {
   const exact = await bpe('o200k');
   const estimate = estimator();
@@ -45,6 +53,26 @@ test('C14 the estimate errs on the safe side in other scripts and in data', asyn
     minified: 'function a(b,c){return b?c.d(function(e){return e.f>0&&e.g!==null}):void 0}',
     emoji: '🧵🪡🎉✅❌👩‍👩‍👧‍👦🚀',
     tree: '├── src\n│   ├── main.ts\n└── test',
+    base64: random.toString('base64'),
+    'base64 by lines': random.toString('base64').replace(/.{76}/g, '$&\n'),
+    'lower case': letters('abcdefghijklmnopqrstuvwxyz'),
+    'upper case': letters('ABCDEFGHIJKLMNOPQRSTUVWXYZ'),
+    dna: letters('ACGT'),
+    base32: letters('abcdefghijklmnopqrstuvwxyz234567'),
+    'by tabs': '\t\t\tx\n'.repeat(50),
+    control: '\u0000\u0001\u0002\u001b[31mred\u001b[0m'.repeat(20),
+    signs: letters('!@#$%^&*()[]{}|;:,<>?/~`'),
+    amharic: 'ዛሬ አየሩ ጥሩ ነው ወደ ፓርክ እንሂድ። ',
+    tibetan: 'དེ་རིང་གནམ་གཤིས་ཡག་པོ་འདུག ',
+    lao: 'ມື້ນີ້ອາກາດດີຫຼາຍ ພວກເຮົາໄປຍ່າງຫຼິ້ນສວນ. ',
+    odia: 'ଆଜି ପାଗ ବହୁତ ଭଲ ଅଛି, ଚାଲ ବଗିଚାକୁ ଯିବା। ',
+    inuktitut: 'ᐊᓐᓄᕌᖅ ᐃᓄᒃᑎᑐᑦ ᐅᖃᐅᓯᖅ ',
+    khmer: 'ថ្ងៃនេះអាកាសធាតុល្អ តោះទៅដើរលេងនៅសួន។ ',
+    'rare Hangul': '뷁쀍쫡홟햏궯껱꿻늏댃듷',
+    'rarer planes': '𠀀𠀇𠀎𝐀𝐁𝐂',
+    braille: '⠋⠙⠹⠸⠼⠴⠦⠧',
+    marks: 'z̷̢̛a̸͇͐l̴̰̈́g̵̬͝',
+    mathematics: '∀x∈ℝ∃y∈ℂ: ∑∫∂√∞≤≥≠⊂⊃∪∩',
   };
   for (const [name, text] of Object.entries(texts)) {
     const ratio = estimate.text(text) / exact.text(text);
@@ -77,7 +105,6 @@ test('C14 the estimate of recorded conversations is close and errs on the safe s
   t.diagnostic(
     `${ratios.length} conversations: ${[0, 0.05, 0.5, 0.95, 1].map(quantile).join(' … ')}`,
   );
-  assert.ok(Number(quantile(0.05)) > 1);
 });
 
 function* recorded(): Generator<Recorded> {

@@ -33,7 +33,7 @@ import type { ModelTable } from '../tokens/models.ts';
 
 /** Everything has a default that works: memory, the `ladder` preset, summaries without a model. */
 export interface BobbinOptions<Wire = Message> extends CompactionHooks {
-  /** The model that reads the prompts: its window, tokenizer and prices are looked up. */
+  /** The model that reads the prompts: its window, cache prices and what its tokens are to the estimate are looked up. */
   readonly model?: string;
   /** Facts of models that the table does not have. */
   readonly models?: ModelTable;
@@ -43,6 +43,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly preset?: PresetName | Policy;
   /** The host's message format; Bobbin's own where absent. */
   readonly codec?: Codec<Wire>;
+  /** The estimate where absent, whatever the model; `counterFor` of `@bobbin/models` counts exactly where it can. */
   readonly counter?: Counter;
   /** Whatever it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;

@@ -1,6 +1,7 @@
 import type { Message } from '../thread/message.ts';
 import { counterOf, type Counter } from './counter.ts';
 import { mediaTokens, type MediaProvider } from './media.ts';
+import { weighRuns } from './runs.ts';
 
 /**
  * How many of a model's tokens one of the estimator's units is. It starts from a table by model family and learns
@@ -61,113 +62,5 @@ export function scaled(counter: Counter, { factor }: Calibration): Counter {
  */
 export function estimator(provider?: MediaProvider): Counter {
   const media = mediaTokens(provider);
-  return counterOf({ name: 'estimate', text: (text) => Math.ceil(units(text)), media });
-}
-
-/** What runs of characters cost. A word is about one token, a long one more; signs and digits join little. */
-const WORD = 0.85;
-const SHORT_WORD = 5;
-const LETTER_OF_LONG_WORD = 0.3;
-const THREE_DIGITS = 1.8;
-const SIGN = 0.7;
-const NEXT_SIGN = 0.35;
-const GAP = 0.75;
-const LONG_GAP = 12;
-const OTHER_ALPHABET = 0.6;
-const IDEOGRAPH = 0.9;
-const SYMBOL = 1.2;
-
-const LOWER = 1;
-const UPPER = 2;
-const DIGIT = 3;
-const SIGNS = 4;
-const BLANK = 5;
-const BREAK = 6;
-const ALPHABET = 7;
-const WIDE = 8;
-const SYMBOLS = 9;
-
-/** Estimator units of a text, in one pass: mostly 1.0 to 1.2 times o200k over recorded conversations, seldom below 1. */
-function units(text: string): number {
-  let sum = 0;
-  let state = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    const kind = code < 128 ? (ASCII_KINDS[code] as number) : kindBeyondAscii(code);
-    state = NEXT[(state << 4) | kind] as number;
-    sum += PRICES[state] as number;
-  }
-  return sum;
-}
-
-const ASCII_KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => asciiKind(code));
-
-function asciiKind(code: number): number {
-  if (code >= 97 && code <= 122) return LOWER;
-  if (code >= 65 && code <= 90) return UPPER;
-  if (code >= 48 && code <= 57) return DIGIT;
-  if (code === 32 || code === 9) return BLANK;
-  return code === 10 || code === 13 ? BREAK : SIGNS;
-}
-
-function kindBeyondAscii(code: number): number {
-  if (code < 0x2000) return ALPHABET;
-  return code >= 0x3000 && code < 0xd800 ? WIDE : SYMBOLS;
-}
-
-/**
- * Every character is looked up, because branches on the kinds of a text's characters are mostly guessed wrong. A state
- * is the kind of a character and its place in its run, four bits each; where a run is longer than what prices tell
- * apart, its places come again.
- */
-const STATES = 256;
-const PRICES: Float64Array = Float64Array.from({ length: STATES }, (_, state) =>
-  priceOf(state >> 4, state & 15),
-);
-const NEXT: Uint8Array = Uint8Array.from({ length: STATES << 4 }, (_, at) => {
-  const [before, place, kind] = [at >> 8, (at >> 4) & 15, at & 15];
-  return (kind << 4) | (continues(kind, before, place) ? placeBehind(kind, place) : 1);
-});
-
-function priceOf(kind: number, place: number): number {
-  switch (kind) {
-    case LOWER:
-    case UPPER:
-      return place === 1 ? WORD : place > SHORT_WORD ? LETTER_OF_LONG_WORD : 0;
-    case DIGIT:
-      return place === 1 ? THREE_DIGITS : 0;
-    case SIGNS:
-      return place === 1 ? SIGN : NEXT_SIGN;
-    case BLANK:
-    case BREAK:
-      return place === 2 || (kind === BREAK && place === 1) ? GAP : 0;
-    case ALPHABET:
-      return OTHER_ALPHABET;
-    case WIDE:
-      return IDEOGRAPH;
-    default:
-      return SYMBOL;
-  }
-}
-
-function placeBehind(kind: number, place: number): number {
-  switch (kind) {
-    case LOWER:
-    case UPPER:
-      return Math.min(place, SHORT_WORD) + 1;
-    case DIGIT:
-      return (place % 3) + 1;
-    case BLANK:
-    case BREAK:
-      return place > LONG_GAP ? 2 : place + 1;
-    default:
-      return 2;
-  }
-}
-
-/** A capital begins a word, unless it follows a capital; blanks and breaks are one run. */
-function continues(kind: number, before: number, place: number): boolean {
-  if (kind === LOWER && before === UPPER) return place === 1;
-  const blank = kind === BLANK || kind === BREAK;
-  return blank ? before === BLANK || before === BREAK : kind === before;
+  return counterOf({ name: 'estimate', text: (text) => Math.ceil(weighRuns(text)), media });
 }
