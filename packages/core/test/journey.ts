@@ -119,7 +119,7 @@ abstract class Journey implements Travelled {
       limitTokens: fitted.limitTokens,
       reserveTokens: budget.rehydrationTokens,
       fits: fitted.fits,
-      earlier: [...lineage, ...own, ...tried],
+      earlier: [...lineage, ...own, ...tried].filter((plan) => plan !== fitted.plan),
       sent: this.sent,
       seed,
     });
