@@ -82,7 +82,7 @@ test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every
 
 test('C23 a rule pinned in words outlives ten compactions, word for word', async (t) => {
   const { agent, events, line, requests } = await workshop(t, {
-    script: script(100),
+    script: script(140),
     windowTokens: 10_000,
   });
   await line(`/pin ${RULE}`);
@@ -93,6 +93,7 @@ test('C23 a rule pinned in words outlives ten compactions, word for word', async
       messages.some(({ role, text }) => role === 'user' && text === RULE),
     ),
   );
-  assert.ok(ofType(events, 'compaction-end').length >= 10);
+  const compactions = ofType(events, 'compaction-end').length;
+  assert.ok(compactions >= 10, `${compactions} compactions`);
   assert.equal(agent.isIdle, true);
 });
