@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   chars4,
+  clear,
   currentSummary,
+  drop,
+  externalize,
   ladder,
   memoryArtifacts,
   messagesOnly,
+  pi,
   step,
   timeline,
   type ArtifactStore,
@@ -13,6 +17,7 @@ import {
   type CompactionEvent,
   type Message,
   type Policy,
+  type Strategy,
 } from '@bobbin/core';
 import {
   assistant,
@@ -21,6 +26,7 @@ import {
   system,
   user,
   WatchedThread,
+  withMeta,
   type SummarizerOutcome,
 } from '@bobbin/testing';
 
@@ -201,6 +207,24 @@ test('C17 compacting what is compacted changes nothing and writes nothing', asyn
   assert.deepEqual([first.version, second.version], [1, 1]);
   assert.deepEqual(second.prompt, first.prompt);
   assert.equal(second.compacted, false);
+  assert.ok(first.prompt.tokens >= 200, 'its trigger would fire again');
+  assert.deepEqual(second.events, []);
+});
+
+test('an undone compaction waits until the prompt no longer fits', async () => {
+  const watched = await WatchedThread.open(options);
+  await watched.append(...long('one'), ...long('two'));
+  assert.equal((await watched.prompt()).compacted, true);
+  assert.equal(await watched.handle.undo(), true);
+  for (const name of ['three', 'four', 'five', 'six', 'seven']) {
+    await watched.append(...long(name));
+    const { events, prompt } = await watched.prompt();
+    assert.deepEqual(events, [], `${prompt.tokens} tokens`);
+  }
+  await watched.append(...long('eight'), ...long('nine'), ...long('ten'));
+  const { compacted, events } = await watched.prompt();
+  assert.equal(compacted, true);
+  assert.match(events[0]?.kind === 'check-started' ? events[0].reason : '', /> limit 2000$/);
 });
 
 test('C20 every step is told, with tokens before, after and the limit', async () => {
@@ -232,18 +256,69 @@ test('C20 every step is told, with tokens before, after and the limit', async ()
   assert.deepEqual([completed.freed, completed.rungs], [summarized.freed, ['summarize']]);
 });
 
-test('C20 externalized, cleared and dropped are told as such', async () => {
-  const watched = await WatchedThread.open({
-    preset: ladder,
-    counter: chars4(),
-    budget: messagesOnly(4_000),
-  });
+/** What is told of the records that a ladder makes of large results before the cut. */
+async function recordsTold(...rungs: readonly Strategy[]): Promise<readonly CompactionEvent[]> {
+  const cut = { kind: 'keep-messages', messages: 2 } as const;
+  const preset: Policy = { ...rolling, cut, ladder: rungs };
+  const budget = messagesOnly(5_000);
+  const watched = await WatchedThread.open({ ...options, preset, budget });
   await watched.append(user('go'));
-  for (let i = 0; i < 12; i++)
-    await watched.append(...round('read', { i }, `${i} of many lines\n`.repeat(i < 4 ? 300 : 60)));
+  for (let i = 0; i < 4; i++)
+    await watched.append(...round('read', { i }, `${i} of many lines\n`.repeat(300)));
   await watched.append(user('and?'));
-  const { events } = await watched.prompt();
-  assert.ok(kinds(events).includes('externalized'), kinds(events).join(' '));
+  const { events, plan } = await watched.prompt();
+  const told = events.filter((event) => 'span' in event && event.kind !== 'proposal-generated');
+  assert.deepEqual(
+    told.map((event) => ('span' in event ? event.span : undefined)),
+    plan.records.map(({ span }) => span),
+  );
+  return told;
+}
+
+test('C20 externalized, cleared and dropped are told as such', async () => {
+  for (const [rung, kind] of [
+    [externalize(), 'externalized'],
+    [clear(), 'cleared'],
+    [drop({ reach: 'cut' }), 'dropped'],
+  ] as const) {
+    const events = await recordsTold(rung);
+    assert.deepEqual([...new Set(kinds(events))], [kind]);
+    for (const event of events)
+      assert.equal('strategy' in event ? event.strategy : undefined, rung.name);
+  }
+});
+
+test('B4 what a provider reported before a compaction does not fire a trigger behind it', async () => {
+  const watched = await WatchedThread.open({
+    preset: pi({ keepRecentTokens: 50 }),
+    counter: chars4(),
+    window: 200_000,
+  });
+  const usage = {
+    inputTokens: 1_000,
+    outputTokens: 10,
+    cacheReadTokens: 180_000,
+    cacheWriteTokens: 9_000,
+  };
+  await watched.append(...long('one'), ...long('two'), withMeta(assistant('noted'), { usage }));
+  assert.equal((await watched.prompt()).compacted, true);
+  await watched.append(user('next'));
+  assert.deepEqual((await watched.prompt()).events, []);
+});
+
+test('B4 C14 what was read from the cache and written to it was sent too', async () => {
+  const watched = await WatchedThread.open({ counter: chars4(), window: 100_000 });
+  await watched.append(user('x'.repeat(15_992)));
+  const { limitTokens, prompt } = await watched.prompt();
+  const usage = {
+    inputTokens: 100,
+    outputTokens: 10,
+    cacheReadTokens: 5_000,
+    cacheWriteTokens: 900,
+  };
+  await watched.append(withMeta(assistant('noted'), { usage }), user('next'));
+  const beside = 6_000 - prompt.tokens;
+  assert.equal((await watched.prompt()).limitTokens, limitTokens - beside);
 });
 
 test('E15 hooks tell the size before and after', async () => {

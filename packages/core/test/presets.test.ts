@@ -11,6 +11,7 @@ import {
   opencode,
   pi,
   PI_DEFAULTS,
+  PRESETS,
   recursiveSummary,
   slidingWindow,
   step,
@@ -23,6 +24,8 @@ import {
   type Check,
   type Message,
   type Policy,
+  type PresetName,
+  type RenderStyle,
 } from '@bobbin/core';
 import {
   assistant,
@@ -79,6 +82,171 @@ const check: Check = {
   turns: 0,
   budget: budget({ windowTokens: 200_000 }),
 };
+
+const SUMMARY: RenderStyle = {
+  summaryRole: 'assistant',
+  summaryPrefix: '[Context Summary - Turns {first}-{last}]',
+  summaryAt: 'first',
+};
+const HAND_OVER: RenderStyle = {
+  summaryRole: 'user',
+  summaryPrefix:
+    'The work so far was done by another language model, which left this summary. Go on from it, and do nothing twice:',
+  summaryAt: 'first',
+};
+
+/** All that a preset's data says; its rungs by name. */
+const FIGURES: Readonly<Record<PresetName, object>> = {
+  ladder: {
+    trigger: { kind: 'soft-limit' },
+    cut: { kind: 'beside-summary', summaryTokens: 8_000, leastShare: 0.22, mostShare: 0.5 },
+    ladder: ['squeeze-pins', 'externalize', 'excerpts', 'summarize', 'clear', 'drop'],
+    stop: 'at-target',
+    targetShare: 0.5,
+    style: SUMMARY,
+    firstSightShare: 0.25,
+    economics: { prices: { write: 1.25, read: 0.1, ttlMs: 300_000 }, requestsToCome: 20 },
+  },
+  step: {
+    trigger: { kind: 'tokens', atLeast: 93_600, messages: 11 },
+    cut: { kind: 'keep-messages', messages: 10 },
+    ladder: ['summarize'],
+    stop: 'at-end',
+    targetShare: 0.85,
+    style: { ...SUMMARY, summaryPrefix: '## Session Summary (Compaction Round {round})' },
+  },
+  pi: {
+    trigger: { kind: 'reserve', reserveTokens: 16_384 },
+    cut: { kind: 'keep-tokens', tokens: 20_000, splitTurns: false },
+    ladder: ['summarize'],
+    stop: 'at-end',
+    targetShare: 0.85,
+    style: HAND_OVER,
+  },
+  codex: {
+    trigger: { kind: 'window-share', share: 0.95 },
+    cut: { kind: 'everything' },
+    ladder: ['summarize'],
+    stop: 'at-end',
+    targetShare: 0.95,
+    style: { ...HAND_OVER, summaryAt: 'last' },
+  },
+  'claude-code': {
+    trigger: { kind: 'window-share', share: 0.95 },
+    cut: { kind: 'everything' },
+    ladder: ['summarize'],
+    stop: 'at-end',
+    targetShare: 0.95,
+    style: {
+      ...HAND_OVER,
+      summaryPrefix:
+        'This session continues an earlier conversation that ran out of context. What happened so far:',
+    },
+  },
+  opencode: {
+    trigger: { kind: 'reserve', reserveTokens: 32_000 },
+    cut: { kind: 'everything' },
+    ladder: ['clear', 'summarize'],
+    stop: 'at-target',
+    targetShare: 0.6,
+    style: SUMMARY,
+    continueWith: 'Continue if you have next steps.',
+  },
+  'sliding-window': {
+    trigger: { kind: 'turns', over: 20 },
+    cut: { kind: 'sliding-window', messages: 20 },
+    ladder: ['drop'],
+    stop: 'at-end',
+    targetShare: 0.85,
+    style: SUMMARY,
+  },
+  'turn-window': {
+    trigger: { kind: 'turns', over: 20 },
+    cut: { kind: 'turn-window', turns: 10 },
+    ladder: ['drop'],
+    stop: 'at-end',
+    targetShare: 0.85,
+    style: SUMMARY,
+  },
+  'token-window': {
+    trigger: { kind: 'tokens', atLeast: 8_000 },
+    cut: { kind: 'token-window', tokens: 4_000 },
+    ladder: ['drop'],
+    stop: 'at-end',
+    targetShare: 0.85,
+    style: SUMMARY,
+  },
+  'recursive-summary': {
+    trigger: { kind: 'turns', over: 20 },
+    cut: { kind: 'sliding-window', messages: 10 },
+    ladder: ['summarize'],
+    stop: 'at-end',
+    targetShare: 0.85,
+    style: { ...SUMMARY, summaryRole: 'pair' },
+    onSummaryFailure: 'keep',
+  },
+  timeline: {
+    trigger: { kind: 'window-share', share: 0.9 },
+    cut: { kind: 'keep-tokens', tokens: 20_000, splitTurns: true },
+    ladder: ['summarize'],
+    stop: 'at-end',
+    targetShare: 0.9,
+    style: SUMMARY,
+  },
+};
+
+test('A3 B3 B5 B20 B21 B22 C21 D6 D7 D8 D9 E2 every preset has its figures', () => {
+  for (const [name, policy] of Object.entries(PRESETS)) {
+    const rungs = policy.ladder.map((rung) => rung.name);
+    const figures = FIGURES[name as PresetName];
+    assert.deepEqual({ ...policy, ladder: rungs }, { name, ...figures }, name);
+  }
+});
+
+test('A7 B10 B21 E10 each preset asks for a summary of its own size', async () => {
+  const asked: Record<string, number | undefined> = {};
+  for (const [name, policy] of Object.entries(PRESETS)) {
+    const summarizer = scriptedSummarizer({ kind: 'good' });
+    const watched = await WatchedThread.open({ ...wide, preset: now(policy), summarizer });
+    for (let i = 0; i < 32; i++)
+      await watched.append(user(padded(`u${i}`, 1_000)), assistant(padded(`a${i}`, 2_000)));
+    await watched.prompt();
+    if (summarizer.requests.length > 0) asked[name] = summarizer.requests[0]?.maxTokens;
+  }
+  assert.deepEqual(asked, {
+    ladder: 8_000,
+    step: 1_000,
+    pi: 13_107,
+    codex: 8_000,
+    'claude-code': 16_000,
+    opencode: 8_000,
+    'recursive-summary': 8_000,
+    timeline: 800,
+  });
+});
+
+test('B20 codex keeps 20 000 tokens of user messages by default', async () => {
+  const talk = Array.from({ length: 30 }, (_, i) => [
+    user(padded(`u${i}`, 1_999)),
+    assistant(padded(`a${i}`, 100)),
+  ]).flat();
+  const watched = await opened(now(codex()), ...talk);
+  assert.match(await shown(watched), /^u20 u21 u22 u23 u24 u25 u26 u27 u28 u29 Su$/);
+});
+
+/** How many of some results of 5 000 tokens opencode's first rung clears. */
+async function pruned(results: number): Promise<number> {
+  const preset = { ...now(opencode()), targetShare: 0.01, ladder: opencode().ladder.slice(0, 1) };
+  const watched = await WatchedThread.open({ ...wide, preset });
+  await watched.append(user('go'));
+  for (let i = 0; i < results; i++)
+    await watched.append(...round('read', { i }, 'x'.repeat(19_992)));
+  return (await watched.prompt()).plan.records.length;
+}
+
+test('B19 opencode prunes what is older than 40 000 tokens of tool output, where that frees 20 000', async () => {
+  assert.deepEqual([await pruned(11), await pruned(12), await pruned(13)], [0, 0, 5]);
+});
 
 test("B24 the seed's session: u4 and what follows stay, later messages are appended", async () => {
   const first = 'u1 c1 t1 a1 u2 a2 u3 c3 t3 c3 t3 a3 u4 c4 t4 a4';

@@ -67,6 +67,13 @@ test('C13 the soft limit is a share of the window, overhead counted', () => {
   assert.equal(firesFrom({ kind: 'soft-limit' }, 'tokens', at), 85_000 - 12_500 + 1);
 });
 
+test('B5 a reserve of more than half the window is half of it', () => {
+  const trigger: Trigger = { kind: 'reserve', reserveTokens: 32_000 };
+  const from = (windowTokens: number): number =>
+    firesFrom(trigger, 'contextTokens', { ...check, budget: budget({ windowTokens }) });
+  assert.deepEqual([128_000, 64_000, 16_000].map(from), [96_001, 32_001, 8_001]);
+});
+
 test('D3 fires above a number of turns', () => {
   assert.equal(firesFrom(turnCount(20), 'turns'), 21);
 });
@@ -131,7 +138,8 @@ test('D5 any of, all of, and any function', () => {
   assert.equal(firedBecause(allOf(), both), undefined, 'nothing asked for is nothing met');
 });
 
-test('E2 fires when system and messages exceed nine tenths of the window', () => {
-  const at = { ...check, budget: budget({ windowTokens: 10_000, systemTokens: 1_000 }) };
-  assert.equal(firesFrom({ kind: 'window-share', share: 0.9 }, 'tokens', at), 9_000 - 1_000 + 1);
+test('E2 fires when system, tools and messages exceed nine tenths of the window', () => {
+  const beside = { systemTokens: 1_000, toolTokens: 500 };
+  const at = { ...check, budget: budget({ windowTokens: 10_000, ...beside }) };
+  assert.equal(firesFrom({ kind: 'window-share', share: 0.9 }, 'tokens', at), 9_000 - 1_500 + 1);
 });
