@@ -197,3 +197,15 @@ test('E1 a result that was cleared expires all the same, and the key fields of a
   assert.deepEqual(plan.records, cleared.slice(1));
   assert.match((await watched.lines())[2] ?? '', /^2 tool \(hide\) answers #c2 "\[an old price\]"/);
 });
+
+test('E1 a user message whose time was over while it was the newest goes with the next turn', async () => {
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  await watched.append(
+    withMeta(user('it is noon'), { time: 0, ttlMs: 10, replacement: '[stale]' }),
+  );
+  now = 11;
+  assert.deepEqual(await watched.lines(), ['0 user (kept) "it is noon"']);
+  await watched.append(assistant('ok'), user('and now?'));
+  assert.equal((await watched.lines())[0], '0 user (hide) "[stale]"');
+});

@@ -20,6 +20,7 @@ export class Gauge {
   largestUnsentTokens = 0;
   /** When the next message's time to live is over. */
   nextExpiry: number = Number.POSITIVE_INFINITY;
+  #newestExpiry: number = Number.POSITIVE_INFINITY;
   /** The whole context as the provider reported it last, with what came since; undefined after a compaction. */
   #reported: number | undefined;
 
@@ -34,7 +35,12 @@ export class Gauge {
     tools: ToolPolicies,
     since: number,
   ): number | undefined {
-    if (startsTurn(message)) this.task ??= textOf(message);
+    if (startsTurn(message)) {
+      this.task ??= textOf(message);
+      // The newest user message outlives its time; from now on that is another.
+      this.nextExpiry = Math.min(this.nextExpiry, this.#newestExpiry);
+      this.#newestExpiry = expiryOf(message, tools);
+    }
     // A model wrote it, so all before it was sent.
     if (message.role === 'assistant') this.markSent(index);
     if (hasResults(message)) this.largestUnsentTokens = Math.max(this.largestUnsentTokens, tokens);
