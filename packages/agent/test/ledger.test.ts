@@ -72,7 +72,7 @@ test('a summary that came to nothing was paid for all the same', async (t) => {
   const shop = await workshop(t, {
     script: `
       if (tools.length === 0) return { text: "I'm sorry, I cannot help with that." };
-      return { text: 'About it: ' + 'some words '.repeat(400) };
+      return { text: 'About it: ' + 'some words '.repeat(320) };
     `,
     settings: { compaction: { preset: 'recursive-summary' } },
   });
@@ -88,7 +88,7 @@ test('a ledger that cannot be written to costs its record until the next one, ne
   const shop = await workshop(t, {
     script: `
       if (tools.length === 0) return { text: "I'm sorry, I cannot help with that." };
-      return { text: 'About it: ' + 'some words '.repeat(400) };
+      return { text: 'About it: ' + 'some words '.repeat(320) };
     `,
     settings: { compaction: { preset: 'recursive-summary' } },
   });

@@ -89,8 +89,8 @@ test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t)
   const where = place(t, STEPPER);
   const terminal = open(t, where, '--yes');
   await terminal.until('context');
-  terminal.line('do 12 steps');
-  await terminal.until(/All 12 steps are done\.[^]*─\n\n─/, 30_000);
+  terminal.line('do 10 steps');
+  await terminal.until(/All 10 steps are done\.[^]*─\n\n─/, 30_000);
   terminal.line('/compact');
   await terminal.until('┌ compaction 1', 30_000);
   terminal.line('and now?');

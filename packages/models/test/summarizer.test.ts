@@ -391,7 +391,7 @@ test('a history longer than the window of the summarizer is folded: each call up
       decisions: [{ text: `Decide the ${word}`, rationale: null, turn: 1 }],
     }),
   );
-  const done = await compacted('openai-chat', parts, { windowTokens: 1_500, maxOutputTokens: 400 });
+  const done = await compacted('openai-chat', parts, { windowTokens: 1_700, maxOutputTokens: 400 });
   const { requests } = done.server;
   assert.ok(requests.length > 1, `${requests.length} calls`);
   assert.match(requests[1]?.text ?? '', /<summary-so-far>[^]*The first part\./);
