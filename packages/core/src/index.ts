@@ -95,6 +95,7 @@ export {
   turnCount,
   when,
   type Check,
+  type Extent,
   type Trigger,
 } from './plan/trigger.ts';
 export { windowOf, type Window } from './plan/window.ts';
@@ -109,7 +110,12 @@ export { step } from './presets/step.ts';
 export { timeline } from './presets/timeline.ts';
 export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
 export { PromptBuilder, type Landmarks } from './prompt/builder.ts';
-export { cachePoints, DEFAULT_CACHE_LIMITS, type CacheLimits } from './prompt/cache-points.ts';
+export {
+  cachePoints,
+  DEFAULT_CACHE_LIMITS,
+  type CacheLimits,
+  type CachePointOptions,
+} from './prompt/cache-points.ts';
 export type { Prompt, PromptMessage, Source } from './prompt/prompt.ts';
 export {
   finishPrompt,
