@@ -174,11 +174,13 @@ test('a message or a record that stands twice', () => {
   );
 });
 
-test('a kept message that is only a copy, and one of another thread', () => {
-  const copy = tampered((m) =>
-    m.with(5, { ...(m[5] as PromptMessage), message: { ...assistant('done') } }),
-  );
-  breaks('kept means identical', broken(copy));
+test('a kept message with other bytes, and one of another thread', () => {
+  const instead = (message: Message): Prompt =>
+    tampered((m) => m.with(5, { ...(m[5] as PromptMessage), message }));
+  const { role, parts } = at(5).message;
+  breaks('kept means identical', broken(instead(assistant('done.'))));
+  breaks('kept means identical', broken(instead({ parts, role })));
+  assert.deepEqual(broken(instead({ role, parts })), []);
   const stranger = thread(user('elsewhere')).head ?? assert.fail();
   const foreign = tampered((m) => [
     ...m,
