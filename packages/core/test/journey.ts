@@ -280,7 +280,9 @@ class FitJourney extends Journey {
     const { messages, budget, seed } = this.case;
     const shared = messages.slice(0, this.random.int(1, messages.length));
     this.sent = this.sent.filter(({ length }) => length <= shared.length);
-    this.#lineage = this.#lineage.filter(({ threadVersion }) => threadVersion <= shared.length);
+    const isShared = ({ threadVersion }: Plan): boolean => threadVersion <= shared.length;
+    this.#lineage = this.#lineage.filter(isShared);
+    if (this.rough !== undefined) this.rough.tried = this.rough.tried.filter(isShared);
     const turnedOff = randomConversation(seededRandom(seed + 1), {
       messages: this.random.int(1, 30),
       hugeChars: Math.min(10_000, budget.windowTokens * 4),

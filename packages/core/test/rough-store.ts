@@ -7,7 +7,7 @@ export const DISK_FULL = 'disk full';
 export class RoughStore {
   readonly store: Store;
   /** Every plan that was to be committed, whether it could be or not. */
-  readonly tried: Plan[] = [];
+  tried: Plan[] = [];
   readonly #random: Random;
   readonly #meet: (inner: Store) => Promise<void>;
   readonly #inner: Store = memoryStore();
@@ -21,7 +21,8 @@ export class RoughStore {
     this.store = {
       ...inner,
       commit: async (key, plan, expected, events) => {
-        this.tried.push(plan);
+        // One that is tried again was made before those that wait behind it.
+        if (!this.tried.includes(plan)) this.tried.push(plan);
         await this.#meetSomebody();
         if (!this.#calm && random.chance(0.25)) throw new Error(DISK_FULL);
         return inner.commit(key, plan, expected, events);
