@@ -5,7 +5,7 @@ import { failureText, runSeeds } from './law-runner.ts';
 
 const CASES = 20_000;
 /** Found by the soak test, and lawful since. */
-const ONCE_UNLAWFUL = [1_112_828, 1_292_242, 1_341_065, 1_404_226, 1_490_871];
+const ONCE_UNLAWFUL = [1_112_828, 1_292_242, 1_341_065, 1_404_226, 1_490_871, 1_239_832];
 const { BOBBIN_SEED: again, BOBBIN_FIRST_SEED: from = '1' } = process.env;
 
 test(`every prompt is lawful: ${CASES} random threads, presets and budgets`, async (t) => {

@@ -6,13 +6,9 @@ export interface Raced {
   readonly lost?: true;
 }
 
-/** Does something again where another writer was faster, from what that one has left, until it is enough. */
-export async function raced<T extends Raced>(
-  run: () => Promise<T>,
-  isEnough: () => boolean = () => false,
-): Promise<T> {
+/** Does something again where another writer was faster, from what that one has left. */
+export async function raced<T extends Raced>(run: () => Promise<T>): Promise<T> {
   let done = await run();
-  for (let tries = 1; tries < MOST_RACES && done.lost === true && !isEnough(); tries++)
-    done = await run();
+  for (let tries = 1; tries < MOST_RACES && done.lost === true; tries++) done = await run();
   return done;
 }

@@ -421,17 +421,24 @@ export class ThreadHandle<Wire = Message> {
     return sentAt === undefined || now - sentAt > ttlMs;
   }
 
-  /** Compacts whatever the pressure, and again where another writer was faster with a plan that leaves too much. */
+  /**
+   * Compacts whatever the pressure, and again where another writer was faster with a plan that leaves too much. What comes
+   * of it may be sent: reasoning that was signed behind something else is left out.
+   */
   #compactTo(
     mostTokens: number,
     way: Way,
     reason: string,
     options: CompactOptions,
   ): Promise<Committed> {
-    return raced(
-      () => this.#compact(way, reason, { ...options, forced: true }),
-      () => this.#builder.tokens <= mostTokens,
-    );
+    return raced(async () => {
+      const { lost, ...made } = await this.#compact(way, reason, { ...options, forced: true });
+      if (lost === true && this.#builder.tokens > mostTokens) return { ...made, lost };
+      const released = this.#setting.rules.bindsReasoning
+        ? await this.#releaseBoundReasoning()
+        : NOTHING_DONE;
+      return { ...made, ...released, events: [...made.events, ...released.events] };
+    });
   }
 
   async #compact(
