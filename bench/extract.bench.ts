@@ -2,15 +2,8 @@
 // same conversation again, whose messages are known then. The time must grow no faster than the text.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  chars4,
-  extract,
-  textMessage,
-  Thread,
-  type Message,
-  type Node,
-  type ThreadId,
-} from '@bobbin/core';
+import { textMessage, type Message, type ThreadId } from '@bobbin/core';
+import { chars4, extract, Thread, type Node } from '@bobbin/core/internal';
 import { recordedIn } from '../scripts/learn-anchors/recorded.ts';
 
 const MEGABYTE = 1_000_000;

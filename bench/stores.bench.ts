@@ -5,17 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  emptyPlan,
-  spanOf,
-  textMessage,
-  Thread,
-  type Node,
-  type Plan,
-  type Store,
-  type ThreadId,
-  type ThreadKey,
-} from '@bobbin/core';
+import { textMessage, type Plan, type Store, type ThreadId } from '@bobbin/core';
+import { emptyPlan, spanOf, Thread, type Node, type ThreadKey } from '@bobbin/core/internal';
 import { sqliteStore } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
 import { bareDriver } from '../packages/stores/test/bare-driver.ts';

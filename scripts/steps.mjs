@@ -28,7 +28,7 @@ const CHECKS = [
   { ...COMPILE, name: 'types' },
   { name: 'lint', args: OXLINT },
   { name: 'format', args: [...OXFMT, '--check'] },
-  { name: 'import rules', args: ['scripts/house/check.ts'] },
+  { name: 'import rules', args: ['scripts/import-rules/check.ts'] },
   { name: 'dead code', args: ['node_modules/knip/bin/knip.js', '--no-config-hints'] },
 ];
 

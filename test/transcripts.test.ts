@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import type { BobbinOptions, Message } from '@bobbin/core';
 import {
   ALTERNATING_RULES,
   ANTHROPIC_RULES,
@@ -12,10 +13,8 @@ import {
   OPENAI_RULES,
   PRESETS,
   STRICT_RULES,
-  type BobbinOptions,
-  type Message,
   type PresetName,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, call, result, system, user, WatchedThread } from '@bobbin/testing';
 
 /** Recorded conversations lie beside the repository where there are any; they are not part of it. */

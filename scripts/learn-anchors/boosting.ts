@@ -1,5 +1,5 @@
-import { FEATURES } from '../../packages/core/src/summary/features.ts';
-import type { Trees } from '../../packages/core/src/summary/need.ts';
+import { FEATURES } from '../../packages/core/src/extract/anchors/features.ts';
+import type { Trees } from '../../packages/core/src/extract/anchors/rank.ts';
 import type { Case } from './cases.ts';
 
 export interface BoostOptions {

@@ -1,7 +1,7 @@
 import { textOf, type Message } from '@bobbin/core';
-import { eachRow, FEATURES } from '../../packages/core/src/summary/features.ts';
-import { scan, VOICE } from '../../packages/core/src/summary/scan.ts';
-import { Survey } from '../../packages/core/src/summary/survey.ts';
+import { eachRow, FEATURES } from '../../packages/core/src/extract/anchors/features.ts';
+import { scan, VOICE } from '../../packages/core/src/extract/anchors/scan.ts';
+import { Survey } from '../../packages/core/src/extract/anchors/statistics.ts';
 import type { Recorded } from './recorded.ts';
 
 /** One moment of one conversation: what was known of every anchor then, and which of them the agent named later. */

@@ -6,14 +6,16 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { FEATURES } from '../../packages/core/src/summary/features.ts';
-import { scoreOf, type Trees } from '../../packages/core/src/summary/need.ts';
+import { FEATURES } from '../../packages/core/src/extract/anchors/features.ts';
+import { scoreOf, type Trees } from '../../packages/core/src/extract/anchors/rank.ts';
 import { boost } from './boosting.ts';
 import { casesOf, type Case } from './cases.ts';
 import { isHeldOut, recordedIn } from './recorded.ts';
 
 const OPTIONS = { trees: 120, depth: 4 };
-const TABLE = fileURLToPath(new URL('../../packages/core/src/summary/weights.ts', import.meta.url));
+const TABLE = fileURLToPath(
+  new URL('../../packages/core/src/extract/anchors/weights.ts', import.meta.url),
+);
 const { values } = parseArgs({
   options: { data: { type: 'string' }, 'held-out': { type: 'string' } },
 });

@@ -1,11 +1,11 @@
+import type { Plan } from '@bobbin/core';
 import {
   currentSummary,
   planArtifacts,
-  type Plan,
   type PlanRecord,
   type StoredWindow,
   type ThreadEntry,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import type { MemoryTool } from './memory-tools.ts';
 
 const MOST_THREADS = 50;

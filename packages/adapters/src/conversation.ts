@@ -1,19 +1,21 @@
+import type {
+  Codec,
+  CompactOptions,
+  Fitted,
+  Message,
+  MessageId,
+  Prompt,
+  ThreadHandle,
+  Usage,
+} from '@bobbin/core';
 import {
   callsOf,
   messageId,
   resultsOf,
   unitStarts,
-  type Codec,
-  type CompactOptions,
   type ContextLimit,
-  type Fitted,
-  type Message,
-  type MessageId,
-  type Prompt,
   type PromptMessage,
-  type ThreadHandle,
-  type Usage,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { contentOf, type HostList } from './host-list.ts';
 
 /** How a host writes messages, and how the cache points of a prompt are marked in them where it can. */

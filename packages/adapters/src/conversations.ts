@@ -2,7 +2,6 @@ import {
   createBobbin,
   memoryArtifacts,
   memoryStore,
-  messageId,
   type ArtifactStore,
   type Bobbin,
   type BobbinOptions,
@@ -10,6 +9,7 @@ import {
   type Store,
   type Usage,
 } from '@bobbin/core';
+import { messageId } from '@bobbin/core/internal';
 import { Conversation, type HostFormat, type Match } from './conversation.ts';
 import { HostList } from './host-list.ts';
 import { Taken } from './taken.ts';

@@ -1,4 +1,5 @@
-import { contentHash, type Codec, type Message } from '@bobbin/core';
+import type { Codec, Message } from '@bobbin/core';
+import { contentHash } from '@bobbin/core/internal';
 
 /** A list of messages that a host sends: looked into once, however many conversations it is held against. */
 export class HostList<Wire extends object> {

@@ -5,12 +5,9 @@ import {
   RECALL_TOOL,
   type ArtifactStore,
   type Embedder,
-  type PageRequest,
-  type RecallRequest,
   type Store,
-  type ThreadKey,
-  type ToolDefinition,
 } from '@bobbin/core';
+import type { PageRequest, RecallRequest, ThreadKey, ToolDefinition } from '@bobbin/core/internal';
 
 /** Where an agent's tools read what was compacted. */
 export interface Memory {

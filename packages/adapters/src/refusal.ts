@@ -1,4 +1,5 @@
-import { contextLimitOf, type ContextLimit, type Fitted } from '@bobbin/core';
+import { contextLimitOf, type Fitted } from '@bobbin/core';
+import type { ContextLimit } from '@bobbin/core/internal';
 import type { Taken } from './taken.ts';
 
 /** A provider refused a prompt as too long, and the compacted one too: what it said of both, and what both measured. */

@@ -1,4 +1,5 @@
-import type { Budget, Counter, Json, JsonObject } from '@bobbin/core';
+import type { Budget, Counter } from '@bobbin/core';
+import type { Json, JsonObject } from '@bobbin/core/internal';
 
 /**
  * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count

@@ -1,11 +1,5 @@
-import type {
-  CompactOptions,
-  ContextLimit,
-  Fitted,
-  MessageId,
-  ThreadHandle,
-  Usage,
-} from '@bobbin/core';
+import type { CompactOptions, Fitted, MessageId, ThreadHandle, Usage } from '@bobbin/core';
+import type { ContextLimit } from '@bobbin/core/internal';
 import type { Conversation } from './conversation.ts';
 import type { Conversations } from './conversations.ts';
 

@@ -15,7 +15,6 @@ import {
 } from '@bobbin/adapters/ai-sdk';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import {
-  isSummary,
   memoryStore,
   textOf,
   type Message,
@@ -23,6 +22,7 @@ import {
   type Store,
   type ThreadId,
 } from '@bobbin/core';
+import { isSummary } from '@bobbin/core/internal';
 
 const user = (content: string): AiSdkMessage => ({ role: 'user', content });
 const said = (content: string): AiSdkMessage => ({ role: 'assistant', content });

@@ -7,7 +7,8 @@ import * as ai6 from 'ai6';
 import { createAnthropic as createAnthropic6 } from 'ai6-anthropic';
 import { createOpenAI as createOpenAI6 } from 'ai6-openai';
 import { aiSdkBobbin, type AiSdkBobbin } from '@bobbin/adapters/ai-sdk';
-import { isSummary, memoryStore, type MessageId, type ThreadId } from '@bobbin/core';
+import { memoryStore, type MessageId, type ThreadId } from '@bobbin/core';
+import { isSummary } from '@bobbin/core/internal';
 import { STEP_SCHEMA, Task, type Job, type StepArguments } from './task.ts';
 import { taskProvider, type Dialect } from './task-provider.ts';
 

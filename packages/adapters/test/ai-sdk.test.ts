@@ -7,14 +7,13 @@ import { aiSdkBobbin, RefusedTwice, withPolicy, type AiSdkBobbin } from '@bobbin
 import type { AiSdkMessage } from '@bobbin/codecs';
 import {
   clear,
-  isSummary,
-  ladder,
   memoryStore,
   textOf,
   type CompactionEvent,
   type MessageId,
   type ThreadId,
 } from '@bobbin/core';
+import { isSummary, ladder } from '@bobbin/core/internal';
 import { finishesOnAiSdk, INSTRUCTIONS, modelOf, modelOf6, tools6, tools7 } from './ai-sdk-task.ts';
 import { LONG, nameOf, SHORT, Task } from './task.ts';
 import { taskProvider, type Dialect } from './task-provider.ts';

@@ -4,7 +4,8 @@ import { HumanMessage, type BaseMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, tool } from 'langchain';
 import { bobbinMiddleware, type LangchainOptions } from '@bobbin/adapters/langchain';
-import { isSummary, memoryStore, type MessageId, type ThreadId } from '@bobbin/core';
+import { memoryStore, type MessageId, type ThreadId } from '@bobbin/core';
+import { isSummary } from '@bobbin/core/internal';
 import { STEP_SCHEMA, Task, type Job, type StepArguments } from './task.ts';
 import { taskProvider, type Dialect } from './task-provider.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
 import { openaiAgentsBobbin, type OpenAIAgentsOptions } from '@bobbin/adapters/openai-agents';
-import { isSummary, memoryStore, type MessageId, type ThreadId } from '@bobbin/core';
+import { memoryStore, type MessageId, type ThreadId } from '@bobbin/core';
+import { isSummary } from '@bobbin/core/internal';
 import { STEP_SCHEMA, Task, type Job, type StepArguments } from './task.ts';
 import { taskProvider, type Dialect } from './task-provider.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
 import type { Task } from './task.ts';
 import { objectsIn, SPEECHES, type Dialect, type Speech } from './task-speech.ts';
 

@@ -5,7 +5,7 @@ import {
   signThinking,
   type AnthropicRequest,
 } from '@bobbin/codecs';
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import type { StepArguments } from './task.ts';
 
 export type Dialect = 'openai-chat' | 'openai-responses' | 'anthropic';

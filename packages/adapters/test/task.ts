@@ -1,4 +1,4 @@
-import { sha256 } from '@bobbin/core';
+import { sha256 } from '@bobbin/core/internal';
 
 /** A job of many steps, each of which needs what the one before it told, and a name that only the assignment tells. */
 export class Task {

@@ -1,4 +1,5 @@
-import { textMessage, type Message, type Node } from '@bobbin/core';
+import { textMessage, type Message } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import type { Agent } from './agent.ts';
 import { newSessionId } from './session-id.ts';
 

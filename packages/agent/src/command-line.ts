@@ -99,7 +99,7 @@ async function misread({ message }: Error): Promise<string> {
   const problem = sentence.charAt(0).toLowerCase() + sentence.slice(1);
   const word = /^unknown option '(--.+)'$/.exec(problem)?.[1];
   if (word === undefined) return problem;
-  const { didYouMean } = await import('@bobbin/core');
+  const { didYouMean } = await import('@bobbin/core/internal');
   const names = [...Object.keys(OPTIONS), 'help', 'version'].map((name) => `--${name}`);
   return problem + didYouMean(word, names);
 }

@@ -1,4 +1,5 @@
-import type { Fitted, Refusal, SummaryReport, Usage } from '@bobbin/core';
+import type { Fitted, Refusal, Usage } from '@bobbin/core';
+import type { SummaryReport } from '@bobbin/core/internal';
 import type { Agent } from './agent.ts';
 import { compactionEnd, isCompaction, verdictOf } from './compaction-report.ts';
 import type { MachineEvent, Result } from './machine.ts';

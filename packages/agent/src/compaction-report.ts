@@ -1,5 +1,5 @@
 import type { CompactionEvent, Fitted, Usage } from '@bobbin/core';
-import { usageTokens } from '@bobbin/core';
+import { usageTokens } from '@bobbin/core/internal';
 import type { CompactionEnd } from './events.ts';
 import { tokensText } from './figures.ts';
 import type { Result } from './machine.ts';

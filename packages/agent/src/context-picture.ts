@@ -1,4 +1,5 @@
-import { currentSummary, type Prompt } from '@bobbin/core';
+import type { Prompt } from '@bobbin/core';
+import { currentSummary } from '@bobbin/core/internal';
 import { percentText, tokensText } from './figures.ts';
 import { readInstructions } from './instructions.ts';
 import type { Session } from './session.ts';

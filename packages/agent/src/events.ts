@@ -1,4 +1,5 @@
-import type { CompactionEvent, Json, MessageId, Outcome, Usage } from '@bobbin/core';
+import type { CompactionEvent, MessageId, Usage } from '@bobbin/core';
+import type { Json, Outcome } from '@bobbin/core/internal';
 import type { Wish } from './permissions.ts';
 
 /** Raised when an event changes its meaning or goes; new events and new fields do not raise it. */

@@ -1,3 +1,4 @@
+import { type Summarizer, textOf } from '@bobbin/core';
 import {
   currentSummary,
   emptyPlan,
@@ -7,12 +8,10 @@ import {
   type Node,
   queryWords,
   searchText,
-  type Summarizer,
   type SummaryReport,
-  textOf,
   type ThreadKey,
   wordsOf,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import type { Session } from './session.ts';
 
 const SUMMARY_TOKENS = 2_000;

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
-import type { ArtifactStore, ImagePart, ThreadKey } from '@bobbin/core';
+import type { ArtifactStore, ImagePart } from '@bobbin/core';
+import type { ThreadKey } from '@bobbin/core/internal';
 
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['.png', 'image/png'],

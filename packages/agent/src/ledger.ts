@@ -1,4 +1,5 @@
-import { modelFacts, usageTokens, type Usage } from '@bobbin/core';
+import type { Usage } from '@bobbin/core';
+import { modelFacts, usageTokens } from '@bobbin/core/internal';
 import { modelSettings } from './models.ts';
 import type { Session } from './session.ts';
 import type { Settings } from './settings.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { headOf, type ImagePart, type ThreadId } from '@bobbin/core';
+import type { ImagePart, ThreadId } from '@bobbin/core';
+import { headOf } from '@bobbin/core/internal';
 import type { Agent } from './agent.ts';
 import { pulledOut } from './handover.ts';
 import { attachedImage, imageType, imageTypeOf } from './images.ts';

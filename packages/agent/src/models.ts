@@ -1,4 +1,4 @@
-import { contextLimit } from '@bobbin/core';
+import { contextLimit } from '@bobbin/core/internal';
 import type { LanguageModel } from 'ai';
 import { ExpectedError } from './expected-error.ts';
 import { scriptedModel } from './scripted-model.ts';

@@ -1,16 +1,14 @@
+import { createBobbin, type Counter, type ThreadHandle } from '@bobbin/core';
 import {
   budget,
-  createBobbin,
   estimator,
-  mannerOf,
   messageLimit,
   scaled,
   sparing,
   startCalibration,
-  type Counter,
-  type ThreadHandle,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
+import { mannerOf } from '@bobbin/models';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import type { SessionSetting } from './session.ts';

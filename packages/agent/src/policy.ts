@@ -1,16 +1,5 @@
-import {
-  codex,
-  externalize,
-  opencode,
-  pi,
-  PRESETS,
-  summarize,
-  timeline,
-  when,
-  type Budget,
-  type Policy,
-  type PresetName,
-} from '@bobbin/core';
+import { externalize, summarize, when, type Budget, type Policy } from '@bobbin/core';
+import { codex, opencode, pi, PRESETS, timeline, type PresetName } from '@bobbin/core/internal';
 import type { CompactionSettings } from './settings.ts';
 
 /** The most of the window that the reserve may take: the default is made for large windows. */

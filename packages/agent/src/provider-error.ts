@@ -1,4 +1,4 @@
-import { oneLine } from '@bobbin/core';
+import { oneLine } from '@bobbin/core/internal';
 const LONGEST = 500;
 
 /** What an SDK may say of an error, beside its message. */

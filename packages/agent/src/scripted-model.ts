@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { estimator, isJsonObject, sha256, type JsonObject } from '@bobbin/core';
+import { estimator, isJsonObject, sha256, type JsonObject } from '@bobbin/core/internal';
 import type { LanguageModel } from 'ai';
 import { demoScript } from './scripts/demo.ts';
 import { echoScript } from './scripts/echo.ts';

@@ -1,28 +1,30 @@
 import { join } from 'node:path';
+import type {
+  Clock,
+  CompactionEvent,
+  CompactOptions,
+  Counter,
+  Fitted,
+  Message,
+  MessageId,
+  Prompt,
+  Refusal,
+  Store,
+  Summarizer,
+  ThreadHandle,
+  ThreadId,
+} from '@bobbin/core';
 import {
   budget,
   contextSize,
   currentSummary,
-  mannerOf,
   messageLimit,
   trustedSummarizer,
-  type Clock,
-  type CompactionEvent,
-  type CompactOptions,
-  type Counter,
-  type Fitted,
-  type Message,
-  type MessageId,
   type Node,
-  type Prompt,
-  type Refusal,
-  type Store,
-  type Summarizer,
   type SummaryReport,
-  type ThreadHandle,
-  type ThreadId,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
+import { mannerOf } from '@bobbin/models';
 import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { LivePrompt } from '@bobbin/models';
 import type { Folders } from './folders.ts';

@@ -1,15 +1,8 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
-import {
-  currentSummary,
-  displayText,
-  isJsonObject,
-  type Message,
-  oneLine,
-  parseJson,
-  type Plan,
-  textOf,
-} from '@bobbin/core';
+import { type Message, type Plan, textOf } from '@bobbin/core';
+import { currentSummary, isJsonObject, oneLine, parseJson } from '@bobbin/core/internal';
+import { displayText } from '@bobbin/models';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 import { projectName } from './session-id.ts';

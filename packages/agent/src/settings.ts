@@ -1,6 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isJsonObject, parseJson, PRESETS, type Json, type JsonObject } from '@bobbin/core';
+import {
+  isJsonObject,
+  parseJson,
+  PRESETS,
+  type Json,
+  type JsonObject,
+} from '@bobbin/core/internal';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 import { isRule } from './permissions.ts';

@@ -1,17 +1,13 @@
 import {
-  callsOf,
-  parseJson,
-  resultsOf,
   textMessage,
   textOf,
-  usageTokens,
   type CallPart,
   type Fitted,
-  type Json,
   type Message,
   type MessageId,
   type Usage,
 } from '@bobbin/core';
+import { callsOf, parseJson, resultsOf, usageTokens, type Json } from '@bobbin/core/internal';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { Agent } from './agent.ts';
 import type { Compacting } from './compacting.ts';

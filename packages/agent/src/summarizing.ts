@@ -1,11 +1,6 @@
-import {
-  extractSummarizer,
-  promptVersion,
-  type AnswerForm,
-  type Summarizer,
-  type SummaryManner,
-  type SummaryReport,
-} from '@bobbin/core';
+import type { Summarizer } from '@bobbin/core';
+import { extractSummarizer, type SummaryReport } from '@bobbin/core/internal';
+import { promptVersion, type AnswerForm, type SummaryManner } from '@bobbin/models';
 import type { LivePrompt } from '@bobbin/models';
 import type { Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';

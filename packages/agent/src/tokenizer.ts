@@ -1,4 +1,5 @@
-import { modelFacts, type Counter } from '@bobbin/core';
+import type { Counter } from '@bobbin/core';
+import { modelFacts } from '@bobbin/core/internal';
 import type { Model } from './models.ts';
 
 /** How long a session that was just opened is left in peace. */

@@ -1,13 +1,5 @@
-import {
-  callsOf,
-  parseJson,
-  resultsOf,
-  textMessage,
-  type CallPart,
-  type Json,
-  type Message,
-  type ResultPart,
-} from '@bobbin/core';
+import { textMessage, type CallPart, type Message, type ResultPart } from '@bobbin/core';
+import { callsOf, parseJson, resultsOf, type Json } from '@bobbin/core/internal';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { isAllowed, type Answer, type Permissions, type Wish } from './permissions.ts';
 import { ArgumentError, Arguments } from './tools/arguments.ts';

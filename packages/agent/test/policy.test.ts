@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRESETS, type Policy } from '@bobbin/core';
+import type { Policy } from '@bobbin/core';
+import { PRESETS } from '@bobbin/core/internal';
 import { policyOf } from '../src/policy.ts';
 
 const SETTINGS = { enabled: true, reserveTokens: 10_000, keepRecentTokens: 5_000 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Outcome, Part } from '@bobbin/core';
+import type { Part } from '@bobbin/core';
+import type { Outcome } from '@bobbin/core/internal';
 import { UNKNOWN_OUTCOME } from '../src/unknown-outcome.ts';
 import { themeFor } from '../src/tui/theme.ts';
 import { ToolView } from '../src/tui/tool-view.ts';

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import {
-  memoryArtifacts,
-  memoryStore,
-  verifiedDurability,
-  type CallPart,
-  type JsonObject,
-  type ThreadId,
-} from '@bobbin/core';
+import { memoryArtifacts, memoryStore, type CallPart, type ThreadId } from '@bobbin/core';
+import { verifiedDurability, type JsonObject } from '@bobbin/core/internal';
 import { lineDiff } from '../src/line-diff.ts';
 import { ToolRunner } from '../src/tool-run.ts';
 import type { ToolOutput } from '../src/tools/tool.ts';

@@ -1,3 +1,14 @@
+import type {
+  CompactionEvent,
+  Counter,
+  Message,
+  MessageId,
+  Part,
+  Plan,
+  Prompt,
+  ProviderRules,
+  ThreadId,
+} from '@bobbin/core';
 import {
   actions,
   emptyPlan,
@@ -6,16 +17,7 @@ import {
   Thread,
   windowOf,
   type Action,
-  type CompactionEvent,
-  type Counter,
-  type Message,
-  type MessageId,
-  type Part,
-  type Plan,
-  type Prompt,
-  type ProviderRules,
-  type ThreadId,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { carriedOut, freedByRung, type RungTotal } from './freed.ts';
 
 /** Why a prompt costs other than what was said, beside what the rungs free. */

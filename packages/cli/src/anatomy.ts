@@ -1,4 +1,5 @@
-import { callsOf, hasCalls, resultsOf, Thread, type Message, type ThreadId } from '@bobbin/core';
+import type { Message, ThreadId } from '@bobbin/core';
+import { callsOf, hasCalls, resultsOf, Thread } from '@bobbin/core/internal';
 import { callGist } from './gist.ts';
 
 /** A message with its place in the conversation. */

@@ -1,4 +1,5 @@
-import type { ArtifactId, ArtifactStore } from '@bobbin/core';
+import type { ArtifactStore } from '@bobbin/core';
+import type { ArtifactId } from '@bobbin/core/internal';
 import type { KeyRing } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
 import { EXIT, InputError, UsageError } from './failure.ts';

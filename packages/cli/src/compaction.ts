@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { planArtifacts } from '@bobbin/core';
+import { planArtifacts } from '@bobbin/core/internal';
 import { accountOf, causeTexts } from './account.ts';
 import { newArtifactsIn, readingCommand } from './artifact.ts';
 import type { CompactValues } from './compact.ts';

@@ -1,5 +1,6 @@
 import { DecodeError, type SessionCompaction, type SessionFormat } from '@bobbin/codecs';
-import { didYouMean, type Codec, type Message } from '@bobbin/core';
+import type { Codec, Message } from '@bobbin/core';
+import { didYouMean } from '@bobbin/core/internal';
 import { InputError } from './failure.ts';
 import {
   MESSAGE_FORMATS,

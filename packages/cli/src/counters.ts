@@ -1,4 +1,5 @@
-import { chars4, estimator, type Counter } from '@bobbin/core';
+import type { Counter } from '@bobbin/core';
+import { chars4, estimator } from '@bobbin/core/internal';
 
 /** Ways to count tokens, by the name a user gives. Tokenizers are loaded when they are asked for. */
 export const COUNTERS = {

@@ -1,14 +1,12 @@
 import { writeFile } from 'node:fs/promises';
+import { textOf, type Message, type Prompt } from '@bobbin/core';
 import {
   messageLimit,
   PRESETS,
   startsTurn,
-  textOf,
-  type Message,
   type PlanRecord,
-  type Prompt,
   type PromptMessage,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { hanging, oneLine } from './columns.ts';
 import { readConversation } from './conversation.ts';
 import { COUNTERS } from './counters.ts';

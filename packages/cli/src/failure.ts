@@ -33,7 +33,7 @@ export interface Slip {
 
 /** The name that was probably meant, in words, behind what is told. The engine, which knows, is loaded only for this. */
 export async function meantBy({ word, names }: Slip): Promise<string> {
-  const { didYouMean } = await import('@bobbin/core');
+  const { didYouMean } = await import('@bobbin/core/internal');
   return didYouMean(word, names);
 }
 

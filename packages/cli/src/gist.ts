@@ -1,13 +1,5 @@
-import {
-  callsOf,
-  isJsonObject,
-  parseJson,
-  resultsOf,
-  resultText,
-  textOf,
-  type CallPart,
-  type Message,
-} from '@bobbin/core';
+import { textOf, type CallPart, type Message } from '@bobbin/core';
+import { callsOf, isJsonObject, parseJson, resultsOf, resultText } from '@bobbin/core/internal';
 
 /** A call as a person would say it: the tool and the first text among its arguments. */
 export function callGist({ tool, args }: CallPart): string {

@@ -1,12 +1,5 @@
-import {
-  isKnownModel,
-  messageLimit,
-  softLimit,
-  STRICT_RULES,
-  type Counter,
-  type Fitted,
-  type Message,
-} from '@bobbin/core';
+import type { Counter, Fitted, Message } from '@bobbin/core';
+import { isKnownModel, messageLimit, softLimit, STRICT_RULES } from '@bobbin/core/internal';
 import type { SessionCompaction } from '@bobbin/codecs';
 import { accountOf, causeTexts, unwoundAccount, type Account } from './account.ts';
 import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';

@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 
 /** A key ring from a file: `{"current": ID, "keys": {ID: BASE64 of 32 bytes, …}}`. No message shows a key. */
 export async function readKeys(file: string): Promise<KeyRing> {
-  const { isJsonObject, parseJson } = await import('@bobbin/core');
+  const { isJsonObject, parseJson } = await import('@bobbin/core/internal');
   const ring = parseJson(await readFile(file, 'utf8'));
   const entries = isJsonObject(ring) && isJsonObject(ring['keys']) ? ring['keys'] : undefined;
   const current = isJsonObject(ring) ? ring['current'] : undefined;

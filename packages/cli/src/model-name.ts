@@ -1,4 +1,4 @@
-import { isKnownModel } from '@bobbin/core';
+import { isKnownModel } from '@bobbin/core/internal';
 
 /** The known model that was probably meant: one slip away. Digits are versions, where another one is no slip. */
 export function modelMeant(model: string): string | undefined {

@@ -1,4 +1,5 @@
-import { messageLimit, type Budget } from '@bobbin/core';
+import type { Budget } from '@bobbin/core';
+import { messageLimit } from '@bobbin/core/internal';
 import { hanging, sideBySide } from './columns.ts';
 import { counted, short } from './figures.ts';
 import type { RungTotal } from './freed.ts';

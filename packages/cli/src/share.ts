@@ -1,4 +1,5 @@
-import { hasResults, isSummary, type Counter, type Fitted, type Message } from '@bobbin/core';
+import type { Counter, Fitted, Message } from '@bobbin/core';
+import { hasResults, isSummary } from '@bobbin/core/internal';
 import type { Style } from './screen.ts';
 
 /** What tokens are spent on, as a bar shows it. */

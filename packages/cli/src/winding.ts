@@ -1,11 +1,5 @@
 import {
   createBobbin,
-  messageLimit,
-  messagesOnly,
-  budget,
-  isKnownModel,
-  modelFacts,
-  PRESETS,
   type ArtifactStore,
   type Budget,
   type Counter,
@@ -13,6 +7,14 @@ import {
   type Message,
   type Policy,
 } from '@bobbin/core';
+import {
+  messageLimit,
+  messagesOnly,
+  budget,
+  isKnownModel,
+  modelFacts,
+  PRESETS,
+} from '@bobbin/core/internal';
 import { Decoded, type Conversation } from './conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
 import { tell } from './failure.ts';

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createBobbin, type Fitted, type Message } from '@bobbin/core';
 import {
   ANTHROPIC_RULES,
   budget,
   chars4,
-  createBobbin,
   OPENAI_RULES,
   PRESETS,
   STRICT_RULES,
-  type Fitted,
-  type Message,
   type PresetName,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { randomConversation, seededRandom } from '@bobbin/testing';
 import { accountOf, unwoundAccount, type Account } from '../src/account.ts';
 

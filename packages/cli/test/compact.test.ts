@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openaiChat, openaiChatProblems, type ChatMessage } from '@bobbin/codecs';
-import { PRESETS } from '@bobbin/core';
+import { PRESETS } from '@bobbin/core/internal';
 import { bpe } from '@bobbin/models';
 import { chars4Tokens, conversation } from './conversation.ts';
 import { bobbin, folder, here, SHIM, type Outcome } from './run.ts';

@@ -1,5 +1,5 @@
 import type { ChatMessage } from '@bobbin/codecs';
-import { chars4 } from '@bobbin/core';
+import { chars4 } from '@bobbin/core/internal';
 import { openaiChat } from '@bobbin/codecs';
 
 /** A conversation of a coding agent: a task with a rule, then rounds whose results are long. */

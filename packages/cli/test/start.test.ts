@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { PRESETS } from '@bobbin/core';
+import { PRESETS } from '@bobbin/core/internal';
 import { COUNTERS } from '../src/counters.ts';
 import { FORMATS } from '../src/formats.ts';
 import { bobbin, folder, SHIM } from './run.ts';

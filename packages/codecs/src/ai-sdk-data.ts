@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { base64Of, dataUrl } from './data-url.ts';
 
 /** The message as JSON can hold it: bytes as base64, URLs as text. The same object where it holds neither. */

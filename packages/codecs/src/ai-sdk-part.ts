@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson, type Json, type JsonObject, type Part } from '@bobbin/core';
+import type { Part } from '@bobbin/core';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
 import { lastingOptions, sourceOf } from './ai-sdk-data.ts';
 import { decodeResult } from './ai-sdk-result.ts';
 import { parseDataUrl } from './data-url.ts';

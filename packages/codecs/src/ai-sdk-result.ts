@@ -1,10 +1,5 @@
-import {
-  resultText,
-  type ContentPart,
-  type Json,
-  type JsonObject,
-  type ResultPart,
-} from '@bobbin/core';
+import type { ResultPart } from '@bobbin/core';
+import { resultText, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
 import { sourceOf } from './ai-sdk-data.ts';
 import { parseDataUrl } from './data-url.ts';
 import { lasting } from './leftover.ts';

@@ -1,14 +1,5 @@
-import {
-  isJsonObject,
-  STRICT_RULES,
-  textOf,
-  type Codec,
-  type Json,
-  type JsonObject,
-  type Message,
-  type Part,
-  type Role,
-} from '@bobbin/core';
+import { textOf, type Codec, type Message, type Part, type Role } from '@bobbin/core';
+import { isJsonObject, STRICT_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { lastingOptions, revived, serializable } from './ai-sdk-data.ts';
 import { decodePart, encodePart, isApproval } from './ai-sdk-part.ts';
 import { encodeResult } from './ai-sdk-result.ts';

@@ -1,15 +1,11 @@
+import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
 import {
   isJsonObject,
   parseJson,
   type ContentPart,
-  type FilePart,
-  type ImagePart,
   type Json,
   type JsonObject,
-  type Message,
-  type Part,
-  type ResultPart,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { dataUrl, parseDataUrl } from './data-url.ts';
 import type { KnownCalls } from './known-calls.ts';
 import { lasting } from './leftover.ts';

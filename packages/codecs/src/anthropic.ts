@@ -1,12 +1,5 @@
-import {
-  ANTHROPIC_RULES,
-  hasResults,
-  isJsonObject,
-  type Codec,
-  type JsonObject,
-  type Message,
-  type Part,
-} from '@bobbin/core';
+import type { Codec, Message, Part } from '@bobbin/core';
+import { ANTHROPIC_RULES, hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';

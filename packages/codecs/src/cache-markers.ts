@@ -1,4 +1,5 @@
-import { isJsonObject, type Codec, type Json, type JsonObject, type Prompt } from '@bobbin/core';
+import type { Codec, Prompt } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { aiSdk } from './ai-sdk.ts';
 import { anthropic } from './anthropic.ts';
 import { openaiChat } from './openai-chat.ts';

@@ -1,4 +1,5 @@
-import { textOf, type ContentPart, type Part } from '@bobbin/core';
+import { textOf, type Part } from '@bobbin/core';
+import type { ContentPart } from '@bobbin/core/internal';
 import { dataUrl, mediaTypeField, parseDataUrl } from './data-url.ts';
 import { lasting } from './leftover.ts';
 import type { Place } from './place.ts';

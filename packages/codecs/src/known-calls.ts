@@ -1,4 +1,5 @@
-import { callsOf, type Message } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import { callsOf } from '@bobbin/core/internal';
 
 /** The tools that were called so far, by call id: a result on the wire names only its call. */
 export class KnownCalls {

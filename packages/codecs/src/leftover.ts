@@ -1,4 +1,4 @@
-import type { JsonObject } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 
 /**
  * The fields of a wire object that its codec does not read: they belong to the content, so they go to `extra` and

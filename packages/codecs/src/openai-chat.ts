@@ -1,16 +1,14 @@
-import {
-  OPENAI_RULES,
-  type CallPart,
-  type Codec,
-  type Json,
-  type JsonObject,
-  type Message,
-  type OpaquePart,
-  type Part,
-  type ReasoningPart,
-  type ResultPart,
-  type Role,
+import type {
+  CallPart,
+  Codec,
+  Message,
+  OpaquePart,
+  Part,
+  ReasoningPart,
+  ResultPart,
+  Role,
 } from '@bobbin/core';
+import { OPENAI_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { decodeContent, encodeContent } from './chat-content.ts';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';

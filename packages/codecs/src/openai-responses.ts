@@ -1,15 +1,5 @@
-import {
-  OPENAI_RULES,
-  parseJson,
-  resultText,
-  type CallPart,
-  type Codec,
-  type JsonObject,
-  type Message,
-  type Part,
-  type ResultPart,
-  type Role,
-} from '@bobbin/core';
+import type { CallPart, Codec, Message, Part, ResultPart, Role } from '@bobbin/core';
+import { OPENAI_RULES, parseJson, resultText, type JsonObject } from '@bobbin/core/internal';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';

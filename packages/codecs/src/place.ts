@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { DecodeError } from './decode-error.ts';
 
 /** A value from outside with the way to it, so that whatever is wrong can be located. */

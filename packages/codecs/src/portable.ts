@@ -1,4 +1,5 @@
-import { hasResults, type ContentPart, type Message, type Part } from '@bobbin/core';
+import type { Message, Part } from '@bobbin/core';
+import { hasResults, type ContentPart } from '@bobbin/core/internal';
 import { readableJson, withToldServerTools } from './server-tool.ts';
 
 /**

@@ -1,4 +1,5 @@
-import { isJsonObject, type Codec, type JsonObject } from '@bobbin/core';
+import type { Codec } from '@bobbin/core';
+import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { aiSdk } from './ai-sdk.ts';
 import { anthropic } from './anthropic.ts';
 import { openaiChat } from './openai-chat.ts';

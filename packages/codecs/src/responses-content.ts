@@ -1,4 +1,5 @@
-import type { ContentPart, FilePart, Json, Part } from '@bobbin/core';
+import type { FilePart, Part } from '@bobbin/core';
+import type { ContentPart, Json } from '@bobbin/core/internal';
 import { dataUrl, mediaTypeField, parseDataUrl } from './data-url.ts';
 import { lasting } from './leftover.ts';
 import type { Place } from './place.ts';

@@ -1,4 +1,5 @@
-import { sha256, type ContentPart, type Json, type JsonObject, type Part } from '@bobbin/core';
+import type { Part } from '@bobbin/core';
+import { sha256, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
 import { dataUrl } from './data-url.ts';
 import { decodeContent } from './responses-content.ts';
 import type { Place } from './place.ts';

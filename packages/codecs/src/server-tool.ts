@@ -1,12 +1,5 @@
-import {
-  callsOf,
-  resultsOf,
-  resultText,
-  type CallPart,
-  type Json,
-  type Message,
-  type Part,
-} from '@bobbin/core';
+import type { CallPart, Message, Part } from '@bobbin/core';
+import { callsOf, resultsOf, resultText, type Json } from '@bobbin/core/internal';
 
 /**
  * Tools that a provider runs itself answer within the message that calls them. Such a pair is bound to the bytes that

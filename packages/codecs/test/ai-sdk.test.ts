@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentHash, isOpaque, STRICT_RULES, textMessage, unitStarts } from '@bobbin/core';
+import { textMessage } from '@bobbin/core';
+import { contentHash, isOpaque, STRICT_RULES, unitStarts } from '@bobbin/core/internal';
 import { aiSdk, aiSdkProblems, type AiSdkMessage } from '@bobbin/codecs';
 import { bare, changed, cleared, lossless } from './lossless.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentHash, isOpaque, textMessage, unitStarts, type Message } from '@bobbin/core';
+import { textMessage, type Message } from '@bobbin/core';
+import { contentHash, isOpaque, unitStarts } from '@bobbin/core/internal';
 import { anthropic, anthropicProblems, type AnthropicMessage } from '@bobbin/codecs';
 import { bare, changed, cleared, lossless } from './lossless.ts';
 

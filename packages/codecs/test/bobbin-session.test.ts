@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyPlan, type Message, type MessageId, type ThreadId } from '@bobbin/core';
+import type { Message, MessageId, ThreadId } from '@bobbin/core';
+import { emptyPlan } from '@bobbin/core/internal';
 import { recogniseSession } from '@bobbin/codecs';
 import { decoded, linesOf, told } from './session-text.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Codec, Json, JsonObject } from '@bobbin/core';
+import type { Codec } from '@bobbin/core';
+import type { Json, JsonObject } from '@bobbin/core/internal';
 import { seededRandom, type Random } from '@bobbin/testing';
 import {
   aiSdk,
@@ -10,7 +11,7 @@ import {
   openaiResponses,
   recogniseSession,
 } from '@bobbin/codecs';
-import { withParts } from '@bobbin/core';
+import { withParts } from '@bobbin/core/internal';
 
 const SEED = Number(process.env['SEED'] ?? 1);
 const CASES = 3_000;

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  BUDGET_DEFAULTS,
-  chars4,
-  createBobbin,
-  STRICT_RULES,
-  Thread,
-  type Codec,
-  type Fitted,
-} from '@bobbin/core';
+import { createBobbin, type Codec, type Fitted } from '@bobbin/core';
+import { BUDGET_DEFAULTS, chars4, STRICT_RULES, Thread } from '@bobbin/core/internal';
 import { expectLawful } from '@bobbin/testing';
 
 /** Fits a conversation into a window and checks the prompt against every law, and its wire form by the provider's. */

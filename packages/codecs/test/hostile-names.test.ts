@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOpaque } from '@bobbin/core';
+import { isOpaque } from '@bobbin/core/internal';
 import { aiSdk, anthropic, openaiChat, openaiResponses, recogniseSession } from '@bobbin/codecs';
 import { lossless } from './lossless.ts';
 

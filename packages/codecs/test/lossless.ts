@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { withParts, type Codec, type Message, type Part } from '@bobbin/core';
+import type { Codec, Message, Part } from '@bobbin/core';
+import { withParts } from '@bobbin/core/internal';
 
 /** Decodes, checks that encoding gives equal JSON in the same order of fields, and returns the messages. */
 export function lossless(codec: Codec<object>, wire: readonly object[]): readonly Message[] {

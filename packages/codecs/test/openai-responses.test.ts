@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isOpaque, OPENAI_RULES, unitStarts } from '@bobbin/core';
+import { isOpaque, OPENAI_RULES, unitStarts } from '@bobbin/core/internal';
 import { openaiResponses, openaiResponsesProblems } from '@bobbin/codecs';
 import { bare, changed, cleared, lossless } from './lossless.ts';
 

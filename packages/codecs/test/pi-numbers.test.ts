@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { counterOf, createBobbin, type Counter, type Message, type Part } from '@bobbin/core';
 import {
   callsOf,
   contextSize,
-  counterOf,
-  createBobbin,
   currentSummary,
   estimateTokens,
   isSummary,
   parseJson,
   pi,
-  type Counter,
   type FileRecord,
-  type Message,
-  type Part,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { recogniseSession, type Session } from '@bobbin/codecs';
 import { sessionSamples } from './recordings.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { Json } from '@bobbin/core';
+import type { Json } from '@bobbin/core/internal';
 
 /** Recorded conversations and session files lie beside the repository; nothing of them is copied into it. */
 const SHARED = new URL('../../../../shared/', import.meta.url);

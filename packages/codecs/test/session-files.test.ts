@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSummary, type Codec } from '@bobbin/core';
+import type { Codec } from '@bobbin/core';
+import { isSummary } from '@bobbin/core/internal';
 import {
   anthropic,
   anthropicProblems,

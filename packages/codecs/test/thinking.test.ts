@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ANTHROPIC_RULES, createBobbin, type ProviderRules } from '@bobbin/core';
+import { createBobbin, type ProviderRules } from '@bobbin/core';
+import { ANTHROPIC_RULES } from '@bobbin/core/internal';
 import { anthropic, anthropicProblems, signThinking, type AnthropicMessage } from '@bobbin/codecs';
 
 const SYSTEM = 'You work in steps.';

@@ -1,4 +1,4 @@
-import type { Json } from '@bobbin/core';
+import type { Json } from '@bobbin/core/internal';
 import {
   aiSdk,
   aiSdkProblems,

@@ -1,5 +1,5 @@
-import type { SummaryReport } from './summary/report.ts';
-import type { ArtifactId, ThreadId } from './thread/message.ts';
+import type { SummaryReport } from './verify/report.ts';
+import type { ArtifactId, ThreadId } from './message/message.ts';
 import type { Span } from './thread/span.ts';
 
 /** What happens around a compaction, told as it happens (C20). */

@@ -1,13 +1,13 @@
-import type { ArtifactId, Determinism, Message, MessageId, ThreadId } from './thread/message.ts';
+import type { ArtifactId, Determinism, Message, MessageId, ThreadId } from './message/message.ts';
 import type { Node } from './thread/thread.ts';
-import type { Kept } from './summary/extract.ts';
+import type { Kept } from './extract/extract.ts';
 import type { Redact } from './summary/redact.ts';
-import type { SummaryReport } from './summary/report.ts';
-import type { Summary } from './summary/summary.ts';
+import type { SummaryReport } from './verify/report.ts';
+import type { Summary } from './plan/summary.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Counter } from './tokens/counter.ts';
 import type { CompactionEvent } from './events.ts';
-import type { ProviderRules } from './prompt/rules.ts';
+import type { ProviderRules } from './render/rules.ts';
 
 /** Milliseconds since the epoch. The engine has no clock of its own. */
 export interface Clock {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '@bobbin/core';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
-import { AnchorReader, KIND } from '../src/summary/anchor.ts';
-import { needs } from '../src/summary/need.ts';
-import { Survey } from '../src/summary/survey.ts';
+import { AnchorReader, KIND } from '../src/extract/anchors/anchor.ts';
+import { needs } from '../src/extract/anchors/rank.ts';
+import { Survey } from '../src/extract/anchors/statistics.ts';
 
 const NAMES = Object.keys(KIND);
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { turnCount, type Message } from '@bobbin/core';
 import {
   budget,
   chars4,
   messagesOnly,
   slidingWindow,
-  turnCount,
   type CacheLimits,
-  type Message,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, round, user, WatchedThread } from '@bobbin/testing';
 
 const NO_MINIMUM: CacheLimits = { markers: 3, minimumTokens: 0 };

@@ -1,24 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  chars4,
   clear,
-  currentSummary,
   drop,
   externalize,
-  ladder,
   memoryArtifacts,
-  messagesOnly,
-  pi,
-  step,
-  timeline,
   type ArtifactStore,
   type BobbinOptions,
   type CompactionEvent,
   type Message,
   type Policy,
-  type Strategy,
 } from '@bobbin/core';
+import {
+  chars4,
+  currentSummary,
+  ladder,
+  messagesOnly,
+  pi,
+  step,
+  timeline,
+  type Strategy,
+} from '@bobbin/core/internal';
 import {
   assistant,
   round,

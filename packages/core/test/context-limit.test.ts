@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contextLimitOf, isContextLimit, type ContextLimit } from '../src/door/context-limit.ts';
+import { contextLimitOf, isContextLimit, type ContextLimit } from '../src/session/context-limit.ts';
 
 /** What providers and servers answer, in the words they use, with what is to be read from it. */
 const REFUSALS: readonly (readonly [name: string, error: unknown, ContextLimit])[] = [

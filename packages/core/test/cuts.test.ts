@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  findCut,
-  unitStarts,
-  type Cut,
-  type CutItem,
-  type CutRule,
-  type Message,
-} from '@bobbin/core';
+import type { CutRule, Message } from '@bobbin/core';
+import { findCut, unitStarts, type Cut, type CutItem } from '@bobbin/core/internal';
 import { assistant, call, result, system, user, withMeta } from '@bobbin/testing';
 
 /**

@@ -3,28 +3,30 @@ import { test } from 'node:test';
 import {
   allOf,
   clear,
-  codex,
   createBobbin,
   DEFAULT_STYLE,
   drop,
   externalize,
+  summarize,
+  textMessage,
+  tokenCount,
+  turnCount,
+  when,
+  type Message,
+  type Policy,
+} from '../src/index.ts';
+import {
+  codex,
   ladder,
   opencode,
   pi,
   recursiveSummary,
   slidingWindow,
   step,
-  summarize,
-  textMessage,
   timeline,
-  tokenCount,
   tokenWindow,
-  turnCount,
   turnWindow,
-  when,
-  type Message,
-  type Policy,
-} from '../src/index.ts';
+} from '../src/internal.ts';
 
 const TAKEN: readonly (readonly [what: string, message: unknown, problem: string])[] = [
   ['OpenAI Chat', { role: 'user', content: 'Hello' }, 'has no parts'],

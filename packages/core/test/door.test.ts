@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  chars4,
   createBobbin,
-  currentSummary,
   externalize,
   memoryArtifacts,
   memoryStore,
-  messagesOnly,
-  slidingWindow,
-  STRICT_RULES,
   tokenCount,
   turnCount,
   type BobbinOptions,
@@ -22,6 +17,13 @@ import {
   type Store,
   type ThreadId,
 } from '@bobbin/core';
+import {
+  chars4,
+  currentSummary,
+  messagesOnly,
+  slidingWindow,
+  STRICT_RULES,
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,

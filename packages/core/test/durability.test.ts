@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { clear, externalize, memoryArtifacts, type Policy, type ResultPart } from '@bobbin/core';
 import {
   chars4,
-  clear,
   clearedPlaceholder,
   durabilityOf,
-  externalize,
   hasDrifted,
-  memoryArtifacts,
   messagesOnly,
   preservedFields,
   step,
   verifiedDurability,
   type Determinism,
   type Durability,
-  type Policy,
-  type ResultPart,
   type ToolPolicies,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { call, resultPart, round, user, WatchedThread } from '@bobbin/testing';
 
 const order = call('create_order', { item: 'x' }, 'c1');

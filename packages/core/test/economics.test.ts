@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CompactionEvent, Policy } from '@bobbin/core';
 import {
   breakEvenShare,
   budget,
@@ -7,9 +8,7 @@ import {
   ladder,
   rewritePays,
   type CachePrices,
-  type CompactionEvent,
-  type Policy,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, round, user, WatchedThread } from '@bobbin/testing';
 
 const prices: CachePrices = { write: 1.25, read: 0.1, ttlMs: 300_000 };

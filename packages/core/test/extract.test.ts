@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
 import {
   chars4,
   estimator,
@@ -7,10 +8,8 @@ import {
   extractSummarizer,
   fitSummary,
   renderSummary,
-  type Message,
   type Node,
-  type Summary,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, call, cpuMs, result, thread, user } from '@bobbin/testing';
 
 const counter = chars4();

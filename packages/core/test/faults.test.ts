@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  ANTHROPIC_RULES,
-  budget,
-  chars4,
   createBobbin,
   memoryStore,
-  STRICT_RULES,
   type BobbinOptions,
   type Fitted,
   type Message,
@@ -14,6 +10,7 @@ import {
   type Store,
   type ThreadHandle,
 } from '@bobbin/core';
+import { ANTHROPIC_RULES, budget, chars4, STRICT_RULES } from '@bobbin/core/internal';
 import { assistant, expectLawful, reasoning, thread, user, WatchedThread } from '@bobbin/testing';
 
 const options: BobbinOptions = {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  chars4,
   createBobbin,
   memoryStore,
-  messagesOnly,
   textMessage,
   type BobbinOptions,
   type Codec,
   type Message,
   type Role,
 } from '@bobbin/core';
+import { chars4, messagesOnly } from '@bobbin/core/internal';
 import { assistant, thread, user } from '@bobbin/testing';
 
 /** A host's own messages: flat, and its own to write into. */

@@ -3,6 +3,13 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
+  memoryArtifacts,
+  type Message,
+  type Policy,
+  type ProviderRules,
+  type Summarizer,
+} from '@bobbin/core';
+import {
   ALTERNATING_RULES,
   ANTHROPIC_RULES,
   chars4,
@@ -10,19 +17,14 @@ import {
   emptyPlan,
   EMPTY_SUMMARY,
   ladder,
-  memoryArtifacts,
   messagesOnly,
   OPENAI_RULES,
   PRESETS,
   render,
   STRICT_RULES,
   windowOf,
-  type Message,
-  type Policy,
-  type ProviderRules,
   type Setting,
-  type Summarizer,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,

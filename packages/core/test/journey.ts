@@ -6,13 +6,12 @@ import {
   type Fitted,
   type Message,
   type Plan,
-  type PromptMessage,
   type Store,
   type Summarizer,
-  Thread,
   type ThreadHandle,
   type ThreadId,
 } from '@bobbin/core';
+import { type PromptMessage, Thread } from '@bobbin/core/internal';
 import { DISK_FULL, RoughStore } from './rough-store.ts';
 import {
   expectLawful,

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  budget,
-  chars4,
-  clear,
-  currentSummary,
   drop,
   externalize,
-  ladder,
   memoryArtifacts,
+  presets,
+  type BobbinOptions,
+  type CompactionEvent,
+  type Message,
+  type Policy,
+} from '@bobbin/core';
+import {
+  budget,
+  chars4,
+  currentSummary,
+  ladder,
   messagesOnly,
   opencode,
   PRESETS,
-  summarize,
-  type BobbinOptions,
-  type CompactionEvent,
   type ExternalizeRecord,
-  type Message,
-  type Policy,
   type PresetName,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,
@@ -61,22 +62,9 @@ async function opened(
   return watched;
 }
 
-test('C19 rungs in the order of their aggressiveness', () => {
-  const order = [externalize(), summarize(), clear(), drop()].map(({ name, aggressiveness }) => [
-    name,
-    aggressiveness,
-  ]);
-  assert.deepEqual(order, [
-    ['externalize', 1],
-    ['summarize', 2],
-    ['clear', 3],
-    ['drop', 4],
-  ]);
-  const rungs = ladder.ladder.map(({ name }) => name);
-  assert.deepEqual(
-    rungs.filter((name) => order.some(([known]) => known === name)),
-    ['externalize', 'summarize', 'clear', 'drop'],
-  );
+test('C19 the default ladder runs its rungs from the gentlest to the most aggressive', () => {
+  const order = presets.ladder().ladder.map(({ name }) => name);
+  assert.deepEqual(order, ['squeeze', 'externalize', 'excerpts', 'summarize', 'clear', 'drop']);
 });
 
 test('C19 each rung stops as soon as the target holds', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chars4, createBobbin, memoryStore, type Message, type MessageMeta } from '@bobbin/core';
+import { createBobbin, memoryStore, type Message } from '@bobbin/core';
+import { chars4, type MessageMeta } from '@bobbin/core/internal';
 import { assistant, round, user, WatchedThread, withMeta } from '@bobbin/testing';
 
 /** What a provider says of a request of so many tokens. */

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type BobbinOptions,
-  contextLimit,
-  createBobbin,
-  modelFacts,
-  textMessage,
-} from '@bobbin/core';
+import { type BobbinOptions, createBobbin, textMessage } from '@bobbin/core';
+import { contextLimit, modelFacts } from '@bobbin/core/internal';
 
 test('A4 the limit is found by the longest prefix of the model id', () => {
   const limits = {

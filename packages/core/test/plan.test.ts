@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tokenCount, type Plan, type Summary } from '@bobbin/core';
 import {
   actions,
   chars4,
@@ -16,19 +17,16 @@ import {
   spanOf,
   STRICT_RULES,
   SUMMARY_RENDER_VERSION,
-  tokenCount,
   windowOf,
   type ArtifactId,
   type ClearRecord,
   type DropRecord,
   type ExternalizeRecord,
   type Node,
-  type Plan,
   type PlanRecord,
   type Span,
   type SummarizeRecord,
-  type Summary,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   expectLawful,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PI_DEFAULTS, PRESETS, STEP_DEFAULTS } from '../src/index.ts';
+import { PI_DEFAULTS, PRESETS, STEP_DEFAULTS } from '../src/internal.ts';
 
 const core = join(import.meta.dirname, '../src');
 const docs = join(import.meta.dirname, '../../../docs');
@@ -34,10 +34,10 @@ test('the page of plans tells every field of a policy, every trigger, cut, rung 
   );
   const rungs = ['externalize', 'summarize', 'clear', 'drop', 'squeeze'].flatMap((rung) => [
     rung,
-    ...fieldsOf(`plan/${rung}.ts`, /Options$/),
+    ...fieldsOf(`compact/rungs/${rung}.ts`, /Options$/),
   ]);
   const names = [
-    ...fieldsOf('plan/policy.ts', /^Policy$/),
+    ...fieldsOf('compact/policy.ts', /^Policy$/),
     ...fieldsOf('plan/plan.ts', /^RenderStyle$/),
     ...fieldsOf('plan/economics.ts', /^CachePrices$/),
     ...fieldsOf('plan/durability.ts', /^ToolPolicy$/),

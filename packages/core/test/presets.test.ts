@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  tokenCount,
+  turnCount,
+  type BobbinOptions,
+  type Message,
+  type Policy,
+  type RenderStyle,
+} from '@bobbin/core';
+import {
   budget,
   chars4,
   claudeCode,
@@ -17,16 +25,10 @@ import {
   step,
   timeline,
   tokenWindow,
-  tokenCount,
-  turnCount,
   turnWindow,
-  type BobbinOptions,
   type Check,
-  type Message,
-  type Policy,
   type PresetName,
-  type RenderStyle,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { BobbinOptions, CompactionEvent, Policy } from '@bobbin/core';
 import {
   budget,
   chars4,
@@ -8,11 +9,8 @@ import {
   PRESETS,
   slidingWindow,
   tokenWindow,
-  type BobbinOptions,
-  type CompactionEvent,
-  type Policy,
   type PresetName,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, round, system, user, WatchedThread } from '@bobbin/testing';
 
 const WINDOW = 16_000;

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  ANTHROPIC_RULES,
-  budget,
-  chars4,
   createBobbin,
   memoryStore,
   type BobbinOptions,
   type Message,
   type Store,
 } from '@bobbin/core';
+import { ANTHROPIC_RULES, budget, chars4 } from '@bobbin/core/internal';
 import { assistant, reasoning, user, WatchedThread } from '@bobbin/testing';
 
 const options: BobbinOptions = {

@@ -5,15 +5,13 @@ import {
   createBobbin,
   embedCompacted,
   memoryStore,
-  qualityOf,
-  recall,
   textMessage,
   textOf,
-  wordsOf,
   type Embedder,
   type Store,
   type ThreadHandle,
 } from '@bobbin/core';
+import { qualityOf, recall, wordsOf } from '@bobbin/core/internal';
 
 /** A thread whose beginning was dropped: 30 turns in a small window. */
 async function compacted(

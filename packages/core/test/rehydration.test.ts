@@ -1,32 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  ALTERNATING_RULES,
-  chars4,
   createBobbin,
   externalize,
-  ladder,
   memoryArtifacts,
   memoryStore,
-  messageLimit,
-  budget,
-  pageOf,
-  planArtifacts,
   readArtifact,
   textMessage,
-  type ArtifactId,
-  type ArtifactMetadata,
   type ArtifactStore,
   type BobbinOptions,
   type CompactionEvent,
   type Message,
-  type PageRequest,
   type Part,
   type Plan,
   type Policy,
-  type PromptMessage,
   type ThreadHandle,
 } from '@bobbin/core';
+import {
+  ALTERNATING_RULES,
+  chars4,
+  ladder,
+  messageLimit,
+  budget,
+  pageOf,
+  planArtifacts,
+  type ArtifactId,
+  type ArtifactMetadata,
+  type PageRequest,
+  type PromptMessage,
+} from '@bobbin/core/internal';
 import { cpuMs } from '@bobbin/testing';
 import { names, speechOf, wantedArtifacts, type TurnSpeech } from '../src/recall/rehydrate.ts';
 

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  DEFAULT_STYLE,
+  type Message,
+  type Plan,
+  type ProviderRules,
+  type RenderStyle,
+} from '@bobbin/core';
+import {
   ALTERNATING_RULES,
   ANTHROPIC_RULES,
   chars4,
-  DEFAULT_STYLE,
   emptyPlan,
   EMPTY_SUMMARY,
   OPENAI_RULES,
@@ -12,14 +18,10 @@ import {
   spanOf,
   STRICT_RULES,
   windowOf,
-  type Message,
   type Node,
-  type Plan,
-  type ProviderRules,
-  type RenderStyle,
   type SummarizeRecord,
   type Thread,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,

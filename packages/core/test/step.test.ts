@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  chars4,
-  currentSummary,
-  messagesOnly,
-  step,
-  type BobbinOptions,
-  type Message,
-} from '@bobbin/core';
+import type { BobbinOptions, Message } from '@bobbin/core';
+import { chars4, currentSummary, messagesOnly, step } from '@bobbin/core/internal';
 import {
   assistant,
   call,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { Summarizer, Summary, SummaryRequest } from '@bobbin/core';
 import {
   cachedSummarizer,
   canonicalJson,
@@ -10,11 +11,8 @@ import {
   memorySummaryCache,
   summaryKey,
   trustedSummarizer,
-  type Summarizer,
-  type Summary,
   type SummaryReport,
-  type SummaryRequest,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, thread, user } from '@bobbin/testing';
 
 const NODES = thread(user('Never use tabs.'), assistant('Agreed.'), user('Go on.')).path();

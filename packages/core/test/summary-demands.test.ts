@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { extract, type Fact, type Message, type Node } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import { extract, type Fact, type Node } from '@bobbin/core/internal';
 import { assistant, system, thread, user } from '@bobbin/testing';
 
 function facts(...messages: readonly Message[]): readonly Fact[] {

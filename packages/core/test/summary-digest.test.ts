@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  currentSummary,
-  digestOf,
-  pi,
-  textOf,
-  timeline,
-  type Clock,
-  type Digest,
-  type Message,
-} from '@bobbin/core';
+import { textOf, type Clock, type Message } from '@bobbin/core';
+import { currentSummary, digestOf, pi, timeline, type Digest } from '@bobbin/core/internal';
 import { assistant, call, result, user, WatchedThread, withMeta } from '@bobbin/testing';
 
 async function digested(watched: WatchedThread): Promise<Digest> {

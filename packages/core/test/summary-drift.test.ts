@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  currentSummary,
-  EMPTY_SUMMARY,
-  extract,
-  resultText,
   textOf,
   type BobbinOptions,
-  type Fact,
   type Fitted,
   type Message,
   type Summarizer,
   type Summary,
 } from '@bobbin/core';
+import {
+  currentSummary,
+  EMPTY_SUMMARY,
+  extract,
+  resultText,
+  type Fact,
+} from '@bobbin/core/internal';
 import { assistant, call, result, user, WatchedThread } from '@bobbin/testing';
 
 const CONSTRAINTS = [

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
 import {
   chars4,
   extract,
   renderSummary,
   verify,
-  type Message,
   type Node,
   type Outcome,
-  type Summary,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const counter = chars4();

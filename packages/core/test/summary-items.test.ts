@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  EMPTY_SUMMARY,
-  extract,
-  type Item,
-  type JsonObject,
-  type Message,
-  type Summary,
-} from '@bobbin/core';
+import type { Message, Summary } from '@bobbin/core';
+import { EMPTY_SUMMARY, extract, type Item, type JsonObject } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 function summaryOf(messages: readonly Message[], before: readonly Item[] = []): Summary {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { extract, type Message, type Outcome, type Summary, type ToolOutcome } from '@bobbin/core';
+import type { Message, Summary } from '@bobbin/core';
+import { extract, type Outcome, type ToolOutcome } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 type Run = readonly [command: string, output: string, outcome?: Outcome];

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  chars4,
-  extract,
-  fitSummary,
-  formatMessage,
-  renderSummary,
-  type Message,
-  type Node,
-  type Summary,
-} from '@bobbin/core';
+import { formatMessage, type Message, type Summary } from '@bobbin/core';
+import { chars4, extract, fitSummary, renderSummary, type Node } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const counter = chars4();

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  clear,
-  drop,
-  EMPTY_SUMMARY,
-  externalize,
-  ladder,
-  redactSecrets,
-  redactSummary,
-  type Policy,
-} from '@bobbin/core';
+import { clear, drop, externalize, redactSecrets, type Policy } from '@bobbin/core';
+import { EMPTY_SUMMARY, ladder, redactSummary } from '@bobbin/core/internal';
 import { assistant, call, cpuMs, result, user, WatchedThread } from '@bobbin/testing';
 
 /** Put together here, so that no scanner takes this file for a leak. */

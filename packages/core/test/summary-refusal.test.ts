@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EMPTY_SUMMARY, extractSummarizer, refusal, type Summary } from '@bobbin/core';
+import type { Summary } from '@bobbin/core';
+import { EMPTY_SUMMARY, extractSummarizer, refusal } from '@bobbin/core/internal';
 import { thread, user } from '@bobbin/testing';
 
 const REQUEST = {

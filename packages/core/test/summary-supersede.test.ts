@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { standingFacts, type Fact } from '@bobbin/core';
+import { standingFacts, type Fact } from '@bobbin/core/internal';
 import { cpuMs } from '@bobbin/testing';
-import { corrections } from '../src/summary/supersede.ts';
+import { corrections } from '../src/extract/facts/supersede.ts';
 
 type Said = readonly [turn: number, text: string, by?: Fact['by']];
 

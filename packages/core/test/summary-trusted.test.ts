@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   createBobbin,
-  currentSummary,
-  EMPTY_SUMMARY,
   textMessage,
-  verifiedSummarizer,
   type Summarizer,
   type Summary,
   type SummaryRequest,
 } from '@bobbin/core';
+import { currentSummary, EMPTY_SUMMARY, verifiedSummarizer } from '@bobbin/core/internal';
 import { assistant, thread, user } from '@bobbin/testing';
 
 /** Put together here, so that no scanner takes this file for a leak. */

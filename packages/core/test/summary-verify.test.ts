@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
 import {
   chars4,
   cleanExtract,
   EMPTY_SUMMARY,
   renderSummary,
   verify,
-  type Message,
-  type Summary,
   type Verified,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 const FETCH = call('fetch', { url: 'https://docs.test/setup' });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Message, ThreadId } from '@bobbin/core';
 import {
   canonicalJson,
   contentHash,
@@ -11,10 +12,8 @@ import {
   startsTurn,
   Thread,
   unitStarts,
-  type Message,
   type Node,
-  type ThreadId,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,

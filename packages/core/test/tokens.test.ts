@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { counterOf, type Message, type Usage } from '@bobbin/core';
 import {
   budget,
   BUDGET_DEFAULTS,
@@ -7,7 +8,6 @@ import {
   chars4,
   contextLimit,
   contextSize,
-  counterOf,
   estimateMessagesTokens,
   estimateTokens,
   estimator,
@@ -20,9 +20,7 @@ import {
   stepThreshold,
   usageTokens,
   validUsage,
-  type Message,
-  type Usage,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   call,

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allOf, anyOf, tokenCount, turnCount, when, type Trigger } from '@bobbin/core';
 import {
-  allOf,
-  anyOf,
   budget,
   chars4,
   firedBecause,
   messagesOnly,
   slidingWindow,
   step,
-  tokenCount,
-  turnCount,
-  when,
   type Check,
-  type Trigger,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { assistant, user, WatchedThread, withMeta } from '@bobbin/testing';
 
 const check: Check = {

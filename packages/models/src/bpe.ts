@@ -1,13 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  callsOf,
-  counterOf,
-  mediaTokens,
-  resultsOf,
-  type Counter,
-  type MediaProvider,
-  type Message,
-} from '@bobbin/core';
+import { counterOf, type Counter, type Message } from '@bobbin/core';
+import { callsOf, mediaTokens, resultsOf, type MediaProvider } from '@bobbin/core/internal';
 
 /** A public tokenizer. */
 export type Encoding = 'o200k' | 'cl100k';

@@ -1,11 +1,11 @@
+import type { Counter } from '@bobbin/core';
 import {
   estimator,
   modelFacts,
   scaled,
   startCalibration,
-  type Counter,
   type ModelTable,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { bpe } from './bpe.ts';
 
 /** The best counter for a model: exact where its tokenizer is public, else an estimate that errs on the safe side. */

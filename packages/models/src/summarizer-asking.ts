@@ -1,4 +1,5 @@
-import type { SummaryReport, Usage } from '@bobbin/core';
+import type { Usage } from '@bobbin/core';
+import type { SummaryReport } from '@bobbin/core/internal';
 import { callModel, type CallOutcome, type ModelCall } from './summarizer-call.ts';
 
 const DEFAULT_TIMEOUT_MS = 120_000;

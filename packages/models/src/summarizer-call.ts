@@ -1,4 +1,5 @@
-import { headOf, type JsonObject, type Usage } from '@bobbin/core';
+import type { Usage } from '@bobbin/core';
+import { headOf, type JsonObject } from '@bobbin/core/internal';
 import type {
   LanguageModel,
   LanguageModelUsage,

@@ -1,10 +1,7 @@
-import {
-  displayPrompt,
-  displayText,
-  twoSentences,
-  type Summary,
-  type SummaryReport,
-} from '@bobbin/core';
+import type { Summary } from '@bobbin/core';
+import type { SummaryReport } from '@bobbin/core/internal';
+import { displayPrompt } from './prompts.ts';
+import { displayText, twoSentences } from './display.ts';
 import type { LanguageModel } from 'ai';
 import { Asking } from './summarizer-asking.ts';
 import { nameOf } from './summarizer-call.ts';

@@ -1,4 +1,6 @@
-import { chunks, type Counter, type JsonObject, type PromptTexts } from '@bobbin/core';
+import type { Counter } from '@bobbin/core';
+import { chunks, type JsonObject } from '@bobbin/core/internal';
+import type { PromptTexts } from './prompts.ts';
 import { answerOf } from './summarizer-asking.ts';
 import type { CallOutcome } from './summarizer-call.ts';
 

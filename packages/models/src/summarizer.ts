@@ -1,26 +1,29 @@
 import {
-  ANSWER_SCHEMA,
-  decodeAnswer,
-  estimator,
-  fitSummary,
   formatMessage,
-  modelFacts,
-  promptVersion,
   proseSummary,
   redactSecrets,
-  redactSummary,
-  splitTurnPrompt,
-  summaryPrompt,
-  type AnswerForm,
   type Counter,
-  type Node,
-  type PromptStyle,
-  type PromptTexts,
-  type Redact,
   type Summarizer,
   type Summary,
   type SummaryRequest,
 } from '@bobbin/core';
+import {
+  estimator,
+  fitSummary,
+  modelFacts,
+  redactSummary,
+  type Node,
+  type Redact,
+} from '@bobbin/core/internal';
+import { ANSWER_SCHEMA, decodeAnswer } from './answer.ts';
+import {
+  promptVersion,
+  splitTurnPrompt,
+  summaryPrompt,
+  type AnswerForm,
+  type PromptStyle,
+  type PromptTexts,
+} from './prompts.ts';
 import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 import { answerOf, Asking, type Patience } from './summarizer-asking.ts';
 import { nameOf, type ModelCall } from './summarizer-call.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimator, scaled, startCalibration, textMessage } from '@bobbin/core';
+import { textMessage } from '@bobbin/core';
+import { estimator, scaled, startCalibration } from '@bobbin/core/internal';
 import { bpe, counterFor } from '@bobbin/models';
 
 const message = textMessage(

@@ -4,7 +4,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { estimator } from '@bobbin/core';
+import { estimator } from '@bobbin/core/internal';
 import { bpe } from '@bobbin/models';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -6,24 +6,26 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
+  formatMessage,
+  textOf,
+  type Message,
+  type Summarizer,
+  type SummaryRequest,
+  type ThreadId,
+} from '@bobbin/core';
+import {
   callsOf,
   cleanExtract,
   estimator,
   fitSummary,
-  formatMessage,
   namesIn,
   resultsOf,
   resultText,
-  textOf,
   Thread,
   trustedSummarizer,
-  type Message,
   type Node,
-  type Summarizer,
   type SummaryReport,
-  type SummaryRequest,
-  type ThreadId,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { modelSummarizer } from '@bobbin/models';
 import { wrapLanguageModel, type LanguageModel } from 'ai';
 

@@ -3,27 +3,29 @@ import { test } from 'node:test';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import {
-  cleanExtract,
   createBobbin,
+  redactSecrets,
+  textMessage,
+  type BobbinOptions,
+  type CompactionEvent,
+  type Fitted,
+  type Message,
+  type Summary,
+  type SummaryRequest,
+} from '@bobbin/core';
+import {
+  cleanExtract,
   currentSummary,
   EMPTY_SUMMARY,
   estimator,
   pi,
   PI_DEFAULTS,
-  redactSecrets,
   renderSummary,
-  textMessage,
   trustedSummarizer,
-  type BobbinOptions,
-  type CompactionEvent,
-  type Fitted,
   type JsonObject,
-  type Message,
   type Node,
-  type Summary,
   type SummaryReport,
-  type SummaryRequest,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   displaySummary,
   modelSummarizer,

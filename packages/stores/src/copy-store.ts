@@ -1,4 +1,5 @@
-import type { MessageId, Store, StoredEvent, ThreadEntry, ThreadKey } from '@bobbin/core';
+import type { MessageId, Store } from '@bobbin/core';
+import type { StoredEvent, ThreadEntry, ThreadKey } from '@bobbin/core/internal';
 import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 import { verifyThread, type ThreadProblem } from './verify-store.ts';

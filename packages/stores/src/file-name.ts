@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { assertName } from '@bobbin/core';
+import { assertName } from '@bobbin/core/internal';
 
 const LONGEST = 120;
 

@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  parseJson,
-  startsTurn,
-  type Message,
-  type MessageId,
-  type Node,
-} from '@bobbin/core';
+import type { Message, MessageId } from '@bobbin/core';
+import { isJsonObject, parseJson, startsTurn, type Node } from '@bobbin/core/internal';
 import { StoreError } from './store-error.ts';
 
 /** A message as a table holds it. */

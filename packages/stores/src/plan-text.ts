@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  parseJson,
-  PLAN_FORMAT,
-  type CompactionEvent,
-  type Json,
-  type Plan,
-} from '@bobbin/core';
+import type { CompactionEvent, Plan } from '@bobbin/core';
+import { isJsonObject, parseJson, PLAN_FORMAT, type Json } from '@bobbin/core/internal';
 import { StoreError } from './store-error.ts';
 
 /** A plan from the text that a store keeps; `where` names the store and the thread in an error. */

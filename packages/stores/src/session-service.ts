@@ -1,4 +1,17 @@
 import {
+  textOf,
+  when,
+  type ArtifactStore,
+  type BobbinOptions,
+  type Message,
+  type MessageId,
+  type Plan,
+  type Policy,
+  type Prompt,
+  type Store,
+  type Trigger,
+} from '@bobbin/core';
+import {
   compact,
   currentSummary,
   emptyPlan,
@@ -10,23 +23,12 @@ import {
   settingOf,
   startPrompt,
   startsTurn,
-  textOf,
-  when,
-  type ArtifactStore,
-  type BobbinOptions,
   type Check,
-  type Message,
-  type MessageId,
   type Node,
-  type Plan,
-  type Policy,
-  type Prompt,
   type Setting,
-  type Store,
   type StoredWindow,
   type ThreadKey,
-  type Trigger,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 
 /** What a door takes, as far as it concerns sessions that are compacted where they are stored. */
 export interface SessionOptions extends Pick<

@@ -1,4 +1,5 @@
-import type { Store, ThreadEntry } from '@bobbin/core';
+import type { Store } from '@bobbin/core';
+import type { ThreadEntry } from '@bobbin/core/internal';
 
 const AT_ONCE = 200;
 

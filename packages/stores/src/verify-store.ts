@@ -1,13 +1,11 @@
+import type { MessageId, Plan, Store } from '@bobbin/core';
 import {
   messageId,
   startsTurn,
-  type MessageId,
   type Node,
-  type Plan,
-  type Store,
   type ThreadEntry,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 

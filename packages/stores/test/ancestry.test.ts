@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textMessage, type Node, type ThreadId } from '@bobbin/core';
+import { textMessage, type ThreadId } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import { seededRandom } from '@bobbin/testing';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres from 'postgres';

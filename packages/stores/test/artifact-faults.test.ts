@@ -14,7 +14,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { ArtifactId, ArtifactMetadata, ThreadId } from '@bobbin/core';
+import type { ThreadId } from '@bobbin/core';
+import type { ArtifactId, ArtifactMetadata } from '@bobbin/core/internal';
 import {
   folderArtifacts,
   folderBlobs,

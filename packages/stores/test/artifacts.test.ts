@@ -8,15 +8,17 @@ import {
   createBobbin,
   memoryArtifacts,
   memoryStore,
-  planArtifacts,
-  spanOf,
   textMessage,
-  type ArtifactId,
-  type ArtifactMetadata,
   type Message,
-  type Span,
   type ThreadId,
 } from '@bobbin/core';
+import {
+  planArtifacts,
+  spanOf,
+  type ArtifactId,
+  type ArtifactMetadata,
+  type Span,
+} from '@bobbin/core/internal';
 import {
   folderBlobs,
   jsonlStore,

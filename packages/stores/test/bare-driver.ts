@@ -1,4 +1,4 @@
-import type { Node } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import postgres from 'postgres';
 
 /** The rows that an append writes, the message's and its thread's, with the driver alone: what a store is compared with. */

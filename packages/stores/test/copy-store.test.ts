@@ -9,10 +9,10 @@ import {
   memoryStore,
   textMessage,
   type MessageId,
-  type Node,
   type Store,
   type ThreadId,
 } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import { copyStore, jsonlStore, sqliteStore, verifyStore } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
 import { everything } from '../src/conformance/everything.ts';

@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { textMessage, type ArtifactId, type MessageId, type ThreadId } from '@bobbin/core';
+import { textMessage, type MessageId, type ThreadId } from '@bobbin/core';
+import type { ArtifactId } from '@bobbin/core/internal';
 import {
   folderArtifacts,
   jsonlStore,

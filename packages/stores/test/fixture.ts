@@ -5,8 +5,8 @@ import {
   type MessageId,
   type Store,
   type ThreadId,
-  type ThreadKey,
 } from '@bobbin/core';
+import type { ThreadKey } from '@bobbin/core/internal';
 import { everything } from '../src/conformance/everything.ts';
 import { dropPlan, nodesOf, talk } from '../src/conformance/sample.ts';
 

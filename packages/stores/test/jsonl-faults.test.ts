@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { memoryStore, textMessage, type Store, type ThreadId, type ThreadKey } from '@bobbin/core';
+import { memoryStore, textMessage, type Store, type ThreadId } from '@bobbin/core';
+import type { ThreadKey } from '@bobbin/core/internal';
 import { copyStore, jsonlStore, StoreError, verifyStore } from '@bobbin/stores';
 import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
 

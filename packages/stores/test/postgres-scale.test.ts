@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  textMessage,
-  type MessageId,
-  type Node,
-  type ThreadId,
-  type ThreadKey,
-} from '@bobbin/core';
+import { textMessage, type MessageId, type ThreadId } from '@bobbin/core';
+import type { Node, ThreadKey } from '@bobbin/core/internal';
 import { postgresStore, type PostgresStore } from '@bobbin/stores/postgres';
 import { dropPlan, nodesOf } from '../src/conformance/sample.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createBobbin, textMessage, type ThreadId, type ThreadKey } from '@bobbin/core';
+import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
+import type { ThreadKey } from '@bobbin/core/internal';
 import {
   compactionQueue,
   postgresStore,

@@ -10,7 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createBobbin, textMessage, type Node, type Store, type ThreadId } from '@bobbin/core';
+import { createBobbin, textMessage, type Store, type ThreadId } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import { decodeLine, jsonlStore, StoreError, type SessionLine } from '@bobbin/stores';
 import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
 

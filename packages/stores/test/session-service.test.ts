@@ -3,24 +3,26 @@ import { test } from 'node:test';
 import {
   anyOf,
   createBobbin,
-  EMPTY_SUMMARY,
-  ladder,
   memoryArtifacts,
   memoryStore,
-  recursiveSummary,
-  slidingWindow,
   textMessage,
   tokenCount,
   turnCount,
-  turnWindow,
   type ArtifactStore,
   type Message,
-  type Node,
   type Policy,
   type Store,
   type Summarizer,
   type ThreadId,
 } from '@bobbin/core';
+import {
+  EMPTY_SUMMARY,
+  ladder,
+  recursiveSummary,
+  slidingWindow,
+  turnWindow,
+  type Node,
+} from '@bobbin/core/internal';
 import { SessionService, sqliteStore } from '@bobbin/stores';
 import { nodesOf, talk } from '../src/conformance/sample.ts';
 

@@ -4,14 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import {
-  textMessage,
-  type MessageId,
-  type Node,
-  type Store,
-  type ThreadId,
-  type ThreadKey,
-} from '@bobbin/core';
+import { textMessage, type MessageId, type Store, type ThreadId } from '@bobbin/core';
+import type { Node, ThreadKey } from '@bobbin/core/internal';
 import { sqliteStore, StoreError, verifyStore, type StoreProblem } from '@bobbin/stores';
 import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
 

@@ -1,22 +1,24 @@
 import {
-  canonicalJson,
-  sha256,
   textMessage,
-  Thread,
   type CallPart,
-  type ContentPart,
   type FilePart,
   type ImagePart,
-  type Json,
-  type JsonObject,
   type Message,
-  type MessageMeta,
   type OpaquePart,
   type Part,
   type ReasoningPart,
   type ResultPart,
   type ThreadId,
 } from '@bobbin/core';
+import {
+  canonicalJson,
+  sha256,
+  Thread,
+  type ContentPart,
+  type Json,
+  type JsonObject,
+  type MessageMeta,
+} from '@bobbin/core/internal';
 
 /** Text stands for a text part. */
 export type Says = string | Part;

@@ -1,4 +1,5 @@
-import type { CallPart, Message, MessageMeta, Part, Role } from '@bobbin/core';
+import type { CallPart, Message, Part, Role } from '@bobbin/core';
+import type { MessageMeta } from '@bobbin/core/internal';
 import {
   assistant,
   call,

@@ -1,4 +1,5 @@
-import type { Plan, Prompt, Thread } from '@bobbin/core';
+import type { Plan, Prompt } from '@bobbin/core';
+import type { Thread } from '@bobbin/core/internal';
 import {
   inOrder,
   keptIsIdentical,

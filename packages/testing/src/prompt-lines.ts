@@ -1,4 +1,5 @@
-import type { Message, Part, Prompt, PromptMessage, Source } from '@bobbin/core';
+import type { Message, Part, Prompt } from '@bobbin/core';
+import type { PromptMessage, Source } from '@bobbin/core/internal';
 
 const LONGEST = 72;
 

@@ -1,5 +1,5 @@
 import { anthropicProblems } from '@bobbin/codecs';
-import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core';
+import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn } from './provider-server-rules.ts';
 import { anthropicEvents } from './provider-server-stream.ts';

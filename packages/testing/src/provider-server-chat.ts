@@ -1,5 +1,5 @@
 import { openaiChatProblems } from '@bobbin/codecs';
-import { isJsonObject, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
 import { chatChunks } from './provider-server-stream.ts';

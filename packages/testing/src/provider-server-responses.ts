@@ -1,5 +1,5 @@
 import { openaiResponsesProblems } from '@bobbin/codecs';
-import { isJsonObject, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { openaiError } from './provider-server-chat.ts';
 import type { Dialect, Finish, ProviderUsage } from './provider-server.ts';
 import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 
 /** The objects of a list in a request; anything else in it counts as an empty object. */
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {

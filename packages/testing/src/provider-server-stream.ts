@@ -1,4 +1,4 @@
-import type { JsonObject } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 import { objectsIn } from './provider-server-rules.ts';
 
 /** An answer of Anthropic's Messages API as the events of a stream. */

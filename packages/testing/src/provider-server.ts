@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
 import { anthropicDialect } from './provider-server-anthropic.ts';
 import { chatDialect } from './provider-server-chat.ts';
 import { responsesDialect } from './provider-server-responses.ts';

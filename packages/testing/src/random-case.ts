@@ -1,8 +1,19 @@
 import {
-  ALTERNATING_RULES,
   allOf,
-  ANTHROPIC_RULES,
   anyOf,
+  tokenCount,
+  turnCount,
+  type Budget,
+  type Counter,
+  type CutRule,
+  type Message,
+  type Policy,
+  type ProviderRules,
+  type Trigger,
+} from '@bobbin/core';
+import {
+  ALTERNATING_RULES,
+  ANTHROPIC_RULES,
   budget,
   chars4,
   codex,
@@ -17,20 +28,11 @@ import {
   step,
   STRICT_RULES,
   timeline,
-  tokenCount,
   tokenWindow,
-  turnCount,
   turnWindow,
-  type Budget,
   type CacheLimits,
-  type Counter,
-  type CutRule,
-  type Message,
-  type Policy,
-  type ProviderRules,
   type ToolPolicies,
-  type Trigger,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { randomConversation } from './generate.ts';
 import { seededRandom, type Random } from './random.ts';
 

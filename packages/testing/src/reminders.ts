@@ -1,4 +1,5 @@
-import type { Prompt, PromptMessage, ProviderRules } from '@bobbin/core';
+import type { Prompt, ProviderRules } from '@bobbin/core';
+import type { PromptMessage } from '@bobbin/core/internal';
 
 /**
  * A prompt as its plan makes it: without what was brought back for this one turn, and without the words between that

@@ -1,10 +1,5 @@
-import {
-  extract,
-  EMPTY_SUMMARY,
-  type Summarizer,
-  type Summary,
-  type SummaryRequest,
-} from '@bobbin/core';
+import type { Summarizer, Summary, SummaryRequest } from '@bobbin/core';
+import { extract, EMPTY_SUMMARY } from '@bobbin/core/internal';
 
 /** What a summarizer does when it is asked. */
 export type SummarizerOutcome =

@@ -1,9 +1,6 @@
 import {
-  budget,
   createBobbin,
   memoryStore,
-  STRICT_RULES,
-  Thread,
   type Bobbin,
   type BobbinOptions,
   type CompactOptions,
@@ -14,6 +11,7 @@ import {
   type Store,
   type ThreadHandle,
 } from '@bobbin/core';
+import { budget, STRICT_RULES, Thread } from '@bobbin/core/internal';
 import { expectLawful, type SentPrompt } from './laws.ts';
 import { promptLines } from './prompt-lines.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chars4, messagesOnly, slidingWindow, turnCount, type SummaryRequest } from '@bobbin/core';
+import { turnCount, type SummaryRequest } from '@bobbin/core';
+import { chars4, messagesOnly, slidingWindow } from '@bobbin/core/internal';
 import {
   assistant,
   call,

@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEFAULT_STYLE, textMessage, type Message, type Plan, type Prompt } from '@bobbin/core';
 import {
   ALTERNATING_RULES,
   ANTHROPIC_RULES,
   chars4,
-  DEFAULT_STYLE,
   emptyPlan,
   EMPTY_SUMMARY,
   OPENAI_RULES,
   render,
   spanOf,
   STRICT_RULES,
-  textMessage,
   windowOf,
   type ArtifactId,
-  type Message,
   type Node,
-  type Plan,
   type PlanRecord,
-  type Prompt,
   type PromptMessage,
   type Span,
   type Thread,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import {
   assistant,
   breaches,

@@ -1,5 +1,5 @@
 import { asSchema } from 'ai';
-import type { Json } from '@bobbin/core';
+import type { Json } from '@bobbin/core/internal';
 import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';

@@ -1,4 +1,5 @@
-import type { Json, MessageId } from '@bobbin/core';
+import type { MessageId } from '@bobbin/core';
+import type { Json } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { Conversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';

@@ -1,4 +1,5 @@
-import { checkToolPolicy, type ToolPolicies, type ToolPolicy } from '@bobbin/core';
+import type { ToolPolicy } from '@bobbin/core';
+import { checkToolPolicy, type ToolPolicies } from '@bobbin/core/internal';
 
 const POLICY = Symbol.for('bobbin.tool-policy');
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { Conversations } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';

@@ -9,22 +9,24 @@ import {
   type UsageMetadata,
 } from '@langchain/core/messages';
 import {
-  callsOf,
-  isJsonObject,
-  parseJson,
-  resultsOf,
-  resultText,
-  STRICT_RULES,
   textOf,
   type Codec,
-  type Json,
-  type JsonObject,
   type Message,
   type Part,
   type ResultPart,
   type Role,
   type Usage,
 } from '@bobbin/core';
+import {
+  callsOf,
+  isJsonObject,
+  parseJson,
+  resultsOf,
+  resultText,
+  STRICT_RULES,
+  type Json,
+  type JsonObject,
+} from '@bobbin/core/internal';
 import { readableJson, withToldServerTools } from '@bobbin/codecs';
 
 /**

@@ -1,7 +1,8 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject, ThreadId } from '@bobbin/core';
+import type { ThreadId } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 import { compactStatusTool } from '../compact-status.ts';
 import { readArtifactTool, recallTool, type Memory, type MemoryTool } from '../memory-tools.ts';
 

@@ -1,5 +1,5 @@
 import type { Model } from '@openai/agents';
-import { isContextLimit, isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { isContextLimit, isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 
 export type StreamEvent = Model['getStreamedResponse'] extends (
   request: never,

@@ -1,17 +1,13 @@
 import type { AgentInputItem } from '@openai/agents';
+import { textOf, type Codec, type Message, type Part, type Role } from '@bobbin/core';
 import {
   isJsonObject,
   OPENAI_RULES,
   resultText,
-  textOf,
-  type Codec,
   type ContentPart,
   type Json,
   type JsonObject,
-  type Message,
-  type Part,
-  type Role,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { encodeItems, openaiResponses, readableJson, withToldServerTools } from '@bobbin/codecs';
 
 /** The items of the OpenAI Agents SDK, one message each. Ids and provider data stay in the original alone. */

@@ -4,7 +4,8 @@ import {
   type Model,
   type ModelProvider,
 } from '@openai/agents';
-import type { Fitted, Json, Usage } from '@bobbin/core';
+import type { Fitted, Usage } from '@bobbin/core';
+import type { Json } from '@bobbin/core/internal';
 import type { Taken } from '../taken.ts';
 import type { Conversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';

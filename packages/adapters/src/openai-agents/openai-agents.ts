@@ -5,7 +5,7 @@ import {
   type ModelProvider,
   type Session,
 } from '@openai/agents';
-import type { JsonObject } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { agentItems } from './codec.ts';

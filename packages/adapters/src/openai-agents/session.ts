@@ -1,13 +1,6 @@
 import type { AgentInputItem, Session } from '@openai/agents';
-import {
-  callsOf,
-  textMessage,
-  type Message,
-  type MessageId,
-  type Node,
-  type ThreadId,
-  type ThreadKey,
-} from '@bobbin/core';
+import { textMessage, type Message, type MessageId, type ThreadId } from '@bobbin/core';
+import { callsOf, type Node, type ThreadKey } from '@bobbin/core/internal';
 import type { Conversation } from '../conversation.ts';
 import type { Conversations } from '../conversations.ts';
 import { agentItems } from './codec.ts';

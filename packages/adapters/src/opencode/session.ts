@@ -1,13 +1,5 @@
-import {
-  EMPTY_SUMMARY,
-  extractSummarizer,
-  fitSummary,
-  startsTurn,
-  textOf,
-  type Store,
-  type Summary,
-  type ThreadHandle,
-} from '@bobbin/core';
+import { textOf, type Store, type Summary, type ThreadHandle } from '@bobbin/core';
+import { EMPTY_SUMMARY, extractSummarizer, fitSummary, startsTurn } from '@bobbin/core/internal';
 import { isSpoken } from './message.ts';
 import type { Listed } from './shown.ts';
 

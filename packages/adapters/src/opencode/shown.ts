@@ -1,13 +1,5 @@
-import {
-  resultsOf,
-  resultText,
-  textOf,
-  type Fitted,
-  type Message,
-  type MessageId,
-  type PromptMessage,
-  type ThreadHandle,
-} from '@bobbin/core';
+import { textOf, type Fitted, type Message, type MessageId, type ThreadHandle } from '@bobbin/core';
+import { resultsOf, resultText, type PromptMessage } from '@bobbin/core/internal';
 import { sessionEntries } from '../session-entries.ts';
 import {
   isTool,

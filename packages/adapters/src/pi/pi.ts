@@ -1,14 +1,5 @@
-import {
-  chars4,
-  currentSummary,
-  fitSummary,
-  pi as piPolicy,
-  textOf,
-  type Fitted,
-  type Message,
-  type Policy,
-  type ThreadId,
-} from '@bobbin/core';
+import { textOf, type Fitted, type Message, type Policy, type ThreadId } from '@bobbin/core';
+import { chars4, currentSummary, fitSummary, pi as piPolicy } from '@bobbin/core/internal';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { plainMessages } from '../plain-messages.ts';

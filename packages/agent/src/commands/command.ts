@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@bobbin/core';
+import type { Json, JsonObject } from '@bobbin/core/internal';
 import type { Agent } from '../agent.ts';
 
 /** Something to choose from: what is chosen goes behind the command. */

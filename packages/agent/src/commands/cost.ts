@@ -1,4 +1,5 @@
-import { usageTokens, type Usage } from '@bobbin/core';
+import type { Usage } from '@bobbin/core';
+import { usageTokens } from '@bobbin/core/internal';
 import { percentText, tokensText } from '../figures.ts';
 import { ledgerOf, type Ledger } from '../ledger.ts';
 import type { SlashCommand } from './command.ts';

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { callsOf, resultsOf, resultText, textOf, type Node } from '@bobbin/core';
+import { textOf } from '@bobbin/core';
+import { callsOf, resultsOf, resultText, type Node } from '@bobbin/core/internal';
 import type { SlashCommand } from './command.ts';
 
 /** Writes the whole conversation as Markdown, also what was compacted. The session file is the other form of it. */

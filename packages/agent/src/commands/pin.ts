@@ -1,4 +1,5 @@
-import { textOf, type Node } from '@bobbin/core';
+import { textOf } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import { ExpectedError } from '../expected-error.ts';
 import type { Session } from '../session.ts';
 import type { SlashCommand } from './command.ts';

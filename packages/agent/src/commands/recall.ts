@@ -1,4 +1,4 @@
-import { headOf, recall, type Recalled } from '@bobbin/core';
+import { headOf, recall, type Recalled } from '@bobbin/core/internal';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 

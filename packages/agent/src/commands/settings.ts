@@ -1,4 +1,4 @@
-import type { Json } from '@bobbin/core';
+import type { Json } from '@bobbin/core/internal';
 import { userSettingsPath } from '../settings.ts';
 import type { SlashCommand } from './command.ts';
 

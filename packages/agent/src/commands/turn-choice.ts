@@ -1,4 +1,5 @@
-import { oneLine, textOf, type Node } from '@bobbin/core';
+import { textOf } from '@bobbin/core';
+import { oneLine, type Node } from '@bobbin/core/internal';
 import type { Choices } from './command.ts';
 import { ExpectedError } from '../expected-error.ts';
 

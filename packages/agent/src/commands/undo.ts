@@ -1,4 +1,5 @@
-import { startsTurn, type Node, type ThreadHandle } from '@bobbin/core';
+import type { ThreadHandle } from '@bobbin/core';
+import { startsTurn, type Node } from '@bobbin/core/internal';
 import type { Agent } from '../agent.ts';
 import { isCompaction } from '../compaction-report.ts';
 import { ExpectedError } from '../expected-error.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { headOf, isJsonObject, parseJson } from '@bobbin/core';
+import { headOf, isJsonObject, parseJson } from '@bobbin/core/internal';
 import type { Agent } from '../agent.ts';
 import type { EndReason } from '../events.ts';
 import { submit } from '../submit.ts';

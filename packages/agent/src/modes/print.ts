@@ -1,4 +1,4 @@
-import { headOf } from '@bobbin/core';
+import { headOf } from '@bobbin/core/internal';
 import type { Agent } from '../agent.ts';
 import type { AgentEvent, EndReason } from '../events.ts';
 import { submit } from '../submit.ts';

@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { textOf } from '@bobbin/core';
 import {
   callsOf,
   isJsonObject,
   parseJson,
   resultsOf,
   resultText,
-  textOf,
   type Json,
   type JsonObject,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import type { Agent } from '../agent.ts';
 import { describe } from '../commands/command.ts';
 import { COMMANDS } from '../commands/commands.ts';

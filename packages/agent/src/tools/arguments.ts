@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 
 /** A call whose arguments are not what the tool takes: told to the model, which can mend it. */
 export class ArgumentError extends Error {

@@ -1,4 +1,5 @@
-import { READ_ARTIFACT_TOOL, readArtifact, type ArtifactId } from '@bobbin/core';
+import { READ_ARTIFACT_TOOL, readArtifact } from '@bobbin/core';
+import type { ArtifactId } from '@bobbin/core/internal';
 import type { Tool } from './tool.ts';
 
 /** Reads back what was moved out of the prompt (C11). */

@@ -1,4 +1,4 @@
-import { headOf } from '@bobbin/core';
+import { headOf } from '@bobbin/core/internal';
 import { resolve } from 'node:path';
 import { imageType, imageTypeOf } from '../images.ts';
 import { pathWish } from '../permissions.ts';

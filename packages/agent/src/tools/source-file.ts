@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseJson, type CaptureDeterminism, type Determinism } from '@bobbin/core';
+import { parseJson, type CaptureDeterminism, type Determinism } from '@bobbin/core/internal';
 import { Arguments } from './arguments.ts';
 
 export function markOf(content: string | Uint8Array): Determinism {

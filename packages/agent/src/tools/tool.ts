@@ -1,13 +1,5 @@
-import type {
-  ArtifactStore,
-  Determinism,
-  Json,
-  JsonObject,
-  Outcome,
-  Store,
-  ThreadKey,
-  ToolPolicy,
-} from '@bobbin/core';
+import type { ArtifactStore, Store, ToolPolicy } from '@bobbin/core';
+import type { Determinism, Json, JsonObject, Outcome, ThreadKey } from '@bobbin/core/internal';
 import type { Wish } from '../permissions.ts';
 import type { Arguments } from './arguments.ts';
 

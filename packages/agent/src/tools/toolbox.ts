@@ -1,4 +1,4 @@
-import type { Json, ToolPolicies } from '@bobbin/core';
+import type { Json, ToolPolicies } from '@bobbin/core/internal';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
 import { globTool } from './glob.ts';

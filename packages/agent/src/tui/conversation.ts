@@ -1,4 +1,5 @@
-import { usageTokens, type Usage } from '@bobbin/core';
+import type { Usage } from '@bobbin/core';
+import { usageTokens } from '@bobbin/core/internal';
 import { Agent, type AgentOptions } from '../agent.ts';
 import type { Choices } from '../commands/command.ts';
 import type { AgentEvent } from '../events.ts';

@@ -1,5 +1,5 @@
 import { truncateToWidth, type Component } from '@earendil-works/pi-tui';
-import { isJsonObject, type Json, type Outcome } from '@bobbin/core';
+import { isJsonObject, type Json, type Outcome } from '@bobbin/core/internal';
 import { diffStyle } from './diff-style.ts';
 import { FoldedLines, moreLines } from './folded-lines.ts';
 import { printable } from './printable.ts';

@@ -1,14 +1,13 @@
 import { Container, Markdown, Spacer, Text, type Component } from '@earendil-works/pi-tui';
+import { textOf, type Message } from '@bobbin/core';
 import {
   callsOf,
   isSummary,
   parseJson,
   resultsOf,
   resultText,
-  textOf,
   type Json,
-  type Message,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import type { AgentEvent } from '../events.ts';
 import { saidIn } from '../said.ts';
 import { UNKNOWN_OUTCOME } from '../unknown-outcome.ts';

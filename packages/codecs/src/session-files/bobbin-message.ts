@@ -1,4 +1,5 @@
-import { canonicalJson, withParts, type Message } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import { canonicalJson, withParts } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
 import type { Place } from '../place.ts';
 import { openaiChat } from '../openai-chat.ts';

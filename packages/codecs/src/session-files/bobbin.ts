@@ -1,4 +1,5 @@
-import { textMessage, type JsonObject, type Message } from '@bobbin/core';
+import { textMessage, type Message } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
 import type { Place } from '../place.ts';
 import { checkedMessage, withKnownWire } from './bobbin-message.ts';

@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  textOf,
-  type JsonObject,
-  type Message,
-  type MessageMeta,
-  type Usage,
-} from '@bobbin/core';
+import { textOf, type Message, type Usage } from '@bobbin/core';
+import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
 import { decodeAnthropic } from '../anthropic.ts';
 import { DecodeError } from '../decode-error.ts';
 import { KnownCalls } from '../known-calls.ts';

@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  textMessage,
-  type JsonObject,
-  type Message,
-  type MessageMeta,
-  type Role,
-} from '@bobbin/core';
+import { textMessage, type Message, type Role } from '@bobbin/core';
+import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
 import { KnownCalls } from '../known-calls.ts';
 import { decodeResponsesItem } from '../openai-responses.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core';
+import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
 import { Place } from '../place.ts';
 import type { Session } from './session.ts';

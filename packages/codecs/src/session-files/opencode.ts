@@ -1,13 +1,5 @@
-import {
-  isJsonObject,
-  parseJson,
-  textOf,
-  type JsonObject,
-  type Message,
-  type MessageMeta,
-  type Part,
-  type ResultPart,
-} from '@bobbin/core';
+import { textOf, type Message, type Part, type ResultPart } from '@bobbin/core';
+import { isJsonObject, parseJson, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
 import { lasting } from '../leftover.ts';
 import { Place } from '../place.ts';

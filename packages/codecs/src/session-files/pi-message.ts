@@ -1,11 +1,5 @@
-import {
-  type ContentPart,
-  type Message,
-  type MessageMeta,
-  type Part,
-  type Role,
-  type Usage,
-} from '@bobbin/core';
+import type { Message, Part, Role, Usage } from '@bobbin/core';
+import type { ContentPart, MessageMeta } from '@bobbin/core/internal';
 import { dataUrl } from '../data-url.ts';
 import { lasting } from '../leftover.ts';
 import type { Place } from '../place.ts';

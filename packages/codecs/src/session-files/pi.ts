@@ -1,4 +1,5 @@
-import { isJsonObject, textMessage, type JsonObject, type Message } from '@bobbin/core';
+import { textMessage, type Message } from '@bobbin/core';
+import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
 import type { Place } from '../place.ts';
 import {

@@ -1,4 +1,5 @@
-import type { JsonObject, Message } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 
 /** A line of a session file, or a message of an export, with the messages that it became. */
 export interface SessionEntry {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@bobbin/core';
+import type { JsonObject } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 
 /** A request to the Messages API, as far as its rules are about it. */

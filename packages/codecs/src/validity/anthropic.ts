@@ -1,4 +1,4 @@
-import { isJsonObject } from '@bobbin/core';
+import { isJsonObject } from '@bobbin/core/internal';
 import {
   turnsOf,
   type AnthropicRequest,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@bobbin/core';
+import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { named, Pairs } from './pairs.ts';
 
 /**

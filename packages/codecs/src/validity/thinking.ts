@@ -1,4 +1,4 @@
-import { canonicalJson, sha256 } from '@bobbin/core';
+import { canonicalJson, sha256 } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 import { turnsOf, type AnthropicRequest, type PlacedBlock } from './anthropic-turn.ts';
 

@@ -1,5 +1,5 @@
-import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../thread/message.ts';
-import { aFlag, anAmount, aShare, variant, wholeFrom, type Kind } from './kind.ts';
+import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../message/message.ts';
+import { aFlag, anAmount, aShare, variant, wholeFrom, type Kind } from '../check/shape.ts';
 
 /** A message as a cut rule sees it. */
 export interface CutItem {

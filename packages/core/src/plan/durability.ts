@@ -1,11 +1,11 @@
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../thread/json.ts';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '../message/json.ts';
 import {
   resultText,
   type CallPart,
   type Determinism,
   type Durability,
   type ResultPart,
-} from '../thread/message.ts';
+} from '../message/message.ts';
 import type { ArtifactMetadata, CaptureDeterminism } from '../ports.ts';
 
 /** What a tool declares of its results (C10). */

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../thread/json.ts';
-import type { ArtifactId, MessageId, ThreadId } from '../thread/message.ts';
+import type { JsonObject } from '../message/json.ts';
+import type { ArtifactId, MessageId, ThreadId } from '../message/message.ts';
 import type { Span } from '../thread/span.ts';
-import type { Summary } from '../summary/summary.ts';
+import type { Summary } from './summary.ts';
 
 export const PLAN_FORMAT = 1;
 

@@ -1,4 +1,4 @@
-import type { MessageId } from '../thread/message.ts';
+import type { MessageId } from '../message/message.ts';
 import type { Span } from '../thread/span.ts';
 import type { Hide, Plan, PlanRecord } from './plan.ts';
 

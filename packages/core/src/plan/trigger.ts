@@ -1,6 +1,15 @@
 import type { Budget } from '../tokens/budget.ts';
 import { messageLimit, softLimit } from '../tokens/budget.ts';
-import { aFunction, anAmount, aShare, aText, listOf, maybe, variant, type Kind } from './kind.ts';
+import {
+  aFunction,
+  anAmount,
+  aShare,
+  aText,
+  listOf,
+  maybe,
+  variant,
+  type Kind,
+} from '../check/shape.ts';
 
 /** How much a prompt holds. */
 export interface Extent {

@@ -1,5 +1,5 @@
-import type { Policy } from '../plan/policy.ts';
-import { summarize } from '../plan/summarize.ts';
+import type { Policy } from '../compact/policy.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 
 /** Claude Code (B21): near the end of the window the whole history becomes one summary, and work goes on in place. */
 export const claudeCode: Policy = {

@@ -1,7 +1,7 @@
-import { anAmount, optionsOf } from '../plan/kind.ts';
-import type { Policy } from '../plan/policy.ts';
+import { anAmount, optionsOf } from '../check/shape.ts';
+import type { Policy } from '../compact/policy.ts';
 import { anyOf, tokenCount } from '../plan/trigger.ts';
-import { summarize } from '../plan/summarize.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 import { HAND_OVER } from './pi.ts';
 
 export interface CodexOptions {

@@ -1,12 +1,12 @@
-import { clear } from '../plan/clear.ts';
+import { clear } from '../compact/rungs/clear.ts';
 import type { BesideSummary } from '../plan/cut.ts';
-import { drop } from '../plan/drop.ts';
-import { excerpts } from '../plan/excerpts.ts';
-import { externalize } from '../plan/externalize.ts';
+import { drop } from '../compact/rungs/drop.ts';
+import { excerpts } from '../compact/rungs/excerpts.ts';
+import { externalize } from '../compact/rungs/externalize.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import type { Policy } from '../plan/policy.ts';
-import { squeeze } from '../plan/squeeze.ts';
-import { summarize } from '../plan/summarize.ts';
+import type { Policy } from '../compact/policy.ts';
+import { squeeze } from '../compact/rungs/squeeze.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 
 const KEEP: BesideSummary = {
   kind: 'beside-summary',

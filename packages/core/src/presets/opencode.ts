@@ -1,7 +1,7 @@
-import { clear } from '../plan/clear.ts';
-import { anAmount, optionsOf } from '../plan/kind.ts';
-import type { Policy } from '../plan/policy.ts';
-import { summarize } from '../plan/summarize.ts';
+import { clear } from '../compact/rungs/clear.ts';
+import { anAmount, optionsOf } from '../check/shape.ts';
+import type { Policy } from '../compact/policy.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 
 export interface OpencodeOptions {
   readonly outputReserveTokens: number;

@@ -1,6 +1,6 @@
-import { aFlag, anAmount, optionsOf } from '../plan/kind.ts';
-import type { Policy } from '../plan/policy.ts';
-import { summarize } from '../plan/summarize.ts';
+import { aFlag, anAmount, optionsOf } from '../check/shape.ts';
+import type { Policy } from '../compact/policy.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 
 export interface PiOptions {
   readonly reserveTokens: number;

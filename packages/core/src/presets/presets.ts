@@ -1,4 +1,4 @@
-import type { Policy } from '../plan/policy.ts';
+import type { Policy } from '../compact/policy.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { ladder } from './ladder.ts';
@@ -22,6 +22,35 @@ export const PRESETS: Readonly<Record<PresetName, Policy>> = {
   'token-window': tokenWindow(),
   'recursive-summary': recursiveSummary(),
   timeline: timeline(),
+};
+
+/** The function that makes each preset: call one to change its figures, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
+export interface Presets {
+  ladder(): Policy;
+  readonly step: typeof step;
+  readonly pi: typeof pi;
+  readonly codex: typeof codex;
+  claudeCode(): Policy;
+  readonly opencode: typeof opencode;
+  readonly slidingWindow: typeof slidingWindow;
+  readonly turnWindow: typeof turnWindow;
+  readonly tokenWindow: typeof tokenWindow;
+  readonly recursiveSummary: typeof recursiveSummary;
+  readonly timeline: typeof timeline;
+}
+
+export const presets: Presets = {
+  ladder: () => ladder,
+  step,
+  pi,
+  codex,
+  claudeCode: () => claudeCode,
+  opencode,
+  slidingWindow,
+  turnWindow,
+  tokenWindow,
+  recursiveSummary,
+  timeline,
 };
 
 export type PresetName =

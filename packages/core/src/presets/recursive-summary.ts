@@ -1,7 +1,7 @@
-import { optionsOf, wholeFrom } from '../plan/kind.ts';
+import { optionsOf, wholeFrom } from '../check/shape.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import type { Policy } from '../plan/policy.ts';
-import { summarize } from '../plan/summarize.ts';
+import type { Policy } from '../compact/policy.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 import { triggerKind, turnCount, type Trigger } from '../plan/trigger.ts';
 
 export interface RecursiveSummaryOptions {

@@ -1,7 +1,7 @@
-import { anAmount, aShare, optionsOf, wholeFrom } from '../plan/kind.ts';
+import { anAmount, aShare, optionsOf, wholeFrom } from '../check/shape.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import type { Policy } from '../plan/policy.ts';
-import { summarize } from '../plan/summarize.ts';
+import type { Policy } from '../compact/policy.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 import { STEP_DEFAULTS, stepThreshold, type StepConfig } from '../tokens/budget.ts';
 
 const given = optionsOf<StepConfig>(

@@ -1,7 +1,7 @@
-import { anAmount, optionsOf } from '../plan/kind.ts';
+import { anAmount, optionsOf } from '../check/shape.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import type { Policy } from '../plan/policy.ts';
-import { summarize } from '../plan/summarize.ts';
+import type { Policy } from '../compact/policy.ts';
+import { summarize } from '../compact/rungs/summarize.ts';
 
 export interface TimelineOptions {
   readonly keepRecentTokens: number;

@@ -1,8 +1,8 @@
 import { cutKind, type CutRule } from '../plan/cut.ts';
-import { drop } from '../plan/drop.ts';
+import { drop } from '../compact/rungs/drop.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
-import type { Policy } from '../plan/policy.ts';
-import type { Strategy } from '../plan/strategy.ts';
+import type { Policy } from '../compact/policy.ts';
+import type { Strategy } from '../compact/rungs/rung.ts';
 import { triggerKind, turnCount, type Trigger } from '../plan/trigger.ts';
 
 /** The session service's windows (D): what lies before the window is left out, and no model is asked. */

@@ -1,4 +1,4 @@
-import { headOf } from '../thread/text.ts';
+import { headOf } from '../message/text.ts';
 
 /** Which part of a long text is asked for: from an offset on, some lines, or the lines that hold a text. */
 export interface PageRequest {

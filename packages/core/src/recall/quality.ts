@@ -1,5 +1,5 @@
 import type { Store, ThreadKey } from '../ports.ts';
-import { callsOf, startsTurn, textOf, type Message } from '../thread/message.ts';
+import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { READ_ARTIFACT_TOOL } from './read-artifact.ts';
 import { RECALL_TOOL } from './recall.ts';
 

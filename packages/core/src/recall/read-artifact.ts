@@ -1,6 +1,6 @@
 import type { ArtifactStore, Requester } from '../ports.ts';
-import type { JsonObject } from '../thread/json.ts';
-import type { ArtifactId } from '../thread/message.ts';
+import type { JsonObject } from '../message/json.ts';
+import type { ArtifactId } from '../message/message.ts';
 import { pageOf, type PageRequest } from './page.ts';
 
 /** A tool as a host offers it to a model: name, description, arguments as a JSON schema. */

@@ -1,9 +1,9 @@
 import type { Embedder, Found, RecallIndex, Store, ThreadKey } from '../ports.ts';
-import { constraints } from '../summary/said.ts';
-import type { Fact } from '../summary/summary.ts';
-import { corrections } from '../summary/supersede.ts';
-import { headOf } from '../thread/text.ts';
-import { resultsOf, startsTurn, type Message, type MessageId } from '../thread/message.ts';
+import { constraints } from '../extract/facts/statements.ts';
+import type { Fact } from '../plan/summary.ts';
+import { corrections } from '../extract/facts/supersede.ts';
+import { headOf } from '../message/text.ts';
+import { resultsOf, startsTurn, type Message, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { pageOf, type PageRequest } from './page.ts';
 import type { ToolDefinition } from './read-artifact.ts';

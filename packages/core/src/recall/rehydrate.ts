@@ -1,6 +1,6 @@
 import { currentSummary, type ExternalizeRecord, type Plan } from '../plan/plan.ts';
 import type { Sensitivity } from '../ports.ts';
-import type { ArtifactReference } from '../summary/summary.ts';
+import type { ArtifactReference } from '../plan/summary.ts';
 import {
   callsOf,
   resultsOf,
@@ -8,7 +8,7 @@ import {
   textOf,
   type ArtifactId,
   type CallPart,
-} from '../thread/message.ts';
+} from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { queryWords, wordsOf } from './words.ts';
 

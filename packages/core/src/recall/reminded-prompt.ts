@@ -1,6 +1,6 @@
-import { beginsTurn, type Prompt, type PromptMessage } from '../prompt/prompt.ts';
-import type { ProviderRules } from '../prompt/rules.ts';
-import { textMessage } from '../thread/message.ts';
+import { beginsTurn, type Prompt, type PromptMessage } from '../render/prompt.ts';
+import type { ProviderRules } from '../render/rules.ts';
+import { textMessage } from '../message/message.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Reminder } from './reminder.ts';
 

@@ -1,11 +1,11 @@
 import type { EventDetail } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Policy } from '../plan/policy.ts';
+import type { Policy } from '../compact/policy.ts';
 import type { Window } from '../plan/window.ts';
 import type { ArtifactStore, Embedder, RecallIndex, Requester, ThreadKey } from '../ports.ts';
-import type { Source } from '../prompt/prompt.ts';
-import { textMessage, type ArtifactId, type Message, type MessageId } from '../thread/message.ts';
-import { headOf } from '../thread/text.ts';
+import type { Source } from '../render/prompt.ts';
+import { textMessage, type ArtifactId, type Message, type MessageId } from '../message/message.ts';
+import { headOf } from '../message/text.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { isText } from './read-artifact.ts';

@@ -1,5 +1,5 @@
-import { headOf } from '../thread/text.ts';
-import { callsOf, resultsOf, resultText, textOf, type Message } from '../thread/message.ts';
+import { headOf } from '../message/text.ts';
+import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
 
 /** The most of one message that is searchable: what lies behind is still read by its place. */
 const SEARCHABLE_CHARS = 100_000;

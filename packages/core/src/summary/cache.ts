@@ -1,9 +1,9 @@
 import type { Summarizer, SummaryRequest } from '../ports.ts';
-import { canonicalJson } from '../thread/json.ts';
-import { contentHash } from '../thread/message.ts';
-import { sha256 } from '../thread/sha256.ts';
+import { canonicalJson } from '../message/json.ts';
+import { contentHash } from '../message/message.ts';
+import { sha256 } from '../message/sha256.ts';
 import type { Node } from '../thread/thread.ts';
-import { SUMMARY_SCHEMA_VERSION, type Summary } from './summary.ts';
+import { SUMMARY_SCHEMA_VERSION, type Summary } from '../plan/summary.ts';
 
 /** Keeps summaries by key. One that fails is passed over: a cache can only save work. */
 export interface SummaryCache {

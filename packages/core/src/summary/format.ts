@@ -1,5 +1,5 @@
-import { callsOf, resultsOf, resultText, type Message, type Part } from '../thread/message.ts';
-import { headOf, LINE_END, oneLine } from '../thread/text.ts';
+import { callsOf, resultsOf, resultText, type Message, type Part } from '../message/message.ts';
+import { headOf, LINE_END, oneLine } from '../message/text.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from './redact.ts';

@@ -1,4 +1,4 @@
-import type { Summary } from './summary.ts';
+import type { Summary } from '../plan/summary.ts';
 
 /** Takes secrets out of a text. It must be idempotent, and fast: it sees every text that enters a summary. */
 export type Redact = (text: string) => string;

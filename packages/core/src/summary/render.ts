@@ -1,7 +1,13 @@
-import { headOf, tailOf } from '../thread/text.ts';
+import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { linesOf } from './quote.ts';
-import type { ArtifactReference, Fact, FileRecord, Note, Summary, ToolOutcome } from './summary.ts';
+import type {
+  ArtifactReference,
+  Fact,
+  FileRecord,
+  Note,
+  Summary,
+  ToolOutcome,
+} from '../plan/summary.ts';
 
 /** Raised when the same summary would render to other bytes. */
 export const SUMMARY_RENDER_VERSION = 'v5';

@@ -1,4 +1,4 @@
-import type { MessageId } from './message.ts';
+import type { MessageId } from '../message/message.ts';
 import type { Node } from './thread.ts';
 
 /** Messages named one by one, in thread order, never empty: it needs no thread to be resolved. */

@@ -1,4 +1,10 @@
-import { messageId, startsTurn, type Message, type MessageId, type ThreadId } from './message.ts';
+import {
+  messageId,
+  startsTurn,
+  type Message,
+  type MessageId,
+  type ThreadId,
+} from '../message/message.ts';
 
 /** A message in its place: content and meta never change, nodes are never removed. */
 export interface Node {

@@ -1,4 +1,4 @@
-import { callsOf, hasResults, type CallPart, type Message } from './message.ts';
+import { callsOf, hasResults, type CallPart, type Message } from '../message/message.ts';
 import type { Node } from './thread.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Message } from '../thread/message.ts';
+import type { Message } from '../message/message.ts';
 import { counterOf, type Counter } from './counter.ts';
 import { mediaTokens, type MediaProvider } from './media.ts';
 import { weighRuns } from './runs.ts';

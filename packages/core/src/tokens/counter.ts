@@ -1,5 +1,5 @@
-import type { Json } from '../thread/json.ts';
-import type { Message } from '../thread/message.ts';
+import type { Json } from '../message/json.ts';
+import type { Message } from '../message/message.ts';
 import { countMessages, estimateTokens, type MediaTokens } from './estimate.ts';
 import { mediaTokens, type MediaProvider } from './media.ts';
 

@@ -1,4 +1,4 @@
-import type { ContentPart, Message, Part } from '../thread/message.ts';
+import type { ContentPart, Message, Part } from '../message/message.ts';
 
 const ROLE_TOKENS = 2;
 

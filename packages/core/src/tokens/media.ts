@@ -1,4 +1,4 @@
-import type { FilePart, ImagePart } from '../thread/message.ts';
+import type { FilePart, ImagePart } from '../message/message.ts';
 import { flatMedia, type MediaTokens } from './estimate.ts';
 
 /** How a provider prices pictures and documents. Figures are data: each row says what the provider documents. */

@@ -1,4 +1,4 @@
-import type { Message, Usage } from '../thread/message.ts';
+import type { Message, Usage } from '../message/message.ts';
 import type { Counter } from './counter.ts';
 
 /** All that the provider held in its window for a request, the answer included. */

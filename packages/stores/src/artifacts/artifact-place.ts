@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ArtifactId } from '@bobbin/core';
+import type { ArtifactId } from '@bobbin/core/internal';
 import { fileName } from '../file-name.ts';
 import type { Blobs } from './blobs.ts';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { ArtifactStore } from '@bobbin/core';
 import {
   assertSensitivity,
   mayRead,
   type ArtifactId,
   type ArtifactMetadata,
-  type ArtifactStore,
   type Requester,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { StoreError } from '../store-error.ts';
 import {
   claimName,

@@ -1,4 +1,5 @@
-import { planArtifacts, type ArtifactId, type Store } from '@bobbin/core';
+import type { Store } from '@bobbin/core';
+import { planArtifacts, type ArtifactId } from '@bobbin/core/internal';
 import { threadsOf } from '../threads-of.ts';
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { ArtifactId, ArtifactMetadata, ArtifactStore, ThreadId } from '@bobbin/core';
+import type { ArtifactStore, ThreadId } from '@bobbin/core';
+import type { ArtifactId, ArtifactMetadata } from '@bobbin/core/internal';
 
 /** How the suite gets at an artifact store. */
 export interface ArtifactsUnderTest {

@@ -1,4 +1,5 @@
-import type { Found, MessageId, Node, Store, ThreadKey } from '@bobbin/core';
+import type { MessageId, Store } from '@bobbin/core';
+import type { Found, Node, ThreadKey } from '@bobbin/core/internal';
 
 /** All that a store says of a thread, in an order that every store gives: to be compared as one value. */
 export async function everything(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryStore, textMessage, type Message, type Node, type Store } from '@bobbin/core';
+import { memoryStore, textMessage, type Message, type Store } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import { everything } from './everything.ts';
 import { dropPlan, freshKey, nodesOf, seeded, warning } from './sample.ts';
 

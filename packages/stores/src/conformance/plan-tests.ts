@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textMessage, type Message, type MessageId, type Node, type Store } from '@bobbin/core';
+import { textMessage, type Message, type MessageId, type Store } from '@bobbin/core';
+import type { Node } from '@bobbin/core/internal';
 import { everything } from './everything.ts';
 import { dropPlan, freshKey, nodesOf, talk, warning } from './sample.ts';
 

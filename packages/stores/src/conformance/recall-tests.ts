@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { queryWords, textMessage, type MessageId, type Node, type Store } from '@bobbin/core';
+import { textMessage, type MessageId, type Store } from '@bobbin/core';
+import { queryWords, type Node } from '@bobbin/core/internal';
 import { dropPlan, freshKey, nodesOf, talk } from './sample.ts';
 
 /** The recall index (C26). */

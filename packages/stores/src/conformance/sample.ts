@@ -1,17 +1,19 @@
 import {
-  emptyPlan,
-  spanOf,
   textMessage,
-  Thread,
   type CompactionEvent,
-  type DropRecord,
   type Message,
   type MessageId,
-  type Node,
   type Plan,
   type ThreadId,
-  type ThreadKey,
 } from '@bobbin/core';
+import {
+  emptyPlan,
+  spanOf,
+  Thread,
+  type DropRecord,
+  type Node,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 
 /** A key that no other test uses. */
 export function freshKey(name: string, tenant: string = 'acme'): ThreadKey {

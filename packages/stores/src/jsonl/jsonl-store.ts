@@ -1,23 +1,19 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
 import {
   noParent,
   outsideParents,
-  type CompactionEvent,
   type Found,
-  type MessageId,
   type MessageVector,
   type Node,
-  type Plan,
-  type Store,
   type StoredEvent,
   type StoredPlan,
   type StoredThread,
   type StoredWindow,
   type ThreadEntry,
-  type ThreadId,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { causeText, StoreError } from '../store-error.ts';
 import { fileName, nameInFile } from '../file-name.ts';
 import { makeFolder } from './durable-folder.ts';

@@ -1,17 +1,14 @@
+import type { CompactionEvent, Message, MessageId, Plan } from '@bobbin/core';
 import {
   currentSummary,
   isJsonObject,
   parseJson,
   startsTurn,
-  type CompactionEvent,
   type Json,
-  type Message,
-  type MessageId,
   type MessageVector,
   type Node,
-  type Plan,
   type StoredThread,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { isEvent, isPlan } from '../plan-text.ts';
 
 export const SESSION_FORMAT = 1;

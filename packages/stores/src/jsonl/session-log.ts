@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { StoredThread, type ThreadKey } from '@bobbin/core';
+import { StoredThread, type ThreadKey } from '@bobbin/core/internal';
 import { knownPlan } from '../plan-text.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import { makeFolder, syncFolder } from './durable-folder.ts';

@@ -1,5 +1,6 @@
 import { Logger, makeWorkerUtils, run, type WorkerUtils } from 'graphile-worker';
-import type { ThreadId, ThreadKey } from '@bobbin/core';
+import type { ThreadId } from '@bobbin/core';
+import type { ThreadKey } from '@bobbin/core/internal';
 import { causeText, StoreError } from '../store-error.ts';
 
 const TASK = 'bobbin-compact';

@@ -1,4 +1,5 @@
 import postgres, { type Sql } from 'postgres';
+import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
 import {
   assertKey,
   assertName,
@@ -7,20 +8,15 @@ import {
   outsideParents,
   searchText,
   wordsOf,
-  type CompactionEvent,
   type Found,
-  type MessageId,
   type MessageVector,
   type Node,
-  type Plan,
-  type Store,
   type StoredEvent,
   type StoredPlan,
   type StoredWindow,
   type ThreadEntry,
-  type ThreadId,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';

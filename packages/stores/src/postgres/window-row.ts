@@ -1,4 +1,4 @@
-import type { Node, StoredWindow } from '@bobbin/core';
+import type { Node, StoredWindow } from '@bobbin/core/internal';
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import { planOf } from '../plan-text.ts';
 

@@ -1,4 +1,5 @@
-import type { MessageId, Node, ThreadKey } from '@bobbin/core';
+import type { MessageId } from '@bobbin/core';
+import type { Node, ThreadKey } from '@bobbin/core/internal';
 import type { Database } from './database.ts';
 import { idsOf } from './thread-row.ts';
 

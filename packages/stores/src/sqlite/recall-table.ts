@@ -1,15 +1,14 @@
+import type { MessageId, Plan } from '@bobbin/core';
 import {
   nearestVectors,
   rankTexts,
   type Found,
-  type MessageId,
   type MessageVector,
   type Node,
-  type Plan,
   type RecallIndex,
   type Scored,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import type { Ancestry, Step } from './ancestry.ts';
 import type { Database } from './database.ts';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { searchText, wordsOf, type Message, type ThreadKey } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import { searchText, wordsOf, type ThreadKey } from '@bobbin/core/internal';
 
 /** A message's words as the index keeps them, each with the mark of its thread: the words of others count for nothing. */
 export function indexedWords(key: ThreadKey, message: string): string {

@@ -1,21 +1,17 @@
+import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
 import {
   assertName,
   noParent,
   outsideParents,
-  type CompactionEvent,
   type Found,
-  type MessageId,
   type MessageVector,
   type Node,
-  type Plan,
-  type Store,
   type StoredEvent,
   type StoredPlan,
   type StoredWindow,
   type ThreadEntry,
-  type ThreadId,
   type ThreadKey,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import type { CheckableStore } from '../verify-store.ts';

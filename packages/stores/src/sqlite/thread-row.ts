@@ -1,4 +1,4 @@
-import { assertKey, type ThreadKey } from '@bobbin/core';
+import { assertKey, type ThreadKey } from '@bobbin/core/internal';
 
 /** A key as the first two values of a query. */
 export function idsOf(key: ThreadKey): [tenant: string, thread: string] {

@@ -1,19 +1,21 @@
 import {
+  textOf,
+  type Counter,
+  type Message,
+  type MessageId,
+  type Part,
+  type ResultPart,
+} from '@bobbin/core';
+import {
   callsOf,
   hasResults,
   resultsOf,
   startsTurn,
-  textOf,
   type ContentPart,
-  type Counter,
-  type Message,
-  type MessageId,
   type Node,
-  type Part,
   type PlanRecord,
   type PromptMessage,
-  type ResultPart,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { messageLine, promptLine } from '../prompt-lines.ts';
 import { takesAway, type Breach, type Scene } from './scene.ts';
 

@@ -1,12 +1,5 @@
-import {
-  seated,
-  type ArtifactId,
-  type Counter,
-  type ExternalizeRecord,
-  type Message,
-  type Node,
-  type Prompt,
-} from '@bobbin/core';
+import type { Counter, Message, Prompt } from '@bobbin/core';
+import { seated, type ArtifactId, type ExternalizeRecord, type Node } from '@bobbin/core/internal';
 import { messageLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 

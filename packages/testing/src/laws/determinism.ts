@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Plan, Prompt } from '@bobbin/core';
 import {
   finishPrompt,
   render,
   startPrompt,
   windowOf,
-  type Plan,
-  type Prompt,
   type PromptMessage,
   type Source,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 

@@ -1,4 +1,5 @@
-import { DEFAULT_CACHE_LIMITS, type Message } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import { DEFAULT_CACHE_LIMITS } from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 

@@ -1,4 +1,4 @@
-import { callsOf, hasResults, resultsOf, type PromptMessage } from '@bobbin/core';
+import { callsOf, hasResults, resultsOf, type PromptMessage } from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 

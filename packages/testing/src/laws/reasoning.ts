@@ -1,11 +1,11 @@
+import type { Plan } from '@bobbin/core';
 import {
   emptyPlan,
   startPrompt,
   windowOf,
   type Node,
-  type Plan,
   type PromptMessage,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { isDeepStrictEqual } from 'node:util';
 import { messageLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';

@@ -1,4 +1,5 @@
-import { hasCalls, hasResults, type Message, type PromptMessage } from '@bobbin/core';
+import type { Message } from '@bobbin/core';
+import { hasCalls, hasResults, type PromptMessage } from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 

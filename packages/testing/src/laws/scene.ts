@@ -1,3 +1,12 @@
+import type {
+  Budget,
+  Counter,
+  Message,
+  MessageId,
+  Plan,
+  Prompt,
+  ProviderRules,
+} from '@bobbin/core';
 import {
   isOpaque,
   resultsOf,
@@ -7,19 +16,12 @@ import {
   startsTurn,
   unitStarts,
   windowOf,
-  type Budget,
   type CacheLimits,
-  type Counter,
-  type Message,
-  type MessageId,
   type Node,
-  type Plan,
   type PlanRecord,
-  type Prompt,
   type PromptMessage,
-  type ProviderRules,
   type Thread,
-} from '@bobbin/core';
+} from '@bobbin/core/internal';
 import { withoutReminders } from '../reminders.ts';
 
 /** What a prompt was made under. */

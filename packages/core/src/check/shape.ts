@@ -1,0 +1,145 @@
+import { didYouMean, nearest } from './nearest.ts';
+
+/** @throws TypeError, one line, where a value is not of its kind; `path` is the option as its user wrote it. */
+export type Kind = (value: unknown, path: string) => void;
+export type Kinds<Fields> = { readonly [Name in keyof Fields]-?: Kind };
+
+export function kind(must: string, holds: (value: unknown) => boolean): Kind {
+  return (value, path) => {
+    if (!holds(value)) throw new TypeError(`${path} must be ${must}, not ${shown(value)}`);
+  };
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+const anObject: Kind = kind('an object', isObject);
+export const aText: Kind = kind('a string', (value) => typeof value === 'string');
+export const aFlag: Kind = kind('true or false', (value) => typeof value === 'boolean');
+export const aList: Kind = kind('a list', Array.isArray);
+export const aFunction: Kind = kind('a function', (value) => typeof value === 'function');
+export const anAmount: Kind = kind('a number of at least 0', (value) => isFrom(0, value));
+export const aShare: Kind = kind(
+  'a number from 0 to 1',
+  (value) => isFrom(0, value) && Number(value) <= 1,
+);
+
+export function wholeFrom(least: number): Kind {
+  return kind(
+    `a whole number of at least ${least}`,
+    (value) => isFrom(least, value) && Number.isInteger(value),
+  );
+}
+
+function isFrom(least: number, value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= least;
+}
+
+export function oneOf(...names: readonly string[]): Kind {
+  return (value, path) => {
+    if (typeof value === 'string' && names.includes(value)) return;
+    const near = typeof value === 'string' ? didYouMean(value, names) : '';
+    throw new TypeError(`${path} must be one of ${names.join(', ')}, not ${shown(value)}${near}`);
+  };
+}
+
+/** Something that can do what is asked of it, whatever else it is. */
+export function able(must: string, ...methods: readonly string[]): Kind {
+  return kind(
+    must,
+    (value) => isObject(value) && methods.every((name) => typeof value[name] === 'function'),
+  );
+}
+
+export function listOf(each: Kind): Kind {
+  return (value, path) => {
+    aList(value, path);
+    for (const [i, one] of (value as readonly unknown[]).entries()) each(one, `${path}[${i}]`);
+  };
+}
+
+/** An object of things of one kind by names of the user's own. */
+export function byName(must: string, each: Kind): Kind {
+  const named = kind(must, isObject);
+  return (value, path) => {
+    named(value, path);
+    for (const [name, one] of Object.entries(value as object))
+      each(one, /^[\w-]+$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`);
+  };
+}
+
+/** A field that may be left out of a whole. */
+export function maybe(given: Kind): Kind {
+  return (value, path) => {
+    if (value !== undefined) given(value, path);
+  };
+}
+
+/** An object of these fields and no others; each may be left out. The options themselves have no path. */
+export function fields<Fields>(
+  kinds: Kinds<Fields>,
+  meant: (name: string) => string | undefined = (name) => nearest(name, Object.keys(kinds)),
+): Kind {
+  return (value, path) => {
+    anObject(value, path === '' ? 'the options' : path);
+    const inside = path === '' ? '' : `${path}.`;
+    for (const [name, given] of Object.entries(value as object)) {
+      if (!Object.hasOwn(kinds, name)) {
+        const near = meant(name);
+        const hint = near === undefined ? '' : ` (did you mean ${inside}${near}?)`;
+        throw new TypeError(`there is no option ${inside}${name}${hint}`);
+      }
+      if (given !== undefined) kinds[name as keyof Fields](given, inside + name);
+    }
+  };
+}
+
+/** An object of all these fields and no others. */
+export function whole<Fields>(kinds: Kinds<Fields>): Kind {
+  const known = fields(kinds);
+  return (value, path) => {
+    known(value, path);
+    for (const [name, needed] of Object.entries<Kind>(kinds))
+      needed((value as Readonly<Record<string, unknown>>)[name], `${path}.${name}`);
+  };
+}
+
+/** One of a union by `kind`. */
+export function variant<Union extends { readonly kind: string }>(
+  must: string,
+  kinds: {
+    readonly [Name in Union['kind']]: Kinds<Omit<Extract<Union, { readonly kind: Name }>, 'kind'>>;
+  },
+): Kind {
+  const some = kind(must, isObject);
+  const named = oneOf(...Object.keys(kinds));
+  return (value, path) => {
+    some(value, path);
+    const { kind: name } = value as Union;
+    named(name, `${path}.kind`);
+    whole({ kind: aText, ...kinds[name as Union['kind']] })(value, path);
+  };
+}
+
+/** The options of a factory, with its defaults for what is left out. */
+export function optionsOf<Fields extends object>(
+  factory: string,
+  kinds: Kinds<Fields>,
+  defaults: Fields,
+): (options: Partial<Fields>) => Fields {
+  const given = fields(kinds);
+  return (options) => {
+    anObject(options, `what ${factory} is given`);
+    given(options, factory);
+    const said = Object.entries(options).filter(([, value]) => value !== undefined);
+    return { ...defaults, ...Object.fromEntries(said) };
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

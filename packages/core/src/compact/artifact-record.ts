@@ -1,0 +1,81 @@
+import { artifactContent } from '../message/artifact-content.ts';
+import type { ArtifactMetadata } from '../ports.ts';
+import { callsOf, resultsOf, type CallPart } from '../message/message.ts';
+import { spanOf } from '../thread/span.ts';
+import { describeMessage } from '../render/describe.ts';
+import type { Draft, Entry } from './draft.ts';
+import type { Remainder } from '../render/excerpt.ts';
+import type { ExternalizeRecord } from '../plan/plan.ts';
+import type { Hands, Proposal, Situation } from './rungs/rung.ts';
+
+/** The record that an entry becomes: an artifact's id is known before it is stored. */
+export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
+  const span = spanOf([entry.node]);
+  if (span === undefined) throw new RangeError('an entry has a node');
+  const description = descriptionOf(draft, entry);
+  return {
+    kind: 'externalize',
+    span,
+    artifactId: artifactContent(entry.message).id,
+    summary: description,
+    hint: `when the full content is needed: ${description}`,
+    ...kept,
+  };
+}
+
+/** An entry is one draft's and never changes: it is described once, however often a size is tried for it. */
+const descriptions = new WeakMap<Entry, string>();
+
+function descriptionOf(draft: Draft, entry: Entry): string {
+  let description = descriptions.get(entry);
+  if (description === undefined) {
+    const callOf = (callId: string): CallPart | undefined => callFor(draft, entry, callId);
+    description = draft.redact(describeMessage(entry.message, callOf));
+    descriptions.set(entry, description);
+  }
+  return description;
+}
+
+/** Stores the content, then makes the record that points to it. */
+export async function moveToArtifact(
+  proposal: Proposal,
+  situation: Situation,
+  hands: Hands,
+  kept: Remainder,
+): Promise<ExternalizeRecord | undefined> {
+  const entry = situation.draft.entry(proposal.span.ids[0]);
+  if (entry === undefined) return undefined;
+  const { content, mediaType } = artifactContent(entry.message);
+  const { tenant, thread } = situation.key;
+  const [result] = resultsOf(entry.message);
+  const tool = result?.tool ?? callsOf(entry.message)[0]?.tool ?? '';
+  const metadata: ArtifactMetadata = {
+    tenant,
+    thread,
+    createdAt: situation.now,
+    mediaType,
+    sensitivity: 'internal',
+    ...situation.tools[tool]?.artifact,
+  };
+  const record = excerptRecord(situation.draft, entry, kept);
+  return hands.artifacts.put(content, metadata).then(
+    () => record,
+    (error: unknown) => {
+      // The thread holds the message, so nothing is lost; a prompt that does not fit would be.
+      const why = error instanceof Error ? error.message : String(error);
+      hands.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
+      return { ...record, unstored: true as const };
+    },
+  );
+}
+
+/** The call that a result answers, found in its own unit. */
+export function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefined {
+  for (let i = entry.unit; i < draft.entries.length; i++) {
+    const candidate = draft.entries[i] as Entry;
+    if (candidate.unit !== entry.unit) return undefined;
+    const call = callsOf(candidate.message).find((each) => each.callId === callId);
+    if (call !== undefined) return call;
+  }
+  return undefined;
+}

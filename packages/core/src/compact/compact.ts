@@ -1,0 +1,503 @@
+import type { Budget } from '../tokens/budget.ts';
+import { messageLimit } from '../tokens/budget.ts';
+import type { Counter } from '../tokens/counter.ts';
+import type { CompactionEvent, EventDetail } from '../events.ts';
+import { findCut } from '../plan/cut.ts';
+import { Draft } from './draft.ts';
+import type { ToolPolicies } from '../plan/durability.ts';
+import { rewritePays } from '../plan/economics.ts';
+import { firstSight } from './rungs/first-sight.ts';
+import { expired } from '../plan/expiry.ts';
+import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
+import { startsTurn } from '../message/message.ts';
+import { SHORTENS_PINS } from './rungs/squeeze.ts';
+import type { Plan, PlanRecord } from '../plan/plan.ts';
+import type { Policy } from './policy.ts';
+import type { Hands, Proposal, Situation, Strategy } from './rungs/rung.ts';
+import { firedBecause, firesOnFloor, mustAct, type Check, type Extent } from '../plan/trigger.ts';
+import type { Window } from '../plan/window.ts';
+import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from '../ports.ts';
+import type { CacheLimits } from '../render/cache-points.ts';
+import { startPrompt } from '../render/render.ts';
+import type { ProviderRules } from '../render/rules.ts';
+import { extractSummarizer, refusal } from '../extract/extract-summarizer.ts';
+import type { Redact } from '../summary/redact.ts';
+import type { Summary } from '../plan/summary.ts';
+import { spanOf } from '../thread/span.ts';
+import type { Node } from '../thread/thread.ts';
+
+/** All that a compaction needs beside the thread. */
+export interface Setting {
+  readonly policy: Policy;
+  readonly budget: Budget;
+  readonly counter: Counter;
+  readonly rules: ProviderRules;
+  readonly cacheLimits?: CacheLimits;
+  readonly tools: ToolPolicies;
+  readonly summarizer: Summarizer;
+  /** Stands in where the summarizer fails: the built-in extract where absent. */
+  readonly fallback?: Summarizer;
+  /** How long a summarizer may take before the fallback stands in. */
+  readonly summaryDeadlineMs?: number;
+  readonly artifacts: ArtifactStore;
+  readonly clock: Clock;
+  /** Takes secrets out of what plans say of messages; `redactSecrets` where absent. */
+  readonly redact?: Redact;
+}
+
+/** What is to be compacted. */
+export interface Job {
+  readonly key: ThreadKey;
+  /** The newest message of the path. */
+  readonly head: Node;
+  readonly window: Window;
+  readonly plan: Plan;
+  readonly task: string | null;
+  /** How many messages of the path were sent to a provider before. */
+  readonly sent: number;
+  readonly reason: string;
+  /** Compacts though the target may hold already. */
+  readonly forced?: boolean;
+  /** Leaves the last resort out: whoever asks looks at the budget again. */
+  readonly onlyLadder?: true;
+  readonly instructions?: string;
+  readonly signal?: AbortSignal;
+  /** Hears what happens as it happens. */
+  readonly onEvent?: (event: CompactionEvent) => void;
+}
+
+export interface Compaction {
+  /** The new plan, or the one that was given where nothing changed. */
+  readonly plan: Plan;
+  readonly changed: boolean;
+  /** False only where the pins alone exceed the budget and could not be shortened. */
+  readonly fits: boolean;
+  readonly events: readonly CompactionEvent[];
+}
+
+export type Decision =
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'postpone'; readonly reason: string }
+  | { readonly kind: 'compact'; readonly reason: string };
+
+/** What is known of the prompt beside its figures. */
+export interface Since {
+  /** The provider's cache has expired. */
+  readonly cold: boolean;
+  /** Nothing was said since the plan was made. */
+  readonly settled: boolean;
+  /** What the last compaction left, or what none may touch where that is more. */
+  readonly floor: Extent;
+}
+
+/**
+ * Whether to compact now: the trigger decides, hysteresis and economics may postpone, and what no longer fits must be
+ * compacted. Where nothing was said since the plan was made, the trigger has had its answer.
+ */
+export function decide(
+  setting: Setting,
+  check: Check,
+  plan: Plan,
+  { cold, settled, floor }: Since,
+): Decision {
+  if (mustAct(check))
+    return {
+      kind: 'compact',
+      reason: `${check.tokens} tokens > limit ${messageLimit(check.budget)}`,
+    };
+  const { trigger, economics, targetShare, stop } = setting.policy;
+  const reason = firedBecause(trigger, check);
+  if (reason === undefined || settled || plan.undid !== undefined) return { kind: 'rest' };
+  const target = Math.floor(messageLimit(check.budget) * targetShare);
+  if (stop === 'at-target' && check.tokens <= target) return { kind: 'rest' };
+  if (firesOnFloor(trigger, check, floor))
+    return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
+  if (economics === undefined) return { kind: 'compact', reason };
+  const pays = rewritePays({
+    prices: economics.prices,
+    tokensBehind: check.tokens,
+    tokensFreed: check.tokens - Math.max(target, floor.tokens),
+    requestsToCome: economics.requestsToCome,
+    cold,
+  });
+  return pays
+    ? { kind: 'compact', reason }
+    : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
+}
+
+const SUMMARY_DEADLINE_MS = 180_000;
+
+/** As a share of the limit. */
+const MOST_HEADROOM = 0.15;
+
+/** What the renderer adds may take a second go; more are a margin. */
+const MOST_TRIES = 8;
+
+/** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
+export async function compact(setting: Setting, job: Job): Promise<Compaction> {
+  const run = new Run(setting, job);
+  return run.compact();
+}
+
+class Run {
+  readonly #setting: Setting;
+  readonly #job: Job;
+  readonly #draft: Draft;
+  readonly #hands: Hands;
+  readonly #limit: number;
+  readonly #before: number;
+  readonly #events: CompactionEvent[] = [];
+  readonly #rungs = new Set<string>();
+  /** Who wrote the last summary: not the summarizer where the fallback stood in. */
+  #writer = '';
+  #hid = false;
+
+  constructor(setting: Setting, job: Job) {
+    this.#setting = setting;
+    this.#job = job;
+    const { policy, counter, artifacts, summarizer } = setting;
+    this.#draft = new Draft(
+      job.window,
+      job.plan,
+      policy.style,
+      counter,
+      new Set(job.plan.pins),
+      setting.redact,
+    );
+    this.#limit = messageLimit(setting.budget);
+    this.#before = this.#draft.tokens;
+    this.#hands = {
+      artifacts,
+      warn: (message) => this.#tell({ kind: 'warning', message }),
+      summarizer: { id: summarizer.id, summarize: (request) => this.#summarize(request) },
+    };
+  }
+
+  async compact(): Promise<Compaction> {
+    const { head } = this.#job;
+    this.#tell({ kind: 'check-started', reason: this.#job.reason });
+    this.#hideExpired();
+    await this.#climb(
+      this.#setting.policy.ladder,
+      this.#target(),
+      this.#setting.policy.stop === 'at-target',
+    );
+    const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
+    const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
+    if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
+    this.#giveBack();
+    let plan = this.#finish(head);
+    let over = this.#overshoot(plan);
+    for (let tries = 0; over > 0 && tries < most; tries++) {
+      const before = this.#draft.tokens;
+      // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
+      await this.#climb(LAST_RESORT, Math.max(0, before - over - this.#headroom()), true);
+      plan = this.#finish(head);
+      over = this.#overshoot(plan);
+      if (this.#draft.tokens >= before) break;
+    }
+    if (this.#rungs.has(SHORTENS_PINS))
+      plan = this.#warned(
+        plan,
+        `${this.#shortenedPins()} had to be shortened: what is never compacted exceeds the budget`,
+      );
+    if (over > 0 && most > 0)
+      this.#tell({
+        kind: 'warning',
+        message: `what is never compacted exceeds the budget by ${over} tokens: ${limitOf(this.#setting.budget)}`,
+      });
+    if (!this.#gained(plan)) return this.#unchanged();
+    this.#tell({
+      kind: 'completed',
+      freed: this.#before - plan.tokensAfter,
+      rungs: [...this.#rungs],
+    });
+    return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
+  }
+
+  /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
+  #gained({ tokensAfter }: Plan): boolean {
+    if (this.#before > this.#limit || this.#hid || tokensAfter < this.#before) return true;
+    const { window, plan } = this.#job;
+    return startPrompt(window, plan, this.#setting).tokens > this.#limit;
+  }
+
+  #unchanged(): Compaction {
+    if (this.#draft.changed)
+      this.#tell({ kind: 'warning', message: 'nothing was gained: the prompt stays as it is' });
+    this.#tell({ kind: 'completed', freed: 0, rungs: [] });
+    return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
+  }
+
+  /** Which of what is never compacted was shortened, as a person would say it. */
+  #shortenedPins(): string {
+    const { entries } = this.#draft;
+    const { pins } = this.#job.plan;
+    const newest = entries.findLast(({ message }) => startsTurn(message));
+    const shortened = entries.filter(
+      (entry) => entry.pinned && this.#draft.action(entry) !== undefined,
+    );
+    const names = shortened.map(({ message, unit, pending }) => {
+      if (message.role === 'system') return 'system messages';
+      if (unit === newest?.unit) return 'the newest user message';
+      if (pending) return 'calls that wait for results';
+      // What belongs to a pinned message stays with it.
+      const isPinned = entries.some(
+        ({ node, unit: of }) =>
+          of === unit && (pins.includes(node.id) || node.message.meta?.pinned === true),
+      );
+      return isPinned ? 'pinned messages' : 'messages that could not be read';
+    });
+    return [...new Set(names)].join(' and ');
+  }
+
+  #warned(plan: Plan, message: string): Plan {
+    this.#tell({ kind: 'warning', message });
+    return { ...plan, warnings: [...plan.warnings, message] };
+  }
+
+  /** What the ladder aims at. Asked for by hand, it halves what is there, however small. */
+  #target(): number {
+    const target = Math.floor(this.#limit * this.#setting.policy.targetShare);
+    return this.#job.forced === true
+      ? Math.min(target, Math.floor(this.#draft.tokens / 2))
+      : target;
+  }
+
+  /** Results were cut before it was known how short the summary is: the newest get back what room is left. */
+  #giveBack(): void {
+    const target = this.#setting.policy.stop === 'at-target' ? this.#target() : 0;
+    for (const entry of this.#draft.entries.toReversed()) {
+      const tokens = this.#draft.cutBy(entry);
+      const span = tokens > 0 && !entry.pinned ? spanOf([entry.node]) : undefined;
+      if (span === undefined || this.#draft.tokens + tokens > target) continue;
+      this.#draft.restore(entry);
+      this.#tell({ kind: 'restored', span, tokens });
+    }
+  }
+
+  /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
+  #quietTokens(): number {
+    const pins = this.#draft.entries.filter(({ pinned }) => pinned);
+    const pinTokens = pins.reduce((sum, entry) => sum + this.#draft.cost(entry), 0);
+    return this.#limit - Math.min(this.#headroom(), Math.max(0, this.#limit - pinTokens) / 2);
+  }
+
+  /** What the last resort frees beyond the limit, so that the next message does not need it again. */
+  #headroom(): number {
+    const share = 1 - this.#setting.policy.targetShare;
+    return Math.floor(this.#limit * Math.max(0, Math.min(MOST_HEADROOM, share)));
+  }
+
+  #hideExpired(): void {
+    const { tail, carried } = this.#job.window;
+    const before = this.#draft.tokens;
+    const hides = expired([...carried, ...tail], this.#setting.tools, this.#setting.clock.now());
+    this.#draft.hide(hides);
+    this.#hid = this.#draft.changed;
+    const freed = before - this.#draft.tokens;
+    if (freed !== 0) this.#tell({ kind: 'hidden', messages: hides.length, freed });
+  }
+
+  async #climb(
+    ladder: readonly Strategy[],
+    targetTokens: number,
+    stopAtTarget: boolean,
+  ): Promise<void> {
+    for (const strategy of ladder) {
+      const goal = strategy.aim === 'limit' ? Math.max(targetTokens, this.#limit) : targetTokens;
+      const done = (): boolean => stopAtTarget && this.#draft.tokens <= goal;
+      if (done()) continue;
+      const situation = this.#situation(goal);
+      for (const proposal of strategy.propose(situation)) {
+        if (done()) break;
+        this.#job.signal?.throwIfAborted();
+        await this.#carryOut(strategy, proposal, situation);
+      }
+    }
+  }
+
+  #situation(targetTokens: number): Situation {
+    const { policy, tools, counter, clock } = this.#setting;
+    const { key, task, instructions, signal } = this.#job;
+    const limits = { targetTokens, limitTokens: this.#limit };
+    const items = this.#draft.entries.map((entry) => ({
+      message: entry.message,
+      startsUnit: entry.startsUnit,
+      tokens: this.#draft.cost(entry),
+      wholeTokens: entry.tokens,
+    }));
+    return {
+      key,
+      draft: this.#draft,
+      cut: findCut(policy.cut, items, limits),
+      ...limits,
+      tools,
+      counter,
+      task,
+      now: clock.now(),
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
+
+  async #carryOut(strategy: Strategy, proposal: Proposal, situation: Situation): Promise<void> {
+    const { span, reason, tokensFreed } = proposal;
+    this.#tell({
+      kind: 'proposal-generated',
+      strategy: strategy.name,
+      span,
+      freed: tokensFreed,
+      reason,
+    });
+    const before = this.#draft.tokens;
+    const record = await strategy
+      .execute(proposal, situation, this.#hands)
+      .catch((error: unknown) => {
+        this.#job.signal?.throwIfAborted();
+        this.#tell({ kind: 'warning', message: `${strategy.name} failed: ${messageOf(error)}` });
+        return undefined;
+      });
+    if (record === undefined) return;
+    this.#draft.add(record);
+    this.#rungs.add(strategy.name);
+    this.#tellRecord(strategy.name, record, before - this.#draft.tokens);
+  }
+
+  /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
+  async #summarize(request: SummaryRequest): Promise<Summary> {
+    const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
+    this.#writer = summarizer.id;
+    const report: SummaryRequest['report'] = (told) =>
+      this.#tell({ kind: 'summary-report', report: told });
+    const failure = await this.#inTime((signal) =>
+      summarizer.summarize({ ...request, report, ...(signal === undefined ? {} : { signal }) }),
+    ).then(
+      (summary) => refusal(summary, request) ?? summary,
+      (error: unknown) => messageOf(error),
+    );
+    if (typeof failure !== 'string') return failure;
+    this.#job.signal?.throwIfAborted();
+    if (policy.onSummaryFailure === 'keep') throw new Error(`${summarizer.id}: ${failure}`);
+    this.#tell({ kind: 'warning', message: `${summarizer.id}: ${failure}; the extract stands in` });
+    this.#writer = fallback.id;
+    return fallback.summarize(request);
+  }
+
+  /** A summarizer that never answers is one that failed: the work behind it must not wait for ever. */
+  #inTime(ask: (signal: AbortSignal | undefined) => Promise<Summary>): Promise<Summary> {
+    const { clock, summaryDeadlineMs = SUMMARY_DEADLINE_MS } = this.#setting;
+    const deadline = clock.deadline?.(summaryDeadlineMs);
+    const signals = [this.#job.signal, deadline].filter((each) => each !== undefined);
+    if (signals.length === 0) return ask(undefined);
+    const signal = AbortSignal.any(signals);
+    return new Promise((resolve, reject) => {
+      const late = (): void =>
+        reject(this.#job.signal?.aborted === true ? signal.reason : new Error('no answer in time'));
+      signal.addEventListener('abort', late, { once: true });
+      ask(signal)
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener('abort', late));
+    });
+  }
+
+  #finish(head: Node): Plan {
+    const { policy, clock } = this.#setting;
+    const made = {
+      head,
+      now: clock.now(),
+      policy: policy.name,
+      tokensBefore: this.#before,
+      sent: this.#job.sent,
+    };
+    const plan = this.#draft.finish(made);
+    return this.#job.onlyLadder === true ? plan : { ...plan, climbedAt: plan.threadVersion };
+  }
+
+  /** By how much the rendered prompt exceeds the limit: what the renderer adds is counted here. */
+  #overshoot(plan: Plan): number {
+    return startPrompt(this.#plannedWindow(plan), plan, this.#setting).tokens - this.#limit;
+  }
+
+  #plannedWindow(plan: Plan): Window {
+    const nodes = this.#draft.entries.map(({ node }) => node);
+    const carried = new Set(plan.carried.map(({ id }) => id));
+    return {
+      carried: nodes.filter(({ id }) => carried.has(id)),
+      tail: nodes.filter(({ index }) => index >= plan.start),
+    };
+  }
+
+  #tellRecord(strategy: string, record: PlanRecord, freed: number): void {
+    const { span } = record;
+    switch (record.kind) {
+      case 'externalize':
+        return this.#tell({ kind: 'externalized', strategy, span, freed });
+      case 'clear':
+        return this.#tell({ kind: 'cleared', strategy, span, freed });
+      case 'drop':
+        return this.#tell({ kind: 'dropped', strategy, span, freed });
+      case 'summarize':
+        return this.#tell({
+          kind: 'summarized',
+          strategy,
+          span,
+          freed,
+          round: record.summary.round,
+          summarizer: this.#writer,
+          summaryContent: record.text,
+        });
+    }
+  }
+
+  #tell(detail: EventDetail): void {
+    const event: CompactionEvent = {
+      thread: this.#job.key.thread,
+      time: this.#setting.clock.now(),
+      tokensBefore: this.#before,
+      tokensAfter: this.#draft.tokens,
+      limitTokens: this.#limit,
+      ...detail,
+    };
+    this.#events.push(event);
+    this.#job.onEvent?.(event);
+  }
+}
+
+/** Shortens results that no provider has seen yet: whatever was sent before stays as it was (DESIGN decision 4). */
+export function compactFirstSight(setting: Setting, job: Job): Promise<Compaction> {
+  const overTokens = firstSightTokens(setting);
+  const policy: Policy = {
+    ...setting.policy,
+    ladder: [firstSight(job.sent, overTokens)],
+    stop: 'at-end',
+  };
+  return compact({ ...setting, policy }, { ...job, onlyLadder: true });
+}
+
+/** Hides what has expired, and does nothing else (E1). */
+export function compactExpired(setting: Setting, job: Job): Promise<Compaction> {
+  return compact(
+    { ...setting, policy: { ...setting.policy, ladder: [] } },
+    { ...job, onlyLadder: true },
+  );
+}
+
+/** The size above which a new tool result is shortened at once. */
+export function firstSightTokens({ policy, budget }: Setting): number {
+  return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
+}
+
+/** What leaves the messages so little room, by the names of the budget's parts. */
+function limitOf(budget: Budget): string {
+  const { windowTokens, softShare: _, ...reserves } = budget;
+  const taken = Object.entries(reserves).flatMap(([name, tokens]) =>
+    tokens > 0 ? [`${name} ${tokens}`] : [],
+  );
+  const less = taken.length === 0 ? '' : ` less ${taken.join(', ')}`;
+  return `a window of ${windowTokens}${less} leaves ${messageLimit(budget)} for messages`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

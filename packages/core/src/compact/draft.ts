@@ -1,0 +1,304 @@
+import { startsTurn, type MessageId } from '../message/message.ts';
+import type { Node } from '../thread/thread.ts';
+import { unitStarts, waitingFrom } from '../thread/units.ts';
+import type { Counter } from '../tokens/counter.ts';
+import { redactSecrets, type Redact } from '../summary/redact.ts';
+import type { CutItem } from '../plan/cut.ts';
+import type {
+  Carried,
+  Hide,
+  Plan,
+  PlanRecord,
+  RenderStyle,
+  SummarizeRecord,
+} from '../plan/plan.ts';
+import { actions, normalize, unwound, type Action } from '../plan/precedence.ts';
+import { pointerMessage, summaryMessages } from '../render/stand-in.ts';
+import { isSeatAction, seated } from '../render/in-place.ts';
+import { isPinned } from '../plan/pins.ts';
+import type { Window } from '../plan/window.ts';
+
+/** A message of the window with what is known of it while a plan is made. */
+export interface Entry extends CutItem {
+  readonly node: Node;
+  /** What it costs as it came in. */
+  readonly tokens: number;
+  /** The position in `Draft.entries` at which its unit starts. */
+  readonly unit: number;
+  /** Never compacted: a pin, the newest user message, something a codec could not read, or what still waits. */
+  readonly pinned: boolean;
+  /** Part of a round that still waits for results: not in the prompt yet. */
+  readonly pending: boolean;
+}
+
+/**
+ * A plan in the making: the window, the records so far, and what the prompt would cost. The cost follows every record
+ * at the price of the messages that it names; what the renderer adds to keep roles in order is not part of it.
+ */
+export class Draft {
+  readonly entries: readonly Entry[];
+  readonly counter: Counter;
+  readonly style: RenderStyle;
+  /** Takes secrets out of what the plan says of messages. */
+  readonly redact: Redact;
+  readonly #base: Plan;
+  readonly #byId: ReadonlyMap<MessageId, Entry>;
+  readonly #actions: Map<MessageId, Action>;
+  readonly #earlier: ReadonlySet<PlanRecord>;
+  readonly #costs = new Map<MessageId, number>();
+  readonly #held = new Set<MessageId>();
+  #records: readonly PlanRecord[];
+  #hides: readonly Hide[];
+  #tokens = 0;
+  #firstChange = Number.POSITIVE_INFINITY;
+
+  constructor(
+    window: Window,
+    base: Plan,
+    style: RenderStyle,
+    counter: Counter,
+    pins: ReadonlySet<MessageId>,
+    redact: Redact = redactSecrets,
+  ) {
+    this.redact = redact;
+    this.counter = counter;
+    this.style = style;
+    this.#base = base;
+    this.#records = base.records;
+    this.#earlier = new Set(base.records);
+    this.#hides = base.hides;
+    this.#actions = new Map(actions(base));
+    const isGone = ({ id }: Node): boolean => {
+      const action = this.#actions.get(id);
+      return action !== undefined && !isSeatAction(action);
+    };
+    this.entries = toEntries(window, counter, pins, isGone);
+    this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
+    for (const entry of this.entries) this.#price(entry);
+    for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
+  }
+
+  /** What the prompt's messages would cost. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  get records(): readonly PlanRecord[] {
+    return this.#records;
+  }
+
+  /** The summary that stands at the beginning so far. */
+  get summary(): SummarizeRecord | undefined {
+    return this.#records.findLast((record) => record.kind === 'summarize');
+  }
+
+  get changed(): boolean {
+    return this.#firstChange < Number.POSITIVE_INFINITY;
+  }
+
+  /** The entry of a message of the window. */
+  entry(id: MessageId): Entry | undefined {
+    return this.#byId.get(id);
+  }
+
+  action(entry: Entry): Action | undefined {
+    return this.#actions.get(entry.node.id);
+  }
+
+  /** The unit that an agent works on: the newest one that is in the prompt. */
+  get newestUnit(): number | undefined {
+    return this.entries.findLast((entry) => !entry.pending)?.unit;
+  }
+
+  /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
+  cost(entry: Entry): number {
+    return this.#costs.get(entry.node.id) ?? 0;
+  }
+
+  /** True where the draft no longer shows an entry in its own seat. */
+  isGone(entry: Entry): boolean {
+    const action = this.action(entry);
+    return action !== undefined && !isSeatAction(action);
+  }
+
+  /** Keeps an entry that lies before a cut, though it is no pin. */
+  hold(entry: Entry): void {
+    this.#held.add(entry.node.id);
+  }
+
+  stays(entry: Entry): boolean {
+    return entry.pinned || this.#held.has(entry.node.id);
+  }
+
+  /** Adds a record. It takes the place of the records that it covers, and a summary that of the one it contains. */
+  add(record: PlanRecord): void {
+    this.#absorb(record);
+    this.#records = [...this.#records, record];
+    this.#tokens += this.#syntheticCost(record);
+    this.#act(record.span.ids, record);
+    if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
+  }
+
+  /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
+  cutBy(entry: Entry): number {
+    const action = this.action(entry);
+    const isCut =
+      action?.kind === 'externalize' && isSeatAction(action) && !this.#earlier.has(action);
+    return isCut ? entry.tokens - this.cost(entry) : 0;
+  }
+
+  /** Shows an entry that this draft cut as it came in. */
+  restore(entry: Entry): void {
+    const action = this.action(entry);
+    this.#records = this.#records.filter((record) => record !== action);
+    this.#actions.delete(entry.node.id);
+    this.#price(entry);
+  }
+
+  /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
+  hide(hides: readonly Hide[]): void {
+    const fresh = hides.filter(({ id }) => {
+      const entry = this.entry(id);
+      if (entry === undefined || entry.pinned || this.isGone(entry)) return false;
+      return this.action(entry)?.kind !== 'hide';
+    });
+    if (fresh.length === 0) return;
+    const ids = new Set(fresh.map(({ id }) => id));
+    const shown = { ...this.#base, records: this.#records, hides: this.#hides };
+    const rest = unwound(shown, ids, (id) => this.entry(id)?.node.turn);
+    this.#records = rest.records;
+    this.#hides = [...rest.hides, ...fresh];
+    for (const hide of fresh) this.#act([hide.id], { kind: 'hide', ...hide });
+  }
+
+  /** The finished plan. `sent` is how many messages of the path have been sent to a provider before. */
+  finish(made: {
+    head: Node;
+    now: number;
+    policy: string;
+    tokensBefore: number;
+    sent: number;
+  }): Plan {
+    const { records, warnings } = normalize(this.#records, (id) => this.entry(id)?.node.turn);
+    const { start, carried } = this.#beginning();
+    const carriedIds = new Set(carried.map(({ id }) => id));
+    return {
+      ...this.#base,
+      head: made.head.id,
+      threadVersion: made.head.index + 1,
+      createdAt: made.now,
+      policy: made.policy,
+      style: this.style,
+      start,
+      carried,
+      records: records.filter((record) => this.#stillCounts(record, start, carriedIds)),
+      hides: this.#hides.filter(
+        ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
+      ),
+      signedFrom: this.#firstChange < made.sent ? made.head.index + 1 : this.#base.signedFrom,
+      tokensBefore: made.tokensBefore,
+      tokensAfter: this.#tokens,
+      warnings,
+    };
+  }
+
+  /** A record of an earlier plan whose messages all lie before the start stays in that plan alone: plans stay small. */
+  #stillCounts(record: PlanRecord, start: number, carried: ReadonlySet<MessageId>): boolean {
+    if (record.kind === 'summarize' || !this.#earlier.has(record)) return true;
+    return record.span.ids.some(
+      (id) => carried.has(id) || (this.entry(id)?.node.index ?? -1) >= start,
+    );
+  }
+
+  #act(ids: readonly MessageId[], action: Action): void {
+    for (const id of ids) {
+      this.#actions.set(id, action);
+      const entry = this.#byId.get(id);
+      if (entry === undefined) continue;
+      this.#price(entry);
+      this.#firstChange = Math.min(this.#firstChange, entry.node.index);
+    }
+  }
+
+  #price(entry: Entry): void {
+    const action = this.action(entry);
+    const cost = entry.pending
+      ? 0
+      : action === undefined
+        ? entry.tokens
+        : isSeatAction(action)
+          ? this.counter.message(seated(entry.node.message, action))
+          : 0;
+    this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
+    this.#costs.set(entry.node.id, cost);
+  }
+
+  #absorb(record: PlanRecord): void {
+    const { ids } = record.span;
+    if (record.kind !== 'summarize' && !ids.some((id) => this.#actions.has(id))) return;
+    const covered = new Set<MessageId>(ids);
+    this.#records = this.#records.filter((old) => {
+      const contained = record.kind === 'summarize' && old.kind === 'summarize';
+      if (!contained && !old.span.ids.every((id) => covered.has(id))) return true;
+      this.#tokens -= this.#syntheticCost(old);
+      return false;
+    });
+  }
+
+  /** What the messages that a record brings of its own cost. */
+  #syntheticCost(record: PlanRecord): number {
+    const messages =
+      record.kind === 'summarize'
+        ? summaryMessages(record, this.style)
+        : record.kind === 'externalize' && !isSeatAction(record)
+          ? [pointerMessage(record)]
+          : [];
+    return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
+  }
+
+  /** Everything before the first message that still stands in line is carried or gone. */
+  #beginning(): { start: number; carried: readonly Carried[] } {
+    let { start } = this.#base;
+    for (const entry of this.entries) {
+      if (this.isGone(entry)) start = Math.max(start, entry.node.index + 1);
+      else if (entry.pending || (!this.stays(entry) && entry.node.index >= this.#base.start)) break;
+    }
+    const carried = this.entries.filter((entry) => entry.node.index < start && !this.isGone(entry));
+    return { start, carried: carried.map(({ node }) => ({ id: node.id, index: node.index })) };
+  }
+}
+
+function toEntries(
+  { carried, tail }: Window,
+  counter: Counter,
+  pins: ReadonlySet<MessageId>,
+  isGone: (node: Node) => boolean,
+): readonly Entry[] {
+  const nodes = [...carried, ...tail];
+  const messages = nodes.map((node) => node.message);
+  const starts = unitStarts(messages);
+  // What is carried is past: only a round of the path can still wait.
+  const waiting =
+    carried.length + waitingFrom(messages.slice(carried.length), (i) => isGone(tail[i] as Node));
+  const newestUser = nodes.findLast((node) => startsTurn(node.message));
+  const entries: Entry[] = [];
+  starts.forEach((unit, i) => {
+    const members = nodes.slice(unit, starts[i + 1] ?? nodes.length);
+    const isKept = members.some((node) => node === newestUser || isPinned(node, pins));
+    for (const [offset, node] of members.entries()) {
+      const tokens = counter.message(node.message);
+      const pending = unit + offset >= waiting;
+      const pinned = isKept || pending;
+      entries.push({
+        node,
+        message: node.message,
+        tokens,
+        unit,
+        pinned,
+        pending,
+        startsUnit: offset === 0,
+      });
+    }
+  });
+  return entries;
+}

@@ -1,0 +1,289 @@
+import { textOf, type Message, type MessageId } from '../message/message.ts';
+import { needs } from '../extract/anchors/rank.ts';
+import { standing, Selection, type Group, type Item } from '../extract/quotes/select.ts';
+import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
+import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
+import { Survey, type Placed } from '../extract/anchors/statistics.ts';
+import type { Draft, Entry } from './draft.ts';
+import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
+import type { Stretch } from '../plan/plan.ts';
+
+/** What the anchors of a draft's messages are worth, and where each message's texts are. */
+interface Values {
+  readonly survey: Survey;
+  readonly need: Float64Array;
+  readonly places: ReadonlyMap<MessageId, readonly number[]>;
+}
+
+const known = new WeakMap<Draft, Values>();
+
+function valuesOf(draft: Draft): Values {
+  let values = known.get(draft);
+  if (values === undefined) {
+    const survey = new Survey();
+    const places = new Map<MessageId, readonly number[]>();
+    for (const { node } of draft.entries.toSorted((a, b) => a.node.index - b.node.index))
+      places.set(node.id, survey.add(node));
+    values = { survey, need: needs(survey), places };
+    known.set(draft, values);
+  }
+  return values;
+}
+
+/** A part of a message that may be cut: where its text is in the survey, and from which character on. */
+interface CutPart {
+  readonly of: number;
+  readonly base: number;
+  readonly text: string;
+}
+
+/** Text parts are surveyed as one text, results each as its own. */
+function cutParts(
+  message: Message,
+  places: readonly number[],
+  survey: Survey,
+): readonly (CutPart | undefined)[] {
+  const said = places.find((of) => isSaid(survey.placed[of] as Placed));
+  const results = places.filter((of) => {
+    const { segment } = survey.placed[of] as Placed;
+    return segment.voice === VOICE.tool && segment.callId !== undefined;
+  });
+  let base = 0;
+  return message.parts.map((part): CutPart | undefined => {
+    const text = partText(part);
+    if (part.kind === 'result') {
+      const of = results.shift();
+      return of === undefined ? undefined : { of, base: 0, text };
+    }
+    if (part.kind !== 'text' || said === undefined) return undefined;
+    const own = { of: said, base, text };
+    base += text.length + 1;
+    return own;
+  });
+}
+
+function isSaid({ segment }: Placed): boolean {
+  return segment.callId === undefined;
+}
+
+/** The share of an excerpt that is kept for its first and its last lines, whatever they are worth. */
+const HEAD = 0.25;
+const TAIL = 0.15;
+/** A visible mark, and the line feeds around it. */
+const GAP_CHARS = 4;
+
+/** The stretches of each part of an entry that show most of what will be needed, in so many characters each. */
+export function valued(draft: Draft, entry: Entry, chars: number): Remainder {
+  const isSaying = textOf(entry.message) !== '';
+  const kept = entry.message.parts.map((part, i): readonly Stretch[] => {
+    const isSurveyed = part.kind === 'result' || (part.kind === 'text' && isSaying);
+    if (!isSurveyed || chars <= 0) return [];
+    const { length } = partText(part);
+    return length <= chars ? [[0, length]] : valuedStretches(draft, entry, i, chars);
+  });
+  return { kept, argsChars: chars };
+}
+
+/** The draft is surveyed only where a part has to be cut. */
+function valuedStretches(
+  draft: Draft,
+  { message, node }: Entry,
+  place: number,
+  chars: number,
+): readonly Stretch[] {
+  const values = valuesOf(draft);
+  const part = cutParts(message, values.places.get(node.id) ?? [], values.survey)[place];
+  if (part === undefined) return [];
+  const chooser = new StretchChooser(values, chars);
+  chooser.add(part, chars * HEAD, chars * TAIL);
+  return chooser.chosen(true)[0] ?? [];
+}
+
+/** An entry to be cut beside others. */
+export interface CutEntry {
+  readonly entry: Entry;
+  /** How much of the head and of the tail of each part stays whatever it is worth. */
+  readonly headChars: number;
+  readonly tailChars: number;
+}
+
+export interface TogetherOptions {
+  readonly roomChars: number;
+  /** Results up to this long stay whole. */
+  readonly wholeChars: number;
+  readonly argsChars: number;
+  /** Uses the whole room, also for what is not worth naming. */
+  readonly fills: boolean;
+}
+
+/** Cuts several entries at once within one room: what is needed most stays, whichever of them it stands in. */
+export function valuedTogether(
+  draft: Draft,
+  cut: readonly CutEntry[],
+  shown: readonly Message[],
+  options: TogetherOptions,
+): ReadonlyMap<MessageId, Remainder> {
+  const values = valuesOf(draft);
+  const chooser = new StretchChooser(values, options.roomChars);
+  for (const message of shown)
+    for (const { mentions } of scan(message, values.survey.reader))
+      for (const { anchor } of mentions) chooser.show(anchor.key);
+  const partsOf = cut.map(({ entry, headChars, tailChars }) =>
+    cutParts(entry.message, values.places.get(entry.node.id) ?? [], values.survey).map((part) => {
+      if (part === undefined) return undefined;
+      const isResult = !isSaid(values.survey.placed[part.of] as Placed);
+      if (!isResult || part.text.length <= options.wholeChars)
+        return [[0, part.text.length] as const];
+      return chooser.add(part, headChars, tailChars);
+    }),
+  );
+  const chosen = chooser.chosen(options.fills);
+  return new Map(
+    cut.map(({ entry }, i) => {
+      const kept = (partsOf[i] ?? []).map((part) =>
+        part === undefined ? [] : typeof part === 'number' ? (chosen[part] ?? []) : part,
+      );
+      return [entry.node.id, { kept, argsChars: options.argsChars }];
+    }),
+  );
+}
+
+interface Line extends Item {
+  readonly part: number;
+  readonly stretch: Stretch;
+}
+
+class StretchChooser {
+  readonly #values: Values;
+  readonly #selection: Selection;
+  readonly #parts: { readonly text: string; readonly stretches: Stretch[] }[] = [];
+  readonly #lines: Line[] = [];
+
+  constructor(values: Values, roomChars: number) {
+    this.#values = values;
+    this.#selection = new Selection(values.need, roomChars);
+  }
+
+  show(key: string): void {
+    const id = this.#values.survey.idOf(key);
+    if (id !== undefined) this.#selection.show(id);
+  }
+
+  /** Adds a part; the answer is its place in `chosen`. */
+  add({ of, base, text }: CutPart, headChars: number, tailChars: number): number {
+    const part = this.#parts.length;
+    const always = endsOf(text, headChars, tailChars);
+    this.#parts.push({ text, stretches: [...always] });
+    const { segment, ids } = this.#values.survey.placed[of] as Placed;
+    const group: Group = { headingChars: 0, ids: [], stand: 0, items: [], open: true };
+    for (const [start, end] of always) this.#selection.roomChars -= end - start + GAP_CHARS;
+    for (const piece of segment.pieces) {
+      const [start, end] = [piece.start - base, piece.end - base];
+      if (start < 0 || end > text.length) continue;
+      const shown = always.some(([from, to]) => start >= from && end <= to);
+      const own = piece.mentions.map((at) => ids[at] as number);
+      if (shown) for (const id of own) this.#selection.show(id);
+      else this.#lines.push(this.#line(group, part, [start, end], own, segment.text, piece));
+    }
+    return part;
+  }
+
+  #line(
+    group: Group,
+    part: number,
+    stretch: Stretch,
+    ids: readonly number[],
+    text: string,
+    { start, end }: Piece,
+  ): Line {
+    const { anchors } = this.#values.survey;
+    return {
+      group,
+      part,
+      stretch,
+      bonus: 1,
+      chars: end - start + GAP_CHARS,
+      ids,
+      stands: undefined,
+      settle(item) {
+        const words = tellingWords(text.slice(start, end));
+        item.stands = ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
+      },
+      taken: false,
+      worth: 0,
+    };
+  }
+
+  chosen(fills: boolean): readonly (readonly Stretch[])[] {
+    for (const line of this.#lines) this.#selection.offer(line);
+    this.#selection.spend();
+    for (const { taken, part, stretch } of this.#lines)
+      if (taken) this.#parts[part]?.stretches.push(stretch);
+    let left = fills ? this.#selection.roomChars : 0;
+    const chosen = this.#parts.toReversed().map(({ text, stretches }) => {
+      const own = joined(stretches);
+      const more = Math.min(left, text.length - charsOf(own));
+      if (more < LEAST_MORE_CHARS) return own;
+      left -= more;
+      return widened(own, text, more);
+    });
+    return chosen.toReversed();
+  }
+}
+
+/** The first and the last lines of a text that fit; a long first line is cut. */
+function endsOf(text: string, headChars: number, tailChars: number): readonly Stretch[] {
+  const head = lineEnd(text, Math.floor(headChars));
+  const tail = lineStart(text, text.length - Math.floor(tailChars));
+  if (tail <= head) return [[0, text.length]];
+  return tail < text.length
+    ? [
+        [0, head],
+        [tail, text.length],
+      ]
+    : [[0, head]];
+}
+
+function lineEnd(text: string, at: number): number {
+  const feed = text.lastIndexOf('\n', at);
+  return feed > at * 0.5 ? feed : wordEnd(text, Math.min(text.length, at));
+}
+
+const LONGEST_SEARCH = 200;
+
+function lineStart(text: string, at: number): number {
+  const feed = text.indexOf('\n', at);
+  return feed < 0 || feed > at + LONGEST_SEARCH ? wordStart(text, at) : feed + 1;
+}
+
+/** Less is not worth the while. */
+const LEAST_MORE_CHARS = 40;
+
+function charsOf(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, [start, end]) => sum + end - start, 0);
+}
+
+/** What is left of the room goes to the first and the last lines: where nothing is worth naming, they tell most. */
+function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
+  const { length } = text;
+  const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;
+  const last = stretches.at(-1);
+  const tail = last?.[1] === length ? last[0] : length;
+  const more = Math.ceil((chars * 2) / 3);
+  return joined([
+    [0, wordEnd(text, Math.min(length, head + more))],
+    ...stretches,
+    [wordStart(text, Math.max(0, tail - (chars - more))), length],
+  ]);
+}
+
+/** Stretches in order; those that touch, or have only a line feed between, become one. */
+function joined(stretches: readonly Stretch[]): readonly Stretch[] {
+  const runs: [number, number][] = [];
+  for (const [start, end] of stretches.toSorted((a, b) => a[0] - b[0])) {
+    const last = runs.at(-1);
+    if (last !== undefined && start <= last[1] + 1) last[1] = Math.max(last[1], end);
+    else if (end > start) runs.push([start, end]);
+  }
+  return runs;
+}

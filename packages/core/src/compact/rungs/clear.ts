@@ -1,0 +1,125 @@
+import type { Json } from '../../message/json.ts';
+import {
+  hasResults,
+  resultsOf,
+  resultText,
+  type Durability,
+  type ResultPart,
+} from '../../message/message.ts';
+import { spanOf } from '../../thread/span.ts';
+import { oneLine } from '../../message/text.ts';
+import type { Draft, Entry } from '../draft.ts';
+import { durabilityOf, preservedFields, verifiedDurability } from '../../plan/durability.ts';
+import { NOTHING } from '../../render/excerpt.ts';
+import { callFor, excerptRecord, moveToArtifact } from '../artifact-record.ts';
+import { anAmount, oneOf, optionsOf } from '../../check/shape.ts';
+import type { ClearRecord, PlanRecord } from '../../plan/plan.ts';
+import { seated } from '../../render/in-place.ts';
+import type { Hands, Proposal, Situation, Strategy } from './rung.ts';
+
+export interface ClearOptions {
+  /** The newest tool output that stays, in tokens (B19). */
+  readonly protectTokens: number;
+  /** Nothing is cleared unless this much would go (B19). */
+  readonly minimumTokens: number;
+  readonly aim?: 'target' | 'limit';
+}
+
+const given = optionsOf<ClearOptions>(
+  'clear',
+  { protectTokens: anAmount, minimumTokens: anAmount, aim: oneOf('target', 'limit') },
+  { protectTokens: 0, minimumTokens: 0 },
+);
+
+/**
+ * Replaces tool results by placeholders, oldest first, as their durability allows. What must not be lost, or whose
+ * source has drifted, goes to an artifact instead. The newest round stays.
+ */
+export function clear(options: Partial<ClearOptions> = {}): Strategy {
+  const { protectTokens, minimumTokens, aim } = given(options);
+  return {
+    name: 'clear',
+    ...(aim === undefined ? {} : { aim }),
+    propose(situation) {
+      const proposals = candidates(situation, protectTokens).flatMap((entry) =>
+        proposeClear(situation, entry),
+      );
+      const freed = proposals.reduce((sum, proposal) => sum + proposal.tokensFreed, 0);
+      return freed < minimumTokens ? [] : proposals;
+    },
+    execute: (proposal, situation, hands) => clearOne(proposal, situation, hands),
+  };
+}
+
+function candidates(situation: Situation, protectTokens: number): readonly Entry[] {
+  const { draft } = situation;
+  const newest = draft.newestUnit;
+  const found: Entry[] = [];
+  let left = protectTokens;
+  for (let i = draft.entries.length - 1; i >= 0; i--) {
+    const entry = draft.entries[i] as Entry;
+    if (!hasResults(entry.message) || draft.isGone(entry)) continue;
+    left -= entry.tokens;
+    if (left >= 0 || entry.pinned || entry.unit === newest || draft.action(entry) !== undefined)
+      continue;
+    found.push(entry);
+  }
+  return found.toReversed();
+}
+
+function proposeClear(situation: Situation, entry: Entry): readonly Proposal[] {
+  const span = spanOf([entry.node]);
+  const record = span === undefined ? undefined : clearRecord(situation, entry, span);
+  if (span === undefined || record === undefined) return [];
+  const tokensFreed = entry.tokens - situation.counter.message(seated(entry.message, record));
+  if (tokensFreed <= 0) return [];
+  const [result] = resultsOf(entry.message);
+  const durability = result === undefined ? 'anchoring' : durabilityOf(result, situation.tools);
+  return [{ strategy: 'clear', span, tokensFreed, reason: `an older ${durability} result` }];
+}
+
+function clearRecord(
+  { draft, tools }: Situation,
+  entry: Entry,
+  span: ClearRecord['span'],
+): ClearRecord {
+  const preserved: Record<string, Json> = {};
+  for (const result of resultsOf(entry.message)) {
+    const fields = preservedFields(result, tools);
+    const anchors = durabilityOf(result, tools) === 'anchoring';
+    preserved[result.callId] = anchors ? { ...summaryOf(result, draft), ...fields } : fields;
+  }
+  return { kind: 'clear', span, preserved };
+}
+
+const SUMMARY_CHARS = 120;
+
+/** What an anchoring result said, in a line: its key fields alone may be none (C8). */
+function summaryOf(result: ResultPart, { redact }: Draft): { readonly summary?: string } {
+  const text = redact(oneLine(resultText(result), SUMMARY_CHARS));
+  return text === '' ? {} : { summary: text };
+}
+
+async function clearOne(
+  proposal: Proposal,
+  situation: Situation,
+  hands: Hands,
+): Promise<PlanRecord | undefined> {
+  const [id] = proposal.span.ids;
+  const entry = situation.draft.entry(id);
+  if (entry === undefined) return undefined;
+  const found = await Promise.all(
+    resultsOf(entry.message).map((result) => {
+      const args = callFor(situation.draft, entry, result.callId)?.args ?? '';
+      return verifiedDurability(result, args, situation.tools);
+    }),
+  );
+  if (!found.some(mustNotBeLost)) return clearRecord(situation, entry, proposal.span);
+  const pointer = excerptRecord(situation.draft, entry, NOTHING);
+  const tokens = situation.counter.message(seated(entry.message, pointer));
+  return tokens < entry.tokens ? moveToArtifact(proposal, situation, hands, NOTHING) : undefined;
+}
+
+function mustNotBeLost(durability: Durability): boolean {
+  return durability === 'non-replayable';
+}

@@ -1,0 +1,109 @@
+import { isSummary, textOf } from '../../message/message.ts';
+import { spanOf } from '../../thread/span.ts';
+import { oneLine } from '../../message/text.ts';
+import { describeMessage } from '../../render/describe.ts';
+import type { Draft, Entry } from '../draft.ts';
+import { aFlag, oneOf, optionsOf } from '../../check/shape.ts';
+import type { DropIndex } from '../../plan/plan.ts';
+import type { Situation, Strategy } from './rung.ts';
+
+export interface DropOptions {
+  /** All that lies before the cut; the oldest units until the target holds, but the newest; or all but what stays. */
+  readonly reach: 'cut' | 'target' | 'everything';
+  /** Keeps what stands before the first user message (D7). */
+  readonly keepPreamble?: true;
+  readonly aim?: 'target' | 'limit';
+}
+
+const given = optionsOf<DropOptions>(
+  'drop',
+  {
+    reach: oneOf('cut', 'target', 'everything'),
+    keepPreamble: aFlag,
+    aim: oneOf('target', 'limit'),
+  },
+  { reach: 'target' },
+);
+
+const MOST_KEYWORDS = 12;
+const INDEXED_CHARS = 20_000;
+
+/** Leaves messages out of the prompt, oldest first; an index entry remains (C24). The newest unit stays. */
+export function drop(options: Partial<DropOptions> = {}): Strategy {
+  const { reach, keepPreamble, aim } = given(options);
+  return {
+    name: 'drop',
+    ...(aim === undefined ? {} : { aim }),
+    propose(situation) {
+      const dropped =
+        reach === 'cut' ? beforeCut(situation, keepPreamble) : oldestUnits(situation, reach);
+      const span = spanOf(dropped.map(({ node }) => node));
+      if (span === undefined) return [];
+      const tokensFreed = dropped.reduce((sum, entry) => sum + situation.draft.cost(entry), 0);
+      return [
+        {
+          strategy: 'drop',
+          span,
+          tokensFreed,
+          reason: reach === 'cut' ? 'before the window' : 'last resort',
+        },
+      ];
+    },
+    async execute(proposal, situation) {
+      const ids = new Set(proposal.span.ids);
+      const dropped = situation.draft.entries.filter(({ node }) => ids.has(node.id));
+      const { span, reason } = proposal;
+      return {
+        kind: 'drop',
+        span,
+        reason,
+        index: indexOf(dropped, situation.now, situation.draft),
+      };
+    },
+  };
+}
+
+/** Synthetic messages are kept, first and uncounted. */
+function beforeCut({ draft, cut }: Situation, keepPreamble: true | undefined): readonly Entry[] {
+  const before = draft.entries.slice(0, cut.index);
+  for (const entry of before) {
+    if (isSummary(entry.message) || (keepPreamble === true && entry.node.turn === 0))
+      draft.hold(entry);
+  }
+  return before.filter((entry) => !draft.stays(entry) && !draft.isGone(entry));
+}
+
+function oldestUnits(
+  { draft, targetTokens }: Situation,
+  reach: 'target' | 'everything',
+): readonly Entry[] {
+  const newest = reach === 'everything' ? undefined : draft.newestUnit;
+  const dropped: Entry[] = [];
+  let tokens = draft.tokens;
+  for (const entry of draft.entries) {
+    if (entry.unit === newest) break;
+    if (tokens <= targetTokens && entry.startsUnit) break;
+    if (entry.pinned || draft.isGone(entry)) continue;
+    dropped.push(entry);
+    tokens -= draft.cost(entry);
+  }
+  return dropped;
+}
+
+function indexOf(dropped: readonly Entry[], time: number, { redact }: Draft): DropIndex {
+  const counts = new Map<string, number>();
+  for (const { message } of dropped) {
+    const text = redact(textOf(message).slice(0, INDEXED_CHARS));
+    for (const word of text.match(/[\p{L}_][\p{L}\p{N}_./-]{3,60}/gu) ?? [])
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const ranked = [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const first = dropped[0];
+  const description =
+    first === undefined ? '' : redact(oneLine(describeMessage(first.message), 120));
+  return {
+    keywords: ranked.slice(0, MOST_KEYWORDS).map(([word]) => word),
+    description: `${dropped.length} messages from: ${description}`,
+    time,
+  };
+}

@@ -1,0 +1,132 @@
+import { callsOf, resultsOf, resultText, type MessageId } from '../../message/message.ts';
+import { spanOf } from '../../thread/span.ts';
+import { besideSummary, type BesideSummary } from '../../plan/cut.ts';
+import type { Draft, Entry } from '../draft.ts';
+import { NOTHING, type Remainder } from '../../render/excerpt.ts';
+import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
+import { seated } from '../../render/in-place.ts';
+import type { Proposal, Situation, Strategy } from './rung.ts';
+import { valuedTogether } from '../excerpt-choice.ts';
+
+/** Results up to this long stay whole; so do arguments up to this long. */
+const WHOLE_CHARS = 240;
+const WHOLE_ARGS_CHARS = 700;
+/** Every excerpt has its first line and its last, which tells how it ended. */
+const FIRST_LINE_CHARS = 120;
+const LAST_LINE_CHARS = 60;
+/** The newest round, which nobody has read yet, stays whole unless it takes more than this of the room. */
+const MOST_OF_NEWEST = 0.4;
+/** … or more than this of all that may be sent; a prompt made to measure is read once, and the agent goes on elsewhere. */
+const MOST_UNREAD = 0.35;
+const MOST_UNREAD_MADE_TO_MEASURE = 0.16;
+const NEWEST_SHARE = 0.06;
+/** A message that would hardly become shorter stays as it is. */
+const LEAST_FREED_SHARE = 0.2;
+
+/**
+ * Shortens results and arguments behind the cut, where they leave too little room for a summary of what lies before it.
+ * Of each the lines stay that are most likely to be needed; the whole goes to an artifact.
+ */
+export function excerpts(keep: BesideSummary): Strategy {
+  const chosen = new WeakMap<Situation, ReadonlyMap<MessageId, Remainder>>();
+  return {
+    name: 'excerpts',
+    propose(situation) {
+      const remainders = chooseRemainders(situation, keep);
+      chosen.set(situation, remainders);
+      return [...remainders].flatMap(([id, kept]) => proposeOne(situation, id, kept));
+    },
+    execute(proposal, situation, hands) {
+      const kept = chosen.get(situation)?.get(proposal.span.ids[0]) ?? NOTHING;
+      return moveToArtifact(proposal, situation, hands, kept);
+    },
+  };
+}
+
+function proposeOne(situation: Situation, id: MessageId, kept: Remainder): readonly Proposal[] {
+  const { draft, counter } = situation;
+  const entry = draft.entry(id);
+  const span = entry === undefined ? undefined : spanOf([entry.node]);
+  if (entry === undefined || span === undefined) return [];
+  const tokens = counter.message(seated(entry.message, excerptRecord(draft, entry, kept)));
+  const tokensFreed = draft.cost(entry) - tokens;
+  const reason = `${draft.cost(entry)} tokens behind the cut`;
+  return tokensFreed > draft.cost(entry) * LEAST_FREED_SHARE
+    ? [{ strategy: 'excerpts', span, tokensFreed, reason }]
+    : [];
+}
+
+function chooseRemainders(
+  { draft, cut, targetTokens, limitTokens }: Situation,
+  keep: BesideSummary,
+): ReadonlyMap<MessageId, Remainder> {
+  const behind = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
+  const cost = (entries: readonly Entry[]): number =>
+    entries.reduce((sum, entry) => sum + draft.cost(entry), 0);
+  // Where excerpts alone will do, they need leave no room for a summary.
+  const before = draft.tokens - cost(behind);
+  const besideTokens = besideSummary(keep, draft.entries, { targetTokens, limitTokens });
+  const roomTokens = Math.max(besideTokens, targetTokens - before);
+  if (cost(behind) <= roomTokens) return new Map();
+  const newest = draft.newestUnit;
+  const newestTokens = cost(behind.filter(({ unit }) => unit === newest));
+  const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
+  const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * share);
+  const sparesNewest = newestTokens <= unread;
+  const long = behind.filter(
+    (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),
+  );
+  const shortened = new Set(long);
+  const others = behind.filter((entry) => !shortened.has(entry));
+  const least = long.reduce((sum, entry) => sum + leastTokens(draft, entry), 0);
+  const chars = long.reduce((sum, { message }) => sum + longChars(message), 0);
+  const charsPerToken =
+    chars /
+    Math.max(
+      1,
+      long.reduce((sum, { tokens }) => sum + tokens, 0),
+    );
+  const newestCount = long.filter(({ unit }) => unit === newest).length;
+  const headChars = (roomTokens * charsPerToken * NEWEST_SHARE) / Math.max(1, newestCount);
+  return valuedTogether(
+    draft,
+    long.map((entry) =>
+      entry.unit === newest
+        ? {
+            entry,
+            headChars: Math.max(FIRST_LINE_CHARS, headChars * 0.7),
+            tailChars: headChars * 0.3,
+          }
+        : { entry, headChars: FIRST_LINE_CHARS, tailChars: LAST_LINE_CHARS },
+    ),
+    others.map(({ message }) => message),
+    {
+      roomChars: Math.max(0, (roomTokens - cost(others) - least) * charsPerToken),
+      wholeChars: WHOLE_CHARS,
+      argsChars: WHOLE_ARGS_CHARS,
+      fills: roomTokens > besideTokens,
+    },
+  );
+}
+
+function isLong(draft: Draft, { message, pinned, node }: Entry): boolean {
+  if (pinned || draft.action(draft.entry(node.id) as Entry) !== undefined) return false;
+  return (
+    resultsOf(message).some((result) => resultText(result).length > WHOLE_CHARS) ||
+    callsOf(message).some(({ args }) => args.length > WHOLE_ARGS_CHARS)
+  );
+}
+
+function longChars(message: Entry['message']): number {
+  const results = resultsOf(message).reduce((sum, result) => sum + resultText(result).length, 0);
+  return results + callsOf(message).reduce((sum, { args }) => sum + args.length, 0);
+}
+
+/** What an entry costs with nothing of its results shown. */
+function leastTokens(draft: Draft, entry: Entry): number {
+  const kept = entry.message.parts.map((part) =>
+    part.kind === 'text' ? ([[0, part.text.length]] as const) : [],
+  );
+  const record = excerptRecord(draft, entry, { kept, argsChars: WHOLE_ARGS_CHARS });
+  return draft.counter.message(seated(entry.message, record));
+}

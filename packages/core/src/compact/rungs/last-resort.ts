@@ -1,0 +1,27 @@
+import { drop } from './drop.ts';
+import type { Strategy } from './rung.ts';
+import { shrinkSummary } from './summarize.ts';
+import { squeeze } from './squeeze.ts';
+
+/** Above this size an excerpt still tells something. */
+const READABLE_TOKENS = 256;
+
+/**
+ * What every ladder ends with, whatever its policy: rungs that need no model and together reach any budget that the
+ * pins leave room for. Only when the pins alone exceed it are they shortened, and the plan says so.
+ */
+export const LAST_RESORT: readonly Strategy[] = [
+  squeeze({ reach: 'oversized-pins', floorTokens: READABLE_TOKENS }),
+  squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
+  drop({ reach: 'target' }),
+  shrinkSummary(),
+  squeeze({ reach: 'loose', floorTokens: 0 }),
+  drop({ reach: 'everything' }),
+  squeeze({ reach: 'pins', floorTokens: 0 }),
+];
+
+/** What follows a ladder under hard pressure where it leaves a prompt that only just fits. Pins stay as they are. */
+export const QUIET: readonly Strategy[] = [
+  squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
+  drop({ reach: 'target' }),
+];

@@ -1,0 +1,56 @@
+import type { Counter } from '../../tokens/counter.ts';
+import type { ArtifactStore, Summarizer, ThreadKey } from '../../ports.ts';
+import type { Span } from '../../thread/span.ts';
+import type { Cut } from '../../plan/cut.ts';
+import type { Draft } from '../draft.ts';
+import type { ToolPolicies } from '../../plan/durability.ts';
+import { able, type Kind } from '../../check/shape.ts';
+import type { PlanRecord } from '../../plan/plan.ts';
+
+/** What a strategy would do, before it is done. */
+export interface Proposal {
+  readonly strategy: string;
+  readonly span: Span;
+  readonly tokensFreed: number;
+  readonly reason: string;
+}
+
+/** What a strategy sees: the draft with every message's cost, and how far it has to go. */
+export interface Situation {
+  readonly key: ThreadKey;
+  readonly draft: Draft;
+  readonly cut: Cut;
+  readonly targetTokens: number;
+  readonly limitTokens: number;
+  readonly tools: ToolPolicies;
+  readonly counter: Counter;
+  /** The thread's first user message (A11). */
+  readonly task: string | null;
+  readonly instructions?: string;
+  readonly now: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The outside world, as strategies may use it. */
+export interface Hands {
+  readonly artifacts: ArtifactStore;
+  readonly summarizer: Summarizer;
+  /** Tells that something failed which the ladder can do without. */
+  readonly warn: (message: string) => void;
+}
+
+/** One rung: proposes spans, cheapest loss first, and carries proposals out one at a time. */
+export interface Strategy {
+  readonly name: string;
+  /** What it works towards: the target (the default), or only what no prompt may exceed. */
+  readonly aim?: 'target' | 'limit';
+  propose(situation: Situation): readonly Proposal[];
+  /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
+  execute(proposal: Proposal, situation: Situation, hands: Hands): Promise<PlanRecord | undefined>;
+}
+
+export const strategyKind: Kind = able(
+  'a strategy, such as summarize() makes',
+  'propose',
+  'execute',
+);

@@ -1,0 +1,44 @@
+import type { Message } from '../../message/message.ts';
+import type { Entry } from '../draft.ts';
+import { ends, NOTHING, partText, type Remainder } from '../../render/excerpt.ts';
+import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
+import type { PlanRecord } from '../../plan/plan.ts';
+import { seated } from '../../render/in-place.ts';
+import type { Hands, Proposal, Situation } from './rung.ts';
+import { valued } from '../excerpt-choice.ts';
+
+/** Carries a proposal out: the message keeps what it may cost after `tokensFreed` are gone. */
+export function shorten(
+  proposal: Proposal,
+  situation: Situation,
+  hands: Hands,
+): Promise<PlanRecord | undefined> {
+  const entry = situation.draft.entry(proposal.span.ids[0]);
+  if (entry === undefined) return Promise.resolve(undefined);
+  const room = situation.draft.cost(entry) - proposal.tokensFreed;
+  return moveToArtifact(proposal, situation, hands, within(situation, entry, room));
+}
+
+const MOST_CHARS_A_TOKEN = 16;
+
+/** As much of an entry as costs at most `room`: what is needed most, or else its ends, found by halving. */
+function within({ draft, counter }: Situation, entry: Entry, room: number): Remainder {
+  const record = excerptRecord(draft, entry, NOTHING);
+  const cost = (kept: Remainder): number =>
+    counter.message(seated(entry.message, { ...record, ...kept }));
+  let low = 0;
+  let high = charsWithin(entry.message, room * MOST_CHARS_A_TOKEN);
+  while (low < high) {
+    const chars = Math.ceil((low + high) / 2);
+    if (cost(ends(entry.message, chars)) <= room) low = chars;
+    else high = chars - 1;
+  }
+  const best = valued(draft, entry, low);
+  return cost(best) <= room ? best : ends(entry.message, low);
+}
+
+/** How long a message is as JSON, or `most` where it is longer; its texts alone often tell that it is. */
+function charsWithin({ parts }: Message, most: number): number {
+  const least = parts.reduce((sum, part) => sum + partText(part).length, 0);
+  return least >= most ? most : Math.min(most, JSON.stringify(parts).length);
+}

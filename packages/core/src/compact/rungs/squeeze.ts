@@ -1,0 +1,141 @@
+import { spanOf } from '../../thread/span.ts';
+import type { Entry } from '../draft.ts';
+import { NOTHING } from '../../render/excerpt.ts';
+import { excerptRecord } from '../artifact-record.ts';
+import { seated } from '../../render/in-place.ts';
+import { shorten } from './shorten.ts';
+import type { Situation, Strategy } from './rung.ts';
+
+export interface SqueezeOptions {
+  /**
+   * What may be shortened: all but pins; pins, when they alone fill the budget, so that they leave most of the room to
+   * the rest; or pins, when nothing else is left.
+   */
+  readonly reach: 'loose' | 'oversized-pins' | 'pins';
+  /** No message is made smaller than this. */
+  readonly floorTokens: number;
+}
+
+/** Pins that exceed the limit by themselves have to give way; then they leave most of the room to what the agent did. */
+const SHARE_OF_OVERSIZED_PINS = 0.25;
+/** … unless there is next to nothing beside them: then they keep most of it. */
+const SHARE_ALONE = 0.6;
+const NEXT_TO_NOTHING = 0.15;
+/** The name of the rung that touches pins: whoever climbs it says so. */
+export const SHORTENS_PINS = 'squeeze-pins';
+
+/**
+ * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
+ * goes to an artifact. It makes any one result, any one turn, fit any budget.
+ */
+export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
+  const name = reach === 'loose' ? 'squeeze' : SHORTENS_PINS;
+  return {
+    name,
+    propose(situation) {
+      const found = candidates(situation, reach);
+      if (reach === 'oversized-pins' && costOf(found) <= situation.limitTokens) return [];
+      const room = roomFor(situation, found, reach);
+      if (costOf(found) <= room) return [];
+      const { level, cut } = leveled(situation, found, room, floorTokens);
+      return cut.flatMap(({ entry, cost, least }) => {
+        const span = spanOf([entry.node]);
+        const tokensFreed = cost - Math.max(level, least);
+        if (span === undefined || tokensFreed <= 0) return [];
+        const reason = `${cost} tokens in one message`;
+        return [{ strategy: name, span, tokensFreed, reason }];
+      });
+    },
+    execute: shorten,
+  };
+}
+
+/** A message that may be shortened, and what it costs now. */
+interface Candidate {
+  readonly entry: Entry;
+  readonly cost: number;
+}
+
+/** … and what it would cost as a bare pointer. */
+interface Priced extends Candidate {
+  readonly least: number;
+}
+
+/** A pointer costs about this: smaller messages cannot be shortened, but for reasoning, which leaves nothing behind. */
+const POINTER_TOKENS = 24;
+
+/** The largest first, so that as few as possible are touched. */
+function candidates(situation: Situation, reach: SqueezeOptions['reach']): readonly Candidate[] {
+  const { draft } = situation;
+  return draft.entries
+    .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
+    .map((entry) => ({ entry, cost: draft.cost(entry) }))
+    .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
+}
+
+function withLeast({ draft, counter }: Situation, { entry, cost }: Candidate): Priced {
+  if (cost <= POINTER_TOKENS && !entry.message.parts.some(({ kind }) => kind === 'reasoning'))
+    return { entry, cost, least: cost };
+  const least = counter.message(seated(entry.message, excerptRecord(draft, entry, NOTHING)));
+  return { entry, cost, least: Math.min(cost, least) };
+}
+
+/** The size that none may exceed but for its pointer, and those above it. */
+interface Leveled {
+  readonly level: number;
+  readonly cut: readonly Priced[];
+}
+
+/**
+ * A pointer's price takes a hash and a description, so those above the level are priced first, as if pointers were
+ * free: where none of them costs more than the level, the rest are below it whatever theirs would cost.
+ */
+function leveled(
+  situation: Situation,
+  found: readonly Candidate[],
+  room: number,
+  floorTokens: number,
+): Leveled {
+  const above = (level: number): readonly Priced[] =>
+    found.filter(({ cost }) => cost > level).map((each) => withLeast(situation, each));
+  const free = found.map((each) => ({ ...each, least: 0 }));
+  const highest = Math.max(floorTokens, waterLevel(room, free));
+  const cut = above(highest);
+  if (highest === floorTokens || cut.every(({ least }) => least <= highest))
+    return { level: highest, cut };
+  const priced = above(floorTokens);
+  const small = found.slice(priced.length).map((each) => ({ ...each, least: each.cost }));
+  return { level: Math.max(floorTokens, waterLevel(room, [...priced, ...small])), cut: priced };
+}
+
+/** What the candidates may cost together. */
+function roomFor(
+  { draft, targetTokens, limitTokens }: Situation,
+  found: readonly Candidate[],
+  reach: SqueezeOptions['reach'],
+): number {
+  const others = draft.tokens - costOf(found);
+  if (reach !== 'oversized-pins') return targetTokens - others;
+  if (others > limitTokens * NEXT_TO_NOTHING) return targetTokens * SHARE_OF_OVERSIZED_PINS;
+  return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
+}
+
+function costOf(found: readonly Candidate[]): number {
+  return found.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+/** The greatest size to which the largest must be cut so that all of them cost at most `room` together. */
+function waterLevel(room: number, found: readonly Priced[]): number {
+  let low = 0;
+  let high = found[0]?.cost ?? 0;
+  while (low < high) {
+    const level = Math.ceil((low + high) / 2);
+    const total = found.reduce(
+      (sum, { cost, least }) => sum + Math.max(least, Math.min(cost, level)),
+      0,
+    );
+    if (total <= room) low = level;
+    else high = level - 1;
+  }
+  return low;
+}

@@ -1,0 +1,291 @@
+import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
+import { spanOf } from '../../thread/span.ts';
+import type { Kept } from '../../extract/extract.ts';
+import { fitSummary } from '../../summary/render.ts';
+import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
+import { describeCut, mostKept } from '../../plan/cut.ts';
+import type { Draft, Entry } from '../draft.ts';
+import { anAmount, aShare, optionsOf, wholeFrom } from '../../check/shape.ts';
+import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
+import { summaryMessages } from '../../render/stand-in.ts';
+import { isSeatAction, seated } from '../../render/in-place.ts';
+import type { Hands, Proposal, Situation, Strategy } from './rung.ts';
+
+export interface SummarizeOptions {
+  /** The most that a summary may take. */
+  readonly maxTokens: number;
+  /** The most that it may take of what it stands for. */
+  readonly ratio: number;
+  /** The newest user messages before the cut that stay whole, in tokens (B20). */
+  readonly keepUserTokens: number;
+  /** How many kept messages the summarizer reads beside, so that the summary leads over to them (D9). */
+  readonly overlapMessages: number;
+  /** The most that the beginning of a split turn may take (E10). */
+  readonly splitTurnTokens: number;
+  /** The share of the target that a summary should find: the cut moves on until it does. 0 leaves the cut alone. */
+  readonly leastShare: number;
+}
+
+const given = optionsOf<SummarizeOptions>(
+  'summarize',
+  {
+    maxTokens: anAmount,
+    ratio: aShare,
+    keepUserTokens: anAmount,
+    overlapMessages: wholeFrom(0),
+    splitTurnTokens: anAmount,
+    leastShare: aShare,
+  },
+  {
+    maxTokens: 8_000,
+    ratio: 0.25,
+    keepUserTokens: 0,
+    overlapMessages: 0,
+    splitTurnTokens: 400,
+    leastShare: 0,
+  },
+);
+/** A summary smaller than this says nothing. */
+const LEAST_TOKENS = 120;
+
+/** Replaces what lies between the last summary and the cut by one summary that contains the last one (B9, E11). */
+export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
+  const whole = given(options);
+  const { keepUserTokens } = whole;
+  return {
+    name: 'summarize',
+    propose(proposed) {
+      const situation = withRoomyCut(withUnpinned(proposed), whole);
+      const { draft, cut } = situation;
+      const held = newestUserMessages(situation, keepUserTokens);
+      const covered = draft.entries
+        .slice(0, cut.index)
+        .filter((entry) => !entry.pinned && !held.has(entry) && !draft.isGone(entry));
+      const span = spanOf(covered.map(({ node }) => node));
+      if (span === undefined) return [];
+      const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
+      const room = summaryRoom(situation, tokens, whole);
+      const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
+      return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
+    },
+    execute(proposal, proposed, hands) {
+      const situation = withRoomyCut(withUnpinned(proposed), whole);
+      for (const entry of newestUserMessages(situation, keepUserTokens))
+        situation.draft.hold(entry);
+      return summarizeSpan(proposal, situation, hands, whole);
+    },
+  };
+}
+
+/**
+ * Moves the cut on where something older than the summary stands before it, because it is pinned no more. The next unit
+ * goes with it: a summary is brought up to date by what was said later, never by what was said before alone.
+ */
+function withUnpinned(situation: Situation): Situation {
+  const { draft, cut } = situation;
+  const until = draft.summary?.summary.until ?? -1;
+  const loose = draft.entries.filter((entry) => !entry.pinned && !draft.isGone(entry));
+  const next = loose.find(({ node, unit }) => node.index > until && unit !== draft.newestUnit);
+  if (next === undefined || (loose[0]?.node.index ?? until) >= until) return situation;
+  const index = 1 + draft.entries.findLastIndex(({ unit }) => unit === next.unit);
+  return index <= cut.index ? situation : { ...situation, cut: describeCut(draft.entries, index) };
+}
+
+/** Moves the cut on where what stays behind it would leave no room for a summary; the newest unit always stays. */
+function withRoomyCut(
+  situation: Situation,
+  { maxTokens, leastShare }: SummarizeOptions,
+): Situation {
+  const { draft, cut, targetTokens } = situation;
+  if (leastShare === 0) return situation;
+  const wanted = Math.min(maxTokens, targetTokens * leastShare);
+  let kept = draft.tokens - (draft.summary?.summaryTokens ?? 0);
+  let index = 0;
+  for (const [i, entry] of draft.entries.entries()) {
+    if (entry.startsUnit) {
+      const enough = i >= cut.index && kept + wanted <= targetTokens;
+      if (enough || entry.unit === draft.newestUnit) break;
+    }
+    if (!entry.pinned) kept -= draft.cost(entry);
+    index = i + 1;
+  }
+  return index <= cut.index ? situation : { ...situation, cut: describeCut(draft.entries, index) };
+}
+
+async function summarizeSpan(
+  proposal: Proposal,
+  situation: Situation,
+  hands: Hands,
+  whole: SummarizeOptions,
+): Promise<SummarizeRecord | undefined> {
+  const { draft, cut, counter, task, instructions, signal } = situation;
+  const ids = new Set(proposal.span.ids);
+  const covered = draft.entries.filter(({ node }) => ids.has(node.id));
+  const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
+  const previous = draft.summary;
+  const room = summaryRoom(situation, tokens, whole);
+  const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
+  const answered = await hands.summarizer.summarize({
+    nodes: covered.filter(({ message }) => !isSummary(message)).map(({ node }) => node),
+    previous: handedOver(previous?.summary ?? null, covered),
+    task,
+    round: (previous?.summary.round ?? 0) + 1,
+    maxTokens: room,
+    counter,
+    kept: keptOf(draft, ids),
+    overlap: draft.entries
+      .slice(cut.index, cut.index + whole.overlapMessages)
+      .map(({ node }) => node),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(splitTurn === undefined
+      ? {}
+      : { splitTurn: { turn: splitTurn, maxTokens: whole.splitTurnTokens } }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const summary = withArtifacts(answered, draft.records, ids);
+  const text = fitSummary(summary, room, counter, taskStands(draft, summary, ids));
+  const first = covered[0];
+  if (text === undefined || first === undefined) return undefined;
+  return {
+    kind: 'summarize',
+    span: proposal.span,
+    summary,
+    text,
+    summaryTokens: counter.text(text),
+    at: previous?.at ?? first.node.index,
+    messages: (previous?.messages ?? 0) + covered.length,
+  };
+}
+
+const MOST_ARTIFACTS = 100;
+
+/** What was moved to artifacts before it was summarised can still be read back: the summary says where it is. */
+function withArtifacts(
+  summary: Summary,
+  records: readonly PlanRecord[],
+  covered: ReadonlySet<MessageId>,
+): Summary {
+  const artifacts = new Map(summary.artifacts.map((artifact) => [artifact.artifactId, artifact]));
+  for (const record of records) {
+    if (record.kind !== 'externalize' || !record.span.ids.every((id) => covered.has(id))) continue;
+    if (record.unstored === true) continue;
+    const { artifactId, summary: description, hint } = record;
+    artifacts.set(artifactId, { artifactId, description, hint });
+  }
+  return { ...summary, artifacts: [...artifacts.values()].slice(-MOST_ARTIFACTS) };
+}
+
+/** The messages that stay beside a summary, as the prompt shows them. */
+function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
+  return draft.entries.flatMap((entry) => {
+    if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
+    const action = draft.action(entry);
+    const shown =
+      action === undefined || !isSeatAction(action) ? entry.message : seated(entry.message, action);
+    return [{ node: entry.node, shown }];
+  });
+}
+
+/** True where the message that gave the task stands whole in the prompt, so that the summary need not repeat it. */
+function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
+  return draft.entries.some(
+    (entry) =>
+      startsTurn(entry.message) &&
+      !covered.has(entry.node.id) &&
+      draft.action(entry) === undefined &&
+      !entry.pending &&
+      textOf(entry.message) === task,
+  );
+}
+
+/** The summary before this one, with those that the host's messages hold: they are handed over, not summarised (A6). */
+function handedOver(previous: Summary | null, covered: readonly Entry[]): Summary | null {
+  const texts = covered
+    .filter(({ message }) => isSummary(message))
+    .map(({ message }) => textOf(message));
+  if (texts.length === 0) return previous;
+  const known = previous ?? EMPTY_SUMMARY;
+  return { ...known, prose: [known.prose, ...texts].filter((text) => text !== null).join('\n\n') };
+}
+
+/** What is left of the target for the summary, the one before it being given up. */
+function summaryRoom(
+  situation: Situation,
+  tokens: number,
+  { maxTokens, ratio }: SummarizeOptions,
+): number {
+  const { draft, targetTokens } = situation;
+  const before = draft.summary?.summaryTokens ?? 0;
+  const frame = draft.summary === undefined ? frameTokens(situation) : 0;
+  const left = targetTokens - (draft.tokens - tokens - before) - frame - BRIDGE_TOKENS;
+  const fair = Math.max(Math.ceil((tokens + before) * ratio), before);
+  return Math.max(LEAST_TOKENS, Math.min(maxTokens, left, fair));
+}
+
+/** The renderer may have to put a line before a summary, so that the roles are in order. */
+const BRIDGE_TOKENS = 16;
+
+/** What the messages around a summary's text cost. */
+function frameTokens({ draft, counter }: Situation): number {
+  const { style } = draft;
+  const text = ' ';
+  const bare = { summary: EMPTY_SUMMARY, text };
+  const messages = summaryMessages(bare, style);
+  return (
+    messages.reduce((sum, message) => sum + counter.message(message), 0) +
+    LONGEST_NUMBERS_TOKENS -
+    counter.text(text)
+  );
+}
+
+const LONGEST_NUMBERS_TOKENS = 4;
+
+function newestUserMessages(situation: Situation, keepTokens: number): ReadonlySet<Entry> {
+  const { draft, cut } = situation;
+  const held = new Set<Entry>();
+  let left = Math.min(keepTokens, mostKept(draft.entries, situation));
+  for (let i = cut.index - 1; i >= 0 && left > 0; i--) {
+    const entry = draft.entries[i] as Entry;
+    if (!startsTurn(entry.message) || draft.isGone(entry)) continue;
+    left -= entry.tokens;
+    if (left >= 0) held.add(entry);
+  }
+  return held;
+}
+
+/** Shows less of the summary that is there, when what stays beside it leaves too little room. */
+export function shrinkSummary(): Strategy {
+  return {
+    name: 'shrink-summary',
+    propose(situation) {
+      const { summary } = situation.draft;
+      if (summary === undefined) return [];
+      const { span } = summary;
+      const tokensFreed =
+        shownTokens(summary, situation) - shownTokens(shorter(summary, situation), situation);
+      const reason = 'little room is left';
+      return tokensFreed <= 0 ? [] : [{ strategy: 'shrink-summary', span, tokensFreed, reason }];
+    },
+    execute(_proposal, situation) {
+      const { summary } = situation.draft;
+      return Promise.resolve(summary === undefined ? undefined : shorter(summary, situation));
+    },
+  };
+}
+
+const LEFT_OUT = '(left out for want of room)';
+
+/** The summary in the room that is left: less of it, a note that it is there, or nothing. */
+function shorter(record: SummarizeRecord, situation: Situation): SummarizeRecord {
+  const { draft, counter, targetTokens } = situation;
+  const room = record.summaryTokens - (draft.tokens - targetTokens);
+  const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
+  const stands = taskStands(draft, record.summary, new Set());
+  const text = fitSummary(record.summary, room, counter, stands) ?? left;
+  return { ...record, text, summaryTokens: counter.text(text) };
+}
+
+function shownTokens(record: SummarizeRecord, { draft, counter }: Situation): number {
+  const messages = summaryMessages(record, draft.style);
+  return messages.reduce((sum, message) => sum + counter.message(message), 0);
+}

@@ -1,0 +1,108 @@
+import { keyOfPath } from './anchor.ts';
+import type { Touch } from './tool-effects.ts';
+
+/** What happened to a file. */
+export interface FileTrail {
+  /** The longest path it was named by. */
+  path: string;
+  reads: number;
+  edits: number;
+  written: boolean;
+  deleted: boolean;
+  /** The messages that touched and that changed it last. */
+  touchedAt: number;
+  editedAt: number;
+}
+
+/** Of the files whose paths end alike only the newest are looked at: time stays linear. */
+const MOST_ALIKE = 100;
+
+/** The files of a conversation. Two paths name one file where they are equal, or where one is the end of the other and has a folder. */
+export class FileTrails {
+  /** By the last two names of a path: all that could be the same file. */
+  readonly #alike = new Map<string, FileTrail[]>();
+  readonly #byPath = new Map<string, FileTrail>();
+
+  /** Those that were read or changed. */
+  all(): readonly FileTrail[] {
+    return [...this.#alike.values()].flat().filter(({ reads, edits }) => reads + edits > 0);
+  }
+
+  /** The file that is known by exactly this path. */
+  at(path: string): FileTrail | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** The file touched last of those whose path ends in two names. */
+  endingIn(key: string): FileTrail | undefined {
+    return latest(this.#alike.get(key) ?? []);
+  }
+
+  add(trail: FileTrail): void {
+    const key = keyOfPath(trail.path);
+    this.#byPath.set(trail.path, trail);
+    const alike = this.#alike.get(key);
+    if (alike === undefined) this.#alike.set(key, [trail]);
+    else alike.push(trail);
+  }
+
+  /** The file that a call names: a new one where no path fits. */
+  named(spelling: string, index: number): FileTrail {
+    const path = plain(spelling);
+    const alike = this.#alike.get(keyOfPath(path))?.slice(-MOST_ALIKE) ?? [];
+    const known =
+      this.#byPath.get(path) ??
+      latest(alike.filter((trail) => isEnd(trail.path, path) || isEnd(path, trail.path)));
+    if (known === undefined) {
+      const trail = newTrail(path, index);
+      this.add(trail);
+      return trail;
+    }
+    if (path.length > known.path.length) {
+      this.#byPath.delete(known.path);
+      known.path = path;
+      this.#byPath.set(path, known);
+    }
+    known.touchedAt = index;
+    return known;
+  }
+}
+
+/** Takes note of what a call did to a file. */
+export function tread(trail: FileTrail, does: Touch['does'], index: number): void {
+  if (does === 'reads') {
+    trail.reads++;
+    return;
+  }
+  trail.edits++;
+  trail.editedAt = index;
+  trail.written ||= does === 'writes';
+  trail.deleted = does === 'deletes';
+}
+
+function newTrail(path: string, index: number): FileTrail {
+  return {
+    path,
+    reads: 0,
+    edits: 0,
+    written: false,
+    deleted: false,
+    touchedAt: index,
+    editedAt: -1,
+  };
+}
+
+function latest(trails: readonly FileTrail[]): FileTrail | undefined {
+  let last: FileTrail | undefined;
+  for (const trail of trails)
+    if (last === undefined || trail.touchedAt >= last.touchedAt) last = trail;
+  return last;
+}
+
+function isEnd(end: string, path: string): boolean {
+  return path.endsWith(`/${end}`);
+}
+
+function plain(path: string): string {
+  return path.replace(/\/(?:\.?\/)+/g, '/').replace(/^(?:\.\/)+/, '');
+}

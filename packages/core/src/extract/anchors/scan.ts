@@ -1,0 +1,231 @@
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  textOf,
+  type Message,
+  type Outcome,
+} from '../../message/message.ts';
+import { chunkEnd, type Anchor, type AnchorReader, type Met } from './anchor.ts';
+import { touchedBy, type Touched } from './tool-effects.ts';
+
+/** Whose words a text is. */
+export const VOICE = { user: 0, text: 1, args: 2, tool: 3, system: 4 } as const;
+export type Voice = (typeof VOICE)[keyof typeof VOICE];
+
+/** An anchor in one text. */
+export interface Mention {
+  readonly anchor: Anchor;
+  readonly first: number;
+  last: number;
+  count: number;
+  /** How often it stands before a parenthesis, behind a backslash, alone in its chunk. */
+  calls: number;
+  escaped: number;
+  alone: number;
+}
+
+/** A line of a text that holds anchors, or a part of a long line. */
+export interface Piece {
+  readonly start: number;
+  readonly end: number;
+  /** Positions in the segment's mentions. */
+  readonly mentions: readonly number[];
+  readonly hash: number;
+}
+
+/** One text of a message: what was said, what was called, what came back. */
+export interface Segment {
+  readonly voice: Voice;
+  readonly text: string;
+  readonly tool: string;
+  readonly callId: string | undefined;
+  /** For a call: what it does to files. */
+  readonly touched: Touched | undefined;
+  /** For a result: how the call ended, where the host said so. */
+  readonly outcome: Outcome | undefined;
+  readonly mentions: readonly Mention[];
+  readonly pieces: readonly Piece[];
+}
+
+const scans = new WeakMap<Message, readonly Segment[]>();
+
+/** The texts of a message with their anchors. A message is read once, however often it is asked for. */
+export function scan(message: Message, reader: AnchorReader): readonly Segment[] {
+  let segments = scans.get(message);
+  if (segments === undefined) {
+    segments = [...segmentsOf(message, reader)];
+    scans.set(message, segments);
+  }
+  return segments;
+}
+
+function* segmentsOf(message: Message, reader: AnchorReader): Iterable<Segment> {
+  const said = textOf(message);
+  if (said !== '') yield segment(said, { voice: voiceOf(message) }, reader);
+  for (const call of callsOf(message)) {
+    const own = {
+      voice: VOICE.args,
+      tool: call.tool,
+      callId: call.callId,
+      touched: touchedBy(call),
+    };
+    yield segment(`${call.tool} ${call.args}`, own, reader);
+  }
+  for (const result of resultsOf(message)) {
+    const { callId, tool = '', outcome } = result;
+    yield segment(resultText(result), { voice: VOICE.tool, tool, callId, outcome }, reader);
+  }
+}
+
+function voiceOf({ role }: Message): Voice {
+  switch (role) {
+    case 'assistant':
+      return VOICE.text;
+    case 'user':
+      return VOICE.user;
+    case 'system':
+      return VOICE.system;
+    case 'tool':
+      return VOICE.tool;
+  }
+}
+
+/** True where a text has its line feeds escaped: arguments are JSON, but for those that a tool takes as they are. */
+export function isEscaped(text: string, voice: Voice): boolean {
+  return voice === VOICE.args && !text.includes('\n');
+}
+
+/** A text that stands by itself: a note that an earlier summary quotes. */
+export function segment(
+  text: string,
+  own: Pick<Segment, 'voice'> & Partial<Segment>,
+  reader: AnchorReader,
+): Segment {
+  const { voice, tool = '', callId, touched, outcome } = own;
+  const lines = new Lines(text, voice, reader);
+  lines.read();
+  const { mentions, pieces } = lines;
+  return { voice, text, tool, callId, touched, outcome, mentions, pieces };
+}
+
+/** The longest stretch that is quoted as one; a line may be a little longer. */
+const PIECE = 170;
+const SLACK = 40;
+/** A key of arguments, with which a line of them begins. */
+const VALUE = /"[\w-]{1,40}":/y;
+const [PARENTHESIS, BACKSLASH, DOT, SPACE] = [40, 92, 46, 32];
+
+class Lines {
+  readonly mentions: Mention[] = [];
+  readonly pieces: Piece[] = [];
+  readonly #text: string;
+  readonly #voice: Voice;
+  readonly #reader: AnchorReader;
+  readonly #byKey = new Map<string, number>();
+  /** The next escaped line feed and the next value of arguments, as far as they were looked for. */
+  #feedAt = -1;
+  #valueAt = -1;
+  /** Where the piece ends that is read, and its mentions. */
+  #end = 0;
+  #own: number[] = [];
+
+  constructor(text: string, voice: Voice, reader: AnchorReader) {
+    this.#text = text;
+    this.#voice = voice;
+    this.#reader = reader;
+  }
+
+  read(): void {
+    const text = this.#text;
+    const escaped = isEscaped(text, this.#voice);
+    for (let start = 0; start < text.length;) {
+      const end = escaped ? this.#argumentEnd(start + 1) : this.#find('\n', start);
+      let from = start;
+      while (end - from > PIECE + SLACK) {
+        const to = this.#breakAt(from);
+        this.#piece(from, to);
+        from = to;
+      }
+      if (end > from) this.#piece(from, end);
+      start = escaped ? end : end + 1;
+    }
+  }
+
+  #find(mark: string, from: number): number {
+    const found = this.#text.indexOf(mark, from);
+    return found < 0 ? this.#text.length : found;
+  }
+
+  /** Arguments are JSON: their lines end before an escaped line feed, and behind a value that another follows. */
+  #argumentEnd(from: number): number {
+    const text = this.#text;
+    // Where there is none, the end of the text counts, whatever stands before it.
+    while (
+      this.#feedAt < text.length &&
+      (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
+    )
+      this.#feedAt = this.#find(String.raw`\n`, Math.max(from, this.#feedAt + 1));
+    if (this.#valueAt < from) this.#valueAt = this.#nextValue(from);
+    return Math.min(this.#feedAt, this.#valueAt);
+  }
+
+  #nextValue(from: number): number {
+    const text = this.#text;
+    for (
+      let k = text.indexOf('","', Math.max(0, from - 2));
+      k >= 0;
+      k = text.indexOf('","', k + 1)
+    ) {
+      VALUE.lastIndex = k + 2;
+      if (VALUE.test(text)) return k + 2;
+    }
+    return text.length;
+  }
+
+  #piece(start: number, end: number): void {
+    this.#end = end;
+    const hash = this.#reader.read(this.#text, start, end, this.#met);
+    if (this.#own.length === 0) return;
+    this.pieces.push({ start, end, mentions: this.#own, hash });
+    this.#own = [];
+  }
+
+  readonly #met: Met = (anchors, from, to) => {
+    const text = this.#text;
+    const calls = to < this.#end && text.charCodeAt(to) === PARENTHESIS ? 1 : 0;
+    const escaped = from > 0 && text.charCodeAt(from - 1) === BACKSLASH ? 1 : 0;
+    const alone = anchors.length === 1 ? 1 : 0;
+    for (const anchor of anchors) {
+      const at = this.#mention(anchor, from);
+      const mention = this.mentions[at] as Mention;
+      mention.count++;
+      mention.last = from;
+      mention.calls += calls;
+      mention.escaped += escaped;
+      mention.alone += alone;
+      if (!this.#own.includes(at)) this.#own.push(at);
+    }
+  };
+
+  #mention(anchor: Anchor, first: number): number {
+    let at = this.#byKey.get(anchor.key);
+    if (at === undefined) {
+      at = this.mentions.length;
+      this.#byKey.set(anchor.key, at);
+      this.mentions.push({ anchor, first, last: first, count: 0, calls: 0, escaped: 0, alone: 0 });
+    }
+    return at;
+  }
+
+  /** Where a long line is broken: behind a sentence in prose, else at a space, never inside a chunk. */
+  #breakAt(from: number): number {
+    const text = this.#text;
+    const prose = this.#voice === VOICE.text || this.#voice === VOICE.user;
+    if (prose)
+      for (let k = from + PIECE + 30; k > from + 50; k--)
+        if (text.charCodeAt(k) === DOT && text.charCodeAt(k + 1) === SPACE) return k + 2;
+    for (let k = from + PIECE; k > from + 60; k--) if (text.charCodeAt(k) === SPACE) return k;
+    return chunkEnd(text, from + PIECE);
+  }
+}

@@ -1,0 +1,276 @@
+import type { Node } from '../../thread/thread.ts';
+import { startsTurn } from '../../message/message.ts';
+import { AnchorReader, type Anchor } from './anchor.ts';
+import { FileTrails, tread, type FileTrail } from './files.ts';
+import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './scan.ts';
+import type { Note } from '../../plan/summary.ts';
+import { isDone } from './tool-effects.ts';
+
+/** How fast a mention fades, in messages. */
+export const FADES: readonly [number, number, number] = [3, 12, 48];
+
+/** A call and where its result is. */
+export interface CallTrail {
+  readonly segment: number;
+  /** The one file that it is about. */
+  readonly file: FileTrail | undefined;
+  readonly changes: boolean;
+  result: number;
+}
+
+/** A text in its place among the others. */
+export interface Placed {
+  readonly segment: Segment;
+  /** The number of the message on its path. */
+  readonly index: number;
+  readonly turn: number;
+  /** The one file that it is about; none where a call failed. */
+  file: FileTrail | undefined;
+  readonly changes: boolean;
+  /** For a result: the text of its call. */
+  readonly call: number | undefined;
+  /** The anchors of the segment's mentions. */
+  readonly ids: Int32Array;
+}
+
+/** When, where and by whom an anchor was named. */
+export interface Row {
+  count: number;
+  calls: number;
+  escaped: number;
+  alone: number;
+  heads: number;
+  edits: number;
+  turns: number;
+  readonly byVoice: [number, number, number, number, number];
+  readonly lastBy: [number, number, number, number, number];
+  readonly first: number;
+  readonly firstVoice: Voice;
+  readonly firstAt: number;
+  lastAt: number;
+  lastEdit: number;
+  lastTurn: number;
+  leastBeside: number;
+  lastBeside: number;
+  file: FileTrail | undefined;
+  /** Mentions by anybody and by the agent itself, each fading by one of FADES; as of `fadedAt`. */
+  any: [number, number, number];
+  own: [number, number, number];
+  fadedAt: number;
+}
+
+/** What is known of a conversation's anchors: a fold over its texts, oldest first, linear in them. */
+export class Survey {
+  readonly reader: AnchorReader = new AnchorReader();
+  readonly anchors: Anchor[] = [];
+  readonly rows: Row[] = [];
+  /** The longest spelling of each anchor. */
+  readonly fulls: string[] = [];
+  readonly placed: Placed[] = [];
+  readonly files: FileTrails = new FileTrails();
+  /** By where the call is in `placed`. */
+  readonly calls: Map<number, CallTrail> = new Map();
+  /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
+  readonly #open = new Map<string, CallTrail[]>();
+  readonly #answers = new Map<number, (CallTrail | undefined)[]>();
+  readonly #ids = new Map<string, number>();
+  /** The number of the first message, and of the one behind the last. */
+  begin: number = Number.POSITIVE_INFINITY;
+  end: number = 0;
+  chars: number = 0;
+  turns: number = 0;
+  lastUser: number = -1;
+
+  /** The calls that the results of a message answer, in the order of the results. */
+  answeredAt(index: number): readonly (CallTrail | undefined)[] {
+    return this.#answers.get(index) ?? [];
+  }
+
+  idOf(key: string): number | undefined {
+    return this.#ids.get(key);
+  }
+
+  /** Takes the next message. The answer is where its texts are in `placed`. */
+  add({ message, index, turn }: Pick<Node, 'message' | 'index' | 'turn'>): readonly number[] {
+    this.#reach(index);
+    if (message.role === 'user' && startsTurn(message)) {
+      this.turns++;
+      this.lastUser = index;
+    }
+    return scan(message, this.reader).map((own) => this.#place(own, index, turn));
+  }
+
+  /** Takes a line that an earlier summary quoted, at the place where it stood. */
+  addNote(note: Note, voice: Voice, file: FileTrail | undefined): number {
+    const index = note.at ?? 0;
+    this.#reach(index);
+    const placed = segment(note.text, { voice }, this.reader);
+    return this.#put({
+      segment: placed,
+      index,
+      turn: note.turn,
+      file,
+      changes: false,
+      call: undefined,
+    });
+  }
+
+  #reach(index: number): void {
+    this.begin = Math.min(this.begin, index);
+    this.end = Math.max(this.end, index + 1);
+  }
+
+  #place(own: Segment, index: number, turn: number): number {
+    const { voice, callId } = own;
+    if (callId !== undefined && voice === VOICE.args)
+      return this.#placeCall(own, index, turn, callId);
+    if (callId === undefined || voice !== VOICE.tool)
+      return this.#put({
+        segment: own,
+        index,
+        turn,
+        file: undefined,
+        changes: false,
+        call: undefined,
+      });
+    const trail = this.#answered(callId);
+    const answers = this.#answers.get(index);
+    if (answers === undefined) this.#answers.set(index, [trail]);
+    else answers.push(trail);
+    if (trail !== undefined) {
+      trail.result = this.placed.length;
+      this.#settle(trail, own);
+    }
+    const { changes = false, segment: call } = trail ?? {};
+    const file = call === undefined ? undefined : this.placed[call]?.file;
+    return this.#put({ segment: own, index, turn, file, changes, call });
+  }
+
+  #placeCall(own: Segment, index: number, turn: number, callId: string): number {
+    const { touches = [], only = false } = own.touched ?? {};
+    const files = new Set(touches.map(({ path }) => this.files.named(path, index)));
+    const file = only && files.size === 1 ? [...files][0] : undefined;
+    const changes = touches.some(({ does }) => does !== 'reads');
+    const trail = { segment: this.placed.length, file, changes, result: -1 };
+    this.calls.set(trail.segment, trail);
+    const open = this.#open.get(callId);
+    if (open === undefined) this.#open.set(callId, [trail]);
+    else open.push(trail);
+    return this.#put({ segment: own, index, turn, file, changes, call: undefined });
+  }
+
+  /** The call that a result answers: of those of the last message with an open call of its id, the first. */
+  #answered(callId: string): CallTrail | undefined {
+    const open = this.#open.get(callId) ?? [];
+    const indexOf = ({ segment: of }: CallTrail): number => (this.placed[of] as Placed).index;
+    const last = open.at(-1);
+    if (last === undefined) return undefined;
+    const [trail] = open.splice(
+      open.findIndex((call) => indexOf(call) === indexOf(last)),
+      1,
+    );
+    return trail;
+  }
+
+  /** What a call did to files is known when its result is there. */
+  #settle(trail: CallTrail, result: Segment): void {
+    const call = this.placed[trail.segment] as Placed;
+    const { touches = [], only = false } = call.segment.touched ?? {};
+    const done = touches.filter((touch) => isDone(touch, only, result));
+    if (done.length === 0) call.file = undefined;
+    for (const { path, does } of done) tread(this.files.named(path, call.index), does, call.index);
+  }
+
+  #put(own: Omit<Placed, 'ids'>): number {
+    const { mentions } = own.segment;
+    const ids = new Int32Array(mentions.length);
+    const beside = Math.log2(1 + mentions.length);
+    for (let k = 0; k < mentions.length; k++) {
+      const mention = mentions[k] as Mention;
+      const id = this.#anchor(mention.anchor);
+      ids[k] = id;
+      this.#note(id, mention, own, beside);
+    }
+    this.chars += own.segment.text.length + 1;
+    return this.placed.push({ ...own, ids }) - 1;
+  }
+
+  #anchor(anchor: Anchor): number {
+    let id = this.#ids.get(anchor.key);
+    if (id === undefined) {
+      id = this.anchors.length;
+      this.#ids.set(anchor.key, id);
+      this.anchors.push(anchor);
+      this.fulls.push(anchor.full);
+    } else if (anchor.full.length > (this.fulls[id] as string).length) this.fulls[id] = anchor.full;
+    return id;
+  }
+
+  #note(id: number, mention: Mention, own: Omit<Placed, 'ids'>, beside: number): void {
+    const { voice } = own.segment;
+    const { index, turn } = own;
+    const row = (this.rows[id] ??= newRow(own, this.chars + mention.first));
+    row.count += mention.count;
+    row.calls += mention.calls;
+    row.escaped += mention.escaped;
+    row.alone += mention.alone;
+    row.lastAt = this.chars + mention.last;
+    if (beside < row.leastBeside) row.leastBeside = beside;
+    row.lastBeside = beside;
+    fade(row, index);
+    const isOwn = voice === VOICE.text || voice === VOICE.args;
+    for (let k = 0; k < 3; k++) {
+      row.any[k] = (row.any[k] as number) + 1;
+      if (isOwn) row.own[k] = (row.own[k] as number) + 1;
+    }
+    row.byVoice[voice]++;
+    row.lastBy[voice] = index;
+    if (turn !== row.lastTurn) {
+      row.turns++;
+      row.lastTurn = turn;
+    }
+    if (own.changes && voice === VOICE.args) {
+      row.edits++;
+      row.lastEdit = index;
+    }
+    if (own.file !== undefined) row.file = own.file;
+    if (mention.first < 300) row.heads++;
+  }
+}
+
+function fade(row: Row, now: number): void {
+  const gap = now - row.fadedAt;
+  if (gap <= 0) return;
+  for (let k = 0; k < 3; k++) {
+    const factor = Math.exp(-gap / (FADES[k] as number));
+    row.any[k] = (row.any[k] as number) * factor;
+    row.own[k] = (row.own[k] as number) * factor;
+  }
+  row.fadedAt = now;
+}
+
+function newRow({ index, segment: { voice } }: Omit<Placed, 'ids'>, firstAt: number): Row {
+  return {
+    count: 0,
+    calls: 0,
+    escaped: 0,
+    alone: 0,
+    heads: 0,
+    edits: 0,
+    turns: 0,
+    byVoice: [0, 0, 0, 0, 0],
+    lastBy: [-1, -1, -1, -1, -1],
+    first: index,
+    firstVoice: voice,
+    firstAt,
+    lastAt: firstAt,
+    lastEdit: -1,
+    lastTurn: -1,
+    leastBeside: 99,
+    lastBeside: 99,
+    file: undefined,
+    any: [0, 0, 0],
+    own: [0, 0, 0],
+    fadedAt: index,
+  };
+}

@@ -1,0 +1,218 @@
+import { contentWords } from '../anchors/names.ts';
+import type { Fact, Speaker } from '../../plan/summary.ts';
+
+/** Whose word counts more. A statement is only taken back by somebody of at least the same standing. */
+const STANDING: Readonly<Record<Speaker, number>> = { tool: 0, assistant: 1, user: 2, system: 3 };
+
+export interface Superseded {
+  readonly fact: Fact;
+  readonly by: Fact;
+}
+
+/**
+ * The facts that still hold, each once with the turn in which it was last said, in the order in which they came up. A
+ * later fact takes the place of an earlier one, said in an earlier turn by somebody of no higher standing, in three
+ * cases only, because a stale constraint does less harm than a lost one:
+ *
+ * 1. both give a value to the same thing, in the same words but for the value: "the limit is 500" → "the limit is 800";
+ * 2. both speak of the same things in the same words, and one forbids what the other allows or asks for;
+ * 3. the later one takes back in words ("no longer", "instead of", ", not 7443", "any more", "forget") and names all
+ *    that the earlier one names.
+ */
+export function standingFacts(facts: readonly Fact[]): {
+  readonly facts: readonly Fact[];
+  readonly superseded: readonly Superseded[];
+} {
+  const kept = new Map<string, Fact>();
+  for (const fact of facts) {
+    const key = saying(fact.text);
+    const known = kept.get(key);
+    if (known === undefined || isLater(fact, known) || STANDING[fact.by] > STANDING[known.by])
+      kept.set(key, fact);
+  }
+  const unique = [...kept.values()].map((fact): Told => ({ fact, ...termsOf(fact.text) }));
+  const takers = new Takers(unique);
+  const superseded: Superseded[] = [];
+  const standing = unique.filter((earlier) => {
+    const by = takers.of(earlier);
+    if (by !== undefined) superseded.push({ fact: earlier.fact, by });
+    return by === undefined;
+  });
+  return { facts: bounded(standing.map(({ fact }) => fact)), superseded };
+}
+
+const MOST_FACTS = 500;
+const WEIGHT: Readonly<Record<Fact['kind'], number>> = { constraint: 2, value: 1, preference: 0 };
+
+/** What a summary carries has an end: constraints of those who give orders go last, and of these the oldest first. */
+function bounded(facts: readonly Fact[]): readonly Fact[] {
+  if (facts.length <= MOST_FACTS) return facts;
+  const kept = facts
+    .toSorted(
+      (a, b) =>
+        STANDING[b.by] - STANDING[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
+    )
+    .slice(0, MOST_FACTS);
+  const stays = new Set(kept);
+  return facts.filter((fact) => stays.has(fact));
+}
+
+function isLater(a: Fact, b: Fact): boolean {
+  return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
+}
+
+/** The later facts that some facts are to be read with: they take one back, give another value, or name what is wrong. */
+export function corrections(facts: readonly Fact[], later: readonly Fact[]): readonly Fact[] {
+  const { superseded } = standingFacts([...facts, ...later]);
+  const takers = new Set(superseded.filter(({ fact }) => facts.includes(fact)).map(({ by }) => by));
+  return standingFacts(later).facts.filter(
+    (one) => takers.has(one) || facts.some((fact) => isLater(one, fact) && corrects(one, fact)),
+  );
+}
+
+/** A thing with its number: "the port must stay 7443". */
+const GIVEN =
+  /([\p{L}_][\p{L}\p{N}_]*)\s+(?:(?:must|should|has|have|needs?|is|are|be|stays?|remains?|to|now|of|at|=|:)\s+){0,4}[$€£]?(\d(?:[\d.,]*\d)?)/giu;
+/** What is named as wrong, in a few words. */
+const WRONG = /(?:, not|\binstead of|\brather than|\bno longer)\s+((?:[^\s,;.]+ ?){1,3})/gi;
+
+function corrects({ text }: Fact, fact: Fact): boolean {
+  const words = new Set(contentWords(fact.text));
+  const wrong = [...text.matchAll(WRONG)].flatMap(([, named = '']) => contentWords(named));
+  if (wrong.some((word) => words.has(word))) return true;
+  const given = new Map(
+    [...fact.text.matchAll(GIVEN)].map(([, of = '', value]) => [plain(of), value]),
+  );
+  return [...text.matchAll(GIVEN)].some(([, of = '', value]) => {
+    const known = given.get(plain(of));
+    return known !== undefined && known !== value;
+  });
+}
+
+/** What turns a report of a wish round; "without" belongs to what is wished. */
+const UNWANTED =
+  /\b(?:never|not|no|nothing|nobody|forbids?|forbade|forbidden|prohibit\w*|refus\w*|against|avoid|stop)\b|n't\b/i;
+
+/** The fact that a report of what somebody wants or allows turns round: it names all of it, the other way. */
+export function turnedRound(report: string, facts: readonly Fact[]): Fact | undefined {
+  const words = new Set(contentWords(report));
+  const forbids = UNWANTED.test(report);
+  return facts.find((fact) => {
+    const { things, forbids: forbidden } = termsOf(fact.text);
+    return things.size > 0 && forbidden !== forbids && [...things].every((one) => words.has(one));
+  });
+}
+
+interface Told extends Terms {
+  readonly fact: Fact;
+}
+
+/** Who may have taken back what: facts by their frame, by what they are about, and by a word of it. */
+class Takers {
+  readonly #byFrame = new Map<string, Told[]>();
+  readonly #byThings = new Map<string, Told[]>();
+  /** Facts that take back in words, under every word. */
+  readonly #byWord = new Map<string, Told[]>();
+
+  constructor(all: readonly Told[]) {
+    for (const told of all.toSorted((a, b) => b.fact.turn - a.fact.turn)) {
+      if (told.frame !== undefined) push(this.#byFrame, told.frame, told);
+      push(this.#byThings, aboutOf(told.things, told.forbids), told);
+      if (told.takesBack) for (const word of told.things) push(this.#byWord, word, told);
+    }
+  }
+
+  /** The last one that took a fact back. */
+  of(earlier: Told): Fact | undefined {
+    const { frame, things, forbids, takesBack, fact } = earlier;
+    const later = ({ fact: other }: Told): boolean => other !== fact && isLater(other, fact);
+    const value = frame === undefined ? undefined : this.#byFrame.get(frame)?.find(later);
+    if (value !== undefined || things.size === 0) return value?.fact;
+    const opposite = this.#byThings.get(aboutOf(things, !forbids))?.find(later);
+    if (opposite !== undefined || takesBack) return opposite?.fact;
+    const words = [...things];
+    return this.#rarest(words).find(
+      (other) => later(other) && words.every((word) => other.things.has(word)),
+    )?.fact;
+  }
+
+  /** The fewest facts among which one must be that names all of some words and takes back. */
+  #rarest(words: readonly string[]): readonly Told[] {
+    let fewest: readonly Told[] | undefined;
+    for (const word of words) {
+      const own = this.#byWord.get(word) ?? [];
+      if (fewest === undefined || own.length < fewest.length) fewest = own;
+    }
+    return fewest ?? [];
+  }
+}
+
+function aboutOf(things: ReadonlySet<string>, forbids: boolean): string {
+  return `${forbids ? 'not' : ''}\n${[...things].toSorted().join('\n')}`;
+}
+
+function push(lists: Map<string, Told[]>, key: string, told: Told): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [told]);
+  else list.push(told);
+}
+
+interface Terms {
+  /** The words with the value left out; undefined where the fact gives no value. */
+  readonly frame: string | undefined;
+  readonly things: ReadonlySet<string>;
+  readonly forbids: boolean;
+  readonly takesBack: boolean;
+}
+
+const VALUE =
+  /\b(is|are|was|=|be|use|using|to|at most|at least|no more than|up to|within|below|under|over|version|v|port|budget|limit|timeout)\s*:?\s*(?:[$€£]\s?)?(\d[\d.,_]*\s?(?:[kKmM%]\b|[a-zA-Z]{0,3}\b)?|"[^"]{1,60}"|`[^`]{1,60}`|'[^']{1,60}')/gi;
+/** "Node 20", "Python v3.9": a name with its version. */
+const VERSION =
+  /\b((?:[Uu]se|[Uu]sing|[Tt]arget|[Oo]n|to|with|[Rr]equires?|[Ss]upport)\s+(?:\w+\s+)?(?:[A-Z][\w.+#]*|node|python|java|go|ruby|php|rust))\s+v?\d+(?:\.\d+)*\b/g;
+const FORBIDS = /\b(?:never|not|n't|don't|no|avoid|without|stop|forbid(?:den)?)\b|n't\b/i;
+const TAKES_BACK =
+  /\b(?:no longer|instead of|rather than|any ?more|forget|scrap|drop the)\b|, not [\d"'`$€£]/i;
+/** Words that say how strongly, not what. */
+const MODAL =
+  /\b(?:never|always|must|only|please|now|from now on|may|can|should|ok(?:ay)?|allowed|again|do|don't|not|n't|no|avoid|without|stop|you|we|i|actually|instead|fine|stays?|remains?)\b/gi;
+
+/** Words that say nothing of what a value is for: "use #" is true of many things at once. */
+const BARE =
+  /\b(?:use|using|used|set|take|run|go with|to|make|have|need|at most|at least|no more than|up to|within|below|under|over)\b/gi;
+
+function termsOf(text: string): Terms {
+  const bare = text.replace(MODAL, ' ');
+  return {
+    frame: frameOf(text),
+    things: new Set(contentWords(bare)),
+    forbids: FORBIDS.test(text),
+    takesBack: TAKES_BACK.test(text),
+  };
+}
+
+/** The words around the only value of a text, where they or its unit tell what it is the value of. */
+function frameOf(text: string): string | undefined {
+  if (!/[\d"`']/.test(text)) return undefined;
+  const pattern = [VERSION, VALUE].find((one) => text.match(one)?.length === 1);
+  if (pattern === undefined) return undefined;
+  const frame = text.replace(pattern, '$1 #').replace(MODAL, ' ');
+  if (contentWords(frame.replace(BARE, ' ')).length > 0) return plain(frame);
+  const unit = /\d\s?([a-z%]{1,3})\b/i.exec(text)?.[1];
+  return unit === undefined ? undefined : `${plain(frame)} ${unit.toLowerCase()}`;
+}
+
+/** The words of a text without case, punctuation and spacing. */
+export function plain(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}#]+/gu) ?? []).join(' ');
+}
+
+const LEAD =
+  /^(?:(?:yes|yeah|ok|okay|sure|please|also|and|but|so|again|just|now|remember|important|note|oh|hey) )+/;
+
+/** The same without the words that only lead to what is said. */
+function saying(text: string): string {
+  return plain(text)
+    .replace(LEAD, '')
+    .replace(/(?: (?:please|thanks|again))+$/, '');
+}

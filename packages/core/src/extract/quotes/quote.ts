@@ -1,0 +1,229 @@
+import { headOf, linesOf } from '../../message/text.ts';
+import { STOP } from '../anchors/names.ts';
+import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
+
+/** The indentation and the line number that a tool put before a line. */
+const MARGIN = /^\s*(?:\d+\s*(?:→|\t|\|)\s*)?/;
+
+/** A stretch as it is quoted: without margins, runs of blanks, and lines that tell nothing beside others. */
+export function quoted(text: string, voice: Voice): string {
+  const isCall = voice === VOICE.args;
+  const whole = isCall ? broken(text) : text;
+  const line = isCall ? argumentLine : quotedLine;
+  const raw = linesOf(whole);
+  if (raw.length === 1) return line(whole);
+  const lines = raw.map(line).filter((one, i, all) => one !== '' && one !== all[i - 1]);
+  if (lines.length < 2) return lines.join('');
+  const telling = lines.filter(tells);
+  return (telling.length > 0 ? telling : lines).join('\n');
+}
+
+function quotedLine(line: string): string {
+  return line
+    .replace(MARGIN, '')
+    .replace(/\s{2,}/g, ' ')
+    .trimEnd();
+}
+
+/** Arguments are JSON: a line of them ends before an escaped line feed and behind a value. */
+function broken(args: string): string {
+  const feeds = args.includes(FEED) ? beforeFeeds(args) : args;
+  return feeds.includes('","') ? feeds.replace(/",(?="[\w-]{1,40}":)/g, '",\n') : feeds;
+}
+
+const FEED = String.raw`\n`;
+
+function beforeFeeds(args: string): string {
+  if (!args.includes('\\\\')) return args.replaceAll(FEED, `\n${FEED}`);
+  return args.replace(/\\\\|\\n/g, (found) => (found === FEED ? `\n${found}` : found));
+}
+
+const ESCAPED_MARGIN = /^(?:\\[nrt]|\s)+/;
+/** A name at the beginning of a line. Calls are searched as they were sent: what stands before a name in them stays. */
+const NAME_FIRST = /^(?=[\w$@./-]*[_./\d]|[\w$]*[a-z][A-Z])[A-Za-z_$]/;
+
+function argumentLine(sent: string): string {
+  const margin = ESCAPED_MARGIN.exec(sent)?.[0] ?? '';
+  const raw = sent.slice(margin.length);
+  const plain = raw.includes('\\')
+    ? raw.replaceAll(String.raw`\"`, '"').replace(/(?:\\t)+/g, String.raw`\t`)
+    : raw;
+  const line = plain.replace(/\s{2,}/g, ' ').trim();
+  if (!/[A-Za-z0-9]/.test(line)) return '';
+  return margin !== '' && NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
+}
+
+export type Range = readonly [from: number, to: number];
+
+export const NO_RANGES: readonly Range[] = [];
+
+export function isWithin(at: number, ranges: readonly Range[]): boolean {
+  return ranges.some(([from, to]) => at >= from && at < to);
+}
+
+/** How far a text reaches around a place without an end of a range between. */
+function reachAround(at: number, ranges: readonly Range[], length: number): Range {
+  const ends = [0, ...ranges.flat(), length];
+  return [ends.findLast((end) => end <= at) ?? 0, ends.find((end) => end > at) ?? length];
+}
+
+const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;
+
+/** Where the arguments of an edit hold what it takes away. */
+export function takenAway(args: string): readonly Range[] {
+  return Array.from(args.matchAll(OLD), ({ index, 0: { length } }): Range => {
+    let end = index + length;
+    while (end < args.length && args[end] !== '"') end += args[end] === '\\' ? 2 : 1;
+    return [index, end + 1];
+  });
+}
+
+const SETTING =
+  /"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit)\w*|replace_?all|run_in_background)":\s?(?:\d+|true|false|null|"\d*")/gi;
+
+/** True for arguments that only say how a call is to be run. */
+export function isSetting(args: string): boolean {
+  return args.includes('":') && !/\w/.test(args.replace(SETTING, ''));
+}
+
+const CODE_WORDS = new Set(
+  `return else continue break import from package func function def class const let var nil null none undefined true
+  false err error self this await async end pass try except catch finally throw raise elif begin then done`.split(
+    /\s+/,
+  ),
+);
+const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
+/** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
+const FRAME =
+  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output):|(?:Exit code:|Process exited with code) 0$)/;
+
+/** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
+export function tells(line: string): boolean {
+  if (LONE_WORD.test(line) || FRAME.test(line)) return false;
+  if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
+  return tellingWords(line).some((word) => !CODE_WORDS.has(word));
+}
+
+/** The beginning of a line, cut at a space where one is near. */
+export function shortened(line: string, most: number): string {
+  if (line.length <= most) return line;
+  const cut = line.lastIndexOf(' ', most - 1);
+  return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
+}
+
+const SHORTEST_WORD = 3;
+/** What a word is: `TellingWords` finds the same. */
+const WORD = /[a-z][a-z0-9]{2,}/g;
+
+/** A name with fewer words beside it says too little alone. */
+export const ENOUGH_WORDS = 3;
+
+export function tellingWords(text: string): TellingWords {
+  return new TellingWords(text.toLowerCase());
+}
+
+/** How many words stand beside a name; more than enough are not counted. */
+export function wordsBeside(words: TellingWords, name: string): number {
+  const own = name.toLowerCase();
+  const isOwn = (word: string): boolean =>
+    own.includes(word) && own.match(WORD)?.includes(word) === true;
+  let beside = 0;
+  words.some((word) => !isOwn(word) && ++beside === ENOUGH_WORDS);
+  return beside;
+}
+
+/** The words of a text that tell something, each once, read only as far as they are asked for. */
+class TellingWords {
+  readonly #text: string;
+  readonly #found: string[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  some(passes: (word: string) => boolean): boolean {
+    for (let k = 0; ; k++) {
+      const word = this.#found[k] ?? this.#next();
+      if (word === undefined) return false;
+      if (passes(word)) return true;
+    }
+  }
+
+  #next(): string | undefined {
+    const text = this.#text;
+    let at = this.#at;
+    while (at < text.length) {
+      while (at < text.length && !isLetter(text.charCodeAt(at))) at++;
+      const from = at;
+      while (at < text.length && isInWord(text.charCodeAt(at))) at++;
+      if (at - from < SHORTEST_WORD) continue;
+      const word = text.slice(from, at);
+      if (STOP.has(word) || this.#found.includes(word)) continue;
+      this.#at = at;
+      this.#found.push(word);
+      return word;
+    }
+    this.#at = at;
+    return undefined;
+  }
+}
+
+const isLetter = (code: number): boolean => code >= 97 && code <= 122;
+const isInWord = (code: number): boolean => isLetter(code) || (code >= 48 && code <= 57);
+
+/** A stretch of a text and how it reads. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+  readonly body: string;
+  readonly words: TellingWords;
+}
+
+const REACH = 180;
+
+/**
+ * The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone, and
+ * none across the ends of some ranges.
+ */
+export function stretchOf(
+  { text, voice }: Segment,
+  piece: Piece,
+  name: string,
+  ranges: readonly Range[],
+): Stretch {
+  const [first, last] = reachAround(piece.start, ranges, text.length);
+  const escaped = isEscaped(text, voice);
+  const feed = escaped ? FEED : '\n';
+  let { start, end } = piece;
+  let body = quoted(text.slice(start, end), voice);
+  let words = tellingWords(body);
+  for (let tries = 0; tries < 2 && wordsBeside(words, name) < ENOUGH_WORDS; tries++) {
+    const after = text.slice(end, Math.min(end + REACH, last));
+    const next = after.indexOf(feed, 1);
+    const to = next < 0 ? after.length : next;
+    if (to > 0 && to < REACH && /[A-Za-z]{3}/.test(after.slice(feed.length, to))) end += to;
+    else {
+      const before = text.slice(Math.max(first, start - REACH), Math.max(first, start - 1));
+      const from = before.lastIndexOf(feed);
+      if (from < 0) break;
+      start -= before.length + 1 - from - (escaped ? 0 : 1);
+    }
+    body = quoted(text.slice(start, end), voice);
+    words = tellingWords(body);
+  }
+  return { start, end, body, words };
+}
+
+const SHELL = /^\{"(?:command|cmd)"\s{0,3}:\s{0,3}"((?:[^"\\]|\\.){0,2000})"/;
+
+/** What editors call their own commands: without the other arguments they say nothing. */
+const EDITOR = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+
+/** A call in one line: the command of a shell, else the arguments as they were sent. */
+export function callLine(tool: string, args: string, most: number): string {
+  const sample = headOf(args, most * 4);
+  const command = SHELL.exec(sample)?.[1];
+  const asked = command === undefined || EDITOR.test(command) ? sample : command;
+  return shortened(quoted(`${tool} ${asked}`, VOICE.args).replace(/\n/g, ' '), most);
+}

@@ -1,0 +1,135 @@
+// What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
+export { didYouMean } from './check/nearest.ts';
+export { compact, type Setting } from './compact/compact.ts';
+export { type Digest, digestOf } from './compact/digest.ts';
+export type { Strategy } from './compact/rungs/rung.ts';
+export { namesIn, sentencesOf } from './extract/anchors/names.ts';
+export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
+export { extract } from './extract/extract.ts';
+export { standingFacts } from './extract/facts/supersede.ts';
+export {
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+} from './message/json.ts';
+export {
+  type ArtifactId,
+  callsOf,
+  contentHash,
+  type ContentPart,
+  type Determinism,
+  type Durability,
+  hasCalls,
+  hasResults,
+  isOpaque,
+  isSummary,
+  messageId,
+  type MessageMeta,
+  type Outcome,
+  resultsOf,
+  resultText,
+  startsTurn,
+  withParts,
+} from './message/message.ts';
+export { sha256 } from './message/sha256.ts';
+export { headOf, oneLine } from './message/text.ts';
+export { type Cut, type CutItem, findCut } from './plan/cut.ts';
+export {
+  durabilityOf,
+  hasDrifted,
+  preservedFields,
+  type ToolPolicies,
+  verifiedDurability,
+} from './plan/durability.ts';
+export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
+export {
+  type ClearRecord,
+  currentSummary,
+  type DropRecord,
+  emptyPlan,
+  type ExternalizeRecord,
+  PLAN_FORMAT,
+  planArtifacts,
+  type PlanRecord,
+  type SummarizeRecord,
+} from './plan/plan.ts';
+export { type Action, actions, normalize } from './plan/precedence.ts';
+export {
+  EMPTY_SUMMARY,
+  type Fact,
+  type FileRecord,
+  type Item,
+  type ToolOutcome,
+} from './plan/summary.ts';
+export { type Check, firedBecause } from './plan/trigger.ts';
+export { windowOf } from './plan/window.ts';
+export type {
+  ArtifactMetadata,
+  CaptureDeterminism,
+  Found,
+  MessageVector,
+  RecallIndex,
+  Requester,
+  StoredEvent,
+  StoredPlan,
+  StoredWindow,
+  ThreadEntry,
+  ThreadKey,
+} from './ports.ts';
+export { claudeCode } from './presets/claude-code.ts';
+export { codex } from './presets/codex.ts';
+export { ladder } from './presets/ladder.ts';
+export { opencode } from './presets/opencode.ts';
+export { pi, PI_DEFAULTS } from './presets/pi.ts';
+export { type PresetName, PRESETS } from './presets/presets.ts';
+export { recursiveSummary } from './presets/recursive-summary.ts';
+export { step } from './presets/step.ts';
+export { timeline } from './presets/timeline.ts';
+export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
+export { rankTexts, type Scored } from './recall/lexical-index.ts';
+export { pageOf, type PageRequest } from './recall/page.ts';
+export { qualityOf } from './recall/quality.ts';
+export type { ToolDefinition } from './recall/read-artifact.ts';
+export { recall, type Recalled, type RecallRequest } from './recall/recall.ts';
+export { nearestVectors } from './recall/similarity.ts';
+export { queryWords, searchText, wordsOf } from './recall/words.ts';
+export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
+export { clearedPlaceholder, seated } from './render/in-place.ts';
+export type { PromptMessage, Source } from './render/prompt.ts';
+export { finishPrompt, render, startPrompt } from './render/render.ts';
+export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
+export { settingOf } from './session/config.ts';
+export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
+export { assertSensitivity, mayRead } from './session/memory-artifacts.ts';
+export { checkToolPolicy } from './session/options.ts';
+export { noParent, outsideParents, StoredThread } from './session/stored-thread.ts';
+export { assertKey, assertName, keyNamed } from './session/thread-name.ts';
+export { cachedSummarizer, memorySummaryCache, summaryKey } from './summary/cache.ts';
+export { chunks, QUOTE } from './summary/format.ts';
+export { type Redact, redactSummary } from './summary/redact.ts';
+export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
+export { type Span, spanOf } from './thread/span.ts';
+export { type Node, Thread } from './thread/thread.ts';
+export { unitStarts } from './thread/units.ts';
+export {
+  budget,
+  BUDGET_DEFAULTS,
+  messageLimit,
+  messagesOnly,
+  overheadTokens,
+  softLimit,
+  STEP_DEFAULTS,
+  stepThreshold,
+} from './tokens/budget.ts';
+export { calibrate, estimator, scaled, startCalibration } from './tokens/calibration.ts';
+export { chars4 } from './tokens/counter.ts';
+export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
+export { type MediaProvider, mediaTokens } from './tokens/media.ts';
+export { contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
+export { contextSize, usageTokens, validUsage } from './tokens/usage.ts';
+export type { SummaryReport } from './verify/report.ts';
+export { sparing } from './verify/skip-model.ts';
+export { trustedSummarizer, verifiedSummarizer } from './verify/trusted.ts';
+export { type Verified, verify } from './verify/verify.ts';

@@ -1,0 +1,45 @@
+import { isOpaque, type MessageId } from '../message/message.ts';
+import type { Node } from '../thread/thread.ts';
+import type { Plan } from './plan.ts';
+import { unwound, type TurnOf } from './precedence.ts';
+
+/** A plan that keeps some messages whole: no record names them any more, and those before its start are carried. */
+export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnOf: TurnOf): Plan {
+  const ids = new Set(nodes.map(({ id }) => id));
+  const carried = plan.carried.filter(({ id }) => !ids.has(id));
+  for (const { id, index } of nodes) if (index < plan.start) carried.push({ id, index });
+  const shown = unwound(plan, ids, turnOf);
+  const unchanged = sameShow(shown, plan) && carried.length === plan.carried.length;
+  return {
+    ...shown,
+    pins: [...plan.pins.filter((id) => !ids.has(id)), ...ids],
+    carried: carried.toSorted((a, b) => a.index - b.index),
+    signedFrom: unchanged ? plan.signedFrom : length,
+  };
+}
+
+/** True where a plan shows the same of a thread as an earlier one, but for what was pinned since. */
+export function sameShow(before: Plan, after: Plan): boolean {
+  const pins = new Set(after.pins.filter((id) => !before.pins.includes(id)));
+  return showOf(unwound(before, pins, () => undefined)) === showOf(after);
+}
+
+/** The turns of a span follow from its messages. */
+function showOf({ start, records, hides }: Plan): string {
+  return JSON.stringify([
+    start,
+    records.map((record) => ({ ...record, span: record.span.ids })),
+    hides,
+  ]);
+}
+
+/** True for what no compaction may touch, whatever else is said. */
+export function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
+  const { message } = node;
+  return (
+    pins.has(node.id) ||
+    message.role === 'system' ||
+    message.meta?.pinned === true ||
+    isOpaque(message)
+  );
+}

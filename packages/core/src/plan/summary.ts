@@ -1,0 +1,134 @@
+import type { JsonObject } from '../message/json.ts';
+import type { ArtifactId, Outcome } from '../message/message.ts';
+
+/** Raised when a field changes its meaning: it is part of every summary cache key. */
+export const SUMMARY_SCHEMA_VERSION = 1;
+
+/** Who said something. A summary never turns a tool's text into an instruction: it says who said what. */
+export type Speaker = 'system' | 'user' | 'assistant' | 'tool';
+export type Priority = 'high' | 'medium' | 'low';
+
+/** Something that stays true: a constraint, a preference, a value. */
+export interface Fact {
+  readonly kind: 'constraint' | 'preference' | 'value';
+  readonly text: string;
+  readonly by: Speaker;
+  readonly turn: number;
+}
+
+export interface Decision {
+  readonly text: string;
+  readonly rationale?: string;
+  readonly turn: number;
+  readonly time?: number;
+}
+
+export interface Item {
+  readonly text: string;
+  readonly state: 'open' | 'current' | 'done';
+  readonly priority: Priority;
+  readonly context?: string;
+  /** The index of the message that last told that it was begun. */
+  readonly at?: number;
+}
+
+export interface ArtifactReference {
+  readonly artifactId: ArtifactId;
+  readonly description: string;
+  /** When an agent should read it back. */
+  readonly hint: string;
+}
+
+export interface ToolOutcome {
+  readonly tool: string;
+  readonly outcome: Outcome;
+  /** Read from what came back: neither the tool nor an exit code said so. A guess denies nobody's word. */
+  readonly guessed?: boolean;
+  /** What was asked of the tool, short enough to read. */
+  readonly call: string;
+  readonly keyFields?: JsonObject;
+  readonly error?: string;
+  /** What the error led to, where it ended. */
+  readonly resolution?: string;
+  readonly turn: number;
+  /** The index of the call's message. */
+  readonly at?: number;
+  readonly worth?: number;
+}
+
+export interface FileRecord {
+  readonly path: string;
+  readonly read: boolean;
+  readonly written: boolean;
+  readonly edited: boolean;
+  readonly deleted: boolean;
+  readonly note?: string;
+  /** The index of the message that touched it last. */
+  readonly at?: number;
+  readonly worth?: number;
+}
+
+/** A line quoted from the conversation, with who said it, because of the exact strings in it. */
+export interface Note {
+  readonly text: string;
+  readonly by: Speaker;
+  /** Where it comes from: a file's path, or a call as it reads in one line. */
+  readonly source?: string;
+  readonly turn: number;
+  /** The index of the message that it stands in. */
+  readonly at?: number;
+  /** How much of what is likely to be needed again it shows, per character: what is worth least is left out first. */
+  readonly worth?: number;
+}
+
+/** What a split turn's summarised beginning held (E8). */
+export interface SplitTurn {
+  readonly turn: number;
+  readonly text: string;
+}
+
+/** A summary as data: carried from round to round and merged, never re-generated from its own text. */
+export interface Summary {
+  readonly schema: typeof SUMMARY_SCHEMA_VERSION;
+  /** Which compaction of the thread made it, from 1; every summary contains those before it. */
+  readonly round: number;
+  readonly firstTurn: number;
+  readonly lastTurn: number;
+  /** The index of the last message that it stands for. */
+  readonly until?: number;
+  /** The first user message that asks something, verbatim (A11). */
+  readonly task: string | null;
+  readonly facts: readonly Fact[];
+  readonly decisions: readonly Decision[];
+  readonly items: readonly Item[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly outcomes: readonly ToolOutcome[];
+  readonly files: readonly FileRecord[];
+  readonly notes: readonly Note[];
+  readonly currentTask: string | null;
+  /** What the agent said last, where that was a report and no step. */
+  readonly lastSaid?: string | null;
+  readonly currentPlan: readonly string[];
+  /** A model's own account, where a model wrote one. */
+  readonly prose: string | null;
+  readonly splitTurn: SplitTurn | null;
+}
+
+export const EMPTY_SUMMARY: Summary = {
+  schema: SUMMARY_SCHEMA_VERSION,
+  round: 1,
+  firstTurn: 0,
+  lastTurn: 0,
+  task: null,
+  facts: [],
+  decisions: [],
+  items: [],
+  artifacts: [],
+  outcomes: [],
+  files: [],
+  notes: [],
+  currentTask: null,
+  currentPlan: [],
+  prose: null,
+  splitTurn: null,
+};

@@ -1,0 +1,306 @@
+import {
+  hasCalls,
+  hasResults,
+  resultsOf,
+  textMessage,
+  type CallPart,
+  type Message,
+  type MessageId,
+  type Part,
+  type ResultPart,
+  type Role,
+  withParts,
+} from '../message/message.ts';
+import type { Node } from '../thread/thread.ts';
+import { Seats } from '../thread/units.ts';
+import type { Counter } from '../tokens/counter.ts';
+import { isPinned } from '../plan/pins.ts';
+import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
+import { actions, type Action } from '../plan/precedence.ts';
+import { pointerMessage, summaryMessages } from './stand-in.ts';
+import { isSeatAction, seated, type SeatAction } from './in-place.ts';
+import type { Extent } from '../plan/trigger.ts';
+import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
+import type { ProviderRules } from './rules.ts';
+
+/** Where turns and rounds begin in the prompt. */
+export interface Landmarks {
+  readonly turns: readonly number[];
+  readonly rounds: readonly number[];
+}
+
+const OPENER = '[The conversation continues from here.]';
+const NO_RESULT = '[No result: the call was interrupted.]';
+
+/**
+ * Renders a window step by step: every message costs once, and what was rendered never changes, so that with one plan
+ * each prompt is a prefix of the next. A round whose results are still missing is held back until they come or until
+ * a later message shows that they never will.
+ */
+export class PromptBuilder {
+  readonly #plan: Plan;
+  readonly #rules: ProviderRules;
+  readonly #counter: Counter;
+  readonly #actions: ReadonlyMap<MessageId, Action>;
+  readonly #messages: PromptMessage[] = [];
+  readonly #stoodIn = new Set<PlanRecord>();
+  readonly #turns: number[] = [];
+  readonly #rounds: number[] = [];
+  readonly #summaries: SummarizeRecord[];
+  readonly #seats = new Seats();
+  readonly #pins: ReadonlySet<MessageId>;
+  #round: Node[] = [];
+  #pinnedTokens = 0;
+  #left: Extent | undefined;
+  #tokens = 0;
+  #inRound = false;
+  #lastRole: Role | undefined;
+
+  constructor(plan: Plan, rules: ProviderRules, counter: Counter) {
+    this.#plan = plan;
+    this.#rules = rules;
+    this.#counter = counter;
+    this.#actions = actions(plan);
+    this.#summaries = plan.records.filter((record) => record.kind === 'summarize');
+    this.#pins = new Set(plan.pins);
+  }
+
+  get messages(): readonly PromptMessage[] {
+    return this.#messages;
+  }
+
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  get landmarks(): Landmarks {
+    return { turns: this.#turns, rounds: this.#rounds };
+  }
+
+  get extent(): Extent {
+    return {
+      tokens: this.#tokens,
+      messages: this.#messages.length,
+      turns: this.#turns.length,
+    };
+  }
+
+  /** What the last compaction left, as it is counted now, or the pins alone where those cost more. */
+  get floor(): Extent {
+    const left = this.#left ?? this.extent;
+    return { ...left, tokens: Math.max(left.tokens, this.#pinnedTokens) };
+  }
+
+  /** Takes the next message of the window: carried ones first, then the path from the plan's start on. */
+  push(node: Node): void {
+    if (node.index >= (this.#plan.climbedAt ?? 0)) this.#left ??= this.extent;
+    this.#showSummaries(node.index);
+    if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
+    const action = this.#actions.get(node.id);
+    if (action !== undefined && !isSeatAction(action)) {
+      // What stands behind a record is past: no result can come for a round before it.
+      this.#closeRound();
+      this.#standIn(action);
+      return;
+    }
+    if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
+    else if (hasResults(node.message)) this.#emitUnseated(node);
+    else this.#emitNode(node);
+  }
+
+  /** Shows what stands before the path. A round that was carried is over: one that waits never is. */
+  showBeginning(): void {
+    this.#closeRound();
+    this.#showSummaries(this.#plan.start);
+  }
+
+  #join(node: Node): void {
+    this.#round.push(node);
+    this.#seats.next(node.message);
+    if (this.#seats.open.size === 0) this.#closeRound();
+  }
+
+  /** Shows the round with every call answered: a result that never came has a note in its place. */
+  #closeRound(): void {
+    const round = this.#round;
+    if (round.length === 0) return;
+    const missing = [...this.#seats.open.values()];
+    this.#round = [];
+    this.#seats.endRound();
+    const waiting = new Set<string>();
+    for (const { message } of round)
+      for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
+    const strays: [Node, Places][] = [];
+    for (const node of round) {
+      const stray = placesOf(node.message, ({ callId }) => !waiting.delete(callId));
+      if (stray.size > 0) strays.push([node, stray]);
+      if (stray.size === 0) this.#emitNode(node);
+      else this.#emitWithout(node, stray);
+      this.#inRound = true;
+    }
+    for (const call of missing)
+      this.#emit(noResult(call), { kind: 'no-result', callId: call.callId });
+    this.#inRound = false;
+    for (const [node, stray] of strays) this.#emitStray(node, stray);
+  }
+
+  /** A message whose results all come too late: what else it holds stays. */
+  #emitUnseated(node: Node): void {
+    const stray = placesOf(node.message, () => true);
+    this.#emitWithout(node, stray);
+    this.#emitStray(node, stray);
+  }
+
+  #emitWithout(node: Node, stray: Places): void {
+    const shown = this.#shown(node);
+    const late = lateResults(shown, stray);
+    const parts = shown.parts.filter((part) => part.kind !== 'result' || !late.has(part));
+    this.#emit(withParts(shown, parts), { kind: 'changed', id: node.id, by: 'stray' });
+  }
+
+  /** A message as the plan shows it in its seat. */
+  #shown(node: Node): Message {
+    const action = this.#actions.get(node.id);
+    return isSeat(action) ? seated(node.message, action) : node.message;
+  }
+
+  /** A result that no provider would take as one is told as what it is: a tool's text. */
+  #emitStray(node: Node, stray: Places): void {
+    const parts = [...lateResults(this.#shown(node), stray)].flatMap(strayParts);
+    this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
+  }
+
+  #emitNode(node: Node): void {
+    const before = this.#tokens;
+    this.#emitSeated(node);
+    if (isPinned(node, this.#pins)) this.#pinnedTokens += this.#tokens - before;
+  }
+
+  #emitSeated(node: Node): void {
+    const action = this.#actions.get(node.id);
+    if (isSeat(action)) {
+      this.#emit(seated(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
+      return;
+    }
+    const unsigned = this.#withoutBoundReasoning(node);
+    if (unsigned === undefined) this.#emit(node.message, { kind: 'kept', id: node.id });
+    else if (unsigned.parts.length > 0)
+      this.#emit(unsigned, { kind: 'changed', id: node.id, by: 'unsigned' });
+  }
+
+  #withoutBoundReasoning({ message, index }: Node): Message | undefined {
+    if (!this.#rules.bindsReasoning || index >= this.#plan.signedFrom) return undefined;
+    const parts = message.parts.filter(
+      (part) => part.kind !== 'reasoning' || part.signature === undefined,
+    );
+    return parts.length === message.parts.length ? undefined : withParts(message, parts);
+  }
+
+  /** Summaries stand at their first message, or behind all that is carried. */
+  #showSummaries(index: number): void {
+    if (this.#summaries.length === 0) return;
+    const due = (record: SummarizeRecord): boolean =>
+      index >=
+      (this.#plan.style.summaryAt === 'first' ? record.at : Math.max(record.at, this.#plan.start));
+    for (const record of this.#summaries.filter(due)) this.#standIn(record);
+  }
+
+  /** Shows a record that stands for its messages, once. */
+  #standIn(record: Action): void {
+    if (record.kind === 'hide' || this.#stoodIn.has(record)) return;
+    this.#stoodIn.add(record);
+    this.#closeRound();
+    if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
+    const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
+    for (const message of standIns(record, this.#plan)) this.#emit(message, source);
+  }
+
+  #emit(message: Message, source: Source): void {
+    if (message.parts.length === 0 && source.kind !== 'kept') return;
+    this.#bridge(message);
+    const position = this.#messages.length;
+    const shown = { message, source };
+    if (beginsTurn(shown)) this.#turns.push(position);
+    if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#rounds.push(position);
+    this.#add(shown);
+  }
+
+  /** Keeps the roles in an order that the provider takes. Inside a round the thread's own order stands. */
+  #bridge(message: Message): void {
+    const { role } = message;
+    const last = this.#lastRole;
+    const answers = role !== 'assistant' && hasResults(message);
+    if (role === 'system' || this.#inRound || answers) return;
+    if (last === undefined) {
+      if (role === 'tool' || (role === 'assistant' && this.#rules.first === 'user'))
+        this.#add({ message: textMessage('user', OPENER), source: { kind: 'bridge' } });
+    } else if (this.#rules.alternate && side(role) === side(last)) {
+      const other = side(role) === 'user' ? 'assistant' : 'user';
+      this.#add({ message: textMessage(other, OPENER), source: { kind: 'bridge' } });
+    }
+  }
+
+  #add(shown: PromptMessage): void {
+    const { message } = shown;
+    this.#messages.push(shown);
+    this.#tokens += this.#counter.message(message);
+    if (message.role !== 'system') this.#lastRole = message.role;
+  }
+}
+
+function isSeat(action: Action | undefined): action is SeatAction {
+  return action !== undefined && isSeatAction(action);
+}
+
+/** Which of a message's results are meant, by their order: two may name one call. */
+type Places = ReadonlySet<number>;
+
+function placesOf(message: Message, isMeant: (result: ResultPart) => boolean): Places {
+  let places: Set<number> | undefined;
+  let place = 0;
+  for (const part of message.parts) {
+    if (part.kind !== 'result') continue;
+    if (isMeant(part)) (places ??= new Set()).add(place);
+    place++;
+  }
+  return places ?? NOWHERE;
+}
+
+const NOWHERE: Places = new Set();
+
+function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
+  return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
+}
+
+/** What a result that came too late holds, with a word on where it comes from. */
+function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
+  return [
+    { kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` },
+    ...content,
+  ];
+}
+
+/** Tool results come from the user's side. */
+function side(role: Role): 'user' | 'assistant' {
+  return role === 'assistant' ? 'assistant' : 'user';
+}
+
+function standIns(record: PlanRecord, plan: Plan): readonly Message[] {
+  switch (record.kind) {
+    case 'summarize':
+      return summaryMessages(record, plan.style);
+    case 'externalize':
+      return [pointerMessage(record)];
+    case 'drop':
+    case 'clear':
+      return [];
+  }
+}
+
+function noResult(call: CallPart): Message {
+  const content = [{ kind: 'text', text: NO_RESULT } as const];
+  return {
+    role: 'tool',
+    parts: [{ kind: 'result', callId: call.callId, tool: call.tool, outcome: 'failure', content }],
+  };
+}

@@ -1,0 +1,52 @@
+import { isJsonObject, parseJson } from '../message/json.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  textOf,
+  type CallPart,
+  type Message,
+} from '../message/message.ts';
+import { oneLine } from '../message/text.ts';
+
+/** What a call asks for, in one line: the first argument that a person would name it by. */
+function describeCall(call: CallPart): string {
+  const args = parseJson(call.args);
+  if (!isJsonObject(args)) return oneLine(call.args);
+  for (const name of [
+    'command',
+    'path',
+    'file_path',
+    'filePath',
+    'file',
+    'pattern',
+    'query',
+    'url',
+  ]) {
+    const value = args[name];
+    if (typeof value === 'string') return oneLine(value);
+  }
+  return oneLine(call.args);
+}
+
+/** What a message holds, in one line, for a pointer or an index entry. */
+export function describeMessage(
+  message: Message,
+  callOf: (callId: string) => CallPart | undefined = () => undefined,
+): string {
+  const results = resultsOf(message);
+  if (results.length > 0) {
+    return results
+      .map((result) => {
+        const call = callOf(result.callId);
+        const text = resultText(result);
+        const lines = text === '' ? 0 : text.split('\n').length;
+        const asked = call === undefined ? '' : `(${describeCall(call)})`;
+        const outcome = result.outcome === undefined ? '' : ` ${result.outcome},`;
+        return `${result.tool ?? call?.tool ?? 'tool'}${asked}:${outcome} ${lines} lines`;
+      })
+      .join('; ');
+  }
+  const calls = callsOf(message).map((c) => `${c.tool}(${describeCall(c)})`);
+  return oneLine([textOf(message), ...calls].filter((text) => text !== '').join(' '));
+}

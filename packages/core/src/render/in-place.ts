@@ -1,0 +1,165 @@
+import { isJsonObject, parseJson, type Json, type JsonObject } from '../message/json.ts';
+import {
+  withParts,
+  type CallPart,
+  type ContentPart,
+  type Message,
+  type Part,
+  type ResultPart,
+} from '../message/message.ts';
+import type { Action } from '../plan/precedence.ts';
+import { cutValue, excerpt, partText } from './excerpt.ts';
+import type { ClearRecord, ExternalizeRecord, Hide, Stretch } from '../plan/plan.ts';
+
+/** An action that changes a message and leaves it in its seat, so that calls and results stay together. */
+export type SeatAction = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
+
+/** The message as the plan shows it. Reasoning is left out: it would not be what was signed. */
+export function seated(message: Message, action: SeatAction): Message {
+  const parts = message.parts.flatMap((part, i) => {
+    const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
+    return seatedPart(part, action, kept);
+  });
+  return withParts(message, parts);
+}
+
+function seatedPart(part: Part, action: SeatAction, kept: readonly Stretch[]): readonly Part[] {
+  switch (part.kind) {
+    case 'reasoning':
+      return [];
+    case 'result':
+      return [seatedResult(part, action, kept)];
+    case 'call':
+      return [action.kind === 'externalize' ? shortCall(part, action) : part];
+    case 'text':
+    case 'image':
+    case 'file':
+    case 'opaque':
+      return action.kind === 'clear' ? [part] : [shortContent(part, action, kept)];
+  }
+}
+
+function seatedResult(
+  result: ResultPart,
+  action: SeatAction,
+  kept: readonly Stretch[],
+): ResultPart {
+  switch (action.kind) {
+    case 'clear':
+      return {
+        ...result,
+        content: [{ kind: 'text', text: clearedPlaceholder(result, fieldsOf(action, result)) }],
+      };
+    case 'hide':
+      return { ...result, content: [{ kind: 'text', text: action.replacement }] };
+    case 'externalize':
+      if (isWhole(partText(result), kept)) return result;
+      return {
+        ...result,
+        content: [{ kind: 'text', text: pointer(partText(result), action, kept) }],
+      };
+  }
+}
+
+function shortContent(
+  part: ContentPart,
+  action: Exclude<SeatAction, ClearRecord>,
+  kept: readonly Stretch[],
+): Part {
+  if (action.kind === 'hide') return { kind: 'text', text: action.replacement };
+  if (part.kind === 'text' && isWhole(part.text, kept)) return part;
+  return { kind: 'text', text: pointer(partText(part), action, kept) };
+}
+
+function isWhole(text: string, kept: readonly Stretch[]): boolean {
+  const [first] = kept;
+  return first !== undefined && first[0] <= 0 && first[1] >= text.length;
+}
+
+/** The arguments stay a JSON object that names every field; only long values are cut. */
+function shortCall(call: CallPart, record: ExternalizeRecord): CallPart {
+  if (call.args.length <= record.argsChars) return call;
+  const fields = fieldsOfCall(call);
+  const where = record.unstored === true ? 'recall finds it' : `artifact:${record.artifactId}`;
+  const short: Record<string, Json> = { externalized: where };
+  const room = fairShare(
+    fields.map(({ text }) => text.length),
+    record.argsChars,
+  );
+  for (const { name, value, text } of fields)
+    short[name] = text.length <= room ? value : cutValue(text, room);
+  return { ...call, args: JSON.stringify(short) };
+}
+
+/** An argument of a call, and the text that it is shown as. */
+interface Field {
+  readonly name: string;
+  readonly value: Json;
+  readonly text: string;
+}
+
+const fieldsOfCalls = new WeakMap<CallPart, readonly Field[]>();
+
+/** Arguments are read once: a size that fits is found by trying many. */
+function fieldsOfCall(call: CallPart): readonly Field[] {
+  let fields = fieldsOfCalls.get(call);
+  if (fields === undefined) {
+    const args = parseJson(call.args);
+    fields = Object.entries(isJsonObject(args) ? args : {}).map(([name, value = null]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return { name, value, text };
+    });
+    fieldsOfCalls.set(call, fields);
+  }
+  return fields;
+}
+
+/** The most that each of some lengths may have so that all fit together: what short ones do not need, long ones get. */
+function fairShare(lengths: readonly number[], total: number): number {
+  let left = total;
+  let rest = lengths.length;
+  for (const length of lengths.toSorted((a, b) => a - b)) {
+    if (length * rest > left) return Math.floor(left / rest);
+    left -= length;
+    rest -= 1;
+  }
+  return total;
+}
+
+/** What stands in for content that was moved to an artifact, with the way to read it back. */
+export function pointer(
+  content: string,
+  record: ExternalizeRecord,
+  kept: readonly Stretch[] = [],
+): string {
+  const isStored = record.unstored !== true;
+  const head = isStored
+    ? `[Externalized Content - artifact:${record.artifactId}]`
+    : '[Content Left Out - recall finds it]';
+  const shown = excerpt(content, kept);
+  if (shown !== '') {
+    const all = isStored ? 'read_artifact has all' : 'excerpt of';
+    return `${head} ${all} ${content.length} characters:\n${shown}`;
+  }
+  const lines = [head];
+  if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
+  if (isStored) lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
+  return lines.join('\n');
+}
+
+/** The seed's minimal placeholder: tool, outcome, key data. */
+export function clearedPlaceholder(result: ResultPart, fields: JsonObject): string {
+  const head = `[${result.tool ?? 'tool'}: ${result.outcome ?? 'done'}, result cleared]`;
+  return Object.keys(fields).length === 0 ? head : `${head}\nKey data: ${JSON.stringify(fields)}`;
+}
+
+function fieldsOf(record: ClearRecord, result: ResultPart): JsonObject {
+  const fields = record.preserved[result.callId];
+  return isJsonObject(fields) ? fields : {};
+}
+
+/** True for a record that leaves its messages in their seats. */
+export function isSeatAction(action: Action): action is SeatAction {
+  if (action.kind === 'externalize') return action.span.ids.length === 1;
+  return action.kind === 'clear' || action.kind === 'hide';
+}

@@ -1,0 +1,42 @@
+import { startsTurn, type ArtifactId, type Message, type MessageId } from '../message/message.ts';
+
+/** Where a message of the prompt comes from. */
+export type Source =
+  /** Exactly as it came in. */
+  | { readonly kind: 'kept'; readonly id: MessageId }
+  /** In its seat, but changed by the plan or to be valid. */
+  | {
+      readonly kind: 'changed';
+      readonly id: MessageId;
+      readonly by: 'externalize' | 'clear' | 'hide' | 'stray' | 'unsigned';
+    }
+  /** Stands for the messages of a record. */
+  | { readonly kind: 'record'; readonly record: number }
+  /** Holds the place of a result that never came. */
+  | { readonly kind: 'no-result'; readonly callId: string }
+  /** An artifact that was read back for this prompt alone. */
+  | { readonly kind: 'rehydrated'; readonly artifactId: ArtifactId }
+  /** Recalled from what was compacted, for this prompt alone. */
+  | { readonly kind: 'recalled'; readonly id: MessageId }
+  /** Added so that the roles are in an order that the provider takes. */
+  | { readonly kind: 'bridge' };
+
+export interface PromptMessage {
+  readonly message: Message;
+  readonly source: Source;
+}
+
+/** What the model reads. */
+export interface Prompt {
+  readonly messages: readonly PromptMessage[];
+  /** What the messages cost, by the counter that the plan was made with. */
+  readonly tokens: number;
+  /** Positions in `messages` behind which a provider may cache. */
+  readonly cachePoints: readonly number[];
+}
+
+/** True where a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
+export function beginsTurn({ message, source }: PromptMessage): boolean {
+  const inSeat = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
+  return inSeat && startsTurn(message);
+}

@@ -1,0 +1,34 @@
+import { textMessage, type Message } from '../message/message.ts';
+import type { ExternalizeRecord, RenderStyle, SummarizeRecord } from '../plan/plan.ts';
+import { pointer } from './in-place.ts';
+
+/** Stands before a summary's shadow, so that user and assistant alternate (D9). */
+const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
+
+/** The messages that stand for a summarised span; none where there was no room for any of it. */
+export function summaryMessages(
+  record: Pick<SummarizeRecord, 'summary' | 'text'>,
+  style: RenderStyle,
+): readonly Message[] {
+  if (record.text === '') return [];
+  const prefix = style.summaryPrefix
+    .replaceAll('{first}', String(record.summary.firstTurn))
+    .replaceAll('{last}', String(record.summary.lastTurn))
+    .replaceAll('{round}', String(record.summary.round));
+  const text = `${prefix}\n${record.text}`;
+  const synthetic = { synthetic: true };
+  switch (style.summaryRole) {
+    case 'assistant':
+    case 'user':
+      return [textMessage(style.summaryRole, text, synthetic)];
+    case 'pair':
+      return [textMessage('user', SHADOW, synthetic), textMessage('assistant', text, synthetic)];
+  }
+}
+
+/** The message that stands for a span of several messages moved to one artifact. */
+export function pointerMessage(record: ExternalizeRecord): Message {
+  return textMessage('assistant', pointer('', record), {
+    synthetic: true,
+  });
+}

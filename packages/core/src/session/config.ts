@@ -1,0 +1,118 @@
+import type { BobbinOptions } from './bobbin.ts';
+import { systemClock } from './clock.ts';
+import type { HandleSetting } from './session-config.ts';
+import { memoryArtifacts } from './memory-artifacts.ts';
+import { memoryStore } from './memory-store.ts';
+import { checkOptions } from './options.ts';
+import { PLAIN } from './plain-codec.ts';
+import { kind } from '../check/shape.ts';
+import { policyKind, type Policy } from '../compact/policy.ts';
+import type { Codec, Summarizer } from '../ports.ts';
+import { PRESETS, type PresetName } from '../presets/presets.ts';
+import type { CacheLimits } from '../render/cache-points.ts';
+import { STRICT_RULES } from '../render/rules.ts';
+import { extracting } from '../extract/extract-summarizer.ts';
+import { trustedSummarizer } from '../verify/trusted.ts';
+import { isJsonObject } from '../message/json.ts';
+import { budget } from '../tokens/budget.ts';
+import { estimator, startCalibration } from '../tokens/calibration.ts';
+import { isKnownModel, modelFacts, type CacheFacts } from '../tokens/models.ts';
+
+/**
+ * All that a compaction needs, from what a host says and the defaults for the rest.
+ *
+ * @throws TypeError or RangeError, one line, where an option is not of its kind.
+ */
+export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
+  checkOptions(options);
+  const facts = modelFacts(options.model, options.models);
+  const { counter } = options;
+  const policy = policyOf(options.preset);
+  const { cache } = facts;
+  const assumption = assumptionOf(options, facts.windowTokens);
+  const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
+  return {
+    policy: cache === undefined ? policy : priced(policy, cache),
+    budget: budget({ windowTokens: options.window ?? facts.windowTokens, ...options.budget }),
+    counter: counter ?? estimator(facts.provider),
+    calibration:
+      counter === undefined ? startCalibration(options.model) : { factor: 1, samples: 0 },
+    rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
+    tools: options.tools ?? {},
+    summarizer: summarizerOf(options, policy),
+    fallback: extracting(options.redact),
+    ...(options.redact === undefined ? {} : { redact: options.redact }),
+    ...(options.summaryDeadlineMs === undefined
+      ? {}
+      : { summaryDeadlineMs: options.summaryDeadlineMs }),
+    store: options.store ?? memoryStore(),
+    artifacts: options.artifacts ?? memoryArtifacts(),
+    clock: options.clock ?? systemClock,
+    rehydration: options.rehydration ?? {},
+    ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
+    ...(options.access === undefined
+      ? {}
+      : { requester: { ...options.access, tenant: options.tenant ?? 'default' } }),
+    codec: options.codec ?? (PLAIN as Codec<unknown> as Codec<Wire>),
+    hooks: options,
+    ...(assumption === undefined ? {} : { assumption }),
+    ...(cacheLimits === undefined ? {} : { cacheLimits }),
+  };
+}
+
+/** A window that is too large for a model lets its provider refuse the prompt: a guess must not pass for knowledge. */
+function assumptionOf<Wire>(
+  { model, models, window, budget: said }: BobbinOptions<Wire>,
+  windowTokens: number,
+): string | undefined {
+  if (model === undefined || isKnownModel(model, models)) return undefined;
+  if (window !== undefined || said?.windowTokens !== undefined) return undefined;
+  return `nothing is known of the model ${JSON.stringify(model)}: a window of ${windowTokens} tokens is assumed; say yours with window`;
+}
+
+const aPolicy = kind('a policy or the name of a preset', isJsonObject);
+
+/** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
+export function policyOf(
+  preset: PresetName | Policy = 'ladder',
+  option: string = 'preset',
+): Policy {
+  const given: unknown = preset;
+  if (typeof given === 'function')
+    throw new TypeError(
+      `${option}: ${given.name} is a function that makes a policy: call it, as in ${option}: ${given.name}()`,
+    );
+  if (typeof preset !== 'string') {
+    aPolicy(preset, option);
+    policyKind(preset, option);
+    return preset;
+  }
+  if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];
+  throw new RangeError(
+    `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
+  );
+}
+
+function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {
+  const { summarizer, summaryCache, redact } = options;
+  if (summarizer === undefined) return extracting(redact);
+  return trustedSummarizer(summarizer, {
+    policy: policy.name,
+    ...(summaryCache === undefined ? {} : { cache: summaryCache }),
+    ...(redact === undefined ? {} : { redact }),
+  });
+}
+
+/** One marker is left to the host, for its system prompt and tools. */
+function limitsOf({ markers, minimumTokens }: CacheFacts): CacheLimits {
+  return { markers: Math.max(0, markers - 1), minimumTokens };
+}
+
+/** A policy that weighs rewrites with the model's own prices. */
+function priced(policy: Policy, { writePrice, readPrice, ttlMs }: CacheFacts): Policy {
+  if (policy.economics === undefined) return policy;
+  return {
+    ...policy,
+    economics: { ...policy.economics, prices: { write: writePrice, read: readPrice, ttlMs } },
+  };
+}

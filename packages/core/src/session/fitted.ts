@@ -1,0 +1,44 @@
+import type { CompactionEvent } from '../events.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Codec } from '../ports.ts';
+import type { Prompt } from '../render/prompt.ts';
+
+/** A prompt in the host's own format, with what led to it. */
+export interface Fitted<Wire> {
+  /** What to send. Encoded when it is first read. */
+  readonly messages: readonly Wire[];
+  /** The same in Bobbin's own format. Its tokens count all of it, what was recalled for this turn included. */
+  readonly prompt: Prompt;
+  readonly plan: Plan;
+  /** The version of the plan: with it the same prompt can be rendered again. */
+  readonly version: number;
+  readonly compacted: boolean;
+  /**
+   * True where the messages, without what was recalled, cost no more than `limitTokens`. False only where pins alone
+   * exceed it, or where the reserves leave no room; `events` then says by how much, and what the window is less.
+   */
+  readonly fits: boolean;
+  /**
+   * What the messages may cost: the window less all parts of the budget. What was recalled is paid from a part of its own,
+   * so that a prompt which fits has at most `limitTokens` + `budget.rehydrationTokens`, and always fits the window.
+   */
+  readonly limitTokens: number;
+  readonly events: readonly CompactionEvent[];
+  /** What the host should send next, where the policy asks for it after a compaction. */
+  readonly continueWith?: string;
+}
+
+/** A fitted prompt whose messages are encoded when a host asks for them: a check alone costs no pass over the prompt. */
+export function encodedBy<Wire>(
+  codec: Codec<Wire>,
+  rest: Omit<Fitted<Wire>, 'messages'>,
+): Fitted<Wire> {
+  let encoded: readonly Wire[] | undefined;
+  return {
+    ...rest,
+    get messages() {
+      encoded ??= codec.encode(rest.prompt.messages.map(({ message }) => message));
+      return encoded;
+    },
+  };
+}

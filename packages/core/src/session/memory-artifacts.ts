@@ -1,0 +1,61 @@
+import type { ArtifactMetadata, ArtifactStore, Requester, Sensitivity } from '../ports.ts';
+import { artifactId } from '../message/artifact-content.ts';
+import type { ArtifactId } from '../message/message.ts';
+import { assertName } from './thread-name.ts';
+
+/** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
+export function memoryArtifacts(): ArtifactStore {
+  const artifacts = new Map<string, { bytes: Uint8Array; claims: readonly ArtifactMetadata[] }>();
+  const find = (id: ArtifactId, requester: Requester) => {
+    const found = artifacts.get(nameOf(requester.tenant, id));
+    const metadata = found?.claims.find((claim) => mayRead(claim, requester));
+    return found === undefined || metadata === undefined
+      ? undefined
+      : { bytes: found.bytes, metadata };
+  };
+  return {
+    async put(content, metadata) {
+      assertSensitivity(metadata);
+      const id = artifactId(content);
+      const name = nameOf(metadata.tenant, id);
+      const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+      const others = artifacts.get(name)?.claims.filter(({ thread }) => thread !== metadata.thread);
+      artifacts.set(name, { bytes, claims: [metadata, ...(others ?? [])] });
+      return id;
+    },
+    metadata: async (id, requester) => find(id, requester)?.metadata,
+    async get(id, requester) {
+      const found = find(id, requester);
+      return found === undefined ? undefined : new TextDecoder().decode(found.bytes);
+    },
+    bytes: async (id, requester) => find(id, requester)?.bytes,
+  };
+}
+
+function nameOf(tenant: string, id: ArtifactId): string {
+  assertName(tenant);
+  return `${tenant}\n${id}`;
+}
+
+const LEVELS: readonly Sensitivity[] = ['public', 'internal', 'confidential', 'restricted'];
+
+/**
+ * To be asked before anything is kept: content of a level that nobody knows could be kept from nobody.
+ * @throws RangeError where the sensitivity is none of the levels.
+ */
+export function assertSensitivity({ sensitivity }: ArtifactMetadata): void {
+  if (!LEVELS.includes(sensitivity))
+    throw new RangeError(
+      `the sensitivity of an artifact is public, internal, confidential or restricted, not ${JSON.stringify(sensitivity) ?? 'missing'}`,
+    );
+}
+
+/** True where one who asks is of the artifact's tenant, is cleared for it and has a permission that it needs. */
+export function mayRead(metadata: ArtifactMetadata, requester: Requester): boolean {
+  const { tenant, permissions, clearance = 'restricted' } = requester;
+  if (metadata.tenant !== tenant) return false;
+  const level = LEVELS.indexOf(metadata.sensitivity);
+  if (level < 0 || level > LEVELS.indexOf(clearance)) return false;
+  const needed = metadata.permissions;
+  return needed === undefined || needed.some((name) => permissions?.includes(name) ?? false);
+}

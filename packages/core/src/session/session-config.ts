@@ -1,0 +1,50 @@
+import type { Setting } from '../compact/compact.ts';
+import type { CompactionEvent } from '../events.ts';
+import type { Policy } from '../compact/policy.ts';
+import type { Codec, Embedder, Requester, Store } from '../ports.ts';
+import type { RehydrationLimits } from '../recall/rehydrate.ts';
+import type { Budget } from '../tokens/budget.ts';
+import type { Calibration } from '../tokens/calibration.ts';
+
+/** Nobody waits for a hook, and one that throws or rejects has failed for its host only. */
+export interface CompactionHooks {
+  onEvent?(event: CompactionEvent): unknown;
+  onBeforeCompaction?(size: { readonly beforeTokens: number }): unknown;
+  onAfterCompaction?(size: {
+    readonly beforeTokens: number;
+    readonly afterTokens: number;
+    readonly compactedTokens: number;
+  }): unknown;
+}
+
+/** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
+export interface HandleSetting<Wire> extends Setting {
+  readonly store: Store;
+  readonly codec: Codec<Wire>;
+  readonly calibration: Calibration;
+  readonly rehydration: Partial<RehydrationLimits>;
+  readonly embedder?: Embedder;
+  readonly requester?: Requester;
+  readonly hooks: CompactionHooks;
+  /** What was taken for granted because the host did not say it: its first prompt tells. */
+  readonly assumption?: string;
+}
+
+export interface CompactOptions {
+  readonly instructions?: string;
+  readonly signal?: AbortSignal;
+  /** What has changed of the budget, from now on: a host may know its system prompt and tools only when it asks. */
+  readonly budget?: Partial<Budget>;
+}
+
+/** What a host may change while a thread is open. */
+export interface Tuning {
+  readonly policy?: Policy;
+  readonly budget?: Partial<Budget>;
+}
+
+/** What a provider said when it refused a prompt as too long. */
+export interface Refusal {
+  readonly requestTokens?: number;
+  readonly limitTokens?: number;
+}

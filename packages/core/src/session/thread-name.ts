@@ -1,0 +1,35 @@
+import type { ThreadKey } from '../ports.ts';
+import type { ThreadId } from '../message/message.ts';
+
+/**
+ * Tenants and threads may have any name that every store can tell from any other: half a surrogate pair becomes the
+ * same character as any other half in UTF-8, and PostgreSQL keeps no NUL.
+ */
+export function assertName(name: string): void {
+  if (!name.isWellFormed() || name.includes('\0'))
+    throw new RangeError(
+      `${JSON.stringify(name)} cannot name a tenant or a thread: half a surrogate pair and NUL are no text`,
+    );
+}
+
+/** @throws RangeError where the tenant or the thread has no name that a store can keep. */
+export function assertKey({ tenant, thread }: ThreadKey): void {
+  assertName(tenant);
+  assertName(thread);
+}
+
+/**
+ * The key that a host means. A store keeps any name; an empty one at a door is a slip by which strangers would meet.
+ *
+ * @throws RangeError where the tenant or the thread is no name, or an empty one.
+ */
+export function keyNamed(tenant: string, thread: string): ThreadKey {
+  for (const [what, name] of Object.entries({ tenant, thread }))
+    if (typeof name !== 'string' || name === '')
+      throw new RangeError(
+        `the name of a ${what} must be a string that is not empty, not ${JSON.stringify(name)}`,
+      );
+  const key = { tenant, thread: thread as ThreadId };
+  assertKey(key);
+  return key;
+}

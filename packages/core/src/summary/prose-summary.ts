@@ -1,0 +1,13 @@
+import type { SummaryRequest } from '../ports.ts';
+import { EMPTY_SUMMARY, type Summary } from '../plan/summary.ts';
+
+/** Turns free text into a summary that has an account and nothing else; verification adds the rest. */
+export function proseSummary(prose: string, { nodes, previous, round }: SummaryRequest): Summary {
+  return {
+    ...EMPTY_SUMMARY,
+    round,
+    firstTurn: previous?.firstTurn ?? nodes[0]?.turn ?? 0,
+    lastTurn: nodes.at(-1)?.turn ?? previous?.lastTurn ?? 0,
+    prose: prose.trim(),
+  };
+}

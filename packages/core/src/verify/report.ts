@@ -1,0 +1,31 @@
+import type { Usage } from '../message/message.ts';
+import type { Contradiction } from './contradiction.ts';
+import type { Superseded } from '../extract/facts/supersede.ts';
+
+/** What a summary lacked and was given. */
+export interface Addition {
+  readonly kind: 'task' | 'fact' | 'decision' | 'item' | 'artifact' | 'outcome' | 'file' | 'note';
+  readonly text: string;
+}
+
+/** What happened while a summary was made, and what it cost. */
+export type SummaryReport =
+  /** A model was asked, with what it was paid. */
+  | {
+      readonly kind: 'called';
+      readonly model: string;
+      readonly usage: Usage;
+      readonly attempts: number;
+      readonly durationMs: number;
+    }
+  | { readonly kind: 'retried'; readonly reason: string; readonly waitMs: number }
+  /** The history did not fit the summarizer's own window: the oldest messages were left out of its call. */
+  | { readonly kind: 'left-out'; readonly messages: number }
+  /** The beginning of the split turn was not summarised: the extract tells it. */
+  | { readonly kind: 'split-turn-failed'; readonly reason: string }
+  /** The cache, or an equal request that was under way, had the summary. */
+  | { readonly kind: 'cached'; readonly key: string }
+  /** What was missing: how much, and the first of it. */
+  | { readonly kind: 'added'; readonly count: number; readonly first: readonly Addition[] }
+  | { readonly kind: 'contradicted'; readonly contradictions: readonly Contradiction[] }
+  | { readonly kind: 'superseded'; readonly facts: readonly Superseded[] };

@@ -1,0 +1,24 @@
+import type { Summarizer, SummaryRequest } from '../ports.ts';
+import { estimator } from '../tokens/calibration.ts';
+import { renderSummary } from '../summary/render.ts';
+import { cleanExtract, extractSummarizer } from '../extract/extract-summarizer.ts';
+
+/** Asks only for what can become shorter; the extract, which then cannot either, stands in. */
+export function sparing(summarizer: Summarizer): Summarizer {
+  return {
+    id: summarizer.id,
+    summarize: (request) =>
+      (canShorten(request) ? summarizer : extractSummarizer).summarize(request),
+  };
+}
+
+/** From here on a summary is always shorter than what it stands for. */
+const MUCH_TOKENS = 2_000;
+
+/** Whether a summary can take less than its messages: each is made to hold what the extract does, so the extract tells. */
+function canShorten({ counter = estimator(), ...request }: SummaryRequest): boolean {
+  const { nodes, previous, redact } = request;
+  const before = previous === null ? 0 : counter.text(renderSummary(previous));
+  const said = nodes.reduce((sum, { message }) => sum + counter.message(message), before);
+  return said > MUCH_TOKENS || counter.text(renderSummary(cleanExtract(request, redact))) < said;
+}
