@@ -89,7 +89,7 @@ import { count } from '@bobbin/models';`;
 
 test('tests import their package, what it may import, and testing', () => {
   const text = `import { fit } from '@bobbin/core';
-import { expectLawful } from '@bobbin/testing';
+import { expectValid } from '@bobbin/testing';
 import { count } from '@bobbin/models';`;
   assert.deepEqual(check('packages/core/test/fit.test.ts', text), [
     '3: tests of core may import core, testing, not models',

@@ -1,7 +1,7 @@
 import { textOf, type Message } from '@bobbin/core';
 import { eachRow, FEATURES } from '../../packages/core/src/extract/anchors/features.ts';
 import { scan, VOICE } from '../../packages/core/src/extract/anchors/scan.ts';
-import { Survey } from '../../packages/core/src/extract/anchors/statistics.ts';
+import { AnchorStatistics } from '../../packages/core/src/extract/anchors/statistics.ts';
 import type { Recorded } from './recorded.ts';
 
 /** One moment of one conversation: what was known of every anchor then, and which of them the agent named later. */
@@ -44,7 +44,7 @@ function* casesBetween(
   { from, to, compacted }: Stretch,
   sizes: readonly number[],
 ): Iterable<Case> {
-  const survey = new Survey();
+  const survey = new AnchorStatistics();
   let turn = 0;
   let at = from;
   for (const cut of cutsBetween(messages, { from, to, compacted }, sizes)) {
@@ -84,7 +84,7 @@ function cutsBetween(
 }
 
 /** The anchors that the agent named before any later message told it again. */
-function neededLater(survey: Survey, later: readonly Message[]): ReadonlySet<number> {
+function neededLater(survey: AnchorStatistics, later: readonly Message[]): ReadonlySet<number> {
   const told = new Set<string>();
   const needed = new Set<number>();
   for (const message of later) {

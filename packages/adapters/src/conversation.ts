@@ -5,7 +5,7 @@ import type {
   Message,
   MessageId,
   Prompt,
-  ThreadHandle,
+  Session,
   Usage,
 } from '@bobbin/core';
 import {
@@ -68,7 +68,7 @@ const MOST_GIVEN = 4;
  * is ever taken for something that was said. The codec gives one message for each of the host's.
  */
 export class Conversation<Wire extends object> {
-  readonly handle: ThreadHandle<Wire>;
+  readonly handle: Session<Wire>;
   readonly #format: HostFormat<Wire>;
   /** The host's own objects for the messages of the path, to recognise them without looking into them. */
   #seen: readonly (Wire | undefined)[] = [];
@@ -78,13 +78,13 @@ export class Conversation<Wire extends object> {
   #reported: Usage | undefined;
   #beside: readonly object[] = [];
 
-  constructor(handle: ThreadHandle<Wire>, format: HostFormat<Wire>) {
+  constructor(handle: Session<Wire>, format: HostFormat<Wire>) {
     this.handle = handle;
     this.#format = format;
   }
 
   /** The conversation on a handle whose path is the beginning of this one's: the host goes on from the same prompts. */
-  turned(handle: ThreadHandle<Wire>): Conversation<Wire> {
+  turned(handle: Session<Wire>): Conversation<Wire> {
     const turned = new Conversation(handle, this.#format);
     const shared = (given: Given<Wire>): Given<Wire> =>
       given.at !== undefined && given.at > handle.length ? { ...given, at: undefined } : given;

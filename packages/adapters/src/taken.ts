@@ -1,4 +1,4 @@
-import type { CompactOptions, Fitted, MessageId, ThreadHandle, Usage } from '@bobbin/core';
+import type { CompactOptions, Fitted, MessageId, Session, Usage } from '@bobbin/core';
 import type { ContextLimit } from '@bobbin/core/internal';
 import type { Conversation } from './conversation.ts';
 import type { Conversations } from './conversations.ts';
@@ -18,7 +18,7 @@ export class Taken<Wire extends object> {
     this.#head = conversation.handle.head;
   }
 
-  get handle(): ThreadHandle<Wire> {
+  get handle(): Session<Wire> {
     return this.#conversation.handle;
   }
 

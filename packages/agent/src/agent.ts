@@ -20,7 +20,7 @@ import type { Answer, Permissions } from './permissions.ts';
 import { reasonOf } from './provider-error.ts';
 import { Questions } from './questions.ts';
 import type { Said } from './said.ts';
-import { Session, type SessionSetting } from './session.ts';
+import { AgentSession, type SessionSetting } from './session.ts';
 import { projectName } from './session-id.ts';
 import { SessionLock } from './session-lock.ts';
 import type { Settings } from './settings.ts';
@@ -48,7 +48,7 @@ export class Agent {
   readonly #questions = new Questions((event) => this.emit(event));
   readonly #compacting = new Compacting(this, () => this.#dispatch({ kind: 'compaction-began' }));
   #machine: Machine;
-  #session: Session;
+  #session: AgentSession;
   #step: Step;
   #lock: SessionLock | undefined;
   #effects: Promise<void> = Promise.resolve();
@@ -60,7 +60,7 @@ export class Agent {
     this.options = options;
     this.#machine = machine;
     // Both are set before the constructor's caller hands the agent out.
-    this.#session = undefined as unknown as Session;
+    this.#session = undefined as unknown as AgentSession;
     this.#step = undefined as unknown as Step;
   }
 
@@ -81,7 +81,7 @@ export class Agent {
     return () => this.#listeners.delete(listener);
   }
 
-  get session(): Session {
+  get session(): AgentSession {
     return this.#session;
   }
 
@@ -227,7 +227,7 @@ export class Agent {
     const { folders, interactive } = this.options;
     const lock = this.#lockOf(id, folders);
     try {
-      this.#session = await Session.open(id, this.#settingFor(model, machine));
+      this.#session = await AgentSession.open(id, this.#settingFor(model, machine));
     } catch (error) {
       if (lock !== this.#lock) lock?.release();
       throw error;

@@ -2,7 +2,7 @@ import type { Prompt } from '@bobbin/core';
 import { currentSummary } from '@bobbin/core/internal';
 import { percentText, tokensText } from './figures.ts';
 import { readInstructions } from './instructions.ts';
-import type { Session } from './session.ts';
+import type { AgentSession } from './session.ts';
 
 /** What the window holds, by kind, in tokens. */
 export interface ContextPicture {
@@ -18,7 +18,7 @@ export interface ContextPicture {
   readonly cachePoints: readonly number[];
 }
 
-export async function contextPicture(session: Session): Promise<ContextPicture> {
+export async function contextPicture(session: AgentSession): Promise<ContextPicture> {
   const { handle, windowTokens, toolTokens, systemTokens } = session;
   const { counter } = handle;
   const prompt = await session.present();
@@ -44,7 +44,7 @@ export async function contextPicture(session: Session): Promise<ContextPicture> 
 }
 
 function shares(
-  { handle }: Session,
+  { handle }: AgentSession,
   prompt: Prompt,
 ): { pins: number; summaries: number; recent: number } {
   const pinned = new Set<string>(handle.plan.pins);
@@ -69,7 +69,7 @@ const KINDS = [
 ] as const;
 
 /** The picture in characters, for any terminal. */
-export function drawContext(picture: ContextPicture, session: Session): string {
+export function drawContext(picture: ContextPicture, session: AgentSession): string {
   const { windowTokens } = picture;
   const cells = KINDS.map(([kind, , sign]) => ({
     sign,

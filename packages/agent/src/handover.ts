@@ -12,7 +12,7 @@ import {
   type ThreadKey,
   wordsOf,
 } from '@bobbin/core/internal';
-import type { Session } from './session.ts';
+import type { AgentSession } from './session.ts';
 
 const SUMMARY_TOKENS = 2_000;
 const MOST_QUOTED = 3;
@@ -23,7 +23,7 @@ const LONGEST_QUOTE = 1_500;
  * word. The engine's summarizer makes it; where a model fails, the extract does.
  */
 export async function pulledOut(
-  session: Session,
+  session: AgentSession,
   key: ThreadKey,
   goal: string,
   signal: AbortSignal,

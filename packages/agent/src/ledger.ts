@@ -1,7 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import { modelFacts, usageTokens } from '@bobbin/core/internal';
 import { modelSettings } from './models.ts';
-import type { Session } from './session.ts';
+import type { AgentSession } from './session.ts';
 import type { Settings } from './settings.ts';
 import { addUsage, cacheShare, NO_USAGE } from './usage.ts';
 
@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /** Whatever was asked for was paid: forks that were left count too. */
-export async function ledgerOf({ store, key, setting }: Session): Promise<Ledger> {
+export async function ledgerOf({ store, key, setting }: AgentSession): Promise<Ledger> {
   const answers: Entry[] = [];
   for await (const nodes of store.nodes(key))
     for (const { message } of nodes) {

@@ -3,7 +3,7 @@ import { aiSdk } from '@bobbin/codecs/ai-sdk';
 import type { LivePrompt } from '@bobbin/models';
 import type { ModelMessage } from 'ai';
 import { markedMessages, systemMessage, toolSet, type Request } from './loop.ts';
-import type { Session } from './session.ts';
+import type { AgentSession } from './session.ts';
 
 /** The request that was sent last, and where the thread stood then. */
 export interface Sent {
@@ -13,7 +13,7 @@ export interface Sent {
   readonly version: number;
 }
 
-export function sentFor({ handle }: Session, request: Request): Sent {
+export function sentFor({ handle }: AgentSession, request: Request): Sent {
   const { head, length, version } = handle;
   return { request, head, length, version };
 }
@@ -24,7 +24,7 @@ export function sentFor({ handle }: Session, request: Request): Sent {
  */
 export async function livePrompt(
   { request, head, length, version }: Sent,
-  session: Session,
+  session: AgentSession,
 ): Promise<LivePrompt | undefined> {
   const { handle, model, contextTokens } = session;
   const goesOn = handle.version === version && handle.at(length - 1)?.id === head;

@@ -1,10 +1,10 @@
-import { createBobbin, type Counter, type ThreadHandle } from '@bobbin/core';
+import { createBobbin, type Counter, type Session } from '@bobbin/core';
 import {
   budget,
   estimator,
   messageLimit,
   scaled,
-  sparing,
+  skipIfNotShorter,
   startCalibration,
   type ThreadKey,
 } from '@bobbin/core/internal';
@@ -17,7 +17,7 @@ import { toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 
 /** A handle with the figures of its budget. */
 export interface OpenedThread {
-  readonly handle: ThreadHandle<AiSdkMessage>;
+  readonly handle: Session<AiSdkMessage>;
   /** What messages may take, and what the system prompt and the tools do. */
   readonly limitTokens: number;
   readonly systemTokens: number;
@@ -53,7 +53,7 @@ export async function openThread(
     tools: toolPolicies(tools),
     tenant: key.tenant,
     clock,
-    summarizer: sparing(
+    summarizer: skipIfNotShorter(
       sessionSummarizer({
         ...(summaryModel === undefined ? {} : { model: summaryModel }),
         manner: mannerOf(policy.name),

@@ -11,7 +11,7 @@ import type {
   Refusal,
   Store,
   Summarizer,
-  ThreadHandle,
+  Session,
   ThreadId,
 } from '@bobbin/core';
 import {
@@ -63,7 +63,7 @@ export interface SessionSetting {
 }
 
 /** A thread with its store, the model that reads it and the tools that work for it. It holds no compaction logic: the engine does. */
-export class Session {
+export class AgentSession {
   readonly key: ThreadKey;
   readonly tools: Toolbox;
   #setting: SessionSetting;
@@ -96,7 +96,7 @@ export class Session {
     this.#tokenizer = loadedBehind(setting.model);
   }
 
-  static async open(id: string, given: SessionSetting): Promise<Session> {
+  static async open(id: string, given: SessionSetting): Promise<AgentSession> {
     const { folders } = given;
     const reports: SummaryReport[] = [];
     const onSummaryReport = (report: SummaryReport): void => {
@@ -108,7 +108,7 @@ export class Session {
     const tools = toolbox(folders.project);
     const system = systemPrompt(folders.project, readInstructions(folders));
     const opened = await openThread(key, tools, setting, system, setting.model.windowTokens);
-    const session = new Session(key, tools, setting, system, opened, reports);
+    const session = new AgentSession(key, tools, setting, system, opened, reports);
     await session.#settleCalls();
     return session;
   }
@@ -149,7 +149,7 @@ export class Session {
     return this.#windowTokens;
   }
 
-  get handle(): ThreadHandle<AiSdkMessage> {
+  get handle(): Session<AiSdkMessage> {
     return this.#opened.handle;
   }
 
@@ -196,7 +196,8 @@ export class Session {
     await this.#countExactly();
     const { folders, automatic } = this.#setting;
     const system = systemPrompt(folders.project, readInstructions(folders));
-    if (system !== this.#system || automatic !== compaction) await this.#retune(system, compaction);
+    if (system !== this.#system || automatic !== compaction)
+      await this.#reconfigure(system, compaction);
     return this.#booked(this.handle.prompt({ signal }));
   }
 
@@ -208,11 +209,13 @@ export class Session {
     const quarter = Math.floor((handle.pressure * limitTokens) / 4);
     const keepRecentTokens = Math.min(settings.compaction.keepRecentTokens, Math.max(1, quarter));
     const policy = policyOf({ ...settings.compaction, keepRecentTokens }, this.#windowTokens, true);
-    await handle.retune({ policy });
+    await handle.reconfigure({ policy });
     try {
       return await this.#booked(handle.compact(options));
     } finally {
-      await handle.retune({ policy: policyOf(settings.compaction, this.#windowTokens, automatic) });
+      await handle.reconfigure({
+        policy: policyOf(settings.compaction, this.#windowTokens, automatic),
+      });
     }
   }
 
@@ -251,12 +254,12 @@ export class Session {
     this.#opened = await openThread(key, tools, this.#setting, this.#system, windowTokens, exact);
   }
 
-  async #retune(system: string, automatic: boolean): Promise<void> {
+  async #reconfigure(system: string, automatic: boolean): Promise<void> {
     const { handle, toolTokens } = this.#opened;
     const { compaction } = this.#setting.settings;
     const systemTokens = handle.counter.text(system);
     const whole = budget({ ...budgetOf(compaction, this.#windowTokens), systemTokens, toolTokens });
-    await handle.retune({
+    await handle.reconfigure({
       budget: whole,
       policy: policyOf(compaction, this.#windowTokens, automatic),
     });
@@ -332,7 +335,7 @@ export class Session {
   /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */
   async refused(refusal: Refusal, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     this.#windowTokens = Math.min(this.#windowTokens, refusal.limitTokens ?? this.#windowTokens);
-    await this.#retune(this.#system, this.#setting.automatic);
+    await this.#reconfigure(this.#system, this.#setting.automatic);
     return this.#booked(this.handle.refused(refusal, { signal }));
   }
 

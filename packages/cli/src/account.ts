@@ -13,7 +13,7 @@ import {
   actions,
   emptyPlan,
   render,
-  seated,
+  inPlace,
   Thread,
   windowOf,
   type Action,
@@ -100,7 +100,7 @@ function plannedIn(message: Message, action: Action | undefined): Message | unde
   if (action === undefined) return message;
   if (action.kind === 'summarize' || action.kind === 'drop') return undefined;
   if (action.kind === 'externalize' && action.span.ids.length > 1) return undefined;
-  return seated(message, action);
+  return inPlace(message, action);
 }
 
 function isSigned(part: Part): boolean {

@@ -144,12 +144,12 @@ function forecast(
   { fitted }: Wound,
 ): readonly string[] {
   const { policy, counter, budget } = winding;
-  const unwound = unwoundAccount(messages, codec.rules ?? STRICT_RULES, counter);
+  const withoutRecords = unwoundAccount(messages, codec.rules ?? STRICT_RULES, counter);
   const before = ['now', sharesOf(messages, counter)] as const;
   const after = ['after', promptShares(fitted, counter)] as const;
   const why = fitted.compacted
-    ? [compactingBecause(fitted, unwound)]
-    : resting(winding, fitted, unwound);
+    ? [compactingBecause(fitted, withoutRecords)]
+    : resting(winding, fitted, withoutRecords);
   return [
     heading(screen, `What the preset ${policy.name} would do`),
     ...why.flatMap((text) => hanging('  ', text, screen.width)),
@@ -162,10 +162,10 @@ function forecast(
 function resting(
   { budget }: Winding,
   fitted: Fitted<unknown>,
-  unwound: Account,
+  withoutRecords: Account,
 ): readonly string[] {
   const limits = `the soft limit is ${grouped(softLimit(budget))}, the limit ${grouped(messageLimit(budget))}.`;
-  return [`Nothing: ${grouped(unwound.said)} tokens, ${limits}`, ...whyOf(fitted)];
+  return [`Nothing: ${grouped(withoutRecords.said)} tokens, ${limits}`, ...whyOf(fitted)];
 }
 
 function whyOf({ events }: Fitted<unknown>): readonly string[] {
@@ -175,12 +175,14 @@ function whyOf({ events }: Fitted<unknown>): readonly string[] {
 }
 
 /** The reason counts what would be sent: where that is not what was said, the difference is told. */
-function compactingBecause(fitted: Fitted<unknown>, unwound: Account): string {
-  const differences = causeTexts(unwound).map(([tokens, text]) => `${signed(tokens)} ${text}`);
+function compactingBecause(fitted: Fitted<unknown>, withoutRecords: Account): string {
+  const differences = causeTexts(withoutRecords).map(
+    ([tokens, text]) => `${signed(tokens)} ${text}`,
+  );
   const counting =
     differences.length === 0
       ? ''
-      : ` (${grouped(unwound.said)} were said, ${differences.join(', ')})`;
+      : ` (${grouped(withoutRecords.said)} were said, ${differences.join(', ')})`;
   return `Compact, because ${whyOf(fitted).join('; ')}${counting}`;
 }
 

@@ -39,11 +39,11 @@ test('every token of a prompt is accounted for, whatever was said, by every pres
     const account = accountOf(messages, fitted, counter);
     assert.equal(balance(account), fitted.prompt.tokens, `seed ${seed}, ${preset}`);
     for (const cause of account.causes.keys()) causes.add(cause);
-    const unwound = unwoundAccount(messages, rules, counter);
+    const withoutRecords = unwoundAccount(messages, rules, counter);
     const clock = { now: () => 0 };
     const whole = await createBobbin({ counter, rules, clock, window: 10_000_000 }).fit(messages);
-    assert.equal(balance(unwound), whole.prompt.tokens, `seed ${seed}, unwound`);
-    for (const cause of unwound.causes.keys()) causes.add(cause);
+    assert.equal(balance(withoutRecords), whole.prompt.tokens, `seed ${seed}, withoutRecords`);
+    for (const cause of withoutRecords.causes.keys()) causes.add(cause);
   }
   assert.deepEqual([...causes].toSorted(), [
     'hidden',

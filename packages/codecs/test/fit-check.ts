@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createBobbin, type Codec, type Fitted } from '@bobbin/core';
 import { BUDGET_DEFAULTS, chars4, STRICT_RULES, Thread } from '@bobbin/core/internal';
-import { expectLawful } from '@bobbin/testing';
+import { expectValid } from '@bobbin/testing';
 
 /** Fits a conversation into a window and checks the prompt against every law, and its wire form by the provider's. */
 export async function checkedFit(
@@ -16,7 +16,7 @@ export async function checkedFit(
   const fitted = await createBobbin({ codec: once, counter, budget: { windowTokens } }).fit(wire);
   const thread = new Thread(fitted.plan.thread);
   for (const message of messages) thread.append(message);
-  expectLawful(thread, fitted.plan, fitted.prompt, {
+  expectValid(thread, fitted.plan, fitted.prompt, {
     rules: codec.rules ?? STRICT_RULES,
     counter,
     limitTokens: fitted.limitTokens,

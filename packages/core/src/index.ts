@@ -47,7 +47,7 @@ export type { Fitted } from './session/fitted.ts';
 export { memoryArtifacts } from './session/memory-artifacts.ts';
 export { memoryStore } from './session/memory-store.ts';
 export type { CompactOptions, Refusal } from './session/session-config.ts';
-export { ThreadHandle } from './session/session.ts';
+export { Session } from './session/session.ts';
 export { formatMessage } from './summary/format.ts';
 export { proseSummary } from './summary/prose-summary.ts';
 export { redactSecrets } from './summary/redact.ts';

@@ -1,8 +1,8 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
 export { didYouMean } from './check/nearest.ts';
-export { compact, type Setting } from './compact/compact.ts';
+export { compact, type CompactorConfig } from './compact/compact.ts';
 export { type Digest, digestOf } from './compact/digest.ts';
-export type { Strategy } from './compact/rungs/rung.ts';
+export type { Rung } from './compact/rungs/rung.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
@@ -63,7 +63,7 @@ export {
   type Item,
   type ToolOutcome,
 } from './plan/summary.ts';
-export { type Check, firedBecause } from './plan/trigger.ts';
+export { type TriggerInput, firedBecause } from './plan/trigger.ts';
 export { windowOf } from './plan/window.ts';
 export type {
   ArtifactMetadata,
@@ -96,11 +96,11 @@ export { recall, type Recalled, type RecallRequest } from './recall/recall.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
-export { clearedPlaceholder, seated } from './render/in-place.ts';
+export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
 export { finishPrompt, render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
-export { settingOf } from './session/config.ts';
+export { sessionConfig } from './session/config.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, mayRead } from './session/memory-artifacts.ts';
 export { checkToolPolicy } from './session/options.ts';
@@ -130,6 +130,6 @@ export { type MediaProvider, mediaTokens } from './tokens/media.ts';
 export { contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
 export { contextSize, usageTokens, validUsage } from './tokens/usage.ts';
 export type { SummaryReport } from './verify/report.ts';
-export { sparing } from './verify/skip-model.ts';
+export { skipIfNotShorter } from './verify/skip-model.ts';
 export { trustedSummarizer, verifiedSummarizer } from './verify/trusted.ts';
 export { type Verified, verify } from './verify/verify.ts';

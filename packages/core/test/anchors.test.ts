@@ -4,7 +4,7 @@ import type { Message } from '@bobbin/core';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 import { AnchorReader, KIND } from '../src/extract/anchors/anchor.ts';
 import { needs } from '../src/extract/anchors/rank.ts';
-import { Survey } from '../src/extract/anchors/statistics.ts';
+import { AnchorStatistics } from '../src/extract/anchors/statistics.ts';
 
 const NAMES = Object.keys(KIND);
 
@@ -82,7 +82,7 @@ test('A13 what the agent itself names ranks before what a listing once showed', 
       ];
     }),
   ];
-  const survey = new Survey();
+  const survey = new AnchorStatistics();
   for (const { message, index, turn } of thread(...messages).path())
     survey.add({ message, index, turn });
   const need = needs(survey);

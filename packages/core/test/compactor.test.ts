@@ -19,7 +19,7 @@ import {
   pi,
   step,
   timeline,
-  type Strategy,
+  type Rung,
 } from '@bobbin/core/internal';
 import {
   assistant,
@@ -259,7 +259,7 @@ test('C20 every step is told, with tokens before, after and the limit', async ()
 });
 
 /** What is told of the records that a ladder makes of large results before the cut. */
-async function recordsTold(...rungs: readonly Strategy[]): Promise<readonly CompactionEvent[]> {
+async function recordsTold(...rungs: readonly Rung[]): Promise<readonly CompactionEvent[]> {
   const cut = { kind: 'keep-messages', messages: 2 } as const;
   const preset: Policy = { ...rolling, cut, ladder: rungs };
   const budget = messagesOnly(5_000);

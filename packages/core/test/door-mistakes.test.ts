@@ -154,7 +154,7 @@ for (const [policy, problem] of SLIPS_OF_POLICIES)
       name: 'TypeError',
       message: problem.replaceAll('OPTION', 'preset'),
     });
-    await assert.rejects(thread.retune({ policy: policy as Policy }), {
+    await assert.rejects(thread.reconfigure({ policy: policy as Policy }), {
       name: 'TypeError',
       message: problem.replaceAll('OPTION', 'policy'),
     });
@@ -328,17 +328,17 @@ test('options that are undefined are absent, and a budget is looked at whenever 
     () => thread.prompt(slip),
     () => thread.compact(slip),
     () => thread.refused({}, slip),
-    () => thread.retune(slip),
+    () => thread.reconfigure(slip),
   ])
     await assert.rejects(asked, {
       name: 'TypeError',
       message: 'there is no option budget.systemToken (did you mean budget.systemTokens?)',
     });
-  await assert.rejects(thread.retune({ policy: step as unknown as Policy }), {
+  await assert.rejects(thread.reconfigure({ policy: step as unknown as Policy }), {
     name: 'TypeError',
     message: 'policy: step is a function that makes a policy: call it, as in policy: step()',
   });
-  await assert.rejects(thread.retune({ sumarizer: {} } as object), {
+  await assert.rejects(thread.reconfigure({ sumarizer: {} } as object), {
     name: 'TypeError',
     message: 'there is no option sumarizer',
   });
@@ -410,8 +410,8 @@ test('what is retuned twice in a row is retuned twice: the second call keeps wha
       textMessage('assistant', `Answer ${i}: ${'word '.repeat(200)}`),
     );
   await Promise.all([
-    thread.retune({ policy: step() }),
-    thread.retune({ budget: { windowTokens: 9_000 } }),
+    thread.reconfigure({ policy: step() }),
+    thread.reconfigure({ budget: { windowTokens: 9_000 } }),
   ]);
   assert.equal((await thread.compact()).plan.policy, step().name);
 });

@@ -27,7 +27,7 @@ import {
 import {
   assistant,
   call,
-  expectLawful,
+  expectValid,
   promptLines,
   reasoning,
   result,
@@ -51,7 +51,7 @@ const many = (from: number, to: number): readonly Message[] =>
 const messagesOf = ({ messages }: Prompt): readonly Message[] =>
   messages.map(({ message }) => message);
 
-/** A store that counts what is written and may be raced. */
+/** A store that counts what is written and may be retryOnConflict. */
 function watchedStore(): Store & { commits: number; race: (() => Promise<void>) | undefined } {
   const inner = memoryStore();
   return {
@@ -75,7 +75,7 @@ function checked(
   earlier: readonly Plan[] = [],
 ): Prompt {
   const whole = thread(...messages);
-  expectLawful(whole, fitted.plan, fitted.prompt, {
+  expectValid(whole, fitted.plan, fitted.prompt, {
     rules: STRICT_RULES,
     counter: chars4(),
     limitTokens: fitted.limitTokens,
@@ -562,9 +562,9 @@ test('pressure says how full the prompt is', async () => {
 test('D2 a handle that loses a race on its own fork compacts again, and its prompt fits', async () => {
   const store = memoryStore();
   const bobbin = createBobbin({ store, window: 8_000, counter: chars4() });
-  const first = await bobbin.thread('raced');
+  const first = await bobbin.thread('retryOnConflict');
   const [fork] = await first.append(user('go'), assistant('x'.repeat(4_000)));
-  const second = await bobbin.thread('raced', fork);
+  const second = await bobbin.thread('retryOnConflict', fork);
   await first.append(...Array.from({ length: 12 }, (_, i) => user(`a${i} ${'y'.repeat(4_000)}`)));
   await second.append(...Array.from({ length: 12 }, (_, i) => user(`b${i} ${'z'.repeat(4_000)}`)));
   const [a, b] = [await first.prompt(), await second.prompt()];

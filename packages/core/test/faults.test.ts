@@ -8,10 +8,10 @@ import {
   type Message,
   type Plan,
   type Store,
-  type ThreadHandle,
+  type Session,
 } from '@bobbin/core';
 import { ANTHROPIC_RULES, budget, chars4, STRICT_RULES } from '@bobbin/core/internal';
-import { assistant, expectLawful, reasoning, thread, user, WatchedThread } from '@bobbin/testing';
+import { assistant, expectValid, reasoning, thread, user, WatchedThread } from '@bobbin/testing';
 
 const options: BobbinOptions = {
   counter: chars4(),
@@ -65,14 +65,14 @@ test('A10 a store that cannot commit that reasoning is released costs the record
 
 /** A prompt, checked against every law with the plans before it, whether a store holds them or not. */
 async function lawful(
-  handle: ThreadHandle,
+  handle: Session,
   said: readonly Message[],
   earlier: Plan[],
 ): Promise<Fitted<Message>> {
   const fitted = await handle.prompt();
   const { plan, prompt, fits, limitTokens } = fitted;
   const context = { counter: chars4(), rules: STRICT_RULES, limitTokens, fits, earlier };
-  expectLawful(thread(...said), plan, prompt, { ...context, reserveTokens: 2_000 });
+  expectValid(thread(...said), plan, prompt, { ...context, reserveTokens: 2_000 });
   earlier.push(plan);
   return fitted;
 }

@@ -23,12 +23,12 @@ import {
   render,
   STRICT_RULES,
   windowOf,
-  type Setting,
+  type CompactorConfig,
 } from '@bobbin/core/internal';
 import {
   assistant,
   call,
-  expectLawful,
+  expectValid,
   image,
   opaque,
   promptLines,
@@ -95,7 +95,7 @@ function session(): readonly Message[] {
 /** The prompt of a policy under hard pressure, one line a message. */
 async function shown(policy: Policy, tokens: number, rules: ProviderRules): Promise<string> {
   const talk = thread(...session());
-  const setting: Setting = {
+  const setting: CompactorConfig = {
     policy,
     budget: messagesOnly(tokens),
     counter: chars4(),
@@ -115,7 +115,7 @@ async function shown(policy: Policy, tokens: number, rules: ProviderRules): Prom
     reason: 'golden',
   });
   const prompt = render(windowOf(talk, plan), plan, setting);
-  expectLawful(talk, plan, prompt, { ...setting, limitTokens: tokens, fits });
+  expectValid(talk, plan, prompt, { ...setting, limitTokens: tokens, fits });
   return `${promptLines(prompt).join('\n')}\n`;
 }
 

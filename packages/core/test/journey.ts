@@ -8,13 +8,13 @@ import {
   type Plan,
   type Store,
   type Summarizer,
-  type ThreadHandle,
+  type Session,
   type ThreadId,
 } from '@bobbin/core';
 import { type PromptMessage, Thread } from '@bobbin/core/internal';
 import { DISK_FULL, RoughStore } from './rough-store.ts';
 import {
-  expectLawful,
+  expectValid,
   playOutcome,
   randomCase,
   randomConversation,
@@ -110,7 +110,7 @@ abstract class Journey implements Travelled {
     // A plan that could not be committed stands on the newest one that is stored.
     const before = this.rough === undefined ? fitted.version - 1 : fitted.version;
     const own = await this.plans(fitted.plan.thread, before);
-    expectLawful(thread, fitted.plan, fitted.prompt, {
+    expectValid(thread, fitted.plan, fitted.prompt, {
       rules,
       counter,
       cacheLimits,
@@ -146,7 +146,7 @@ class ThreadJourney extends Journey {
     length: number;
     messages: readonly PromptMessage[];
   }[] = [];
-  #handle: ThreadHandle | undefined;
+  #handle: Session | undefined;
 
   async travel(): Promise<void> {
     // Writers who have learnt otherwise from usage do not agree on what fits.
@@ -191,7 +191,7 @@ class ThreadJourney extends Journey {
   }
 
   /** Now and then another process goes on with the thread. */
-  async #onwards(): Promise<ThreadHandle> {
+  async #onwards(): Promise<Session> {
     const another = this.random.chance(0.1);
     // A process that ends takes the plans along that it could not commit.
     if (this.#handle === undefined || (another && this.rough === undefined))
@@ -199,7 +199,7 @@ class ThreadJourney extends Journey {
     return this.#handle;
   }
 
-  async #interfere(handle: ThreadHandle): Promise<void> {
+  async #interfere(handle: Session): Promise<void> {
     const { random } = this;
     if (random.chance(0.05)) await this.#ask(handle, await handle.compact());
     if (random.chance(0.05)) await this.#unlessFull(handle.undo());
@@ -220,7 +220,7 @@ class ThreadJourney extends Journey {
     });
   }
 
-  async #ask(handle: ThreadHandle, fitted: Fitted<Message>): Promise<void> {
+  async #ask(handle: Session, fitted: Fitted<Message>): Promise<void> {
     await this.check(this.#mirror, fitted, [], handle.counter);
     const { version, plan } = fitted;
     const prompt = withoutReminders(fitted.prompt, this.case.rules);
@@ -235,7 +235,7 @@ class ThreadJourney extends Journey {
   }
 
   /** Nothing new was said: nothing new happens. */
-  async #askAgain(handle: ThreadHandle): Promise<void> {
+  async #askAgain(handle: Session): Promise<void> {
     const before = this.#seen.at(-1);
     const fitted = await handle.prompt();
     await this.#ask(handle, fitted);

@@ -29,7 +29,7 @@ import {
 } from '@bobbin/core/internal';
 import {
   assistant,
-  expectLawful,
+  expectValid,
   call,
   promptLines,
   result,
@@ -96,7 +96,7 @@ function planOf(...records: readonly PlanRecord[]): Plan {
 function shown(plan: Plan): readonly string[] {
   const context = { rules: STRICT_RULES, counter: chars4() };
   const prompt = render(windowOf(talk, plan), plan, context);
-  expectLawful(talk, plan, prompt, context);
+  expectValid(talk, plan, prompt, context);
   return promptLines(prompt);
 }
 

@@ -26,7 +26,7 @@ import {
   timeline,
   tokenWindow,
   turnWindow,
-  type Check,
+  type TriggerInput,
   type PresetName,
 } from '@bobbin/core/internal';
 import {
@@ -77,7 +77,7 @@ async function opened(preset: Policy, ...messages: readonly Message[]): Promise<
   return watched;
 }
 
-const check: Check = {
+const check: TriggerInput = {
   tokens: 0,
   contextTokens: 0,
   messages: 100,

@@ -9,7 +9,7 @@ import {
   textOf,
   type Embedder,
   type Store,
-  type ThreadHandle,
+  type Session,
 } from '@bobbin/core';
 import { qualityOf, recall, wordsOf } from '@bobbin/core/internal';
 
@@ -17,7 +17,7 @@ import { qualityOf, recall, wordsOf } from '@bobbin/core/internal';
 async function compacted(
   store: Store,
   ...said: readonly [string, ...string[]] | readonly []
-): Promise<ThreadHandle> {
+): Promise<Session> {
   const thread = await createBobbin({ store, preset: 'sliding-window', window: 3_000 }).thread('t');
   const [first = 'The staging database listens on port 6543, behind bastion-7.', ...later] = said;
   await thread.append(textMessage('user', first));
@@ -167,7 +167,7 @@ test('C26 an embedder that fails, refuses one text or answers nonsense costs mea
 });
 
 /** Names the release, and talks until that is compacted. */
-async function talk(thread: ThreadHandle, name: string): Promise<void> {
+async function talk(thread: Session, name: string): Promise<void> {
   await thread.append(textMessage('user', `The codename of the release is ${name}.`));
   for (let i = 0; i < 20; i++) {
     await thread.append(textMessage('user', `${name} ${i}. ${'cotton '.repeat(60)}`));

@@ -14,7 +14,7 @@ import {
   type Part,
   type Plan,
   type Policy,
-  type ThreadHandle,
+  type Session,
 } from '@bobbin/core';
 import {
   ALTERNATING_RULES,
@@ -47,7 +47,7 @@ function round(callId: string, args: string, text: string): readonly Message[] {
 /** A thread whose first tool result was moved to an artifact. */
 async function withArtifact(
   options: Partial<BobbinOptions> = {},
-): Promise<{ thread: ThreadHandle; id: ArtifactId }> {
+): Promise<{ thread: Session; id: ArtifactId }> {
   const thread = await createBobbin({ window: 8_000, ...options }).thread('t');
   await thread.append(
     textMessage('user', 'List the spools of the warehouse.'),

@@ -25,7 +25,7 @@ import {
 import {
   assistant,
   call,
-  expectLawful,
+  expectValid,
   image,
   promptLines,
   reasoning,
@@ -44,7 +44,7 @@ function shown(
 ): readonly string[] {
   const context = { rules, counter: chars4(), cacheLimits: { markers: 0, minimumTokens: 0 } };
   const prompt = render(windowOf(of, plan), plan, context);
-  expectLawful(of, plan, prompt, context);
+  expectValid(of, plan, prompt, context);
   return promptLines(prompt);
 }
 

@@ -8,11 +8,11 @@ import {
   messagesOnly,
   slidingWindow,
   step,
-  type Check,
+  type TriggerInput,
 } from '@bobbin/core/internal';
 import { assistant, user, WatchedThread, withMeta } from '@bobbin/testing';
 
-const check: Check = {
+const check: TriggerInput = {
   tokens: 0,
   contextTokens: 0,
   messages: 100,
@@ -24,7 +24,7 @@ const check: Check = {
 function firesFrom(
   trigger: Trigger,
   figure: 'tokens' | 'contextTokens' | 'messages' | 'turns',
-  at: Check = check,
+  at: TriggerInput = check,
 ): number {
   let low = 0;
   let high = 1_000_000;

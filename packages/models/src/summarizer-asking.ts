@@ -68,7 +68,7 @@ export class Asking {
   }
 
   /** A failure is paid for as well. */
-  tellCost(model: string): void {
+  reportCost(model: string): void {
     if (this.#attempts === 0) return;
     this.#report({
       kind: 'called',

@@ -30,6 +30,6 @@ export async function displaySummary(
     maxOutputTokens: MOST_TOKENS,
     temperature: 0.3,
   });
-  asking.tellCost(nameOf(model));
+  asking.reportCost(nameOf(model));
   return outcome.kind === 'answer' ? twoSentences(outcome.text) : displayText(summary);
 }

@@ -121,7 +121,7 @@ class Summarizing {
       });
       return text === undefined ? whole : { ...whole, splitTurn: { turn: splitTurn.turn, text } };
     } finally {
-      this.#asking.tellCost(this.#manner.name);
+      this.#asking.reportCost(this.#manner.name);
     }
   }
 

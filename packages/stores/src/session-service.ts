@@ -20,12 +20,12 @@ import {
   keyNamed,
   memorySummaryCache,
   scaled,
-  settingOf,
+  sessionConfig,
   startPrompt,
   startsTurn,
-  type Check,
+  type TriggerInput,
   type Node,
-  type Setting,
+  type CompactorConfig,
   type StoredWindow,
   type ThreadKey,
 } from '@bobbin/core/internal';
@@ -72,7 +72,7 @@ export class SessionService {
   readonly #store: Store;
   readonly #tenant: string;
   readonly #options: SessionOptions;
-  readonly #setting: Setting;
+  readonly #setting: CompactorConfig;
 
   constructor(options: SessionOptions) {
     this.#store = options.store;
@@ -88,7 +88,7 @@ export class SessionService {
   /** The trigger first; the strategy and the write only if it fires. A lost race is a silent no-op. */
   async compact(
     sessionId: string,
-    trigger: Trigger | ((check: Check) => boolean),
+    trigger: Trigger | ((check: TriggerInput) => boolean),
     strategy: Policy,
   ): Promise<SessionCompaction> {
     const setting = this.#settingFor(strategy);
@@ -122,8 +122,11 @@ export class SessionService {
   }
 
   /** As a door's; nothing is learnt of usage here, so the counter is scaled by what is known of the model. */
-  #settingFor(preset: Policy | undefined): Setting {
-    const setting = settingOf({ ...this.#options, ...(preset === undefined ? {} : { preset }) });
+  #settingFor(preset: Policy | undefined): CompactorConfig {
+    const setting = sessionConfig({
+      ...this.#options,
+      ...(preset === undefined ? {} : { preset }),
+    });
     return { ...setting, counter: scaled(setting.counter, setting.calibration) };
   }
 
@@ -131,7 +134,7 @@ export class SessionService {
     return keyNamed(this.#tenant, sessionId);
   }
 
-  #render(window: StoredWindow, plan: Plan): { prompt: Prompt; check: Check } {
+  #render(window: StoredWindow, plan: Plan): { prompt: Prompt; check: TriggerInput } {
     const kept = new Set(plan.carried.map(({ id }) => id));
     const nodes = [...window.carried, ...window.tail];
     const carried = nodes.filter(({ id }) => kept.has(id));

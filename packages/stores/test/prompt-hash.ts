@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ThreadHandle } from '@bobbin/core';
+import type { Session } from '@bobbin/core';
 
 /** The same text for the same prompt, in any process. */
 export async function promptHash(
-  handle: ThreadHandle,
+  handle: Session,
   version: number,
   length: number,
 ): Promise<string> {

@@ -18,7 +18,7 @@ export { cpuMs } from './cpu-time.ts';
 export { randomConversation, type ConversationShape } from './generate.ts';
 export {
   breaches,
-  expectLawful,
+  expectValid,
   LawError,
   type Breach,
   type LawContext,

@@ -81,12 +81,7 @@ export function breaches(
  * nothing duplicated, nothing lost, kept means identical, pins whole, signed reasoning only behind its own prefix,
  * rendering deterministic, and with one plan each prompt a prefix of the next. Call it wherever a test renders.
  */
-export function expectLawful(
-  thread: Thread,
-  plan: Plan,
-  prompt: Prompt,
-  context: LawContext,
-): void {
+export function expectValid(thread: Thread, plan: Plan, prompt: Prompt, context: LawContext): void {
   const found = breaches(thread, plan, prompt, context);
   if (found.length > 0) throw new LawError(found, prompt, context.seed);
 }

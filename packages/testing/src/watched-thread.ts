@@ -9,10 +9,10 @@ import {
   type MessageId,
   type Plan,
   type Store,
-  type ThreadHandle,
+  type Session,
 } from '@bobbin/core';
 import { budget, STRICT_RULES, Thread } from '@bobbin/core/internal';
-import { expectLawful, type SentPrompt } from './laws.ts';
+import { expectValid, type SentPrompt } from './laws.ts';
 import { promptLines } from './prompt-lines.ts';
 
 /**
@@ -26,9 +26,9 @@ export class WatchedThread {
   readonly thread: Thread;
   readonly #sent: SentPrompt[] = [];
   #bobbin: Bobbin;
-  #handle: ThreadHandle;
+  #handle: Session;
 
-  private constructor(options: BobbinOptions, store: Store, bobbin: Bobbin, handle: ThreadHandle) {
+  private constructor(options: BobbinOptions, store: Store, bobbin: Bobbin, handle: Session) {
     this.options = options;
     this.store = store;
     this.thread = new Thread(handle.key.thread);
@@ -42,7 +42,7 @@ export class WatchedThread {
     return new WatchedThread(options, store, bobbin, await bobbin.thread(id));
   }
 
-  get handle(): ThreadHandle {
+  get handle(): Session {
     return this.#handle;
   }
 
@@ -84,7 +84,7 @@ export class WatchedThread {
   async #checked(fitted: Fitted<Message>): Promise<Fitted<Message>> {
     const { rules = STRICT_RULES, cacheLimits, budget: room } = this.options;
     const whole = budget(room);
-    expectLawful(this.thread, fitted.plan, fitted.prompt, {
+    expectValid(this.thread, fitted.plan, fitted.prompt, {
       rules,
       counter: this.#handle.counter,
       limitTokens: fitted.limitTokens,

@@ -23,7 +23,7 @@ import {
   assistant,
   breaches,
   call,
-  expectLawful,
+  expectValid,
   LawError,
   reasoning,
   result,
@@ -107,7 +107,7 @@ function breaks(law: string, laws: readonly string[]): void {
 test('a lawful prompt breaks no law', () => {
   for (const plan of [planOf(), planOf([summarizing(span(1, 2, 3, 4, 5))])]) {
     assert.deepEqual(broken(rendered(plan), plan), []);
-    expectLawful(talk, plan, rendered(plan), context);
+    expectValid(talk, plan, rendered(plan), context);
   }
 });
 
@@ -356,7 +356,7 @@ test('a prompt that renders otherwise, and one that is no prefix of the next', (
 test('the error names the seed, the law and the message, and shows the prompt', () => {
   assert.throws(
     () =>
-      expectLawful(
+      expectValid(
         talk,
         planOf(),
         tampered((m) => m.toSpliced(5, 1)),

@@ -1,7 +1,7 @@
 import type { BaseMessage } from '@langchain/core/messages';
 import { toJsonSchema, type JSONSchema } from '@langchain/core/utils/json_schema';
 import { createMiddleware, tool, type StructuredTool, type AgentMiddleware } from 'langchain';
-import type { ThreadHandle } from '@bobbin/core';
+import type { Session } from '@bobbin/core';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
@@ -33,9 +33,7 @@ export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddlewar
         handler({ ...request, messages: [...now.messages] }),
       );
 
-      function measured({
-        counter,
-      }: ThreadHandle<BaseMessage>): ReturnType<RequestSize['measure']> {
+      function measured({ counter }: Session<BaseMessage>): ReturnType<RequestSize['measure']> {
         return size.measure(counter, systemMessage.text, tools.map(asSent));
       }
     },

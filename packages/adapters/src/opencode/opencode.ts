@@ -2,7 +2,7 @@ import type { Message } from '@bobbin/core';
 import { Conversations, type AdapterOptions } from '../conversations.ts';
 import { plainMessages } from '../plain-messages.ts';
 import type { OpenCodeMessage } from './message.ts';
-import { Session } from './session.ts';
+import { OpencodeSession } from './session.ts';
 import { listOf, Shown } from './shown.ts';
 
 export type { AdapterOptions } from '../conversations.ts';
@@ -30,7 +30,7 @@ export function bobbinPlugin(
   options: AdapterOptions<Message> = {},
 ): (input?: unknown) => Promise<OpenCodeHooks> {
   const conversations = new Conversations({ codec: plainMessages }, options);
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, OpencodeSession>();
   return () =>
     Promise.resolve({
       async 'experimental.chat.messages.transform'(_input, output) {
@@ -39,7 +39,7 @@ export function bobbinPlugin(
         const listed = listOf(output.messages);
         const { sessionID } = first.info;
         const conversation = await conversations.take(listed.messages, undefined, sessionID);
-        const session = sessions.get(sessionID) ?? new Session(conversation);
+        const session = sessions.get(sessionID) ?? new OpencodeSession(conversation);
         session.show(conversation, listed);
         sessions.delete(sessionID);
         sessions.set(sessionID, session);
@@ -50,7 +50,7 @@ export function bobbinPlugin(
       },
       async 'experimental.session.compacting'({ sessionID }, output) {
         const known = sessions.get(sessionID);
-        const session = known ?? new Session(await conversations.named(sessionID));
+        const session = known ?? new OpencodeSession(await conversations.named(sessionID));
         const text = await session.mustSurvive(conversations.store);
         if (text !== undefined) output.context.push(text);
       },

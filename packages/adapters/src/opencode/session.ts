@@ -1,4 +1,4 @@
-import { textOf, type Store, type Summary, type ThreadHandle } from '@bobbin/core';
+import { textOf, type Store, type Summary, type Session } from '@bobbin/core';
 import { EMPTY_SUMMARY, extractSummarizer, fitSummary, startsTurn } from '@bobbin/core/internal';
 import { isSpoken } from './message.ts';
 import type { Listed } from './shown.ts';
@@ -9,7 +9,7 @@ const CONTEXT_TOKENS = 2_000;
 /** A session as it was shown last. */
 interface View {
   /** What it goes on with: behind a compaction of OpenCode it is another conversation. */
-  readonly conversation: { readonly handle: ThreadHandle };
+  readonly conversation: { readonly handle: Session };
   /** What the user asks in the list; undefined where no list was shown. */
   readonly task: string | null | undefined;
   /** True where the user's own words open the list: nothing came before. */
@@ -21,7 +21,7 @@ interface View {
  * the user: what the user asked and ruled before is in none of them, and is carried here. All else is in OpenCode's own
  * summary, and would name messages by the numbers of another list.
  */
-export class Session {
+export class OpencodeSession {
   #view: View;
   #carried: Summary = EMPTY_SUMMARY;
 

@@ -1,4 +1,4 @@
-import { textOf, type Fitted, type Message, type MessageId, type ThreadHandle } from '@bobbin/core';
+import { textOf, type Fitted, type Message, type MessageId, type Session } from '@bobbin/core';
 import { resultsOf, resultText, type PromptMessage } from '@bobbin/core/internal';
 import { sessionEntries } from '../session-entries.ts';
 import {
@@ -33,7 +33,7 @@ export class Shown {
   readonly #listed: Listed;
   readonly #owners = new Map<MessageId, number>();
 
-  constructor(listed: Listed, handle: ThreadHandle) {
+  constructor(listed: Listed, handle: Session) {
     this.#listed = listed;
     const start = handle.length - listed.owners.length;
     for (const [i, owner] of listed.owners.entries()) {

@@ -78,7 +78,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     const branch = branchOf(event.branchEntries, session);
     const conversation = await conversations.take(branch.messages, undefined, session);
     const kept = branch.messages.length - branch.firstMessageOf(event.preparation.firstKeptEntryId);
-    await conversation.handle.retune({ policy: keeping(kept, event.preparation.settings) });
+    await conversation.handle.reconfigure({ policy: keeping(kept, event.preparation.settings) });
     const { customInstructions: instructions, signal } = event;
     const wishes = instructions === undefined ? { signal } : { signal, instructions };
     return [await conversation.handle.compact(wishes), branch];

@@ -1,7 +1,7 @@
 import { textOf } from '@bobbin/core';
 import type { Node } from '@bobbin/core/internal';
 import { ExpectedError } from '../expected-error.ts';
-import type { Session } from '../session.ts';
+import type { AgentSession } from '../session.ts';
 import type { SlashCommand } from './command.ts';
 import { turnChoices, turnOf } from './turn-choice.ts';
 
@@ -65,6 +65,6 @@ export const unpinCommand: SlashCommand = {
   },
 };
 
-function isPinned({ handle }: Session, { id }: Node): boolean {
+function isPinned({ handle }: AgentSession, { id }: Node): boolean {
   return handle.plan.pins.includes(id);
 }

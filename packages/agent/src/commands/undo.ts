@@ -1,10 +1,10 @@
-import type { ThreadHandle } from '@bobbin/core';
+import type { Session } from '@bobbin/core';
 import { startsTurn, type Node } from '@bobbin/core/internal';
 import type { Agent } from '../agent.ts';
 import { isCompaction } from '../compaction-report.ts';
 import { ExpectedError } from '../expected-error.ts';
 import { newSessionId } from '../session-id.ts';
-import type { Session } from '../session.ts';
+import type { AgentSession } from '../session.ts';
 import type { CommandResult, SlashCommand } from './command.ts';
 
 /** Takes back what happened last: a compaction or a turn. */
@@ -36,7 +36,7 @@ interface MadeCompaction {
 
 /** The newest compaction that is in force; a plan may also be new because a long result was shortened or a message pinned. */
 async function lastCompaction(
-  { store, key, handle }: Session,
+  { store, key, handle }: AgentSession,
   path: readonly Node[],
 ): Promise<MadeCompaction | undefined> {
   const ids = new Set<string>(path.map(({ id }) => id));
@@ -58,12 +58,12 @@ async function lastCompaction(
 }
 
 /** The version of the newest plan whose changes are shown. */
-function versionInForce({ plan, version }: ThreadHandle<unknown>): number {
+function versionInForce({ plan, version }: Session<unknown>): number {
   return plan.undid === undefined ? version : plan.undid - 1;
 }
 
 /** Takes plans back until none from a version on is in force. False where there is none. */
-async function undoFrom(handle: ThreadHandle<unknown>, version: number): Promise<boolean> {
+async function undoFrom(handle: Session<unknown>, version: number): Promise<boolean> {
   let undone = false;
   while (versionInForce(handle) >= version && (await handle.undo())) undone = true;
   return undone;

@@ -1,10 +1,10 @@
 import { didYouMean, nearest } from './nearest.ts';
 
 /** @throws TypeError, one line, where a value is not of its kind; `path` is the option as its user wrote it. */
-export type Kind = (value: unknown, path: string) => void;
-export type Kinds<Fields> = { readonly [Name in keyof Fields]-?: Kind };
+export type Shape = (value: unknown, path: string) => void;
+export type Shapes<Fields> = { readonly [Name in keyof Fields]-?: Shape };
 
-export function kind(must: string, holds: (value: unknown) => boolean): Kind {
+export function shape(must: string, holds: (value: unknown) => boolean): Shape {
   return (value, path) => {
     if (!holds(value)) throw new TypeError(`${path} must be ${must}, not ${shown(value)}`);
   };
@@ -17,19 +17,19 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-const anObject: Kind = kind('an object', isObject);
-export const aText: Kind = kind('a string', (value) => typeof value === 'string');
-export const aFlag: Kind = kind('true or false', (value) => typeof value === 'boolean');
-export const aList: Kind = kind('a list', Array.isArray);
-export const aFunction: Kind = kind('a function', (value) => typeof value === 'function');
-export const anAmount: Kind = kind('a number of at least 0', (value) => isFrom(0, value));
-export const aShare: Kind = kind(
+const anyObject: Shape = shape('an object', isObject);
+export const string: Shape = shape('a string', (value) => typeof value === 'string');
+export const boolean: Shape = shape('true or false', (value) => typeof value === 'boolean');
+export const list: Shape = shape('a list', Array.isArray);
+export const func: Shape = shape('a function', (value) => typeof value === 'function');
+export const nonNegative: Shape = shape('a number of at least 0', (value) => isFrom(0, value));
+export const fraction: Shape = shape(
   'a number from 0 to 1',
   (value) => isFrom(0, value) && Number(value) <= 1,
 );
 
-export function wholeFrom(least: number): Kind {
-  return kind(
+export function integerFrom(least: number): Shape {
+  return shape(
     `a whole number of at least ${least}`,
     (value) => isFrom(least, value) && Number.isInteger(value),
   );
@@ -39,7 +39,7 @@ function isFrom(least: number, value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value) && value >= least;
 }
 
-export function oneOf(...names: readonly string[]): Kind {
+export function oneOf(...names: readonly string[]): Shape {
   return (value, path) => {
     if (typeof value === 'string' && names.includes(value)) return;
     const near = typeof value === 'string' ? didYouMean(value, names) : '';
@@ -48,23 +48,23 @@ export function oneOf(...names: readonly string[]): Kind {
 }
 
 /** Something that can do what is asked of it, whatever else it is. */
-export function able(must: string, ...methods: readonly string[]): Kind {
-  return kind(
+export function hasMethods(must: string, ...methods: readonly string[]): Shape {
+  return shape(
     must,
     (value) => isObject(value) && methods.every((name) => typeof value[name] === 'function'),
   );
 }
 
-export function listOf(each: Kind): Kind {
+export function listOf(each: Shape): Shape {
   return (value, path) => {
-    aList(value, path);
+    list(value, path);
     for (const [i, one] of (value as readonly unknown[]).entries()) each(one, `${path}[${i}]`);
   };
 }
 
 /** An object of things of one kind by names of the user's own. */
-export function byName(must: string, each: Kind): Kind {
-  const named = kind(must, isObject);
+export function recordOf(must: string, each: Shape): Shape {
+  const named = shape(must, isObject);
   return (value, path) => {
     named(value, path);
     for (const [name, one] of Object.entries(value as object))
@@ -73,19 +73,19 @@ export function byName(must: string, each: Kind): Kind {
 }
 
 /** A field that may be left out of a whole. */
-export function maybe(given: Kind): Kind {
+export function optional(given: Shape): Shape {
   return (value, path) => {
     if (value !== undefined) given(value, path);
   };
 }
 
 /** An object of these fields and no others; each may be left out. The options themselves have no path. */
-export function fields<Fields>(
-  kinds: Kinds<Fields>,
+export function partial<Fields>(
+  kinds: Shapes<Fields>,
   meant: (name: string) => string | undefined = (name) => nearest(name, Object.keys(kinds)),
-): Kind {
+): Shape {
   return (value, path) => {
-    anObject(value, path === '' ? 'the options' : path);
+    anyObject(value, path === '' ? 'the options' : path);
     const inside = path === '' ? '' : `${path}.`;
     for (const [name, given] of Object.entries(value as object)) {
       if (!Object.hasOwn(kinds, name)) {
@@ -99,11 +99,11 @@ export function fields<Fields>(
 }
 
 /** An object of all these fields and no others. */
-export function whole<Fields>(kinds: Kinds<Fields>): Kind {
-  const known = fields(kinds);
+export function object<Fields>(kinds: Shapes<Fields>): Shape {
+  const known = partial(kinds);
   return (value, path) => {
     known(value, path);
-    for (const [name, needed] of Object.entries<Kind>(kinds))
+    for (const [name, needed] of Object.entries<Shape>(kinds))
       needed((value as Readonly<Record<string, unknown>>)[name], `${path}.${name}`);
   };
 }
@@ -112,29 +112,29 @@ export function whole<Fields>(kinds: Kinds<Fields>): Kind {
 export function variant<Union extends { readonly kind: string }>(
   must: string,
   kinds: {
-    readonly [Name in Union['kind']]: Kinds<Omit<Extract<Union, { readonly kind: Name }>, 'kind'>>;
+    readonly [Name in Union['kind']]: Shapes<Omit<Extract<Union, { readonly kind: Name }>, 'kind'>>;
   },
-): Kind {
-  const some = kind(must, isObject);
+): Shape {
+  const some = shape(must, isObject);
   const named = oneOf(...Object.keys(kinds));
   return (value, path) => {
     some(value, path);
     const { kind: name } = value as Union;
     named(name, `${path}.kind`);
-    whole({ kind: aText, ...kinds[name as Union['kind']] })(value, path);
+    object({ kind: string, ...kinds[name as Union['kind']] })(value, path);
   };
 }
 
 /** The options of a factory, with its defaults for what is left out. */
-export function optionsOf<Fields extends object>(
+export function optionsParser<Fields extends object>(
   factory: string,
-  kinds: Kinds<Fields>,
+  kinds: Shapes<Fields>,
   defaults: Fields,
 ): (options: Partial<Fields>) => Fields {
-  const given = fields(kinds);
+  const check = partial(kinds);
   return (options) => {
-    anObject(options, `what ${factory} is given`);
-    given(options, factory);
+    anyObject(options, `what ${factory} is given`);
+    check(options, factory);
     const said = Object.entries(options).filter(([, value]) => value !== undefined);
     return { ...defaults, ...Object.fromEntries(said) };
   };

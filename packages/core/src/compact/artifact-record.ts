@@ -6,7 +6,7 @@ import { describeMessage } from '../render/describe.ts';
 import type { Draft, Entry } from './draft.ts';
 import type { Remainder } from '../render/excerpt.ts';
 import type { ExternalizeRecord } from '../plan/plan.ts';
-import type { Hands, Proposal, Situation } from './rungs/rung.ts';
+import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
 
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
@@ -39,31 +39,31 @@ function descriptionOf(draft: Draft, entry: Entry): string {
 /** Stores the content, then makes the record that points to it. */
 export async function moveToArtifact(
   proposal: Proposal,
-  situation: Situation,
-  hands: Hands,
+  context: RungContext,
+  effects: Effects,
   kept: Remainder,
 ): Promise<ExternalizeRecord | undefined> {
-  const entry = situation.draft.entry(proposal.span.ids[0]);
+  const entry = context.draft.entry(proposal.span.ids[0]);
   if (entry === undefined) return undefined;
   const { content, mediaType } = artifactContent(entry.message);
-  const { tenant, thread } = situation.key;
+  const { tenant, thread } = context.key;
   const [result] = resultsOf(entry.message);
   const tool = result?.tool ?? callsOf(entry.message)[0]?.tool ?? '';
   const metadata: ArtifactMetadata = {
     tenant,
     thread,
-    createdAt: situation.now,
+    createdAt: context.now,
     mediaType,
     sensitivity: 'internal',
-    ...situation.tools[tool]?.artifact,
+    ...context.tools[tool]?.artifact,
   };
-  const record = excerptRecord(situation.draft, entry, kept);
-  return hands.artifacts.put(content, metadata).then(
+  const record = excerptRecord(context.draft, entry, kept);
+  return effects.artifacts.put(content, metadata).then(
     () => record,
     (error: unknown) => {
       // The thread holds the message, so nothing is lost; a prompt that does not fit would be.
       const why = error instanceof Error ? error.message : String(error);
-      hands.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
+      effects.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
       return { ...record, unstored: true as const };
     },
   );

@@ -13,8 +13,14 @@ import { startsTurn } from '../message/message.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
 import type { Plan, PlanRecord } from '../plan/plan.ts';
 import type { Policy } from './policy.ts';
-import type { Hands, Proposal, Situation, Strategy } from './rungs/rung.ts';
-import { firedBecause, firesOnFloor, mustAct, type Check, type Extent } from '../plan/trigger.ts';
+import type { Effects, Proposal, RungContext, Rung } from './rungs/rung.ts';
+import {
+  firedBecause,
+  firesOnFloor,
+  mustAct,
+  type TriggerInput,
+  type PromptSize,
+} from '../plan/trigger.ts';
 import type { Window } from '../plan/window.ts';
 import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from '../ports.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
@@ -27,7 +33,7 @@ import { spanOf } from '../thread/span.ts';
 import type { Node } from '../thread/thread.ts';
 
 /** All that a compaction needs beside the thread. */
-export interface Setting {
+export interface CompactorConfig {
   readonly policy: Policy;
   readonly budget: Budget;
   readonly counter: Counter;
@@ -87,7 +93,7 @@ export interface Since {
   /** Nothing was said since the plan was made. */
   readonly settled: boolean;
   /** What the last compaction left, or what none may touch where that is more. */
-  readonly floor: Extent;
+  readonly floor: PromptSize;
 }
 
 /**
@@ -95,8 +101,8 @@ export interface Since {
  * compacted. Where nothing was said since the plan was made, the trigger has had its answer.
  */
 export function decide(
-  setting: Setting,
-  check: Check,
+  setting: CompactorConfig,
+  check: TriggerInput,
   plan: Plan,
   { cold, settled, floor }: Since,
 ): Decision {
@@ -134,16 +140,16 @@ const MOST_HEADROOM = 0.15;
 const MOST_TRIES = 8;
 
 /** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
-export async function compact(setting: Setting, job: Job): Promise<Compaction> {
+export async function compact(setting: CompactorConfig, job: Job): Promise<Compaction> {
   const run = new Run(setting, job);
   return run.compact();
 }
 
 class Run {
-  readonly #setting: Setting;
+  readonly #setting: CompactorConfig;
   readonly #job: Job;
   readonly #draft: Draft;
-  readonly #hands: Hands;
+  readonly #effects: Effects;
   readonly #limit: number;
   readonly #before: number;
   readonly #events: CompactionEvent[] = [];
@@ -152,7 +158,7 @@ class Run {
   #writer = '';
   #hid = false;
 
-  constructor(setting: Setting, job: Job) {
+  constructor(setting: CompactorConfig, job: Job) {
     this.#setting = setting;
     this.#job = job;
     const { policy, counter, artifacts, summarizer } = setting;
@@ -166,16 +172,16 @@ class Run {
     );
     this.#limit = messageLimit(setting.budget);
     this.#before = this.#draft.tokens;
-    this.#hands = {
+    this.#effects = {
       artifacts,
-      warn: (message) => this.#tell({ kind: 'warning', message }),
+      warn: (message) => this.#emitEvent({ kind: 'warning', message }),
       summarizer: { id: summarizer.id, summarize: (request) => this.#summarize(request) },
     };
   }
 
   async compact(): Promise<Compaction> {
     const { head } = this.#job;
-    this.#tell({ kind: 'check-started', reason: this.#job.reason });
+    this.#emitEvent({ kind: 'check-started', reason: this.#job.reason });
     this.#hideExpired();
     await this.#climb(
       this.#setting.policy.ladder,
@@ -202,12 +208,12 @@ class Run {
         `${this.#shortenedPins()} had to be shortened: what is never compacted exceeds the budget`,
       );
     if (over > 0 && most > 0)
-      this.#tell({
+      this.#emitEvent({
         kind: 'warning',
         message: `what is never compacted exceeds the budget by ${over} tokens: ${limitOf(this.#setting.budget)}`,
       });
     if (!this.#gained(plan)) return this.#unchanged();
-    this.#tell({
+    this.#emitEvent({
       kind: 'completed',
       freed: this.#before - plan.tokensAfter,
       rungs: [...this.#rungs],
@@ -224,8 +230,11 @@ class Run {
 
   #unchanged(): Compaction {
     if (this.#draft.changed)
-      this.#tell({ kind: 'warning', message: 'nothing was gained: the prompt stays as it is' });
-    this.#tell({ kind: 'completed', freed: 0, rungs: [] });
+      this.#emitEvent({
+        kind: 'warning',
+        message: 'nothing was gained: the prompt stays as it is',
+      });
+    this.#emitEvent({ kind: 'completed', freed: 0, rungs: [] });
     return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
   }
 
@@ -252,7 +261,7 @@ class Run {
   }
 
   #warned(plan: Plan, message: string): Plan {
-    this.#tell({ kind: 'warning', message });
+    this.#emitEvent({ kind: 'warning', message });
     return { ...plan, warnings: [...plan.warnings, message] };
   }
 
@@ -272,7 +281,7 @@ class Run {
       const span = tokens > 0 && !entry.pinned ? spanOf([entry.node]) : undefined;
       if (span === undefined || this.#draft.tokens + tokens > target) continue;
       this.#draft.restore(entry);
-      this.#tell({ kind: 'restored', span, tokens });
+      this.#emitEvent({ kind: 'restored', span, tokens });
     }
   }
 
@@ -296,11 +305,11 @@ class Run {
     this.#draft.hide(hides);
     this.#hid = this.#draft.changed;
     const freed = before - this.#draft.tokens;
-    if (freed !== 0) this.#tell({ kind: 'hidden', messages: hides.length, freed });
+    if (freed !== 0) this.#emitEvent({ kind: 'hidden', messages: hides.length, freed });
   }
 
   async #climb(
-    ladder: readonly Strategy[],
+    ladder: readonly Rung[],
     targetTokens: number,
     stopAtTarget: boolean,
   ): Promise<void> {
@@ -308,16 +317,16 @@ class Run {
       const goal = strategy.aim === 'limit' ? Math.max(targetTokens, this.#limit) : targetTokens;
       const done = (): boolean => stopAtTarget && this.#draft.tokens <= goal;
       if (done()) continue;
-      const situation = this.#situation(goal);
-      for (const proposal of strategy.propose(situation)) {
+      const context = this.#context(goal);
+      for (const proposal of strategy.propose(context)) {
         if (done()) break;
         this.#job.signal?.throwIfAborted();
-        await this.#carryOut(strategy, proposal, situation);
+        await this.#carryOut(strategy, proposal, context);
       }
     }
   }
 
-  #situation(targetTokens: number): Situation {
+  #context(targetTokens: number): RungContext {
     const { policy, tools, counter, clock } = this.#setting;
     const { key, task, instructions, signal } = this.#job;
     const limits = { targetTokens, limitTokens: this.#limit };
@@ -341,9 +350,9 @@ class Run {
     };
   }
 
-  async #carryOut(strategy: Strategy, proposal: Proposal, situation: Situation): Promise<void> {
+  async #carryOut(strategy: Rung, proposal: Proposal, context: RungContext): Promise<void> {
     const { span, reason, tokensFreed } = proposal;
-    this.#tell({
+    this.#emitEvent({
       kind: 'proposal-generated',
       strategy: strategy.name,
       span,
@@ -352,16 +361,19 @@ class Run {
     });
     const before = this.#draft.tokens;
     const record = await strategy
-      .execute(proposal, situation, this.#hands)
+      .execute(proposal, context, this.#effects)
       .catch((error: unknown) => {
         this.#job.signal?.throwIfAborted();
-        this.#tell({ kind: 'warning', message: `${strategy.name} failed: ${messageOf(error)}` });
+        this.#emitEvent({
+          kind: 'warning',
+          message: `${strategy.name} failed: ${messageOf(error)}`,
+        });
         return undefined;
       });
     if (record === undefined) return;
     this.#draft.add(record);
     this.#rungs.add(strategy.name);
-    this.#tellRecord(strategy.name, record, before - this.#draft.tokens);
+    this.#emitRecord(strategy.name, record, before - this.#draft.tokens);
   }
 
   /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
@@ -369,7 +381,7 @@ class Run {
     const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
     this.#writer = summarizer.id;
     const report: SummaryRequest['report'] = (told) =>
-      this.#tell({ kind: 'summary-report', report: told });
+      this.#emitEvent({ kind: 'summary-report', report: told });
     const failure = await this.#inTime((signal) =>
       summarizer.summarize({ ...request, report, ...(signal === undefined ? {} : { signal }) }),
     ).then(
@@ -379,7 +391,10 @@ class Run {
     if (typeof failure !== 'string') return failure;
     this.#job.signal?.throwIfAborted();
     if (policy.onSummaryFailure === 'keep') throw new Error(`${summarizer.id}: ${failure}`);
-    this.#tell({ kind: 'warning', message: `${summarizer.id}: ${failure}; the extract stands in` });
+    this.#emitEvent({
+      kind: 'warning',
+      message: `${summarizer.id}: ${failure}; the extract stands in`,
+    });
     this.#writer = fallback.id;
     return fallback.summarize(request);
   }
@@ -428,17 +443,17 @@ class Run {
     };
   }
 
-  #tellRecord(strategy: string, record: PlanRecord, freed: number): void {
+  #emitRecord(strategy: string, record: PlanRecord, freed: number): void {
     const { span } = record;
     switch (record.kind) {
       case 'externalize':
-        return this.#tell({ kind: 'externalized', strategy, span, freed });
+        return this.#emitEvent({ kind: 'externalized', strategy, span, freed });
       case 'clear':
-        return this.#tell({ kind: 'cleared', strategy, span, freed });
+        return this.#emitEvent({ kind: 'cleared', strategy, span, freed });
       case 'drop':
-        return this.#tell({ kind: 'dropped', strategy, span, freed });
+        return this.#emitEvent({ kind: 'dropped', strategy, span, freed });
       case 'summarize':
-        return this.#tell({
+        return this.#emitEvent({
           kind: 'summarized',
           strategy,
           span,
@@ -450,7 +465,7 @@ class Run {
     }
   }
 
-  #tell(detail: EventDetail): void {
+  #emitEvent(detail: EventDetail): void {
     const event: CompactionEvent = {
       thread: this.#job.key.thread,
       time: this.#setting.clock.now(),
@@ -465,7 +480,7 @@ class Run {
 }
 
 /** Shortens results that no provider has seen yet: whatever was sent before stays as it was (DESIGN decision 4). */
-export function compactFirstSight(setting: Setting, job: Job): Promise<Compaction> {
+export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<Compaction> {
   const overTokens = firstSightTokens(setting);
   const policy: Policy = {
     ...setting.policy,
@@ -476,7 +491,7 @@ export function compactFirstSight(setting: Setting, job: Job): Promise<Compactio
 }
 
 /** Hides what has expired, and does nothing else (E1). */
-export function compactExpired(setting: Setting, job: Job): Promise<Compaction> {
+export function compactExpired(setting: CompactorConfig, job: Job): Promise<Compaction> {
   return compact(
     { ...setting, policy: { ...setting.policy, ladder: [] } },
     { ...job, onlyLadder: true },
@@ -484,7 +499,7 @@ export function compactExpired(setting: Setting, job: Job): Promise<Compaction> 
 }
 
 /** The size above which a new tool result is shortened at once. */
-export function firstSightTokens({ policy, budget }: Setting): number {
+export function firstSightTokens({ policy, budget }: CompactorConfig): number {
   return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
 }
 

@@ -12,9 +12,9 @@ import type {
   RenderStyle,
   SummarizeRecord,
 } from '../plan/plan.ts';
-import { actions, normalize, unwound, type Action } from '../plan/precedence.ts';
+import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
 import { pointerMessage, summaryMessages } from '../render/stand-in.ts';
-import { isSeatAction, seated } from '../render/in-place.ts';
+import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
 import type { Window } from '../plan/window.ts';
 
@@ -70,7 +70,7 @@ export class Draft {
     this.#actions = new Map(actions(base));
     const isGone = ({ id }: Node): boolean => {
       const action = this.#actions.get(id);
-      return action !== undefined && !isSeatAction(action);
+      return action !== undefined && !isInPlace(action);
     };
     this.entries = toEntries(window, counter, pins, isGone);
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
@@ -118,7 +118,7 @@ export class Draft {
   /** True where the draft no longer shows an entry in its own seat. */
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
-    return action !== undefined && !isSeatAction(action);
+    return action !== undefined && !isInPlace(action);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */
@@ -142,8 +142,7 @@ export class Draft {
   /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
   cutBy(entry: Entry): number {
     const action = this.action(entry);
-    const isCut =
-      action?.kind === 'externalize' && isSeatAction(action) && !this.#earlier.has(action);
+    const isCut = action?.kind === 'externalize' && isInPlace(action) && !this.#earlier.has(action);
     return isCut ? entry.tokens - this.cost(entry) : 0;
   }
 
@@ -165,7 +164,7 @@ export class Draft {
     if (fresh.length === 0) return;
     const ids = new Set(fresh.map(({ id }) => id));
     const shown = { ...this.#base, records: this.#records, hides: this.#hides };
-    const rest = unwound(shown, ids, (id) => this.entry(id)?.node.turn);
+    const rest = withoutRecords(shown, ids, (id) => this.entry(id)?.node.turn);
     this.#records = rest.records;
     this.#hides = [...rest.hides, ...fresh];
     for (const hide of fresh) this.#act([hide.id], { kind: 'hide', ...hide });
@@ -226,8 +225,8 @@ export class Draft {
       ? 0
       : action === undefined
         ? entry.tokens
-        : isSeatAction(action)
-          ? this.counter.message(seated(entry.node.message, action))
+        : isInPlace(action)
+          ? this.counter.message(inPlace(entry.node.message, action))
           : 0;
     this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
     this.#costs.set(entry.node.id, cost);
@@ -250,7 +249,7 @@ export class Draft {
     const messages =
       record.kind === 'summarize'
         ? summaryMessages(record, this.style)
-        : record.kind === 'externalize' && !isSeatAction(record)
+        : record.kind === 'externalize' && !isInPlace(record)
           ? [pointerMessage(record)]
           : [];
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);

@@ -3,14 +3,14 @@ import { needs } from '../extract/anchors/rank.ts';
 import { standing, Selection, type Group, type Item } from '../extract/quotes/select.ts';
 import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
 import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
-import { Survey, type Placed } from '../extract/anchors/statistics.ts';
+import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
 import type { Draft, Entry } from './draft.ts';
 import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
 import type { Stretch } from '../plan/plan.ts';
 
 /** What the anchors of a draft's messages are worth, and where each message's texts are. */
 interface Values {
-  readonly survey: Survey;
+  readonly survey: AnchorStatistics;
   readonly need: Float64Array;
   readonly places: ReadonlyMap<MessageId, readonly number[]>;
 }
@@ -20,7 +20,7 @@ const known = new WeakMap<Draft, Values>();
 function valuesOf(draft: Draft): Values {
   let values = known.get(draft);
   if (values === undefined) {
-    const survey = new Survey();
+    const survey = new AnchorStatistics();
     const places = new Map<MessageId, readonly number[]>();
     for (const { node } of draft.entries.toSorted((a, b) => a.node.index - b.node.index))
       places.set(node.id, survey.add(node));
@@ -41,7 +41,7 @@ interface CutPart {
 function cutParts(
   message: Message,
   places: readonly number[],
-  survey: Survey,
+  survey: AnchorStatistics,
 ): readonly (CutPart | undefined)[] {
   const said = places.find((of) => isSaid(survey.placed[of] as Placed));
   const results = places.filter((of) => {
@@ -73,19 +73,19 @@ const TAIL = 0.15;
 const GAP_CHARS = 4;
 
 /** The stretches of each part of an entry that show most of what will be needed, in so many characters each. */
-export function valued(draft: Draft, entry: Entry, chars: number): Remainder {
+export function chosenExcerpt(draft: Draft, entry: Entry, chars: number): Remainder {
   const isSaying = textOf(entry.message) !== '';
   const kept = entry.message.parts.map((part, i): readonly Stretch[] => {
     const isSurveyed = part.kind === 'result' || (part.kind === 'text' && isSaying);
     if (!isSurveyed || chars <= 0) return [];
     const { length } = partText(part);
-    return length <= chars ? [[0, length]] : valuedStretches(draft, entry, i, chars);
+    return length <= chars ? [[0, length]] : chosenRanges(draft, entry, i, chars);
   });
   return { kept, argsChars: chars };
 }
 
 /** The draft is surveyed only where a part has to be cut. */
-function valuedStretches(
+function chosenRanges(
   draft: Draft,
   { message, node }: Entry,
   place: number,
@@ -117,7 +117,7 @@ export interface TogetherOptions {
 }
 
 /** Cuts several entries at once within one room: what is needed most stays, whichever of them it stands in. */
-export function valuedTogether(
+export function excerptsTogether(
   draft: Draft,
   cut: readonly CutEntry[],
   shown: readonly Message[],

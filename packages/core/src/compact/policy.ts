@@ -1,9 +1,18 @@
 import type { CachePrices } from '../plan/economics.ts';
-import { cutKind, type CutRule } from '../plan/cut.ts';
-import { anAmount, aShare, aText, listOf, maybe, oneOf, whole, type Kind } from '../check/shape.ts';
+import { cutShape, type CutRule } from '../plan/cut.ts';
+import {
+  nonNegative,
+  fraction,
+  string,
+  listOf,
+  optional,
+  oneOf,
+  object,
+  type Shape,
+} from '../check/shape.ts';
 import type { RenderStyle } from '../plan/plan.ts';
-import { strategyKind, type Strategy } from './rungs/rung.ts';
-import { triggerKind, type Trigger } from '../plan/trigger.ts';
+import { rungShape, type Rung } from './rungs/rung.ts';
+import { triggerShape, type Trigger } from '../plan/trigger.ts';
 
 /** When to compact, what stays, how to make room, how it is shown. A preset is a policy with a name. */
 export interface Policy {
@@ -11,7 +20,7 @@ export interface Policy {
   readonly trigger: Trigger;
   readonly cut: CutRule;
   /** Rungs from the gentlest to the most aggressive. */
-  readonly ladder: readonly Strategy[];
+  readonly ladder: readonly Rung[];
   /** Whether the rungs stop as soon as the target holds, or each runs once whenever the trigger fires. */
   readonly stop: 'at-target' | 'at-end';
   /** The share of the limit that a compaction aims at: apart from the trigger, so that it is quiet for long. */
@@ -28,25 +37,25 @@ export interface Policy {
 }
 
 /** A policy is looked at where it comes in: a slip in it would only show under pressure, hours later. */
-export const policyKind: Kind = whole<Policy>({
-  name: aText,
-  trigger: triggerKind,
-  cut: cutKind,
-  ladder: listOf(strategyKind),
+export const policyShape: Shape = object<Policy>({
+  name: string,
+  trigger: triggerShape,
+  cut: cutShape,
+  ladder: listOf(rungShape),
   stop: oneOf('at-target', 'at-end'),
-  targetShare: aShare,
-  style: whole<RenderStyle>({
+  targetShare: fraction,
+  style: object<RenderStyle>({
     summaryRole: oneOf('assistant', 'user', 'pair'),
-    summaryPrefix: aText,
+    summaryPrefix: string,
     summaryAt: oneOf('first', 'last'),
   }),
-  firstSightShare: maybe(aShare),
-  economics: maybe(
-    whole<Required<Policy>['economics']>({
-      prices: whole<CachePrices>({ write: anAmount, read: anAmount, ttlMs: anAmount }),
-      requestsToCome: anAmount,
+  firstSightShare: optional(fraction),
+  economics: optional(
+    object<Required<Policy>['economics']>({
+      prices: object<CachePrices>({ write: nonNegative, read: nonNegative, ttlMs: nonNegative }),
+      requestsToCome: nonNegative,
     }),
   ),
-  onSummaryFailure: maybe(oneOf('extract', 'keep')),
-  continueWith: maybe(aText),
+  onSummaryFailure: optional(oneOf('extract', 'keep')),
+  continueWith: optional(string),
 });

@@ -2,7 +2,7 @@ import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts
 import { oneLine } from '../message/text.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
-import type { FileTrail } from './anchors/files.ts';
+import type { FileAccess } from './anchors/files.ts';
 import { needs } from './anchors/rank.ts';
 import { FAILED, NoteChooser, type ChosenNotes } from './quotes/notes.ts';
 import { outcomes } from './facts/outcomes.ts';
@@ -19,7 +19,7 @@ import {
   type Summary,
   type ToolOutcome,
 } from '../plan/summary.ts';
-import { Survey, type Placed } from './anchors/statistics.ts';
+import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
 import { stateOf } from './facts/state.ts';
 import { hostLine, isRequest, taskOf } from './facts/task.ts';
 import { todoItems } from './facts/todo.ts';
@@ -63,7 +63,7 @@ export function extract(request: ExtractRequest): Summary {
 class Extract {
   readonly #request: ExtractRequest;
   readonly #previous: Summary;
-  readonly #survey = new Survey();
+  readonly #survey = new AnchorStatistics();
   readonly #carried = new Map<number, Note>();
   /** The texts that the summary stands for, and those of kept messages that are not shown whole. */
   readonly #quotable = new Set<number>();
@@ -351,7 +351,10 @@ function unchosen(outcome: ToolOutcome): ToolOutcome {
   return rest;
 }
 
-function filesOf(survey: Survey, worths: ReadonlyMap<FileTrail, number>): readonly FileRecord[] {
+function filesOf(
+  survey: AnchorStatistics,
+  worths: ReadonlyMap<FileAccess, number>,
+): readonly FileRecord[] {
   const files = survey.files.all().toSorted((a, b) => a.touchedAt - b.touchedAt);
   const named = files.slice(-MOST_FILES);
   return [...files.slice(0, -MOST_FILES).filter((file) => worths.has(file)), ...named].map(
@@ -371,7 +374,7 @@ function filesOf(survey: Survey, worths: ReadonlyMap<FileTrail, number>): readon
   );
 }
 
-function trailOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileTrail {
+function trailOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileAccess {
   const edits = (written ? 1 : 0) + (edited ? 1 : 0) + (deleted ? 1 : 0);
   return {
     path,

@@ -1,5 +1,12 @@
 import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../message/message.ts';
-import { aFlag, anAmount, aShare, variant, wholeFrom, type Kind } from '../check/shape.ts';
+import {
+  boolean,
+  nonNegative,
+  fraction,
+  variant,
+  integerFrom,
+  type Shape,
+} from '../check/shape.ts';
 
 /** A message as a cut rule sees it. */
 export interface CutItem {
@@ -39,16 +46,16 @@ export interface BesideSummary {
   readonly mostShare: number;
 }
 
-export const cutKind: Kind = variant<CutRule>(
+export const cutShape: Shape = variant<CutRule>(
   "a cut rule, such as { kind: 'turn-window', turns: 5 }",
   {
-    'keep-messages': { messages: wholeFrom(0) },
-    'keep-tokens': { tokens: anAmount, splitTurns: aFlag },
-    'keep-share': { share: aShare },
-    'beside-summary': { summaryTokens: anAmount, leastShare: aShare, mostShare: aShare },
-    'sliding-window': { messages: wholeFrom(1) },
-    'turn-window': { turns: wholeFrom(1) },
-    'token-window': { tokens: anAmount },
+    'keep-messages': { messages: integerFrom(0) },
+    'keep-tokens': { tokens: nonNegative, splitTurns: boolean },
+    'keep-share': { share: fraction },
+    'beside-summary': { summaryTokens: nonNegative, leastShare: fraction, mostShare: fraction },
+    'sliding-window': { messages: integerFrom(1) },
+    'turn-window': { turns: integerFrom(1) },
+    'token-window': { tokens: nonNegative },
     everything: {},
   },
 );

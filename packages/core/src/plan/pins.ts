@@ -1,14 +1,14 @@
 import { isOpaque, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Plan } from './plan.ts';
-import { unwound, type TurnOf } from './precedence.ts';
+import { withoutRecords, type TurnOf } from './precedence.ts';
 
 /** A plan that keeps some messages whole: no record names them any more, and those before its start are carried. */
 export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnOf: TurnOf): Plan {
   const ids = new Set(nodes.map(({ id }) => id));
   const carried = plan.carried.filter(({ id }) => !ids.has(id));
   for (const { id, index } of nodes) if (index < plan.start) carried.push({ id, index });
-  const shown = unwound(plan, ids, turnOf);
+  const shown = withoutRecords(plan, ids, turnOf);
   const unchanged = sameShow(shown, plan) && carried.length === plan.carried.length;
   return {
     ...shown,
@@ -21,7 +21,7 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
 /** True where a plan shows the same of a thread as an earlier one, but for what was pinned since. */
 export function sameShow(before: Plan, after: Plan): boolean {
   const pins = new Set(after.pins.filter((id) => !before.pins.includes(id)));
-  return showOf(unwound(before, pins, () => undefined)) === showOf(after);
+  return showOf(withoutRecords(before, pins, () => undefined)) === showOf(after);
 }
 
 /** The turns of a span follow from its messages. */

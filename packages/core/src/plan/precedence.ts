@@ -44,7 +44,7 @@ export function normalize(
 }
 
 /** A plan that shows a message again: no record and no hide names it. */
-export function unwound(plan: Plan, ids: ReadonlySet<MessageId>, turnOf: TurnOf): Plan {
+export function withoutRecords(plan: Plan, ids: ReadonlySet<MessageId>, turnOf: TurnOf): Plan {
   const records = plan.records.flatMap((record) => {
     const span = without(record.span, (id) => ids.has(id), turnOf);
     return span === undefined

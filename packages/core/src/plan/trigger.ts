@@ -1,18 +1,18 @@
 import type { Budget } from '../tokens/budget.ts';
 import { messageLimit, softLimit } from '../tokens/budget.ts';
 import {
-  aFunction,
-  anAmount,
-  aShare,
-  aText,
+  func,
+  nonNegative,
+  fraction,
+  string,
   listOf,
-  maybe,
+  optional,
   variant,
-  type Kind,
+  type Shape,
 } from '../check/shape.ts';
 
 /** How much a prompt holds. */
-export interface Extent {
+export interface PromptSize {
   /** What the prompt's messages cost. */
   readonly tokens: number;
   readonly messages: number;
@@ -21,7 +21,7 @@ export interface Extent {
 }
 
 /** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
-export interface Check extends Extent {
+export interface TriggerInput extends PromptSize {
   /** What the provider reported for the whole request, with the rest estimated; `tokens` where nothing was reported. */
   readonly contextTokens: number;
   readonly budget: Budget;
@@ -41,21 +41,25 @@ export type Trigger =
   | { readonly kind: 'turns'; readonly over: number }
   | { readonly kind: 'any-of'; readonly triggers: readonly Trigger[] }
   | { readonly kind: 'all-of'; readonly triggers: readonly Trigger[] }
-  | { readonly kind: 'custom'; readonly name: string; readonly fires: (check: Check) => boolean };
+  | {
+      readonly kind: 'custom';
+      readonly name: string;
+      readonly fires: (check: TriggerInput) => boolean;
+    };
 
-export const triggerKind: Kind = variant<Trigger>('a trigger, such as turnCount(20) makes', {
+export const triggerShape: Shape = variant<Trigger>('a trigger, such as turnCount(20) makes', {
   'soft-limit': {},
-  'window-share': { share: aShare },
-  reserve: { reserveTokens: anAmount },
-  tokens: { atLeast: anAmount, messages: maybe(anAmount) },
-  turns: { over: anAmount },
-  'any-of': { triggers: listOf((inner, path) => triggerKind(inner, path)) },
-  'all-of': { triggers: listOf((inner, path) => triggerKind(inner, path)) },
-  custom: { name: aText, fires: aFunction },
+  'window-share': { share: fraction },
+  reserve: { reserveTokens: nonNegative },
+  tokens: { atLeast: nonNegative, messages: optional(nonNegative) },
+  turns: { over: nonNegative },
+  'any-of': { triggers: listOf((inner, path) => triggerShape(inner, path)) },
+  'all-of': { triggers: listOf((inner, path) => triggerShape(inner, path)) },
+  custom: { name: string, fires: func },
 });
 
 function made(by: string, trigger: Trigger): Trigger {
-  triggerKind(trigger, by);
+  triggerShape(trigger, by);
   return trigger;
 }
 
@@ -66,11 +70,11 @@ export const anyOf = (...triggers: readonly Trigger[]): Trigger =>
   made('anyOf', { kind: 'any-of', triggers });
 export const allOf = (...triggers: readonly Trigger[]): Trigger =>
   made('allOf', { kind: 'all-of', triggers });
-export const when = (name: string, fires: (check: Check) => boolean): Trigger =>
+export const when = (name: string, fires: (check: TriggerInput) => boolean): Trigger =>
   made('when', { kind: 'custom', name, fires });
 
 /** Why a trigger fires, in words for a person; undefined where it does not. */
-export function firedBecause(trigger: Trigger, check: Check): string | undefined {
+export function firedBecause(trigger: Trigger, check: TriggerInput): string | undefined {
   const { tokens, contextTokens, budget } = check;
   switch (trigger.kind) {
     case 'soft-limit':
@@ -107,7 +111,7 @@ export function firedBecause(trigger: Trigger, check: Check): string | undefined
   }
 }
 
-function firstReason(triggers: readonly Trigger[], check: Check): string | undefined {
+function firstReason(triggers: readonly Trigger[], check: TriggerInput): string | undefined {
   for (const trigger of triggers) {
     const reason = firedBecause(trigger, check);
     if (reason !== undefined) return reason;
@@ -116,7 +120,7 @@ function firstReason(triggers: readonly Trigger[], check: Check): string | undef
 }
 
 /** True where the messages no longer fit at all: compaction must act, whatever the trigger says. */
-export function mustAct(check: Check): boolean {
+export function mustAct(check: TriggerInput): boolean {
   return check.tokens > messageLimit(check.budget);
 }
 
@@ -127,7 +131,7 @@ const QUIET_SHARE = 0.2;
  * True where a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
  * compaction would free little, and the next message would ask for another (DESIGN decision 4, hysteresis).
  */
-export function firesOnFloor(trigger: Trigger, check: Check, floor: Extent): boolean {
+export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {
   const tokens = more(floor.tokens);
   if (check.tokens >= tokens) return false;
   const contextTokens = check.contextTokens + tokens - check.tokens;

@@ -1,4 +1,4 @@
-import { anAmount, optionsOf } from '../check/shape.ts';
+import { nonNegative, optionsParser } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import { anyOf, tokenCount } from '../plan/trigger.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
@@ -10,15 +10,15 @@ export interface CodexOptions {
   readonly keepUserTokens: number;
 }
 
-const given = optionsOf<CodexOptions>(
+const parseOptions = optionsParser<CodexOptions>(
   'codex',
-  { autoCompactTokens: anAmount, keepUserTokens: anAmount },
+  { autoCompactTokens: nonNegative, keepUserTokens: nonNegative },
   { keepUserTokens: 20_000 },
 );
 
 /** Codex (B20): the newest user messages stay up to 20 000 tokens, the summary stands behind them. */
 export function codex(options: Partial<CodexOptions> = {}): Policy {
-  const { autoCompactTokens, keepUserTokens } = given(options);
+  const { autoCompactTokens, keepUserTokens } = parseOptions(options);
   const window = { kind: 'window-share', share: 0.95 } as const;
   return {
     name: 'codex',

@@ -1,5 +1,5 @@
 import { clear } from '../compact/rungs/clear.ts';
-import { anAmount, optionsOf } from '../check/shape.ts';
+import { nonNegative, optionsParser } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 
@@ -7,15 +7,15 @@ export interface OpencodeOptions {
   readonly outputReserveTokens: number;
 }
 
-const given = optionsOf<OpencodeOptions>(
+const parseOptions = optionsParser<OpencodeOptions>(
   'opencode',
-  { outputReserveTokens: anAmount },
+  { outputReserveTokens: nonNegative },
   { outputReserveTokens: 32_000 },
 );
 
 /** OpenCode (B19, B22): older tool output is pruned first, then the whole history becomes a summary; "continue" follows. */
 export function opencode(options: Partial<OpencodeOptions> = {}): Policy {
-  const { outputReserveTokens } = given(options);
+  const { outputReserveTokens } = parseOptions(options);
   return {
     name: 'opencode',
     trigger: { kind: 'reserve', reserveTokens: outputReserveTokens },

@@ -1,4 +1,4 @@
-import { aFlag, anAmount, optionsOf } from '../check/shape.ts';
+import { boolean, nonNegative, optionsParser } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 
@@ -15,15 +15,15 @@ export const PI_DEFAULTS: PiOptions = {
   splitTurns: false,
 };
 
-const given = optionsOf<PiOptions>(
+const parseOptions = optionsParser<PiOptions>(
   'pi',
-  { reserveTokens: anAmount, keepRecentTokens: anAmount, splitTurns: aFlag },
+  { reserveTokens: nonNegative, keepRecentTokens: nonNegative, splitTurns: boolean },
   PI_DEFAULTS,
 );
 
 /** The coding agent's compaction (B3–B11): a reserve at the end of the window, recent tokens kept, a hand-over summary. */
 export function pi(options: Partial<PiOptions> = {}): Policy {
-  const { reserveTokens, keepRecentTokens, splitTurns } = given(options);
+  const { reserveTokens, keepRecentTokens, splitTurns } = parseOptions(options);
   return {
     name: 'pi',
     trigger: { kind: 'reserve', reserveTokens },

@@ -1,8 +1,8 @@
-import { optionsOf, wholeFrom } from '../check/shape.ts';
+import { optionsParser, integerFrom } from '../check/shape.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../compact/policy.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
-import { triggerKind, turnCount, type Trigger } from '../plan/trigger.ts';
+import { triggerShape, turnCount, type Trigger } from '../plan/trigger.ts';
 
 export interface RecursiveSummaryOptions {
   readonly keepMessages: number;
@@ -11,15 +11,15 @@ export interface RecursiveSummaryOptions {
   readonly trigger: Trigger;
 }
 
-const given = optionsOf<RecursiveSummaryOptions>(
+const parseOptions = optionsParser<RecursiveSummaryOptions>(
   'recursiveSummary',
-  { keepMessages: wholeFrom(1), overlapMessages: wholeFrom(0), trigger: triggerKind },
+  { keepMessages: integerFrom(1), overlapMessages: integerFrom(0), trigger: triggerShape },
   { keepMessages: 10, overlapMessages: 2, trigger: turnCount(20) },
 );
 
 /** A rolling summary (D9): a shadow user message and the summary, then the newest messages. */
 export function recursiveSummary(options: Partial<RecursiveSummaryOptions> = {}): Policy {
-  const { keepMessages, overlapMessages, trigger } = given(options);
+  const { keepMessages, overlapMessages, trigger } = parseOptions(options);
   if (overlapMessages >= keepMessages) {
     throw new RangeError(
       `overlapMessages must be less than keepMessages (${keepMessages}), not ${overlapMessages}`,

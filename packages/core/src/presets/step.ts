@@ -1,25 +1,25 @@
-import { anAmount, aShare, optionsOf, wholeFrom } from '../check/shape.ts';
+import { nonNegative, fraction, optionsParser, integerFrom } from '../check/shape.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../compact/policy.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 import { STEP_DEFAULTS, stepThreshold, type StepConfig } from '../tokens/budget.ts';
 
-const given = optionsOf<StepConfig>(
+const parseOptions = optionsParser<StepConfig>(
   'step',
   {
-    modelContextLimit: anAmount,
-    systemReserve: anAmount,
-    outputReserve: anAmount,
-    safetyBuffer: anAmount,
-    thresholdPercent: aShare,
-    recentMessagesToKeep: wholeFrom(0),
+    modelContextLimit: nonNegative,
+    systemReserve: nonNegative,
+    outputReserve: nonNegative,
+    safetyBuffer: nonNegative,
+    thresholdPercent: fraction,
+    recentMessagesToKeep: integerFrom(0),
   },
   STEP_DEFAULTS,
 );
 
 /** The step layer (A): at a fixed threshold, everything but the newest messages into one session summary. */
 export function step(config: Partial<StepConfig> = {}): Policy {
-  const whole = given(config);
+  const whole = parseOptions(config);
   const keep = whole.recentMessagesToKeep;
   return {
     name: 'step',

@@ -1,4 +1,4 @@
-import { anAmount, optionsOf } from '../check/shape.ts';
+import { nonNegative, optionsParser } from '../check/shape.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../compact/policy.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
@@ -7,15 +7,15 @@ export interface TimelineOptions {
   readonly keepRecentTokens: number;
 }
 
-const given = optionsOf<TimelineOptions>(
+const parseOptions = optionsParser<TimelineOptions>(
   'timeline',
-  { keepRecentTokens: anAmount },
+  { keepRecentTokens: nonNegative },
   { keepRecentTokens: 20_000 },
 );
 
 /** The timeline (E): compact above nine tenths of the window, split turns where the cut falls inside one. */
 export function timeline(options: Partial<TimelineOptions> = {}): Policy {
-  const { keepRecentTokens } = given(options);
+  const { keepRecentTokens } = parseOptions(options);
   return {
     name: 'timeline',
     trigger: { kind: 'window-share', share: 0.9 },

@@ -1,19 +1,19 @@
-import { cutKind, type CutRule } from '../plan/cut.ts';
+import { cutShape, type CutRule } from '../plan/cut.ts';
 import { drop } from '../compact/rungs/drop.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
 import type { Policy } from '../compact/policy.ts';
-import type { Strategy } from '../compact/rungs/rung.ts';
-import { triggerKind, turnCount, type Trigger } from '../plan/trigger.ts';
+import type { Rung } from '../compact/rungs/rung.ts';
+import { triggerShape, turnCount, type Trigger } from '../plan/trigger.ts';
 
 /** The session service's windows (D): what lies before the window is left out, and no model is asked. */
 function windowPolicy(
   name: string,
   trigger: Trigger,
   cut: CutRule,
-  rung: Strategy = drop({ reach: 'cut' }),
+  rung: Rung = drop({ reach: 'cut' }),
 ): Policy {
-  cutKind(cut, name);
-  triggerKind(trigger, `${name}.trigger`);
+  cutShape(cut, name);
+  triggerShape(trigger, `${name}.trigger`);
   return {
     name,
     trigger,

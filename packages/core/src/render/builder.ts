@@ -12,14 +12,14 @@ import {
   withParts,
 } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { Seats } from '../thread/units.ts';
+import { OpenCalls } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { isPinned } from '../plan/pins.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
 import { pointerMessage, summaryMessages } from './stand-in.ts';
-import { isSeatAction, seated, type SeatAction } from './in-place.ts';
-import type { Extent } from '../plan/trigger.ts';
+import { isInPlace, inPlace, type InPlaceRecord } from './in-place.ts';
+import type { PromptSize } from '../plan/trigger.ts';
 import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
 
@@ -47,11 +47,11 @@ export class PromptBuilder {
   readonly #turns: number[] = [];
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
-  readonly #seats = new Seats();
+  readonly #openCalls = new OpenCalls();
   readonly #pins: ReadonlySet<MessageId>;
   #round: Node[] = [];
   #pinnedTokens = 0;
-  #left: Extent | undefined;
+  #left: PromptSize | undefined;
   #tokens = 0;
   #inRound = false;
   #lastRole: Role | undefined;
@@ -77,7 +77,7 @@ export class PromptBuilder {
     return { turns: this.#turns, rounds: this.#rounds };
   }
 
-  get extent(): Extent {
+  get extent(): PromptSize {
     return {
       tokens: this.#tokens,
       messages: this.#messages.length,
@@ -86,7 +86,7 @@ export class PromptBuilder {
   }
 
   /** What the last compaction left, as it is counted now, or the pins alone where those cost more. */
-  get floor(): Extent {
+  get floor(): PromptSize {
     const left = this.#left ?? this.extent;
     return { ...left, tokens: Math.max(left.tokens, this.#pinnedTokens) };
   }
@@ -95,9 +95,9 @@ export class PromptBuilder {
   push(node: Node): void {
     if (node.index >= (this.#plan.climbedAt ?? 0)) this.#left ??= this.extent;
     this.#showSummaries(node.index);
-    if (this.#round.length > 0 && this.#seats.ends(node.message)) this.#closeRound();
+    if (this.#round.length > 0 && this.#openCalls.ends(node.message)) this.#closeRound();
     const action = this.#actions.get(node.id);
-    if (action !== undefined && !isSeatAction(action)) {
+    if (action !== undefined && !isInPlace(action)) {
       // What stands behind a record is past: no result can come for a round before it.
       this.#closeRound();
       this.#standIn(action);
@@ -116,17 +116,17 @@ export class PromptBuilder {
 
   #join(node: Node): void {
     this.#round.push(node);
-    this.#seats.next(node.message);
-    if (this.#seats.open.size === 0) this.#closeRound();
+    this.#openCalls.next(node.message);
+    if (this.#openCalls.open.size === 0) this.#closeRound();
   }
 
   /** Shows the round with every call answered: a result that never came has a note in its place. */
   #closeRound(): void {
     const round = this.#round;
     if (round.length === 0) return;
-    const missing = [...this.#seats.open.values()];
+    const missing = [...this.#openCalls.open.values()];
     this.#round = [];
-    this.#seats.endRound();
+    this.#openCalls.endRound();
     const waiting = new Set<string>();
     for (const { message } of round)
       for (const part of message.parts) if (part.kind === 'call') waiting.add(part.callId);
@@ -161,7 +161,7 @@ export class PromptBuilder {
   /** A message as the plan shows it in its seat. */
   #shown(node: Node): Message {
     const action = this.#actions.get(node.id);
-    return isSeat(action) ? seated(node.message, action) : node.message;
+    return isSeat(action) ? inPlace(node.message, action) : node.message;
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
@@ -179,7 +179,7 @@ export class PromptBuilder {
   #emitSeated(node: Node): void {
     const action = this.#actions.get(node.id);
     if (isSeat(action)) {
-      this.#emit(seated(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
+      this.#emit(inPlace(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
       return;
     }
     const unsigned = this.#withoutBoundReasoning(node);
@@ -248,8 +248,8 @@ export class PromptBuilder {
   }
 }
 
-function isSeat(action: Action | undefined): action is SeatAction {
-  return action !== undefined && isSeatAction(action);
+function isSeat(action: Action | undefined): action is InPlaceRecord {
+  return action !== undefined && isInPlace(action);
 }
 
 /** Which of a message's results are meant, by their order: two may name one call. */

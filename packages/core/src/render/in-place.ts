@@ -12,23 +12,23 @@ import { cutValue, excerpt, partText } from './excerpt.ts';
 import type { ClearRecord, ExternalizeRecord, Hide, Stretch } from '../plan/plan.ts';
 
 /** An action that changes a message and leaves it in its seat, so that calls and results stay together. */
-export type SeatAction = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
+export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
 
 /** The message as the plan shows it. Reasoning is left out: it would not be what was signed. */
-export function seated(message: Message, action: SeatAction): Message {
+export function inPlace(message: Message, action: InPlaceRecord): Message {
   const parts = message.parts.flatMap((part, i) => {
     const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
-    return seatedPart(part, action, kept);
+    return inPlacePart(part, action, kept);
   });
   return withParts(message, parts);
 }
 
-function seatedPart(part: Part, action: SeatAction, kept: readonly Stretch[]): readonly Part[] {
+function inPlacePart(part: Part, action: InPlaceRecord, kept: readonly Stretch[]): readonly Part[] {
   switch (part.kind) {
     case 'reasoning':
       return [];
     case 'result':
-      return [seatedResult(part, action, kept)];
+      return [inPlaceResult(part, action, kept)];
     case 'call':
       return [action.kind === 'externalize' ? shortCall(part, action) : part];
     case 'text':
@@ -39,9 +39,9 @@ function seatedPart(part: Part, action: SeatAction, kept: readonly Stretch[]): r
   }
 }
 
-function seatedResult(
+function inPlaceResult(
   result: ResultPart,
-  action: SeatAction,
+  action: InPlaceRecord,
   kept: readonly Stretch[],
 ): ResultPart {
   switch (action.kind) {
@@ -63,7 +63,7 @@ function seatedResult(
 
 function shortContent(
   part: ContentPart,
-  action: Exclude<SeatAction, ClearRecord>,
+  action: Exclude<InPlaceRecord, ClearRecord>,
   kept: readonly Stretch[],
 ): Part {
   if (action.kind === 'hide') return { kind: 'text', text: action.replacement };
@@ -159,7 +159,7 @@ function fieldsOf(record: ClearRecord, result: ResultPart): JsonObject {
 }
 
 /** True for a record that leaves its messages in their seats. */
-export function isSeatAction(action: Action): action is SeatAction {
+export function isInPlace(action: Action): action is InPlaceRecord {
   if (action.kind === 'externalize') return action.span.ids.length === 1;
   return action.kind === 'clear' || action.kind === 'hide';
 }

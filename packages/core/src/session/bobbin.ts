@@ -2,7 +2,7 @@ import type { Fitted } from './fitted.ts';
 import { FittedThreads } from './fitted-threads.ts';
 import { memoryStore } from './memory-store.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import { aList } from '../check/shape.ts';
+import { list } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import type {
   ArtifactStore,
@@ -24,8 +24,8 @@ import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { CompactionHooks, CompactOptions } from './session-config.ts';
 import { checkCompactOptions } from './options.ts';
-import { settingOf } from './config.ts';
-import { ThreadHandle } from './session.ts';
+import { sessionConfig } from './config.ts';
+import { Session } from './session.ts';
 import { keyNamed } from './thread-name.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -75,7 +75,7 @@ export interface Bobbin<Wire = Message> {
    */
   fit(messages: readonly Wire[], options?: CompactOptions): Promise<Fitted<Wire>>;
   /** For hosts that do not: the thread of that name, resumed where the store has it, at its newest message or an older one. */
-  thread(id: string, head?: MessageId): Promise<ThreadHandle<Wire>>;
+  thread(id: string, head?: MessageId): Promise<Session<Wire>>;
 }
 
 export function createBobbin(options?: BobbinOptions): Bobbin;
@@ -83,7 +83,7 @@ export function createBobbin<Wire>(
   options: BobbinOptions<Wire> & { readonly codec: Codec<Wire> },
 ): Bobbin<Wire>;
 export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wire> {
-  const setting = settingOf(options);
+  const setting = sessionConfig(options);
   const tenant = options.tenant ?? 'default';
   const fits = new FittedThreads<Wire>(
     setting,
@@ -92,13 +92,13 @@ export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wi
   );
   return {
     async fit(messages, compactOptions = {}) {
-      aList(messages, 'messages');
+      list(messages, 'messages');
       checkCompactOptions(compactOptions);
       return fits.fit(messages, compactOptions);
     },
     async thread(id, head) {
       const key = keyNamed(tenant, id);
-      return new ThreadHandle(key, setting, await resumed(setting.store, key, head));
+      return new Session(key, setting, await resumed(setting.store, key, head));
     },
   };
 }

@@ -1,12 +1,12 @@
 import type { BobbinOptions } from './bobbin.ts';
 import { systemClock } from './clock.ts';
-import type { HandleSetting } from './session-config.ts';
+import type { SessionConfig } from './session-config.ts';
 import { memoryArtifacts } from './memory-artifacts.ts';
 import { memoryStore } from './memory-store.ts';
 import { checkOptions } from './options.ts';
 import { PLAIN } from './plain-codec.ts';
-import { kind } from '../check/shape.ts';
-import { policyKind, type Policy } from '../compact/policy.ts';
+import { shape } from '../check/shape.ts';
+import { policyShape, type Policy } from '../compact/policy.ts';
 import type { Codec, Summarizer } from '../ports.ts';
 import { PRESETS, type PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
@@ -23,7 +23,7 @@ import { isKnownModel, modelFacts, type CacheFacts } from '../tokens/models.ts';
  *
  * @throws TypeError or RangeError, one line, where an option is not of its kind.
  */
-export function settingOf<Wire>(options: BobbinOptions<Wire>): HandleSetting<Wire> {
+export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig<Wire> {
   checkOptions(options);
   const facts = modelFacts(options.model, options.models);
   const { counter } = options;
@@ -70,7 +70,7 @@ function assumptionOf<Wire>(
   return `nothing is known of the model ${JSON.stringify(model)}: a window of ${windowTokens} tokens is assumed; say yours with window`;
 }
 
-const aPolicy = kind('a policy or the name of a preset', isJsonObject);
+const aPolicy = shape('a policy or the name of a preset', isJsonObject);
 
 /** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
 export function policyOf(
@@ -84,7 +84,7 @@ export function policyOf(
     );
   if (typeof preset !== 'string') {
     aPolicy(preset, option);
-    policyKind(preset, option);
+    policyShape(preset, option);
     return preset;
   }
   if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];

@@ -8,7 +8,7 @@ import { usageTokens, validUsage } from '../tokens/usage.ts';
  * What a handle knows of its path without looking at it again: every figure is kept up to date as messages come, so that
  * a check costs nothing.
  */
-export class Gauge {
+export class Figures {
   /** The thread's first user message (A11). */
   task: string | null = null;
   /** How many messages of the path were sent to a model already. */

@@ -1,15 +1,15 @@
 import { messageId, type Message, type MessageId, type ThreadId } from '../message/message.ts';
 import type { Codec, Store } from '../ports.ts';
 import type { Fitted } from './fitted.ts';
-import type { CompactOptions, HandleSetting } from './session-config.ts';
+import type { CompactOptions, SessionConfig } from './session-config.ts';
 import { isCopyOf, ownCopy } from './own-copy.ts';
-import { ThreadHandle } from './session.ts';
+import { Session } from './session.ts';
 
 const MOST_THREADS = 64;
 
 /** A conversation that was fitted before. */
 interface Known<Wire> {
-  readonly handle: ThreadHandle<Wire>;
+  readonly handle: Session<Wire>;
   /** What the host sent last, as it was then: a host may write into its messages later. */
   wire: readonly Wire[];
   /** The ids of its messages, in order. */
@@ -22,7 +22,7 @@ interface Known<Wire> {
  * takes over as much of the plan as both share.
  */
 export class FittedThreads<Wire> {
-  readonly #setting: HandleSetting<Wire>;
+  readonly #setting: SessionConfig<Wire>;
   readonly #tenant: string;
   readonly #freshStore: (() => Store) | undefined;
   /** Whose copy each of the messages is. */
@@ -31,7 +31,7 @@ export class FittedThreads<Wire> {
   #queue: Promise<unknown> = Promise.resolve();
 
   /** With `freshStore` every conversation has a store of its own, which is forgotten with it. */
-  constructor(setting: HandleSetting<Wire>, tenant: string, freshStore?: () => Store) {
+  constructor(setting: SessionConfig<Wire>, tenant: string, freshStore?: () => Store) {
     const { codec } = setting;
     const returning: Codec<Wire> = {
       name: codec.name,
@@ -51,7 +51,7 @@ export class FittedThreads<Wire> {
   }
 
   /** The thread of a conversation, with all its messages appended. */
-  async #recognise(wire: readonly Wire[]): Promise<ThreadHandle<Wire>> {
+  async #recognise(wire: readonly Wire[]): Promise<Session<Wire>> {
     const [alike, same] = this.#mostAlike(wire);
     const own = [
       ...(alike?.wire.slice(0, same) ?? []),
@@ -108,7 +108,7 @@ export class FittedThreads<Wire> {
     }
     const key = { tenant: this.#tenant, thread: `fit-${ids.at(-1) ?? 'empty'}` as ThreadId };
     const store = this.#freshStore?.() ?? this.#setting.store;
-    const handle = new ThreadHandle(key, { ...this.#setting, store });
+    const handle = new Session(key, { ...this.#setting, store });
     await handle.appendDecoded(decoded);
     // Signed reasoning that is shared was written behind what the plan of that time showed.
     if (nearest !== undefined)

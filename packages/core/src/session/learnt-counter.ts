@@ -1,4 +1,4 @@
-import type { Setting } from '../compact/compact.ts';
+import type { CompactorConfig } from '../compact/compact.ts';
 import { calibrate, scaled, towards, type Calibration } from '../tokens/calibration.ts';
 import type { Counter } from '../tokens/counter.ts';
 
@@ -7,7 +7,7 @@ const RECALIBRATE_SHARE = 0.03;
 const LEAST_SHARE = 0.1;
 
 /** What a request holds beside its messages, in tokens. */
-export function besideMessages({ budget }: Setting): number {
+export function besideMessages({ budget }: CompactorConfig): number {
   return budget.systemTokens + budget.toolTokens + budget.formattingTokens;
 }
 
@@ -30,7 +30,7 @@ export class LearntCounter {
   }
 
   /** Compares a prompt's estimate with what the provider reported for it. The setting that holds from now on. */
-  learn(given: Setting, sentTokens: number, reportedTokens: number): Setting {
+  learn(given: CompactorConfig, sentTokens: number, reportedTokens: number): CompactorConfig {
     const setting = this.#measured(given, sentTokens, reportedTokens);
     const beside = besideMessages(setting);
     if (sentTokens < beside * LEAST_SHARE) return setting;
@@ -44,7 +44,7 @@ export class LearntCounter {
    * Where the host said nothing of its system prompt and tools, what the first report has beyond the messages is theirs;
    * so it is with every report for fewer messages than before. Other reports can only lower it.
    */
-  #measured(setting: Setting, sentTokens: number, reportedTokens: number): Setting {
+  #measured(setting: CompactorConfig, sentTokens: number, reportedTokens: number): CompactorConfig {
     if (besideMessages(setting) !== this.#measuredTokens) return setting;
     const units = sentTokens / this.#calibration.factor;
     const seen = Math.max(0, reportedTokens - sentTokens);

@@ -1,22 +1,22 @@
 import type { BobbinOptions } from './bobbin.ts';
 import type { ContextLimit } from './context-limit.ts';
-import type { CompactOptions, Tuning } from './session-config.ts';
+import type { CompactOptions, SessionChanges } from './session-config.ts';
 import type { ToolPolicy } from '../plan/durability.ts';
 import {
-  able,
-  aFlag,
-  aFunction,
-  aList,
-  anAmount,
-  aText,
-  byName,
-  fields,
-  kind,
-  maybe,
+  hasMethods,
+  boolean,
+  func,
+  list,
+  nonNegative,
+  string,
+  recordOf,
+  partial,
+  shape,
+  optional,
   oneOf,
-  whole,
-  type Kind,
-  type Kinds,
+  object,
+  type Shape,
+  type Shapes,
 } from '../check/shape.ts';
 import { nearest } from '../check/nearest.ts';
 import type { Requester } from '../ports.ts';
@@ -28,66 +28,66 @@ import type { CacheFacts, ModelFacts } from '../tokens/models.ts';
 
 const aSensitivity = oneOf('public', 'internal', 'confidential', 'restricted');
 
-const BUDGET: Kinds<Budget> = {
-  windowTokens: anAmount,
-  softShare: anAmount,
-  systemTokens: anAmount,
-  toolTokens: anAmount,
-  formattingTokens: anAmount,
-  outputTokens: anAmount,
-  safetyTokens: anAmount,
-  rehydrationTokens: anAmount,
+const BUDGET: Shapes<Budget> = {
+  windowTokens: nonNegative,
+  softShare: nonNegative,
+  systemTokens: nonNegative,
+  toolTokens: nonNegative,
+  formattingTokens: nonNegative,
+  outputTokens: nonNegative,
+  safetyTokens: nonNegative,
+  rehydrationTokens: nonNegative,
 };
 
-const budgetKind = fields(BUDGET);
+const budgetShape = partial(BUDGET);
 
-const TOOL: Kinds<ToolPolicy> = {
+const TOOL: Shapes<ToolPolicy> = {
   durability: oneOf('ephemeral', 'anchoring', 'replayable', 'non-replayable'),
-  preserveFields: aList,
-  externalizeOverTokens: anAmount,
+  preserveFields: list,
+  externalizeOverTokens: nonNegative,
   replayCost: oneOf('free', 'cheap', 'expensive'),
-  captureDeterminism: aFunction,
-  ttlMs: anAmount,
-  artifact: fields<Required<ToolPolicy>['artifact']>({
+  captureDeterminism: func,
+  ttlMs: nonNegative,
+  artifact: partial<Required<ToolPolicy>['artifact']>({
     sensitivity: aSensitivity,
-    ttlMs: anAmount,
-    permissions: aList,
+    ttlMs: nonNegative,
+    permissions: list,
   }),
-  replacement: aText,
+  replacement: string,
 };
 
 /** @throws TypeError, one line that names the field, where a tool's policy is not one. */
-export const checkToolPolicy: Kind = fields(TOOL);
+export const checkToolPolicy: Shape = partial(TOOL);
 
-const MODEL: Kinds<ModelFacts> = {
-  windowTokens: anAmount,
-  provider: maybe(oneOf('anthropic', 'openai', 'google')),
-  encoding: maybe(oneOf('o200k', 'cl100k')),
-  cache: maybe(
-    whole<CacheFacts>({
-      writePrice: anAmount,
-      readPrice: anAmount,
-      ttlMs: anAmount,
-      minimumTokens: anAmount,
-      markers: anAmount,
+const MODEL: Shapes<ModelFacts> = {
+  windowTokens: nonNegative,
+  provider: optional(oneOf('anthropic', 'openai', 'google')),
+  encoding: optional(oneOf('o200k', 'cl100k')),
+  cache: optional(
+    object<CacheFacts>({
+      writePrice: nonNegative,
+      readPrice: nonNegative,
+      ttlMs: nonNegative,
+      minimumTokens: nonNegative,
+      markers: nonNegative,
     }),
   ),
 };
 
-const OPTIONS: Kinds<BobbinOptions> = {
-  model: kind("a model's id, such as 'gpt-5'", (value) => typeof value === 'string'),
-  models: byName('an object of facts by the beginnings of model ids', whole(MODEL)),
-  window: anAmount,
-  budget: budgetKind,
+const OPTIONS: Shapes<BobbinOptions> = {
+  model: shape("a model's id, such as 'gpt-5'", (value) => typeof value === 'string'),
+  models: recordOf('an object of facts by the beginnings of model ids', object(MODEL)),
+  window: nonNegative,
+  budget: budgetShape,
   // Told apart by what it is meant to be: a name, or a policy of one's own.
   preset: () => undefined,
-  codec: able('a codec, such as openaiChat of @bobbin/codecs', 'decode', 'encode'),
-  counter: able('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
-  summarizer: able('a summarizer, with a method summarize', 'summarize'),
-  summaryDeadlineMs: anAmount,
-  summaryCache: able('a cache, with methods get and set', 'get', 'set'),
-  redact: aFunction,
-  store: able(
+  codec: hasMethods('a codec, such as openaiChat of @bobbin/codecs', 'decode', 'encode'),
+  counter: hasMethods('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
+  summarizer: hasMethods('a summarizer, with a method summarize', 'summarize'),
+  summaryDeadlineMs: nonNegative,
+  summaryCache: hasMethods('a cache, with methods get and set', 'get', 'set'),
+  redact: func,
+  store: hasMethods(
     'a store, such as sqliteStore of @bobbin/stores makes',
     'append',
     'window',
@@ -96,29 +96,29 @@ const OPTIONS: Kinds<BobbinOptions> = {
     'plan',
     'commit',
   ),
-  artifacts: able('an artifact store, such as memoryArtifacts makes', 'put', 'get'),
-  tools: byName('an object of policies by the names of their tools', checkToolPolicy),
-  rules: whole<ProviderRules>({
-    name: aText,
+  artifacts: hasMethods('an artifact store, such as memoryArtifacts makes', 'put', 'get'),
+  tools: recordOf('an object of policies by the names of their tools', checkToolPolicy),
+  rules: object<ProviderRules>({
+    name: string,
     first: oneOf('user', 'any'),
-    alternate: aFlag,
-    bindsReasoning: aFlag,
+    alternate: boolean,
+    bindsReasoning: boolean,
   }),
-  cacheLimits: whole<CacheLimits>({ markers: anAmount, minimumTokens: anAmount }),
-  rehydration: fields<RehydrationLimits>({
-    mostArtifacts: anAmount,
-    tokensEach: anAmount,
-    tokensInAll: anAmount,
-    cooldownTurns: anAmount,
-    sensitivities: aList,
+  cacheLimits: object<CacheLimits>({ markers: nonNegative, minimumTokens: nonNegative }),
+  rehydration: partial<RehydrationLimits>({
+    mostArtifacts: nonNegative,
+    tokensEach: nonNegative,
+    tokensInAll: nonNegative,
+    cooldownTurns: nonNegative,
+    sensitivities: list,
   }),
-  embedder: able('an embedder, with a method embed', 'embed'),
-  tenant: kind('a name that is not empty', (value) => typeof value === 'string' && value !== ''),
-  access: fields<Omit<Requester, 'tenant'>>({ permissions: aList, clearance: aSensitivity }),
-  clock: able('a clock, with a method now', 'now'),
-  onEvent: aFunction,
-  onBeforeCompaction: aFunction,
-  onAfterCompaction: aFunction,
+  embedder: hasMethods('an embedder, with a method embed', 'embed'),
+  tenant: shape('a name that is not empty', (value) => typeof value === 'string' && value !== ''),
+  access: partial<Omit<Requester, 'tenant'>>({ permissions: list, clearance: aSensitivity }),
+  clock: hasMethods('a clock, with a method now', 'now'),
+  onEvent: func,
+  onBeforeCompaction: func,
+  onAfterCompaction: func,
 };
 
 /** The option that was probably meant; what is a part of the budget is often looked for beside it. */
@@ -127,7 +127,7 @@ function meantOption(name: string): string | undefined {
   return near === undefined && Object.hasOwn(BUDGET, name) ? `budget.${name}` : near;
 }
 
-const optionsKind = fields(OPTIONS, meantOption);
+const optionsShape = partial(OPTIONS, meantOption);
 
 /**
  * A host may have no types to tell it of a slip, which would only show much later, if ever.
@@ -135,34 +135,37 @@ const optionsKind = fields(OPTIONS, meantOption);
  * @throws TypeError, one line that names the option as it was written.
  */
 export function checkOptions(options: unknown): void {
-  optionsKind(options, '');
+  optionsShape(options, '');
 }
 
-const tuningKind = fields<Tuning>({ policy: () => undefined, budget: budgetKind });
+const sessionChangesShape = partial<SessionChanges>({
+  policy: () => undefined,
+  budget: budgetShape,
+});
 
 /** @throws TypeError, as `checkOptions` does, of what a host changes of an open thread. */
-export function checkTuning(tuning: unknown): void {
-  tuningKind(tuning, '');
+export function checkSessionChanges(tuning: unknown): void {
+  sessionChangesShape(tuning, '');
 }
 
-const compactKind = fields<CompactOptions>({
-  instructions: aText,
-  signal: able('an AbortSignal', 'addEventListener', 'throwIfAborted'),
-  budget: budgetKind,
+const compactOptionsShape = partial<CompactOptions>({
+  instructions: string,
+  signal: hasMethods('an AbortSignal', 'addEventListener', 'throwIfAborted'),
+  budget: budgetShape,
 });
 
 /** @throws TypeError, as `checkOptions` does, of what a host asks for with one prompt. */
 export function checkCompactOptions(options: unknown): void {
-  compactKind(options, '');
+  compactOptionsShape(options, '');
 }
 
-const refusalKind = fields<ContextLimit>({
-  provider: aText,
-  requestTokens: anAmount,
-  limitTokens: anAmount,
+const refusalShape = partial<ContextLimit>({
+  provider: string,
+  requestTokens: nonNegative,
+  limitTokens: nonNegative,
 });
 
 /** @throws TypeError, as `checkOptions` does, of what a provider is told to have said. */
 export function checkRefusal(refusal: unknown): void {
-  refusalKind(refusal, 'refusal');
+  refusalShape(refusal, 'refusal');
 }

@@ -2,12 +2,12 @@
 const MOST_RACES = 8;
 
 /** What came of something that another writer may have been faster with. */
-export interface Raced {
+export interface Attempt {
   readonly lost?: true;
 }
 
 /** Does something again where another writer was faster, from what that one has left. */
-export async function raced<T extends Raced>(run: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T extends Attempt>(run: () => Promise<T>): Promise<T> {
   let done = await run();
   for (let tries = 1; tries < MOST_RACES && done.lost === true; tries++) done = await run();
   return done;

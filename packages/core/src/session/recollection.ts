@@ -1,5 +1,5 @@
 import type { EventDetail } from '../events.ts';
-import type { Setting } from '../compact/compact.ts';
+import type { CompactorConfig } from '../compact/compact.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Window } from '../plan/window.ts';
 import type { ThreadKey } from '../ports.ts';
@@ -8,18 +8,18 @@ import { embedCompacted } from '../recall/recall.ts';
 import { insertion, type Insertion } from '../recall/reminded-prompt.ts';
 import { Reminders, unaggressive } from '../recall/reminder.ts';
 import type { ArtifactId } from '../message/message.ts';
-import type { HandleSetting } from './session-config.ts';
+import type { SessionConfig } from './session-config.ts';
 
 /** What a thread's prompts are reminded of, from the store and back into it. */
 export class Recollection {
   readonly #key: ThreadKey;
-  readonly #host: Omit<HandleSetting<unknown>, 'codec'>;
+  readonly #host: Omit<SessionConfig<unknown>, 'codec'>;
   readonly #reminders: Reminders;
   /** What the last prompt was reminded of and where; undefined where another process may have sent it. */
   #sent: string | undefined = '[]';
   #embedding: Promise<unknown> = Promise.resolve();
 
-  constructor(key: ThreadKey, host: Omit<HandleSetting<unknown>, 'codec'>) {
+  constructor(key: ThreadKey, host: Omit<SessionConfig<unknown>, 'codec'>) {
     this.#key = key;
     this.#host = host;
     this.#reminders = new Reminders({
@@ -45,14 +45,14 @@ export class Recollection {
   remind(
     plan: Plan,
     window: () => Window,
-    { counter, budget }: Setting,
+    { counter, budget }: CompactorConfig,
   ): Promise<readonly EventDetail[]> {
     const reserveTokens = budget.rehydrationTokens;
     return this.#reminders.remind({ plan, window, counter, reserveTokens });
   }
 
   /** The setting for a turn: while something was brought back, nothing else is moved out beneath it (C12). */
-  calm(setting: Setting, turn: number): Setting {
+  calm(setting: CompactorConfig, turn: number): CompactorConfig {
     return this.#reminders.shownIn(turn).length === 0
       ? setting
       : { ...setting, policy: unaggressive(setting.policy) };
@@ -61,7 +61,7 @@ export class Recollection {
   /** Where the reminders of a turn stand in a prompt. */
   insertion(
     messages: readonly PromptMessage[],
-    { rules, counter, budget }: Setting,
+    { rules, counter, budget }: CompactorConfig,
     turn: number,
   ): Insertion {
     const reminders = this.#reminders.shownIn(turn);

@@ -1,4 +1,4 @@
-import type { Setting } from '../compact/compact.ts';
+import type { CompactorConfig } from '../compact/compact.ts';
 import type { CompactionEvent } from '../events.ts';
 import type { Policy } from '../compact/policy.ts';
 import type { Codec, Embedder, Requester, Store } from '../ports.ts';
@@ -18,7 +18,7 @@ export interface CompactionHooks {
 }
 
 /** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
-export interface HandleSetting<Wire> extends Setting {
+export interface SessionConfig<Wire> extends CompactorConfig {
   readonly store: Store;
   readonly codec: Codec<Wire>;
   readonly calibration: Calibration;
@@ -38,7 +38,7 @@ export interface CompactOptions {
 }
 
 /** What a host may change while a thread is open. */
-export interface Tuning {
+export interface SessionChanges {
   readonly policy?: Policy;
   readonly budget?: Partial<Budget>;
 }

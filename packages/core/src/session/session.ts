@@ -1,19 +1,19 @@
 import { encodedBy, type Fitted } from './fitted.ts';
-import { Gauge } from './figures.ts';
+import { Figures } from './figures.ts';
 import type {
   CompactionHooks,
   CompactOptions,
-  HandleSetting,
+  SessionConfig,
   Refusal,
-  Tuning,
+  SessionChanges,
 } from './session-config.ts';
 import { besideMessages, LearntCounter } from './learnt-counter.ts';
-import { checkCompactOptions, checkRefusal, checkTuning } from './options.ts';
+import { checkCompactOptions, checkRefusal, checkSessionChanges } from './options.ts';
 import { PathKeeper } from './path-keeper.ts';
 import { withoutUnit, withPins, withUnit } from './pinning.ts';
 import { PlanKeeper } from './plan-keeper.ts';
 import { Recollection } from './recollection.ts';
-import { raced, type Raced } from './race.ts';
+import { retryOnConflict, type Attempt } from './race.ts';
 import { policyOf } from './config.ts';
 import {
   compact,
@@ -23,13 +23,13 @@ import {
   firstSightTokens,
   type Compaction,
   type Job,
-  type Setting,
+  type CompactorConfig,
 } from '../compact/compact.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { captureSources } from '../plan/durability.ts';
 import { nextExpiry } from '../plan/expiry.ts';
 import { currentSummary, type Plan } from '../plan/plan.ts';
-import type { Check } from '../plan/trigger.ts';
+import type { TriggerInput } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../render/builder.ts';
@@ -48,7 +48,7 @@ import { boundedTo, budget, messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 
 /** What was done towards a prompt. */
-interface Step extends Raced {
+interface Step extends Attempt {
   readonly events: readonly CompactionEvent[];
   readonly changed?: boolean;
 }
@@ -56,7 +56,7 @@ interface Step extends Raced {
 const NOTHING_DONE: Step = { events: [] };
 
 /** A way to make a plan. */
-type Way = (setting: Setting, job: Job) => Promise<Compaction>;
+type Way = (setting: CompactorConfig, job: Job) => Promise<Compaction>;
 
 type Committed = Compaction & Step;
 
@@ -64,21 +64,21 @@ type Committed = Compaction & Step;
  * A thread that a host talks on: append what was said, ask for the prompt. Calls are carried out one after another, so
  * a host need not wait between them.
  */
-export class ThreadHandle<Wire = Message> {
+export class Session<Wire = Message> {
   readonly key: ThreadKey;
-  readonly #host: HandleSetting<Wire>;
-  #setting: Setting;
+  readonly #host: SessionConfig<Wire>;
+  #setting: CompactorConfig;
   readonly #learnt: LearntCounter;
   readonly #path: PathKeeper;
   readonly #plans: PlanKeeper;
   #builder: PromptBuilder;
   #queue: Promise<unknown> = Promise.resolve();
-  readonly #gauge = new Gauge();
+  readonly #figures = new Figures();
   readonly #recollection: Recollection;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
   #assumption: string | undefined;
 
-  constructor(key: ThreadKey, host: HandleSetting<Wire>, stored?: StoredWindow) {
+  constructor(key: ThreadKey, host: SessionConfig<Wire>, stored?: StoredWindow) {
     this.key = key;
     this.#host = host;
     this.#assumption = host.assumption;
@@ -88,10 +88,10 @@ export class ThreadHandle<Wire = Message> {
     this.#recollection = new Recollection(key, host);
     this.#plans = new PlanKeeper(host.store, key, host.policy.style, stored);
     this.#recollection.takeOver(this.plan);
-    this.#gauge.task = currentSummary(this.plan)?.summary.task ?? null;
+    this.#figures.task = currentSummary(this.plan)?.summary.task ?? null;
     this.#builder = this.#rebuild();
     this.#takeUp(this.#path.thread.path());
-    for (const { message } of this.#window().carried) this.#gauge.expect(message, host.tools);
+    for (const { message } of this.#window().carried) this.#figures.expect(message, host.tools);
   }
 
   get plan(): Plan {
@@ -168,9 +168,9 @@ export class ThreadHandle<Wire = Message> {
   }
 
   /** Goes on with another budget or policy: the model was switched, the instructions changed. */
-  retune(tuning: Tuning): Promise<void> {
+  reconfigure(tuning: SessionChanges): Promise<void> {
     return this.#exclusively(async () => {
-      checkTuning(tuning);
+      checkSessionChanges(tuning);
       const { policy = this.#setting.policy, budget: changed } = tuning;
       this.#setting = { ...this.#setting, policy: policyOf(policy, 'policy') };
       this.#rebudget(changed);
@@ -195,7 +195,7 @@ export class ThreadHandle<Wire = Message> {
       checkCompactOptions(options);
       this.#rebudget(options.budget);
       const { requestTokens, limitTokens } = refusal;
-      const refused = this.#tell({ kind: 'refused', ...refusal });
+      const refused = this.#emitEvent({ kind: 'refused', ...refusal });
       this.#learn(requestTokens);
       const windowTokens = Math.min(
         this.#setting.budget.windowTokens,
@@ -273,7 +273,7 @@ export class ThreadHandle<Wire = Message> {
 
   /** Adopts a plan that is made anew from the winner's where a race is lost. */
   async #adoptSurely(make: () => Plan | Promise<Plan>, what: string): Promise<void> {
-    const { lost } = await raced<Raced>(async () =>
+    const { lost } = await retryOnConflict<Attempt>(async () =>
       (await this.#adopt(await make(), [])) ? {} : { lost: true },
     );
     if (lost === undefined) return;
@@ -304,19 +304,19 @@ export class ThreadHandle<Wire = Message> {
     if (answered === undefined || this.plan.undid !== undefined) return;
     const [{ index }, reported] = answered;
     const sent = windowOf(this.#path.thread, this.plan, index);
-    this.#gauge.sentTokens = startPrompt(sent, this.plan, this.#setting).tokens;
+    this.#figures.sentTokens = startPrompt(sent, this.plan, this.#setting).tokens;
     this.#learn(reported);
   }
 
   #note(node: Node): number | undefined {
     const { counter, tools } = this.#setting;
-    return this.#gauge.note(node, counter.message(node.message), tools, this.plan.threadVersion);
+    return this.#figures.note(node, counter.message(node.message), tools, this.plan.threadVersion);
   }
 
   #learn(reportedTokens: number | undefined): void {
-    const { sentTokens } = this.#gauge;
+    const { sentTokens } = this.#figures;
     if (sentTokens === undefined || reportedTokens === undefined) return;
-    this.#gauge.sentTokens = undefined;
+    this.#figures.sentTokens = undefined;
     const before = this.#setting.counter;
     this.#setting = this.#learnt.learn(this.#setting, sentTokens, reportedTokens);
     if (this.#setting.counter !== before) this.#builder = this.#rebuild();
@@ -327,7 +327,7 @@ export class ThreadHandle<Wire = Message> {
     this.#rebudget(options.budget);
     const events: CompactionEvent[] = [...this.#admitAssumption()];
     let compacted = false;
-    await raced(async () => {
+    await retryOnConflict(async () => {
       for await (const step of this.#steps(options)) {
         events.push(...step.events);
         compacted ||= step.changed === true;
@@ -346,14 +346,14 @@ export class ThreadHandle<Wire = Message> {
   async *#steps(options: CompactOptions): AsyncGenerator<Step> {
     const now = this.#setting.clock.now();
     const settled = this.version > 0 && this.plan.threadVersion === this.length;
-    if (now > this.#gauge.nextExpiry)
+    if (now > this.#figures.nextExpiry)
       yield this.#compact(compactExpired, 'time to live is over', options);
-    if (this.#gauge.largestUnsentTokens > firstSightTokens(this.#setting))
+    if (this.#figures.largestUnsentTokens > firstSightTokens(this.#setting))
       yield this.#compact(compactFirstSight, 'a large new result', options);
     const since = { cold: this.#isCold(now), settled, floor: this.#builder.floor };
     const decision = decide(this.#setting, this.#check(), this.plan, since);
     if (decision.kind === 'postpone')
-      yield { events: [this.#tell({ kind: 'postponed', reason: decision.reason })] };
+      yield { events: [this.#emitEvent({ kind: 'postponed', reason: decision.reason })] };
     if (decision.kind === 'compact') yield this.#compact(compact, decision.reason, options);
     yield { events: await this.#remind() };
     if (this.#setting.rules.bindsReasoning) yield this.#releaseBoundReasoning();
@@ -363,18 +363,18 @@ export class ThreadHandle<Wire = Message> {
   #admitAssumption(): readonly CompactionEvent[] {
     const message = this.#assumption;
     this.#assumption = undefined;
-    return message === undefined ? [] : [this.#tell({ kind: 'warning', message })];
+    return message === undefined ? [] : [this.#emitEvent({ kind: 'warning', message })];
   }
 
   /** Brings back what the present turn asks for, and lets the store keep that it did. */
   async #remind(): Promise<readonly CompactionEvent[]> {
     const window = (): Window => this.#window();
     const details = await this.#recollection.remind(this.plan, window, this.#setting);
-    const events = details.map((detail) => this.#tell(detail));
+    const events = details.map((detail) => this.#emitEvent(detail));
     if (events.length === 0) return events;
     return this.#host.store.record(this.key, events).then(
       () => events,
-      (error: unknown) => [...events, this.#tell({ kind: 'warning', message: String(error) })],
+      (error: unknown) => [...events, this.#emitEvent({ kind: 'warning', message: String(error) })],
     );
   }
 
@@ -400,24 +400,24 @@ export class ThreadHandle<Wire = Message> {
 
   /** Notes that a prompt goes out. */
   #sending(fitted: Fitted<Wire>): Fitted<Wire> {
-    this.#gauge.markSent(this.#path.thread.length);
-    this.#gauge.sentAt = this.#setting.clock.now();
-    this.#gauge.sentTokens = fitted.prompt.tokens;
+    this.#figures.markSent(this.#path.thread.length);
+    this.#figures.sentAt = this.#setting.clock.now();
+    this.#figures.sentTokens = fitted.prompt.tokens;
     return fitted;
   }
 
-  #check(): Check {
+  #check(): TriggerInput {
     const { extent } = this.#builder;
     return {
       ...extent,
-      contextTokens: this.#gauge.reportedTokens ?? extent.tokens + besideMessages(this.#setting),
+      contextTokens: this.#figures.reportedTokens ?? extent.tokens + besideMessages(this.#setting),
       budget: this.#setting.budget,
     };
   }
 
   #isCold(now: number): boolean {
     const ttlMs = this.#setting.policy.economics?.prices.ttlMs ?? 0;
-    const { sentAt } = this.#gauge;
+    const { sentAt } = this.#figures;
     return sentAt === undefined || now - sentAt > ttlMs;
   }
 
@@ -431,7 +431,7 @@ export class ThreadHandle<Wire = Message> {
     reason: string,
     options: CompactOptions,
   ): Promise<Committed> {
-    return raced(async () => {
+    return retryOnConflict(async () => {
       const { lost, ...made } = await this.#compact(way, reason, { ...options, forced: true });
       if (lost === true && this.#builder.tokens > mostTokens) return { ...made, lost };
       const released = this.#setting.rules.bindsReasoning
@@ -450,7 +450,7 @@ export class ThreadHandle<Wire = Message> {
     const beforeTokens = this.#builder.tokens;
     if (head === undefined) return { plan: this.plan, changed: false, fits: true, events: [] };
     this.#hear((hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
-    const { task, sent } = this.#gauge;
+    const { task, sent } = this.#figures;
     const job = {
       key: this.key,
       head,
@@ -467,11 +467,11 @@ export class ThreadHandle<Wire = Message> {
       job,
     );
     const compaction: Committed = made.changed ? await this.#putInForce(made) : made;
-    if (made.changed) this.#gauge.forgetReported();
+    if (made.changed) this.#figures.forgetReported();
     const { tools, clock } = this.#setting;
     const { carried, tail } = this.#window();
     if (compaction.lost !== true)
-      this.#gauge.nextExpiry = nextExpiry([...carried, ...tail], tools, clock.now());
+      this.#figures.nextExpiry = nextExpiry([...carried, ...tail], tools, clock.now());
     const afterTokens = this.#builder.tokens;
     const compactedTokens = beforeTokens - afterTokens;
     this.#hear((hooks) =>
@@ -485,7 +485,7 @@ export class ThreadHandle<Wire = Message> {
     const { lost, events } = await this.#enforce(plan, compaction.events);
     if (lost === true) return { ...compaction, changed: false, lost };
     this.#recollection.embed((why) =>
-      this.#tell({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
+      this.#emitEvent({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
     );
     return { ...compaction, events: [...compaction.events, ...events] };
   }
@@ -500,7 +500,7 @@ export class ThreadHandle<Wire = Message> {
     this.#builder = this.#rebuild();
     if (enforced.kind === 'committed') return NOTHING_DONE;
     const message = `the plan could not be committed and holds in this process alone: ${enforced.why}`;
-    return { events: [this.#tell({ kind: 'warning', message })] };
+    return { events: [this.#emitEvent({ kind: 'warning', message })] };
   }
 
   /** Lets the host hear something. What it does with that is its own affair: its errors do not stop the thread. */
@@ -560,7 +560,7 @@ export class ThreadHandle<Wire = Message> {
     });
   }
 
-  #tell(detail: EventDetail): CompactionEvent {
+  #emitEvent(detail: EventDetail): CompactionEvent {
     const tokens = this.#builder.tokens;
     const limitTokens = messageLimit(this.#setting.budget);
     const event = {

@@ -2,11 +2,11 @@ import { callsOf, hasResults, type CallPart, type Message } from '../message/mes
 import type { Node } from './thread.ts';
 
 /**
- * Follows the rounds of a path. A round is a run of assistant messages and the results behind it; a result is seated
+ * Follows the rounds of a path. A round is a run of assistant messages and the results behind it; a result is inPlace
  * when its call stands in that run and waits for it. Any other result is stray: its call is missing, was answered
  * already or lies behind a later message, and no provider would take it as a result.
  */
-export class Seats {
+export class OpenCalls {
   readonly #open = new Map<string, CallPart>();
   #answering = false;
 
@@ -48,7 +48,7 @@ export class Seats {
  * its result, or reasoning from what it led to. Returns the index (within `messages`) at which each unit starts.
  */
 export function unitStarts(messages: readonly Message[]): readonly number[] {
-  const seats = new Seats();
+  const seats = new OpenCalls();
   const madeAt = new Map<CallPart, number>();
   const starts: number[] = [];
   let thoughtAt: number | undefined;
@@ -76,7 +76,7 @@ export function waitingFrom(
   messages: readonly Message[],
   isGone: (index: number) => boolean = () => false,
 ): number {
-  const seats = new Seats();
+  const seats = new OpenCalls();
   let from = messages.length;
   messages.forEach((message, i) => {
     if (isGone(i) || seats.ends(message)) {

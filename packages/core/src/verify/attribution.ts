@@ -21,7 +21,7 @@ const SAYING_CHARS = 240;
  * Who said what a summary claims. Words are compared line by line, a short line with those before it, so that a
  * large tool result does not seem to say everything; the work is linear in the messages.
  */
-export class Witness {
+export class Attribution {
   readonly #found: ReadonlyMap<string, Tally>;
   #sayings = 0;
 

@@ -3,7 +3,7 @@ import { callsOf, resultsOf, resultText, textOf } from '../message/message.ts';
 import { namesIn } from '../extract/anchors/names.ts';
 
 /** All that was said, to look up whether somebody spoke of what a sentence names or says was done. */
-export class Corpus {
+export class Mentions {
   readonly #text: string;
   readonly #lower: string;
   readonly #names: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { renderSummary } from '../summary/render.ts';
 import { cleanExtract, extractSummarizer } from '../extract/extract-summarizer.ts';
 
 /** Asks only for what can become shorter; the extract, which then cannot either, stands in. */
-export function sparing(summarizer: Summarizer): Summarizer {
+export function skipIfNotShorter(summarizer: Summarizer): Summarizer {
   return {
     id: summarizer.id,
     summarize: (request) =>

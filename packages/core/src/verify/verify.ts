@@ -3,7 +3,7 @@ import { oneLine } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { withinRoom } from './account.ts';
 import { deniedBy, deniedFiles, reversedOutcomes, type Contradiction } from './contradiction.ts';
-import { Corpus, isTelling } from './mentions.ts';
+import { Mentions, isTelling } from './mentions.ts';
 import { KnownTexts } from './known.ts';
 import { contentWords, namesIn, sentencesOf } from '../extract/anchors/names.ts';
 import { allows, saysWhatToDo, wishIn } from './imperatives.ts';
@@ -20,7 +20,7 @@ import {
   type Note,
   type Summary,
 } from '../plan/summary.ts';
-import { Witness } from './attribution.ts';
+import { Attribution } from './attribution.ts';
 
 /** What a summary is checked against. */
 export interface Grounds {
@@ -73,8 +73,8 @@ class Check {
   superseded: readonly Superseded[] = [];
   readonly #summary: Summary;
   readonly #grounds: Grounds;
-  readonly #witness: Witness;
-  readonly #corpus: Corpus;
+  readonly #witness: Attribution;
+  readonly #corpus: Mentions;
   /** What those said who give orders. */
   readonly #orders: readonly Fact[];
   readonly #quoted: Note[] = [];
@@ -89,7 +89,7 @@ class Check {
     const heard = [...nodes, ...kept];
     const before = previous === null ? '' : renderSummary({ ...previous, facts: [], notes: [] });
     const bare = { facts: [], notes: [], outcomes: [], files: [] };
-    this.#witness = new Witness(claimsOf(summary), heard, {
+    this.#witness = new Attribution(claimsOf(summary), heard, {
       user: [
         truth.task ?? '',
         instructions,
@@ -99,7 +99,7 @@ class Check {
       assistant: previous === null ? [] : [renderSummary({ ...previous, ...bare })],
     });
     this.#orders = spoken;
-    this.#corpus = new Corpus(heard, [
+    this.#corpus = new Mentions(heard, [
       before,
       truth.task ?? '',
       instructions,

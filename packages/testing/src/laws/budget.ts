@@ -1,5 +1,5 @@
 import type { Counter, Message, Prompt } from '@bobbin/core';
-import { seated, type ArtifactId, type ExternalizeRecord, type Node } from '@bobbin/core/internal';
+import { inPlace, type ArtifactId, type ExternalizeRecord, type Node } from '@bobbin/core/internal';
 import { messageLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
@@ -65,7 +65,7 @@ function largestPointer({ id, turn, message }: Node): Message {
     kept: [],
     argsChars: 0,
   };
-  return seated(message, record);
+  return inPlace(message, record);
 }
 
 /** Counts a copy: what a counter remembers of the message itself does not help it. */

@@ -12,10 +12,10 @@ import type { Draft, Entry } from '../draft.ts';
 import { durabilityOf, preservedFields, verifiedDurability } from '../../plan/durability.ts';
 import { NOTHING } from '../../render/excerpt.ts';
 import { callFor, excerptRecord, moveToArtifact } from '../artifact-record.ts';
-import { anAmount, oneOf, optionsOf } from '../../check/shape.ts';
+import { nonNegative, oneOf, optionsParser } from '../../check/shape.ts';
 import type { ClearRecord, PlanRecord } from '../../plan/plan.ts';
-import { seated } from '../../render/in-place.ts';
-import type { Hands, Proposal, Situation, Strategy } from './rung.ts';
+import { inPlace } from '../../render/in-place.ts';
+import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface ClearOptions {
   /** The newest tool output that stays, in tokens (B19). */
@@ -25,9 +25,9 @@ export interface ClearOptions {
   readonly aim?: 'target' | 'limit';
 }
 
-const given = optionsOf<ClearOptions>(
+const parseOptions = optionsParser<ClearOptions>(
   'clear',
-  { protectTokens: anAmount, minimumTokens: anAmount, aim: oneOf('target', 'limit') },
+  { protectTokens: nonNegative, minimumTokens: nonNegative, aim: oneOf('target', 'limit') },
   { protectTokens: 0, minimumTokens: 0 },
 );
 
@@ -35,24 +35,24 @@ const given = optionsOf<ClearOptions>(
  * Replaces tool results by placeholders, oldest first, as their durability allows. What must not be lost, or whose
  * source has drifted, goes to an artifact instead. The newest round stays.
  */
-export function clear(options: Partial<ClearOptions> = {}): Strategy {
-  const { protectTokens, minimumTokens, aim } = given(options);
+export function clear(options: Partial<ClearOptions> = {}): Rung {
+  const { protectTokens, minimumTokens, aim } = parseOptions(options);
   return {
     name: 'clear',
     ...(aim === undefined ? {} : { aim }),
-    propose(situation) {
-      const proposals = candidates(situation, protectTokens).flatMap((entry) =>
-        proposeClear(situation, entry),
+    propose(context) {
+      const proposals = candidates(context, protectTokens).flatMap((entry) =>
+        proposeClear(context, entry),
       );
       const freed = proposals.reduce((sum, proposal) => sum + proposal.tokensFreed, 0);
       return freed < minimumTokens ? [] : proposals;
     },
-    execute: (proposal, situation, hands) => clearOne(proposal, situation, hands),
+    execute: (proposal, context, effects) => clearOne(proposal, context, effects),
   };
 }
 
-function candidates(situation: Situation, protectTokens: number): readonly Entry[] {
-  const { draft } = situation;
+function candidates(context: RungContext, protectTokens: number): readonly Entry[] {
+  const { draft } = context;
   const newest = draft.newestUnit;
   const found: Entry[] = [];
   let left = protectTokens;
@@ -67,19 +67,19 @@ function candidates(situation: Situation, protectTokens: number): readonly Entry
   return found.toReversed();
 }
 
-function proposeClear(situation: Situation, entry: Entry): readonly Proposal[] {
+function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
-  const record = span === undefined ? undefined : clearRecord(situation, entry, span);
+  const record = span === undefined ? undefined : clearRecord(context, entry, span);
   if (span === undefined || record === undefined) return [];
-  const tokensFreed = entry.tokens - situation.counter.message(seated(entry.message, record));
+  const tokensFreed = entry.tokens - context.counter.message(inPlace(entry.message, record));
   if (tokensFreed <= 0) return [];
   const [result] = resultsOf(entry.message);
-  const durability = result === undefined ? 'anchoring' : durabilityOf(result, situation.tools);
+  const durability = result === undefined ? 'anchoring' : durabilityOf(result, context.tools);
   return [{ strategy: 'clear', span, tokensFreed, reason: `an older ${durability} result` }];
 }
 
 function clearRecord(
-  { draft, tools }: Situation,
+  { draft, tools }: RungContext,
   entry: Entry,
   span: ClearRecord['span'],
 ): ClearRecord {
@@ -102,22 +102,22 @@ function summaryOf(result: ResultPart, { redact }: Draft): { readonly summary?: 
 
 async function clearOne(
   proposal: Proposal,
-  situation: Situation,
-  hands: Hands,
+  context: RungContext,
+  effects: Effects,
 ): Promise<PlanRecord | undefined> {
   const [id] = proposal.span.ids;
-  const entry = situation.draft.entry(id);
+  const entry = context.draft.entry(id);
   if (entry === undefined) return undefined;
   const found = await Promise.all(
     resultsOf(entry.message).map((result) => {
-      const args = callFor(situation.draft, entry, result.callId)?.args ?? '';
-      return verifiedDurability(result, args, situation.tools);
+      const args = callFor(context.draft, entry, result.callId)?.args ?? '';
+      return verifiedDurability(result, args, context.tools);
     }),
   );
-  if (!found.some(mustNotBeLost)) return clearRecord(situation, entry, proposal.span);
-  const pointer = excerptRecord(situation.draft, entry, NOTHING);
-  const tokens = situation.counter.message(seated(entry.message, pointer));
-  return tokens < entry.tokens ? moveToArtifact(proposal, situation, hands, NOTHING) : undefined;
+  if (!found.some(mustNotBeLost)) return clearRecord(context, entry, proposal.span);
+  const pointer = excerptRecord(context.draft, entry, NOTHING);
+  const tokens = context.counter.message(inPlace(entry.message, pointer));
+  return tokens < entry.tokens ? moveToArtifact(proposal, context, effects, NOTHING) : undefined;
 }
 
 function mustNotBeLost(durability: Durability): boolean {

@@ -3,9 +3,9 @@ import { spanOf } from '../../thread/span.ts';
 import { oneLine } from '../../message/text.ts';
 import { describeMessage } from '../../render/describe.ts';
 import type { Draft, Entry } from '../draft.ts';
-import { aFlag, oneOf, optionsOf } from '../../check/shape.ts';
+import { boolean, oneOf, optionsParser } from '../../check/shape.ts';
 import type { DropIndex } from '../../plan/plan.ts';
-import type { Situation, Strategy } from './rung.ts';
+import type { RungContext, Rung } from './rung.ts';
 
 export interface DropOptions {
   /** All that lies before the cut; the oldest units until the target holds, but the newest; or all but what stays. */
@@ -15,11 +15,11 @@ export interface DropOptions {
   readonly aim?: 'target' | 'limit';
 }
 
-const given = optionsOf<DropOptions>(
+const parseOptions = optionsParser<DropOptions>(
   'drop',
   {
     reach: oneOf('cut', 'target', 'everything'),
-    keepPreamble: aFlag,
+    keepPreamble: boolean,
     aim: oneOf('target', 'limit'),
   },
   { reach: 'target' },
@@ -29,17 +29,17 @@ const MOST_KEYWORDS = 12;
 const INDEXED_CHARS = 20_000;
 
 /** Leaves messages out of the prompt, oldest first; an index entry remains (C24). The newest unit stays. */
-export function drop(options: Partial<DropOptions> = {}): Strategy {
-  const { reach, keepPreamble, aim } = given(options);
+export function drop(options: Partial<DropOptions> = {}): Rung {
+  const { reach, keepPreamble, aim } = parseOptions(options);
   return {
     name: 'drop',
     ...(aim === undefined ? {} : { aim }),
-    propose(situation) {
+    propose(context) {
       const dropped =
-        reach === 'cut' ? beforeCut(situation, keepPreamble) : oldestUnits(situation, reach);
+        reach === 'cut' ? beforeCut(context, keepPreamble) : oldestUnits(context, reach);
       const span = spanOf(dropped.map(({ node }) => node));
       if (span === undefined) return [];
-      const tokensFreed = dropped.reduce((sum, entry) => sum + situation.draft.cost(entry), 0);
+      const tokensFreed = dropped.reduce((sum, entry) => sum + context.draft.cost(entry), 0);
       return [
         {
           strategy: 'drop',
@@ -49,22 +49,22 @@ export function drop(options: Partial<DropOptions> = {}): Strategy {
         },
       ];
     },
-    async execute(proposal, situation) {
+    async execute(proposal, context) {
       const ids = new Set(proposal.span.ids);
-      const dropped = situation.draft.entries.filter(({ node }) => ids.has(node.id));
+      const dropped = context.draft.entries.filter(({ node }) => ids.has(node.id));
       const { span, reason } = proposal;
       return {
         kind: 'drop',
         span,
         reason,
-        index: indexOf(dropped, situation.now, situation.draft),
+        index: indexOf(dropped, context.now, context.draft),
       };
     },
   };
 }
 
 /** Synthetic messages are kept, first and uncounted. */
-function beforeCut({ draft, cut }: Situation, keepPreamble: true | undefined): readonly Entry[] {
+function beforeCut({ draft, cut }: RungContext, keepPreamble: true | undefined): readonly Entry[] {
   const before = draft.entries.slice(0, cut.index);
   for (const entry of before) {
     if (isSummary(entry.message) || (keepPreamble === true && entry.node.turn === 0))
@@ -74,7 +74,7 @@ function beforeCut({ draft, cut }: Situation, keepPreamble: true | undefined): r
 }
 
 function oldestUnits(
-  { draft, targetTokens }: Situation,
+  { draft, targetTokens }: RungContext,
   reach: 'target' | 'everything',
 ): readonly Entry[] {
   const newest = reach === 'everything' ? undefined : draft.newestUnit;

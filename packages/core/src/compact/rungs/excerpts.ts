@@ -4,9 +4,9 @@ import { besideSummary, type BesideSummary } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { NOTHING, type Remainder } from '../../render/excerpt.ts';
 import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
-import { seated } from '../../render/in-place.ts';
-import type { Proposal, Situation, Strategy } from './rung.ts';
-import { valuedTogether } from '../excerpt-choice.ts';
+import { inPlace } from '../../render/in-place.ts';
+import type { Proposal, RungContext, Rung } from './rung.ts';
+import { excerptsTogether } from '../excerpt-choice.ts';
 
 /** Results up to this long stay whole; so do arguments up to this long. */
 const WHOLE_CHARS = 240;
@@ -27,28 +27,28 @@ const LEAST_FREED_SHARE = 0.2;
  * Shortens results and arguments behind the cut, where they leave too little room for a summary of what lies before it.
  * Of each the lines stay that are most likely to be needed; the whole goes to an artifact.
  */
-export function excerpts(keep: BesideSummary): Strategy {
-  const chosen = new WeakMap<Situation, ReadonlyMap<MessageId, Remainder>>();
+export function excerpts(keep: BesideSummary): Rung {
+  const chosen = new WeakMap<RungContext, ReadonlyMap<MessageId, Remainder>>();
   return {
     name: 'excerpts',
-    propose(situation) {
-      const remainders = chooseRemainders(situation, keep);
-      chosen.set(situation, remainders);
-      return [...remainders].flatMap(([id, kept]) => proposeOne(situation, id, kept));
+    propose(context) {
+      const remainders = chooseRemainders(context, keep);
+      chosen.set(context, remainders);
+      return [...remainders].flatMap(([id, kept]) => proposeOne(context, id, kept));
     },
-    execute(proposal, situation, hands) {
-      const kept = chosen.get(situation)?.get(proposal.span.ids[0]) ?? NOTHING;
-      return moveToArtifact(proposal, situation, hands, kept);
+    execute(proposal, context, effects) {
+      const kept = chosen.get(context)?.get(proposal.span.ids[0]) ?? NOTHING;
+      return moveToArtifact(proposal, context, effects, kept);
     },
   };
 }
 
-function proposeOne(situation: Situation, id: MessageId, kept: Remainder): readonly Proposal[] {
-  const { draft, counter } = situation;
+function proposeOne(context: RungContext, id: MessageId, kept: Remainder): readonly Proposal[] {
+  const { draft, counter } = context;
   const entry = draft.entry(id);
   const span = entry === undefined ? undefined : spanOf([entry.node]);
   if (entry === undefined || span === undefined) return [];
-  const tokens = counter.message(seated(entry.message, excerptRecord(draft, entry, kept)));
+  const tokens = counter.message(inPlace(entry.message, excerptRecord(draft, entry, kept)));
   const tokensFreed = draft.cost(entry) - tokens;
   const reason = `${draft.cost(entry)} tokens behind the cut`;
   return tokensFreed > draft.cost(entry) * LEAST_FREED_SHARE
@@ -57,7 +57,7 @@ function proposeOne(situation: Situation, id: MessageId, kept: Remainder): reado
 }
 
 function chooseRemainders(
-  { draft, cut, targetTokens, limitTokens }: Situation,
+  { draft, cut, targetTokens, limitTokens }: RungContext,
   keep: BesideSummary,
 ): ReadonlyMap<MessageId, Remainder> {
   const behind = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
@@ -88,7 +88,7 @@ function chooseRemainders(
     );
   const newestCount = long.filter(({ unit }) => unit === newest).length;
   const headChars = (roomTokens * charsPerToken * NEWEST_SHARE) / Math.max(1, newestCount);
-  return valuedTogether(
+  return excerptsTogether(
     draft,
     long.map((entry) =>
       entry.unit === newest
@@ -128,5 +128,5 @@ function leastTokens(draft: Draft, entry: Entry): number {
     part.kind === 'text' ? ([[0, part.text.length]] as const) : [],
   );
   const record = excerptRecord(draft, entry, { kept, argsChars: WHOLE_ARGS_CHARS });
-  return draft.counter.message(seated(entry.message, record));
+  return draft.counter.message(inPlace(entry.message, record));
 }

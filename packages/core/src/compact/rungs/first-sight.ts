@@ -1,10 +1,10 @@
 import { hasResults } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import { shorten } from './shorten.ts';
-import type { Strategy } from './rung.ts';
+import type { Rung } from './rung.ts';
 
 /** Shortens tool results above a size that stand behind everything that was sent: no cache is lost. */
-export function firstSight(sent: number, overTokens: number): Strategy {
+export function firstSight(sent: number, overTokens: number): Rung {
   return {
     name: 'first-sight',
     propose({ draft }) {

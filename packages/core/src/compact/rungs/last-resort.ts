@@ -1,5 +1,5 @@
 import { drop } from './drop.ts';
-import type { Strategy } from './rung.ts';
+import type { Rung } from './rung.ts';
 import { shrinkSummary } from './summarize.ts';
 import { squeeze } from './squeeze.ts';
 
@@ -10,7 +10,7 @@ const READABLE_TOKENS = 256;
  * What every ladder ends with, whatever its policy: rungs that need no model and together reach any budget that the
  * pins leave room for. Only when the pins alone exceed it are they shortened, and the plan says so.
  */
-export const LAST_RESORT: readonly Strategy[] = [
+export const LAST_RESORT: readonly Rung[] = [
   squeeze({ reach: 'oversized-pins', floorTokens: READABLE_TOKENS }),
   squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),
@@ -21,7 +21,7 @@ export const LAST_RESORT: readonly Strategy[] = [
 ];
 
 /** What follows a ladder under hard pressure where it leaves a prompt that only just fits. Pins stay as they are. */
-export const QUIET: readonly Strategy[] = [
+export const QUIET: readonly Rung[] = [
   squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),
 ];

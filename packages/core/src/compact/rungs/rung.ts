@@ -4,7 +4,7 @@ import type { Span } from '../../thread/span.ts';
 import type { Cut } from '../../plan/cut.ts';
 import type { Draft } from '../draft.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import { able, type Kind } from '../../check/shape.ts';
+import { hasMethods, type Shape } from '../../check/shape.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
 
 /** What a strategy would do, before it is done. */
@@ -16,7 +16,7 @@ export interface Proposal {
 }
 
 /** What a strategy sees: the draft with every message's cost, and how far it has to go. */
-export interface Situation {
+export interface RungContext {
   readonly key: ThreadKey;
   readonly draft: Draft;
   readonly cut: Cut;
@@ -32,7 +32,7 @@ export interface Situation {
 }
 
 /** The outside world, as strategies may use it. */
-export interface Hands {
+export interface Effects {
   readonly artifacts: ArtifactStore;
   readonly summarizer: Summarizer;
   /** Tells that something failed which the ladder can do without. */
@@ -40,16 +40,20 @@ export interface Hands {
 }
 
 /** One rung: proposes spans, cheapest loss first, and carries proposals out one at a time. */
-export interface Strategy {
+export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
-  propose(situation: Situation): readonly Proposal[];
+  propose(context: RungContext): readonly Proposal[];
   /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
-  execute(proposal: Proposal, situation: Situation, hands: Hands): Promise<PlanRecord | undefined>;
+  execute(
+    proposal: Proposal,
+    context: RungContext,
+    effects: Effects,
+  ): Promise<PlanRecord | undefined>;
 }
 
-export const strategyKind: Kind = able(
+export const rungShape: Shape = hasMethods(
   'a strategy, such as summarize() makes',
   'propose',
   'execute',

@@ -3,29 +3,29 @@ import type { Entry } from '../draft.ts';
 import { ends, NOTHING, partText, type Remainder } from '../../render/excerpt.ts';
 import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
-import { seated } from '../../render/in-place.ts';
-import type { Hands, Proposal, Situation } from './rung.ts';
-import { valued } from '../excerpt-choice.ts';
+import { inPlace } from '../../render/in-place.ts';
+import type { Effects, Proposal, RungContext } from './rung.ts';
+import { chosenExcerpt } from '../excerpt-choice.ts';
 
 /** Carries a proposal out: the message keeps what it may cost after `tokensFreed` are gone. */
 export function shorten(
   proposal: Proposal,
-  situation: Situation,
-  hands: Hands,
+  context: RungContext,
+  effects: Effects,
 ): Promise<PlanRecord | undefined> {
-  const entry = situation.draft.entry(proposal.span.ids[0]);
+  const entry = context.draft.entry(proposal.span.ids[0]);
   if (entry === undefined) return Promise.resolve(undefined);
-  const room = situation.draft.cost(entry) - proposal.tokensFreed;
-  return moveToArtifact(proposal, situation, hands, within(situation, entry, room));
+  const room = context.draft.cost(entry) - proposal.tokensFreed;
+  return moveToArtifact(proposal, context, effects, within(context, entry, room));
 }
 
 const MOST_CHARS_A_TOKEN = 16;
 
 /** As much of an entry as costs at most `room`: what is needed most, or else its ends, found by halving. */
-function within({ draft, counter }: Situation, entry: Entry, room: number): Remainder {
+function within({ draft, counter }: RungContext, entry: Entry, room: number): Remainder {
   const record = excerptRecord(draft, entry, NOTHING);
   const cost = (kept: Remainder): number =>
-    counter.message(seated(entry.message, { ...record, ...kept }));
+    counter.message(inPlace(entry.message, { ...record, ...kept }));
   let low = 0;
   let high = charsWithin(entry.message, room * MOST_CHARS_A_TOKEN);
   while (low < high) {
@@ -33,7 +33,7 @@ function within({ draft, counter }: Situation, entry: Entry, room: number): Rema
     if (cost(ends(entry.message, chars)) <= room) low = chars;
     else high = chars - 1;
   }
-  const best = valued(draft, entry, low);
+  const best = chosenExcerpt(draft, entry, low);
   return cost(best) <= room ? best : ends(entry.message, low);
 }
 

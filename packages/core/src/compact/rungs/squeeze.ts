@@ -2,9 +2,9 @@ import { spanOf } from '../../thread/span.ts';
 import type { Entry } from '../draft.ts';
 import { NOTHING } from '../../render/excerpt.ts';
 import { excerptRecord } from '../artifact-record.ts';
-import { seated } from '../../render/in-place.ts';
+import { inPlace } from '../../render/in-place.ts';
 import { shorten } from './shorten.ts';
-import type { Situation, Strategy } from './rung.ts';
+import type { RungContext, Rung } from './rung.ts';
 
 export interface SqueezeOptions {
   /**
@@ -28,16 +28,16 @@ export const SHORTENS_PINS = 'squeeze-pins';
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
  * goes to an artifact. It makes any one result, any one turn, fit any budget.
  */
-export function squeeze({ reach, floorTokens }: SqueezeOptions): Strategy {
+export function squeeze({ reach, floorTokens }: SqueezeOptions): Rung {
   const name = reach === 'loose' ? 'squeeze' : SHORTENS_PINS;
   return {
     name,
-    propose(situation) {
-      const found = candidates(situation, reach);
-      if (reach === 'oversized-pins' && costOf(found) <= situation.limitTokens) return [];
-      const room = roomFor(situation, found, reach);
+    propose(context) {
+      const found = candidates(context, reach);
+      if (reach === 'oversized-pins' && costOf(found) <= context.limitTokens) return [];
+      const room = roomFor(context, found, reach);
       if (costOf(found) <= room) return [];
-      const { level, cut } = leveled(situation, found, room, floorTokens);
+      const { level, cut } = leveled(context, found, room, floorTokens);
       return cut.flatMap(({ entry, cost, least }) => {
         const span = spanOf([entry.node]);
         const tokensFreed = cost - Math.max(level, least);
@@ -65,18 +65,18 @@ interface Priced extends Candidate {
 const POINTER_TOKENS = 24;
 
 /** The largest first, so that as few as possible are touched. */
-function candidates(situation: Situation, reach: SqueezeOptions['reach']): readonly Candidate[] {
-  const { draft } = situation;
+function candidates(context: RungContext, reach: SqueezeOptions['reach']): readonly Candidate[] {
+  const { draft } = context;
   return draft.entries
     .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
     .map((entry) => ({ entry, cost: draft.cost(entry) }))
     .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
 }
 
-function withLeast({ draft, counter }: Situation, { entry, cost }: Candidate): Priced {
+function withLeast({ draft, counter }: RungContext, { entry, cost }: Candidate): Priced {
   if (cost <= POINTER_TOKENS && !entry.message.parts.some(({ kind }) => kind === 'reasoning'))
     return { entry, cost, least: cost };
-  const least = counter.message(seated(entry.message, excerptRecord(draft, entry, NOTHING)));
+  const least = counter.message(inPlace(entry.message, excerptRecord(draft, entry, NOTHING)));
   return { entry, cost, least: Math.min(cost, least) };
 }
 
@@ -91,13 +91,13 @@ interface Leveled {
  * free: where none of them costs more than the level, the rest are below it whatever theirs would cost.
  */
 function leveled(
-  situation: Situation,
+  context: RungContext,
   found: readonly Candidate[],
   room: number,
   floorTokens: number,
 ): Leveled {
   const above = (level: number): readonly Priced[] =>
-    found.filter(({ cost }) => cost > level).map((each) => withLeast(situation, each));
+    found.filter(({ cost }) => cost > level).map((each) => withLeast(context, each));
   const free = found.map((each) => ({ ...each, least: 0 }));
   const highest = Math.max(floorTokens, waterLevel(room, free));
   const cut = above(highest);
@@ -110,7 +110,7 @@ function leveled(
 
 /** What the candidates may cost together. */
 function roomFor(
-  { draft, targetTokens, limitTokens }: Situation,
+  { draft, targetTokens, limitTokens }: RungContext,
   found: readonly Candidate[],
   reach: SqueezeOptions['reach'],
 ): number {

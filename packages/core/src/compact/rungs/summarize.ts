@@ -5,18 +5,18 @@ import { fitSummary } from '../../summary/render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
-import { anAmount, aShare, optionsOf, wholeFrom } from '../../check/shape.ts';
+import { nonNegative, fraction, optionsParser, integerFrom } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
-import { isSeatAction, seated } from '../../render/in-place.ts';
-import type { Hands, Proposal, Situation, Strategy } from './rung.ts';
+import { isInPlace, inPlace } from '../../render/in-place.ts';
+import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface SummarizeOptions {
   /** The most that a summary may take. */
   readonly maxTokens: number;
   /** The most that it may take of what it stands for. */
   readonly ratio: number;
-  /** The newest user messages before the cut that stay whole, in tokens (B20). */
+  /** The newest user messages before the cut that stay object, in tokens (B20). */
   readonly keepUserTokens: number;
   /** How many kept messages the summarizer reads beside, so that the summary leads over to them (D9). */
   readonly overlapMessages: number;
@@ -26,15 +26,15 @@ export interface SummarizeOptions {
   readonly leastShare: number;
 }
 
-const given = optionsOf<SummarizeOptions>(
+const parseOptions = optionsParser<SummarizeOptions>(
   'summarize',
   {
-    maxTokens: anAmount,
-    ratio: aShare,
-    keepUserTokens: anAmount,
-    overlapMessages: wholeFrom(0),
-    splitTurnTokens: anAmount,
-    leastShare: aShare,
+    maxTokens: nonNegative,
+    ratio: fraction,
+    keepUserTokens: nonNegative,
+    overlapMessages: integerFrom(0),
+    splitTurnTokens: nonNegative,
+    leastShare: fraction,
   },
   {
     maxTokens: 8_000,
@@ -49,30 +49,29 @@ const given = optionsOf<SummarizeOptions>(
 const LEAST_TOKENS = 120;
 
 /** Replaces what lies between the last summary and the cut by one summary that contains the last one (B9, E11). */
-export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
-  const whole = given(options);
+export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
+  const whole = parseOptions(options);
   const { keepUserTokens } = whole;
   return {
     name: 'summarize',
     propose(proposed) {
-      const situation = withRoomyCut(withUnpinned(proposed), whole);
-      const { draft, cut } = situation;
-      const held = newestUserMessages(situation, keepUserTokens);
+      const context = withRoomyCut(withUnpinned(proposed), whole);
+      const { draft, cut } = context;
+      const held = newestUserMessages(context, keepUserTokens);
       const covered = draft.entries
         .slice(0, cut.index)
         .filter((entry) => !entry.pinned && !held.has(entry) && !draft.isGone(entry));
       const span = spanOf(covered.map(({ node }) => node));
       if (span === undefined) return [];
       const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
-      const room = summaryRoom(situation, tokens, whole);
+      const room = summaryRoom(context, tokens, whole);
       const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
       return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
     },
-    execute(proposal, proposed, hands) {
-      const situation = withRoomyCut(withUnpinned(proposed), whole);
-      for (const entry of newestUserMessages(situation, keepUserTokens))
-        situation.draft.hold(entry);
-      return summarizeSpan(proposal, situation, hands, whole);
+    execute(proposal, proposed, effects) {
+      const context = withRoomyCut(withUnpinned(proposed), whole);
+      for (const entry of newestUserMessages(context, keepUserTokens)) context.draft.hold(entry);
+      return summarizeSpan(proposal, context, effects, whole);
     },
   };
 }
@@ -81,23 +80,23 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Strategy {
  * Moves the cut on where something older than the summary stands before it, because it is pinned no more. The next unit
  * goes with it: a summary is brought up to date by what was said later, never by what was said before alone.
  */
-function withUnpinned(situation: Situation): Situation {
-  const { draft, cut } = situation;
+function withUnpinned(context: RungContext): RungContext {
+  const { draft, cut } = context;
   const until = draft.summary?.summary.until ?? -1;
   const loose = draft.entries.filter((entry) => !entry.pinned && !draft.isGone(entry));
   const next = loose.find(({ node, unit }) => node.index > until && unit !== draft.newestUnit);
-  if (next === undefined || (loose[0]?.node.index ?? until) >= until) return situation;
+  if (next === undefined || (loose[0]?.node.index ?? until) >= until) return context;
   const index = 1 + draft.entries.findLastIndex(({ unit }) => unit === next.unit);
-  return index <= cut.index ? situation : { ...situation, cut: describeCut(draft.entries, index) };
+  return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
 /** Moves the cut on where what stays behind it would leave no room for a summary; the newest unit always stays. */
 function withRoomyCut(
-  situation: Situation,
+  context: RungContext,
   { maxTokens, leastShare }: SummarizeOptions,
-): Situation {
-  const { draft, cut, targetTokens } = situation;
-  if (leastShare === 0) return situation;
+): RungContext {
+  const { draft, cut, targetTokens } = context;
+  if (leastShare === 0) return context;
   const wanted = Math.min(maxTokens, targetTokens * leastShare);
   let kept = draft.tokens - (draft.summary?.summaryTokens ?? 0);
   let index = 0;
@@ -109,23 +108,23 @@ function withRoomyCut(
     if (!entry.pinned) kept -= draft.cost(entry);
     index = i + 1;
   }
-  return index <= cut.index ? situation : { ...situation, cut: describeCut(draft.entries, index) };
+  return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
 async function summarizeSpan(
   proposal: Proposal,
-  situation: Situation,
-  hands: Hands,
+  context: RungContext,
+  effects: Effects,
   whole: SummarizeOptions,
 ): Promise<SummarizeRecord | undefined> {
-  const { draft, cut, counter, task, instructions, signal } = situation;
+  const { draft, cut, counter, task, instructions, signal } = context;
   const ids = new Set(proposal.span.ids);
   const covered = draft.entries.filter(({ node }) => ids.has(node.id));
   const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
   const previous = draft.summary;
-  const room = summaryRoom(situation, tokens, whole);
+  const room = summaryRoom(context, tokens, whole);
   const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
-  const answered = await hands.summarizer.summarize({
+  const answered = await effects.summarizer.summarize({
     nodes: covered.filter(({ message }) => !isSummary(message)).map(({ node }) => node),
     previous: handedOver(previous?.summary ?? null, covered),
     task,
@@ -181,7 +180,7 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
     if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
     const action = draft.action(entry);
     const shown =
-      action === undefined || !isSeatAction(action) ? entry.message : seated(entry.message, action);
+      action === undefined || !isInPlace(action) ? entry.message : inPlace(entry.message, action);
     return [{ node: entry.node, shown }];
   });
 }
@@ -210,13 +209,13 @@ function handedOver(previous: Summary | null, covered: readonly Entry[]): Summar
 
 /** What is left of the target for the summary, the one before it being given up. */
 function summaryRoom(
-  situation: Situation,
+  context: RungContext,
   tokens: number,
   { maxTokens, ratio }: SummarizeOptions,
 ): number {
-  const { draft, targetTokens } = situation;
+  const { draft, targetTokens } = context;
   const before = draft.summary?.summaryTokens ?? 0;
-  const frame = draft.summary === undefined ? frameTokens(situation) : 0;
+  const frame = draft.summary === undefined ? frameTokens(context) : 0;
   const left = targetTokens - (draft.tokens - tokens - before) - frame - BRIDGE_TOKENS;
   const fair = Math.max(Math.ceil((tokens + before) * ratio), before);
   return Math.max(LEAST_TOKENS, Math.min(maxTokens, left, fair));
@@ -226,7 +225,7 @@ function summaryRoom(
 const BRIDGE_TOKENS = 16;
 
 /** What the messages around a summary's text cost. */
-function frameTokens({ draft, counter }: Situation): number {
+function frameTokens({ draft, counter }: RungContext): number {
   const { style } = draft;
   const text = ' ';
   const bare = { summary: EMPTY_SUMMARY, text };
@@ -240,10 +239,10 @@ function frameTokens({ draft, counter }: Situation): number {
 
 const LONGEST_NUMBERS_TOKENS = 4;
 
-function newestUserMessages(situation: Situation, keepTokens: number): ReadonlySet<Entry> {
-  const { draft, cut } = situation;
+function newestUserMessages(context: RungContext, keepTokens: number): ReadonlySet<Entry> {
+  const { draft, cut } = context;
   const held = new Set<Entry>();
-  let left = Math.min(keepTokens, mostKept(draft.entries, situation));
+  let left = Math.min(keepTokens, mostKept(draft.entries, context));
   for (let i = cut.index - 1; i >= 0 && left > 0; i--) {
     const entry = draft.entries[i] as Entry;
     if (!startsTurn(entry.message) || draft.isGone(entry)) continue;
@@ -254,21 +253,21 @@ function newestUserMessages(situation: Situation, keepTokens: number): ReadonlyS
 }
 
 /** Shows less of the summary that is there, when what stays beside it leaves too little room. */
-export function shrinkSummary(): Strategy {
+export function shrinkSummary(): Rung {
   return {
     name: 'shrink-summary',
-    propose(situation) {
-      const { summary } = situation.draft;
+    propose(context) {
+      const { summary } = context.draft;
       if (summary === undefined) return [];
       const { span } = summary;
       const tokensFreed =
-        shownTokens(summary, situation) - shownTokens(shorter(summary, situation), situation);
+        shownTokens(summary, context) - shownTokens(shorter(summary, context), context);
       const reason = 'little room is left';
       return tokensFreed <= 0 ? [] : [{ strategy: 'shrink-summary', span, tokensFreed, reason }];
     },
-    execute(_proposal, situation) {
-      const { summary } = situation.draft;
-      return Promise.resolve(summary === undefined ? undefined : shorter(summary, situation));
+    execute(_proposal, context) {
+      const { summary } = context.draft;
+      return Promise.resolve(summary === undefined ? undefined : shorter(summary, context));
     },
   };
 }
@@ -276,8 +275,8 @@ export function shrinkSummary(): Strategy {
 const LEFT_OUT = '(left out for want of room)';
 
 /** The summary in the room that is left: less of it, a note that it is there, or nothing. */
-function shorter(record: SummarizeRecord, situation: Situation): SummarizeRecord {
-  const { draft, counter, targetTokens } = situation;
+function shorter(record: SummarizeRecord, context: RungContext): SummarizeRecord {
+  const { draft, counter, targetTokens } = context;
   const room = record.summaryTokens - (draft.tokens - targetTokens);
   const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
   const stands = taskStands(draft, record.summary, new Set());
@@ -285,7 +284,7 @@ function shorter(record: SummarizeRecord, situation: Situation): SummarizeRecord
   return { ...record, text, summaryTokens: counter.text(text) };
 }
 
-function shownTokens(record: SummarizeRecord, { draft, counter }: Situation): number {
+function shownTokens(record: SummarizeRecord, { draft, counter }: RungContext): number {
   const messages = summaryMessages(record, draft.style);
   return messages.reduce((sum, message) => sum + counter.message(message), 0);
 }

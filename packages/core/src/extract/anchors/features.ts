@@ -1,7 +1,7 @@
 import { KIND } from './anchor.ts';
 import { VOICE } from './scan.ts';
-import type { FileTrail } from './files.ts';
-import { FADES, type Placed, type Row, type Survey } from './statistics.ts';
+import type { FileAccess } from './files.ts';
+import { FADES, type Placed, type Row, type AnchorStatistics } from './statistics.ts';
 
 /** What is known of an anchor when its need is judged, in the order of a row. Ages are powers of two, in messages. */
 export const FEATURES = [
@@ -68,7 +68,10 @@ const NO_FILE = 13;
 const log = Math.log2;
 
 /** Gives the row of every anchor, one after the other, in one array that is written over. */
-export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) => void): void {
+export function eachRow(
+  survey: AnchorStatistics,
+  visit: (id: number, row: Float64Array) => void,
+): void {
   const fading = new Fading(survey);
   const heat = heatOf(survey, fading);
   const topic = topicOf(survey);
@@ -80,7 +83,7 @@ export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) =
   const length = Math.max(1, now - survey.begin);
   const x = new Float64Array(FEATURES.length);
   for (let id = 0; id < survey.anchors.length; id++) {
-    const { key, kind } = survey.anchors[id] as Survey['anchors'][number];
+    const { key, kind } = survey.anchors[id] as AnchorStatistics['anchors'][number];
     const row = survey.rows[id] as Row;
     const file = fileOf(survey, row, kind === KIND.path ? key : undefined);
     const [byUser, byText, byArgs, byTool, bySystem] = row.byVoice;
@@ -145,7 +148,11 @@ export function eachRow(survey: Survey, visit: (id: number, row: Float64Array) =
   }
 }
 
-function fileOf(survey: Survey, row: Row, path: string | undefined): FileTrail | undefined {
+function fileOf(
+  survey: AnchorStatistics,
+  row: Row,
+  path: string | undefined,
+): FileAccess | undefined {
   return (path === undefined ? undefined : survey.files.endingIn(path)) ?? row.file;
 }
 
@@ -160,7 +167,7 @@ function namesOf(path: string): number {
 class Fading {
   readonly #left: readonly Float64Array[];
 
-  constructor({ end }: Survey) {
+  constructor({ end }: AnchorStatistics) {
     this.#left = FADES.map((fade) =>
       Float64Array.from({ length: end + 1 }, (_, at) => Math.exp((at - end) / fade)),
     );
@@ -190,7 +197,7 @@ interface Heat {
   readonly stemOwn: Float64Array;
 }
 
-function heatOf(survey: Survey, fading: Fading): Heat {
+function heatOf(survey: AnchorStatistics, fading: Fading): Heat {
   const count = survey.anchors.length;
   const zeros = (): Float64Array => new Float64Array(count);
   const own = zeros();
@@ -240,7 +247,7 @@ function warm(
   for (const id of ids) if (average > (text[id] as number)) text[id] = average;
 }
 
-function stemsOf(survey: Survey, own: Float64Array): Pick<Heat, 'stem' | 'stemOwn'> {
+function stemsOf(survey: AnchorStatistics, own: Float64Array): Pick<Heat, 'stem' | 'stemOwn'> {
   const count = survey.anchors.length;
   const stems = new Map<string, { n: number; own: number }>();
   const mine = survey.anchors.map(({ key, kind }, id) => {
@@ -280,7 +287,7 @@ interface Word {
   readonly asked: boolean;
 }
 
-function topicOf(survey: Survey): Topic {
+function topicOf(survey: AnchorStatistics): Topic {
   const count = survey.anchors.length;
   const { recent, asked } = talkedAbout(survey);
   const known = new Map<string, Word>();
@@ -337,7 +344,10 @@ const RECENT_CHARS = 2_000;
 const ASKED_CHARS = 4_000;
 
 /** The words of the last request, and of the agent's last texts and calls. */
-function talkedAbout(survey: Survey): { recent: ReadonlySet<string>; asked: ReadonlySet<string> } {
+function talkedAbout(survey: AnchorStatistics): {
+  recent: ReadonlySet<string>;
+  asked: ReadonlySet<string>;
+} {
   const recent = new Set<string>();
   const asked = new Set<string>();
   let texts = 0;

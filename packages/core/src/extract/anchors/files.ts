@@ -2,7 +2,7 @@ import { keyOfPath } from './anchor.ts';
 import type { Touch } from './tool-effects.ts';
 
 /** What happened to a file. */
-export interface FileTrail {
+export interface FileAccess {
   /** The longest path it was named by. */
   path: string;
   reads: number;
@@ -20,25 +20,25 @@ const MOST_ALIKE = 100;
 /** The files of a conversation. Two paths name one file where they are equal, or where one is the end of the other and has a folder. */
 export class FileTrails {
   /** By the last two names of a path: all that could be the same file. */
-  readonly #alike = new Map<string, FileTrail[]>();
-  readonly #byPath = new Map<string, FileTrail>();
+  readonly #alike = new Map<string, FileAccess[]>();
+  readonly #byPath = new Map<string, FileAccess>();
 
   /** Those that were read or changed. */
-  all(): readonly FileTrail[] {
+  all(): readonly FileAccess[] {
     return [...this.#alike.values()].flat().filter(({ reads, edits }) => reads + edits > 0);
   }
 
   /** The file that is known by exactly this path. */
-  at(path: string): FileTrail | undefined {
+  at(path: string): FileAccess | undefined {
     return this.#byPath.get(path);
   }
 
   /** The file touched last of those whose path ends in two names. */
-  endingIn(key: string): FileTrail | undefined {
+  endingIn(key: string): FileAccess | undefined {
     return latest(this.#alike.get(key) ?? []);
   }
 
-  add(trail: FileTrail): void {
+  add(trail: FileAccess): void {
     const key = keyOfPath(trail.path);
     this.#byPath.set(trail.path, trail);
     const alike = this.#alike.get(key);
@@ -47,7 +47,7 @@ export class FileTrails {
   }
 
   /** The file that a call names: a new one where no path fits. */
-  named(spelling: string, index: number): FileTrail {
+  named(spelling: string, index: number): FileAccess {
     const path = plain(spelling);
     const alike = this.#alike.get(keyOfPath(path))?.slice(-MOST_ALIKE) ?? [];
     const known =
@@ -69,7 +69,7 @@ export class FileTrails {
 }
 
 /** Takes note of what a call did to a file. */
-export function tread(trail: FileTrail, does: Touch['does'], index: number): void {
+export function tread(trail: FileAccess, does: Touch['does'], index: number): void {
   if (does === 'reads') {
     trail.reads++;
     return;
@@ -80,7 +80,7 @@ export function tread(trail: FileTrail, does: Touch['does'], index: number): voi
   trail.deleted = does === 'deletes';
 }
 
-function newTrail(path: string, index: number): FileTrail {
+function newTrail(path: string, index: number): FileAccess {
   return {
     path,
     reads: 0,
@@ -92,8 +92,8 @@ function newTrail(path: string, index: number): FileTrail {
   };
 }
 
-function latest(trails: readonly FileTrail[]): FileTrail | undefined {
-  let last: FileTrail | undefined;
+function latest(trails: readonly FileAccess[]): FileAccess | undefined {
+  let last: FileAccess | undefined;
   for (const trail of trails)
     if (last === undefined || trail.touchedAt >= last.touchedAt) last = trail;
   return last;

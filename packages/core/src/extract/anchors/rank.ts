@@ -1,5 +1,5 @@
 import { eachRow } from './features.ts';
-import type { Survey } from './statistics.ts';
+import type { AnchorStatistics } from './statistics.ts';
 import { WEIGHTS } from './weights.ts';
 
 /** Boosted trees: every tree is perfect, so that its nodes need no pointers. */
@@ -53,7 +53,7 @@ let shipped: Trees | undefined;
 
 /** How likely each anchor of a survey is to be named again from memory: 0 to 1. */
 export function needs(
-  survey: Survey,
+  survey: AnchorStatistics,
   trees: Trees = (shipped ??= readTrees(WEIGHTS)),
 ): Float64Array {
   const need = new Float64Array(survey.anchors.length);

@@ -1,7 +1,7 @@
 import type { Node } from '../../thread/thread.ts';
 import { startsTurn } from '../../message/message.ts';
 import { AnchorReader, type Anchor } from './anchor.ts';
-import { FileTrails, tread, type FileTrail } from './files.ts';
+import { FileTrails, tread, type FileAccess } from './files.ts';
 import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './scan.ts';
 import type { Note } from '../../plan/summary.ts';
 import { isDone } from './tool-effects.ts';
@@ -13,7 +13,7 @@ export const FADES: readonly [number, number, number] = [3, 12, 48];
 export interface CallTrail {
   readonly segment: number;
   /** The one file that it is about. */
-  readonly file: FileTrail | undefined;
+  readonly file: FileAccess | undefined;
   readonly changes: boolean;
   result: number;
 }
@@ -25,7 +25,7 @@ export interface Placed {
   readonly index: number;
   readonly turn: number;
   /** The one file that it is about; none where a call failed. */
-  file: FileTrail | undefined;
+  file: FileAccess | undefined;
   readonly changes: boolean;
   /** For a result: the text of its call. */
   readonly call: number | undefined;
@@ -52,7 +52,7 @@ export interface Row {
   lastTurn: number;
   leastBeside: number;
   lastBeside: number;
-  file: FileTrail | undefined;
+  file: FileAccess | undefined;
   /** Mentions by anybody and by the agent itself, each fading by one of FADES; as of `fadedAt`. */
   any: [number, number, number];
   own: [number, number, number];
@@ -60,7 +60,7 @@ export interface Row {
 }
 
 /** What is known of a conversation's anchors: a fold over its texts, oldest first, linear in them. */
-export class Survey {
+export class AnchorStatistics {
   readonly reader: AnchorReader = new AnchorReader();
   readonly anchors: Anchor[] = [];
   readonly rows: Row[] = [];
@@ -101,7 +101,7 @@ export class Survey {
   }
 
   /** Takes a line that an earlier summary quoted, at the place where it stood. */
-  addNote(note: Note, voice: Voice, file: FileTrail | undefined): number {
+  addNote(note: Note, voice: Voice, file: FileAccess | undefined): number {
     const index = note.at ?? 0;
     this.#reach(index);
     const placed = segment(note.text, { voice }, this.reader);

@@ -5,7 +5,7 @@ import { callLine, quoted, shortened } from '../quotes/quote.ts';
 import { VOICE } from '../anchors/scan.ts';
 import { shellCommands } from '../anchors/shell.ts';
 import type { ToolOutcome } from '../../plan/summary.ts';
-import type { CallTrail, Placed, Survey } from '../anchors/statistics.ts';
+import type { CallTrail, Placed, AnchorStatistics } from '../anchors/statistics.ts';
 import { searches } from '../anchors/tool-effects.ts';
 
 /**
@@ -53,7 +53,7 @@ const MOST_FAILURES = 30;
 /** How the calls of some messages ended, oldest first: errors with what became of them, and the newest that worked. */
 export function outcomes(
   nodes: readonly Node[],
-  survey: Survey,
+  survey: AnchorStatistics,
   before: readonly ToolOutcome[],
 ): readonly ToolOutcome[] {
   const ended: Ended[] = before.map((outcome) => ({ outcome, placed: undefined }));
@@ -122,7 +122,7 @@ function bounded(ended: readonly Ended[]): readonly Ended[] {
 function endOf(
   result: ResultPart,
   trail: CallTrail | undefined,
-  survey: Survey,
+  survey: AnchorStatistics,
   turn: number,
 ): Ended {
   const placed = trail === undefined ? undefined : survey.placed[trail.segment];
@@ -229,7 +229,7 @@ function lineOf({ segment: { tool, text } }: Placed, chars = CALL_CHARS): string
 }
 
 /** True where a call is known to have failed. */
-export function hasFailed(survey: Survey, trail: CallTrail): boolean {
+export function hasFailed(survey: AnchorStatistics, trail: CallTrail): boolean {
   const call = survey.placed[trail.segment];
   const result = survey.placed[trail.result];
   return (

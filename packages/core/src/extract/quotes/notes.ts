@@ -15,8 +15,8 @@ import {
 import { VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
-import type { FileTrail } from '../anchors/files.ts';
-import type { CallTrail, Placed, Survey } from '../anchors/statistics.ts';
+import type { FileAccess } from '../anchors/files.ts';
+import type { CallTrail, Placed, AnchorStatistics } from '../anchors/statistics.ts';
 import { isRequest } from '../facts/task.ts';
 
 const HEADING_CHARS = 140;
@@ -53,7 +53,7 @@ interface Quote extends Item {
 
 /** The lines about one file, from one call, or said by somebody. */
 interface NoteGroup extends Group {
-  readonly file?: FileTrail;
+  readonly file?: FileAccess;
   readonly call?: CallTrail;
   readonly source?: string;
   readonly quotes: Map<number, Quote[]>;
@@ -74,13 +74,13 @@ interface PlacedNote {
 export interface ChosenNotes {
   readonly notes: readonly Note[];
   /** The files that are named, with what that is worth. */
-  readonly files: ReadonlyMap<FileTrail, number>;
+  readonly files: ReadonlyMap<FileAccess, number>;
   readonly calls: ReadonlyMap<CallTrail, ChosenCall>;
 }
 
 /** Chooses the lines of a conversation that a summary quotes because of the exact strings in them. */
 export class NoteChooser {
-  readonly #survey: Survey;
+  readonly #survey: AnchorStatistics;
   readonly #selection: Selection;
   /** The texts that may be quoted, and those of them that are notes of an earlier summary. */
   readonly #mayQuote: (of: number) => boolean;
@@ -99,7 +99,7 @@ export class NoteChooser {
   readonly #taken = new Map<number, readonly Range[]>();
 
   constructor(
-    survey: Survey,
+    survey: AnchorStatistics,
     selection: Selection,
     mayQuote: (of: number) => boolean,
     carried: ReadonlyMap<number, Note>,
@@ -138,7 +138,7 @@ export class NoteChooser {
     this.#diffed.clear();
     this.#listed.clear();
     const notes: PlacedNote[] = [];
-    const files = new Map<FileTrail, number>();
+    const files = new Map<FileAccess, number>();
     const calls = new Map<CallTrail, ChosenCall>();
     for (const group of this.#groups.values()) {
       if (!group.open) continue;
@@ -323,7 +323,7 @@ export class NoteChooser {
     return group;
   }
 
-  #fileGroup(file: FileTrail): NoteGroup {
+  #fileGroup(file: FileAccess): NoteGroup {
     const known = this.#groups.get(`file ${file.path}`);
     if (known !== undefined) return known;
     const headingChars = Math.min(file.path.length, 60) + 22;
@@ -456,7 +456,7 @@ function place(best: Candidate[], candidate: Candidate): void {
 export const FAILED = ' → failed';
 
 /** A call in one line, with how it ended where that was badly. */
-function sourceOf(survey: Survey, call: CallTrail, chars: number): string {
+function sourceOf(survey: AnchorStatistics, call: CallTrail, chars: number): string {
   const { tool, text } = (survey.placed[call.segment] as Placed).segment;
   const line = callLine(tool, text.slice(tool.length + 1), Math.max(HEADING_CHARS, chars));
   return hasFailed(survey, call) ? line + FAILED : line;
