@@ -44,8 +44,8 @@ const LAYERS = [
 /** Files of core that hold types only: they import types from every layer, and every layer after `thread` imports them. */
 const INTERFACES = ['ports', 'events'];
 
-/** The one file of core that may read a clock: the default that a session passes to the engine. */
-const CLOCK = 'packages/core/src/session/clock.ts';
+/** The one file of core that may read a clock or a source of randomness: the defaults that a host can replace. */
+const CLOCK = 'packages/core/src/session/config/host.ts';
 
 /** The layers to the left of the types-only files. */
 const BEFORE_INTERFACES = new Set(['check', 'message', 'thread']);

@@ -1,6 +1,6 @@
 import { contextLimitOf, type Fitted } from '@bobbin/core';
 import type { ContextLimit } from '@bobbin/core/internal';
-import type { Taken } from './taken.ts';
+import type { HostRequest } from '@bobbin/core/internal';
 
 /** A provider refused a prompt as too long, and the compacted one too: what it said of both, and what both measured. */
 export class RefusedTwice extends Error {
@@ -33,7 +33,7 @@ function told({ requestTokens, limitTokens }: ContextLimit, promptTokens: number
  * and sent once more (E3); the event `refused` tells of it.
  */
 export async function sendFitting<Wire extends object, Answer>(
-  conversation: Taken<Wire>,
+  conversation: HostRequest<Wire>,
   fitted: Fitted<Wire>,
   send: (fitted: Fitted<Wire>) => PromiseLike<Answer>,
 ): Promise<Answer> {

@@ -295,7 +295,7 @@ test('decision 7 a pin brings a compacted message back whole, with what belongs 
   await watched.append(...many(6, 9));
   const later = messagesOf((await watched.prompt()).prompt);
   assert.ok(later.includes(watched.thread.at(2)?.message ?? assert.fail()), 'and it stays');
-  await assert.rejects(watched.handle.pin('nothing' as MessageId), /holds no message nothing/);
+  await assert.rejects(watched.handle.pin('nothing' as MessageId), /has no message nothing/);
 });
 
 test('decision 7 undo takes a compaction back, whatever was pinned or unpinned since', async () => {
@@ -378,7 +378,7 @@ test('decision 7 what was unpinned can be compacted by hand, though the cut woul
   assert.ok(!messagesOf(prompt).includes(pinned.message));
   const { lastTurn } = currentSummary(plan)?.summary ?? assert.fail();
   assert.ok(lastTurn >= before.lastTurn, 'what is said of the newest is not taken from the oldest');
-  await assert.rejects(watched.handle.unpin('nothing' as MessageId), /holds no message nothing/);
+  await assert.rejects(watched.handle.unpin('nothing' as MessageId), /has no message nothing/);
 });
 
 test('E15 a hook that fails, at once or later, has failed for its host only', async () => {

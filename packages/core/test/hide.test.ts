@@ -61,11 +61,12 @@ test('E1 a tool may set the time to live of its results', async () => {
     (await shownAt(501, { tools }, listing({ time: 0 })))[2],
     '2 tool (hide) answers #c1 "[stale listing]"',
   );
-  assert.match(
-    (await shownAt(501, { tools }, listing(undefined)))[2] ?? '',
-    /kept/,
-    'no time is known',
+  assert.equal(
+    (await shownAt(501, { tools }, listing(undefined)))[2],
+    '2 tool (hide) answers #c1 "[stale listing]"',
+    'the session notes when a result arrived',
   );
+  assert.match((await shownAt(500, { tools }, listing(undefined)))[2] ?? '', /kept/);
 });
 
 test('E1 said words expire too, but never the newest user message or a pin', async () => {

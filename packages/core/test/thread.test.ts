@@ -94,7 +94,7 @@ test('C1 a fork leaves the other path as it was, and saying the same again is on
   assert.ok(!forked.onPath(other));
   forked.moveHead(null);
   assert.deepEqual([forked.length, forked.head], [0, undefined]);
-  assert.throws(() => forked.moveHead('nowhere' as Node['id']), /holds no message nowhere/);
+  assert.throws(() => forked.moveHead('nowhere' as Node['id']), /has no message nowhere/);
 });
 
 test('E12 a thread resumed from its window goes on with the same indices, ids and turns', () => {

@@ -1,7 +1,7 @@
 import { asSchema } from 'ai';
 import type { Json } from '@bobbin/core/internal';
 import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
-import { Conversations, type AdapterOptions } from '../conversations.ts';
+import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';
 import { contextOf, OpenSteps, type RunContext } from './open-steps.ts';
 import { RequestSize, toolAsSent } from '../request-size.ts';
@@ -67,18 +67,17 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
   const { tools: toolSet = {}, instructions = '', ...rest } = options;
   const tools = options.tools === undefined ? [UNTOLD_TOOLS] : Object.values(toolSet);
   const format = { codec: aiSdk, mark: aiSdkCacheMarkers<AiSdkMessage> };
-  const conversations = new Conversations(format, { ...rest, tools: policiesOf(toolSet) });
+  const conversations = new HostConversations(format, { ...rest, tools: policiesOf(toolSet) });
   const memory = memoryTools(conversations);
   const sentTools = toolsAsSent({ ...toolSet, ...memory });
   const size = new RequestSize();
   const open = new OpenSteps();
   return {
     async prepareStep<Wire extends AiSdkMessage>(step: StepToPrepare<Wire>) {
-      const conversation = await conversations.take(
-        step.messages,
-        usageOfStep(step.steps.at(-1)?.usage),
-      );
-      const { counter } = conversation.handle;
+      const conversation = await conversations.take(step.messages, {
+        usage: usageOfStep(step.steps.at(-1)?.usage),
+      });
+      const { counter } = conversation.session;
       const system = step.instructions ?? instructions;
       const budget = size.measure(counter, textOf(system), await sentTools);
       const beside = [system, ...tools].flat().filter(isObject);
@@ -94,7 +93,7 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
       if (prepared === undefined) return;
       const { conversation, fitted } = prepared;
       const list = [...fitted.messages, ...ownMessages(step.response.messages)];
-      await conversation.goOn(list, usageOfStep(step.usage));
+      await conversation.continue(list, usageOfStep(step.usage));
     },
     middleware: middlewareFor(conversations, open),
     tools: memory,

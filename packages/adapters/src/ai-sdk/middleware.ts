@@ -1,11 +1,11 @@
 import type { MessageId } from '@bobbin/core';
 import type { Json } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
-import type { Conversations } from '../conversations.ts';
+import type { HostConversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
 import { RequestSize } from '../request-size.ts';
-import type { Taken } from '../taken.ts';
+import type { HostRequest } from '@bobbin/core/internal';
 import { usageOfModel, type ModelUsage } from './usage.ts';
 
 /** What a language model is called with, as far as it matters here; the same in both majors. */
@@ -24,7 +24,7 @@ export interface StepMark {
   bobbin: { head: string };
 }
 
-export function markOf({ head = '' as MessageId }: Taken<AiSdkMessage>): StepMark {
+export function markOf({ head = '' as MessageId }: HostRequest<AiSdkMessage>): StepMark {
   return { bobbin: { head } };
 }
 
@@ -54,7 +54,7 @@ export interface AiSdkMiddleware {
  * sees the whole request. A prompt that `prepareStep` made is sent as it is.
  */
 export function middlewareFor(
-  conversations: Conversations<AiSdkMessage>,
+  conversations: HostConversations<AiSdkMessage>,
   open: OpenSteps,
 ): AiSdkMiddleware {
   const size = new RequestSize();
@@ -66,7 +66,7 @@ export function middlewareFor(
     const prepared = head === undefined ? undefined : open.endingWith(head);
     if (prepared !== undefined) return prepared;
     const conversation = await conversations.take(said);
-    const { counter } = conversation.handle;
+    const { counter } = conversation.session;
     const budget = size.measure(counter, system.map(textOf).join('\n'), tools as Json);
     return { conversation, fitted: await conversation.prompt({ budget }, [...system, ...tools]) };
   }
@@ -74,7 +74,7 @@ export function middlewareFor(
   async function send<Params extends object, Result>(
     params: Params,
     call: (params: Params) => PromiseLike<Result>,
-  ): Promise<[Result, Taken<AiSdkMessage>]> {
+  ): Promise<[Result, HostRequest<AiSdkMessage>]> {
     const asked = params as unknown as CallParams;
     const { conversation, fitted, isPrepared } = await fit(asked);
     const [system] = split(asked.prompt);

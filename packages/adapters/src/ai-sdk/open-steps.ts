@@ -1,10 +1,10 @@
 import type { Fitted, MessageId } from '@bobbin/core';
 import type { AiSdkMessage } from '@bobbin/codecs';
-import type { Taken } from '../taken.ts';
+import type { HostRequest } from '@bobbin/core/internal';
 
 /** A prompt and the conversation that it is of. */
 export interface PreparedPrompt {
-  readonly conversation: Taken<AiSdkMessage>;
+  readonly conversation: HostRequest<AiSdkMessage>;
   readonly fitted: Fitted<AiSdkMessage>;
   /** True where `prepareStep` made it. */
   readonly isPrepared?: boolean;

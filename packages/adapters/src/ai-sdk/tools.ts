@@ -1,6 +1,6 @@
 import type { JsonObject } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
-import type { Conversations } from '../conversations.ts';
+import type { HostConversations } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 
 /** A Standard Schema with its JSON schema (standardschema.dev): both majors take it, and nothing has to be imported. */
@@ -29,13 +29,13 @@ export interface AiSdkMemoryTools {
   recall: AiSdkTool;
 }
 
-export function memoryTools(conversations: Conversations<AiSdkMessage>): AiSdkMemoryTools {
+export function memoryTools(conversations: HostConversations<AiSdkMessage>): AiSdkMemoryTools {
   const toolOf = ({ definition, answer }: MemoryTool): AiSdkTool => ({
     description: definition.description,
     inputSchema: standardInput(definition.parameters),
     async execute(input, { messages }) {
-      const { handle } = await conversations.of(messages);
-      return answer(conversations, handle.key, input);
+      const { session } = await conversations.of(messages);
+      return answer(conversations, session.key, input);
     },
   });
   return { read_artifact: toolOf(readArtifactTool), recall: toolOf(recallTool) };

@@ -2,7 +2,7 @@ import type { BaseMessage } from '@langchain/core/messages';
 import { toJsonSchema, type JSONSchema } from '@langchain/core/utils/json_schema';
 import { createMiddleware, tool, type StructuredTool, type AgentMiddleware } from 'langchain';
 import type { Session } from '@bobbin/core';
-import { Conversations, type AdapterOptions } from '../conversations.ts';
+import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
 import { RequestSize, toolAsSent } from '../request-size.ts';
@@ -18,7 +18,7 @@ export type LangchainOptions = AdapterOptions<BaseMessage>;
  * was said. The thread is the agent's `thread_id` where there is one. It brings `read_artifact` and `recall`.
  */
 export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddleware {
-  const conversations = new Conversations({ codec: langchainMessages }, options);
+  const conversations = new HostConversations({ codec: langchainMessages }, options);
   const size = new RequestSize();
   return createMiddleware({
     name: 'Bobbin',
@@ -26,8 +26,8 @@ export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddlewar
     async wrapModelCall(request, handler) {
       const { messages, systemMessage, tools, runtime } = request;
       const thread = runtime.configurable?.thread_id;
-      const conversation = await conversations.take(messages, undefined, thread);
-      const budget = measured(conversation.handle);
+      const conversation = await conversations.take(messages, { thread: thread });
+      const budget = measured(conversation.session);
       const fitted = await conversation.prompt({ budget });
       return sendFitting(conversation, fitted, async (now) =>
         handler({ ...request, messages: [...now.messages] }),
@@ -53,14 +53,14 @@ interface AgentRun {
 
 function agentTool(
   { definition, answer }: MemoryTool,
-  conversations: Conversations<BaseMessage>,
+  conversations: HostConversations<BaseMessage>,
 ): StructuredTool {
   const { name, description, parameters } = definition;
   return tool(
     async (args: unknown, run: unknown) => {
       const { state, configurable } = run as AgentRun;
-      const { handle } = await conversations.of(state?.messages ?? [], configurable?.thread_id);
-      return answer(conversations, handle.key, args);
+      const { session } = await conversations.of(state?.messages ?? [], configurable?.thread_id);
+      return answer(conversations, session.key, args);
     },
     { name, description, schema: { ...parameters } },
   );

@@ -6,8 +6,8 @@ import {
 } from '@openai/agents';
 import type { Fitted, Usage } from '@bobbin/core';
 import type { Json } from '@bobbin/core/internal';
-import type { Taken } from '../taken.ts';
-import type { Conversations } from '../conversations.ts';
+import type { HostRequest } from '@bobbin/core/internal';
+import type { HostConversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
 import { RequestSize } from '../request-size.ts';
 import { begun } from './begun-stream.ts';
@@ -20,7 +20,7 @@ export type ThreadName = () => Promise<string | undefined>;
 /** A provider whose models are asked with fitted prompts. */
 export function fittingProvider(
   inner: ModelProvider,
-  conversations: Conversations<AgentInputItem>,
+  conversations: HostConversations<AgentInputItem>,
   thread: ThreadName,
 ): ModelProvider {
   return {
@@ -30,16 +30,16 @@ export function fittingProvider(
 
 function fittingModel(
   model: Model,
-  conversations: Conversations<AgentInputItem>,
+  conversations: HostConversations<AgentInputItem>,
   thread: ThreadName,
 ): Model {
   const size = new RequestSize();
 
   async function fit(
     request: ModelRequest,
-  ): Promise<[Taken<AgentInputItem>, Fitted<AgentInputItem>]> {
-    const conversation = await conversations.take(itemsOf(request), undefined, await thread());
-    const { counter } = conversation.handle;
+  ): Promise<[HostRequest<AgentInputItem>, Fitted<AgentInputItem>]> {
+    const conversation = await conversations.take(itemsOf(request), { thread: await thread() });
+    const { counter } = conversation.session;
     const tools = [...request.tools, ...request.handoffs] as unknown as Json;
     const budget = size.measure(counter, request.systemInstructions ?? '', tools);
     return [conversation, await conversation.prompt({ budget })];
@@ -48,13 +48,13 @@ function fittingModel(
   /** With a key of the thread's, requests of one conversation meet the same cache at OpenAI (E13). */
   function asked(
     request: ModelRequest,
-    { handle }: Taken<AgentInputItem>,
+    { session }: HostRequest<AgentInputItem>,
     messages: readonly AgentInputItem[],
   ): ModelRequest {
     const fitting = { ...request, input: [...messages] };
     if (!(model instanceof OpenAIResponsesModel)) return fitting;
     const providerData = {
-      prompt_cache_key: handle.key.thread,
+      prompt_cache_key: session.key.thread,
       ...request.modelSettings.providerData,
     };
     return { ...fitting, modelSettings: { ...request.modelSettings, providerData } };

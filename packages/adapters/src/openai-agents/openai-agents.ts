@@ -6,7 +6,7 @@ import {
   type Session,
 } from '@openai/agents';
 import type { JsonObject } from '@bobbin/core/internal';
-import { Conversations, type AdapterOptions } from '../conversations.ts';
+import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { agentItems } from './codec.ts';
 import { fittingProvider } from './model.ts';
@@ -33,7 +33,7 @@ export interface OpenAIAgentsBobbin {
 /** Bobbin for one session of the OpenAI Agents SDK. */
 export function openaiAgentsBobbin(options: OpenAIAgentsOptions): OpenAIAgentsBobbin {
   const { tenant = 'default', thread } = options;
-  const conversations = new Conversations({ codec: agentItems }, options);
+  const conversations = new HostConversations({ codec: agentItems }, options);
   const session = new ThreadSession(thread, tenant, conversations);
   const toolOf = ({ definition, answer }: MemoryTool): MemoryFunctionTool =>
     tool({

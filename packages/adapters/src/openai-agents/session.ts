@@ -1,8 +1,8 @@
 import type { AgentInputItem, Session } from '@openai/agents';
 import { textMessage, type Message, type MessageId, type ThreadId } from '@bobbin/core';
 import { callsOf, type Node, type ThreadKey } from '@bobbin/core/internal';
-import type { Conversation } from '../conversation.ts';
-import type { Conversations } from '../conversations.ts';
+import type { Conversation } from '@bobbin/core/internal';
+import type { HostConversations } from '../conversations.ts';
 import { agentItems } from './codec.ts';
 
 /** What a run asks of a session beside the plain interface: to compact, and to replace a call that was approved otherwise. */
@@ -31,13 +31,13 @@ const CLEARED: Message = {
 export class ThreadSession implements Session, SessionCapabilities {
   readonly #id: string;
   readonly #tenant: string;
-  readonly #conversations: Conversations<AgentInputItem>;
+  readonly #conversations: HostConversations<AgentInputItem>;
   /** How often the history was begun anew; undefined until the store was asked. */
   #beginnings: number | undefined;
   /** How many messages of the path the run has added: a model may have been shown more, in a turn that failed. */
   #added: number | undefined;
 
-  constructor(id: string, tenant: string, conversations: Conversations<AgentInputItem>) {
+  constructor(id: string, tenant: string, conversations: HostConversations<AgentInputItem>) {
     this.#id = id;
     this.#tenant = tenant;
     this.#conversations = conversations;
@@ -67,9 +67,9 @@ export class ThreadSession implements Session, SessionCapabilities {
 
   async addItems(items: AgentInputItem[]): Promise<void> {
     const conversation = await this.#current();
-    const from = this.#added ?? conversation.handle.length;
-    const known = conversation.sharedFrom(from, items);
-    const isBeside = from + known < conversation.handle.length;
+    const from = this.#added ?? conversation.session.length;
+    const known = conversation.sharedMessages(from, items);
+    const isBeside = from + known < conversation.session.length;
     const there = isBeside ? await this.#rewound(conversation, from + known) : conversation;
     await there.add(items.slice(known));
     this.#added = from + items.length;
@@ -78,7 +78,7 @@ export class ThreadSession implements Session, SessionCapabilities {
   async popItem(): Promise<AgentInputItem | undefined> {
     const conversation = await this.#settled();
     const [last] = await this.#last(conversation, 1);
-    if (last !== undefined) await this.#rewound(conversation, conversation.handle.length - 1);
+    if (last !== undefined) await this.#rewound(conversation, conversation.session.length - 1);
     return last;
   }
 
@@ -87,7 +87,7 @@ export class ThreadSession implements Session, SessionCapabilities {
   }
 
   async runCompaction(args: { readonly force?: boolean } = {}): Promise<null> {
-    if (args.force === true) await (await this.#settled()).handle.compact();
+    if (args.force === true) await (await this.#settled()).session.compact();
     return null;
   }
 
@@ -130,8 +130,8 @@ export class ThreadSession implements Session, SessionCapabilities {
   /** The conversation without what a failed turn left behind. */
   async #settled(): Promise<Conversation<AgentInputItem>> {
     const conversation = await this.#current();
-    this.#added ??= conversation.handle.length;
-    return conversation.handle.length > this.#added
+    this.#added ??= conversation.session.length;
+    return conversation.session.length > this.#added
       ? this.#rewound(conversation, this.#added)
       : conversation;
   }
@@ -142,19 +142,19 @@ export class ThreadSession implements Session, SessionCapabilities {
     length: number,
   ): Promise<Conversation<AgentInputItem>> {
     this.#added = length;
-    if (length === conversation.handle.length) return conversation;
+    if (length === conversation.session.length) return conversation;
     if (length === 0) {
       await this.thread();
-      await conversation.handle.appendDecoded([CLEARED]);
+      await conversation.session.appendDecoded([CLEARED]);
       this.#beginnings = (this.#beginnings ?? 0) + 1;
       return this.#current();
     }
     const { store } = this.#conversations;
-    const { key, head } = conversation.handle;
+    const { key, head } = conversation.session;
     const [last] = await store.path(key, head as MessageId, length - 1);
     const node = last as Node;
     await store.append(key, [node]);
-    return this.#conversations.forked(key.thread, node.id);
+    return this.#conversations.endingAt(key.thread, node.id);
   }
 
   async #path(conversation: Conversation<AgentInputItem>): ReturnType<typeof pathOf> {
@@ -162,14 +162,14 @@ export class ThreadSession implements Session, SessionCapabilities {
   }
 
   async #last(conversation: Conversation<AgentInputItem>, most: number): Promise<AgentInputItem[]> {
-    const from = Math.max(0, conversation.handle.length - most);
+    const from = Math.max(0, conversation.session.length - most);
     return [...agentItems.encode(await pathOf(this.#conversations, conversation, from))];
   }
 }
 
 async function pathOf(
-  { store }: Conversations<AgentInputItem>,
-  { handle: { key, head } }: Conversation<AgentInputItem>,
+  { store }: HostConversations<AgentInputItem>,
+  { session: { key, head } }: Conversation<AgentInputItem>,
   from: number,
 ): Promise<ReturnType<typeof agentItems.decode>> {
   if (head === undefined) return [];

@@ -1,5 +1,5 @@
 import type { Message } from '@bobbin/core';
-import { Conversations, type AdapterOptions } from '../conversations.ts';
+import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { plainMessages } from '../plain-messages.ts';
 import type { OpenCodeMessage } from './message.ts';
 import { OpencodeSession } from './session.ts';
@@ -29,7 +29,7 @@ const MOST_SESSIONS = 64;
 export function bobbinPlugin(
   options: AdapterOptions<Message> = {},
 ): (input?: unknown) => Promise<OpenCodeHooks> {
-  const conversations = new Conversations({ codec: plainMessages }, options);
+  const conversations = new HostConversations({ codec: plainMessages }, options);
   const sessions = new Map<string, OpencodeSession>();
   return () =>
     Promise.resolve({
@@ -38,14 +38,14 @@ export function bobbinPlugin(
         if (first === undefined) return;
         const listed = listOf(output.messages);
         const { sessionID } = first.info;
-        const conversation = await conversations.take(listed.messages, undefined, sessionID);
+        const conversation = await conversations.take(listed.messages, { thread: sessionID });
         const session = sessions.get(sessionID) ?? new OpencodeSession(conversation);
         session.show(conversation, listed);
         sessions.delete(sessionID);
         sessions.set(sessionID, session);
         if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
         const fitted = await conversation.prompt();
-        const shown = new Shown(listed, conversation.handle).messages(fitted);
+        const shown = new Shown(listed, conversation.session).messages(fitted);
         output.messages.splice(0, output.messages.length, ...shown);
       },
       async 'experimental.session.compacting'({ sessionID }, output) {

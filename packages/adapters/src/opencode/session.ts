@@ -9,7 +9,7 @@ const CONTEXT_TOKENS = 2_000;
 /** A session as it was shown last. */
 interface View {
   /** What it goes on with: behind a compaction of OpenCode it is another conversation. */
-  readonly conversation: { readonly handle: Session };
+  readonly conversation: { readonly session: Session };
   /** What the user asks in the list; undefined where no list was shown. */
   readonly task: string | null | undefined;
   /** True where the user's own words open the list: nothing came before. */
@@ -39,9 +39,9 @@ export class OpencodeSession {
   /** The extract of all that was said, without a model: what a summary by one has to hold. */
   async mustSurvive(store: Store): Promise<string | undefined> {
     const { conversation, task, isWhole } = this.#view;
-    const { handle } = conversation;
-    if (handle.head === undefined) return undefined;
-    const nodes = await store.path(handle.key, handle.head);
+    const { session } = conversation;
+    if (session.head === undefined) return undefined;
+    const nodes = await store.path(session.key, session.head);
     const said = nodes.find(({ message }) => startsTurn(message));
     const summary = await extractSummarizer.summarize({
       nodes,
@@ -50,10 +50,10 @@ export class OpencodeSession {
       round: 1,
       overlap: [],
       maxTokens: CONTEXT_TOKENS,
-      counter: handle.counter,
+      counter: session.counter,
     });
     this.#carried = { ...EMPTY_SUMMARY, task: summary.task, facts: summary.facts };
-    const text = fitSummary(summary, CONTEXT_TOKENS, handle.counter);
+    const text = fitSummary(summary, CONTEXT_TOKENS, session.counter);
     return text === undefined ? undefined : `The summary must keep all of this:\n\n${text}`;
   }
 }

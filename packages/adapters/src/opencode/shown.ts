@@ -33,11 +33,11 @@ export class Shown {
   readonly #listed: Listed;
   readonly #owners = new Map<MessageId, number>();
 
-  constructor(listed: Listed, handle: Session) {
+  constructor(listed: Listed, session: Session) {
     this.#listed = listed;
-    const start = handle.length - listed.owners.length;
+    const start = session.length - listed.owners.length;
     for (const [i, owner] of listed.owners.entries()) {
-      const node = handle.at(start + i);
+      const node = session.at(start + i);
       if (node !== undefined) this.#owners.set(node.id, owner);
     }
   }

@@ -1,6 +1,6 @@
 import { textOf, type Fitted, type Message, type Policy, type ThreadId } from '@bobbin/core';
 import { chars4, currentSummary, fitSummary, pi as piPolicy } from '@bobbin/core/internal';
-import { Conversations, type AdapterOptions } from '../conversations.ts';
+import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { plainMessages } from '../plain-messages.ts';
 import { sessionEntries } from '../session-entries.ts';
@@ -66,7 +66,7 @@ const UNBOUNDED_TOKENS = 1_000_000_000;
  */
 export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiApi) => void {
   const { tenant = 'default' } = options;
-  const conversations = new Conversations(
+  const conversations = new HostConversations(
     { codec: plainMessages },
     { ...options, window: UNBOUNDED_TOKENS },
   );
@@ -76,12 +76,12 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     session: string,
   ): Promise<[Fitted<Message>, Branch]> {
     const branch = branchOf(event.branchEntries, session);
-    const conversation = await conversations.take(branch.messages, undefined, session);
+    const conversation = await conversations.take(branch.messages, { thread: session });
     const kept = branch.messages.length - branch.firstMessageOf(event.preparation.firstKeptEntryId);
-    await conversation.handle.reconfigure({ policy: keeping(kept, event.preparation.settings) });
+    await conversation.session.reconfigure({ policy: keeping(kept, event.preparation.settings) });
     const { customInstructions: instructions, signal } = event;
     const wishes = instructions === undefined ? { signal } : { signal, instructions };
-    return [await conversation.handle.compact(wishes), branch];
+    return [await conversation.session.compact(wishes), branch];
   }
 
   const toolOf = ({ definition, answer }: MemoryTool): PiTool => ({

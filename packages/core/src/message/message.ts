@@ -104,10 +104,12 @@ export interface MessageMeta {
   readonly usage?: Usage;
   readonly status?: 'complete' | 'aborted' | 'error';
   readonly model?: string;
-  /** Hidden behind `replacement` once it is older than this. */
+  /** Replaced by `replacement` once it is older than this. */
   readonly ttlMs?: number;
   readonly replacement?: string;
   readonly pinned?: boolean;
+  /** How the sources of replayable results looked when they arrived, by call id. */
+  readonly sources?: Readonly<Record<string, Determinism>>;
 }
 
 export interface Message {

@@ -34,26 +34,25 @@ export function durabilityOf(result: ResultPart, tools: ToolPolicies): Durabilit
   return policy?.durability ?? result.durability ?? DEFAULT_DURABILITY;
 }
 
-const sources = new WeakMap<ResultPart, Determinism>();
-
 /**
- * Notes how the sources of replayable results look now, while they come in: only so can be told later whether one has
- * changed (C10). A result with marks of its own keeps those. The notes last as long as the process; behind it a result
- * without marks cannot be verified.
+ * How the sources of replayable results look now, by call id: only so can it be known later whether one has changed. A
+ * result that carries marks of its own keeps those.
  */
-export async function captureSources(
+export async function captureDeterminism(
   results: readonly ResultPart[],
   callOf: (callId: string) => CallPart | undefined,
   tools: ToolPolicies,
-): Promise<void> {
+): Promise<Readonly<Record<string, Determinism>>> {
+  const sources: Record<string, Determinism> = {};
   for (const result of results) {
     const capture = result.tool === undefined ? undefined : tools[result.tool]?.captureDeterminism;
     if (capture === undefined || result.determinism !== undefined) continue;
     const call = durabilityOf(result, tools) === 'replayable' ? callOf(result.callId) : undefined;
     if (call === undefined) continue;
     const mark = await capture({ tool: call.tool, args: call.args }).catch(() => undefined);
-    if (mark !== undefined) sources.set(result, mark);
+    if (mark !== undefined) sources[result.callId] = mark;
   }
+  return sources;
 }
 
 /** True unless both sides show the same mark: what cannot be verified counts as changed. */
@@ -64,14 +63,18 @@ export function hasDrifted(then: Determinism, now: Determinism): boolean {
   return true;
 }
 
-/** A replayable result whose source has drifted, cannot be checked, or is dear to ask again, is non-replayable. */
+/**
+ * A replayable result whose source has changed, cannot be checked, or is expensive to ask again, is non-replayable.
+ * `captured` is how the source looked when the result arrived.
+ */
 export async function verifiedDurability(
   result: ResultPart,
   args: string,
   tools: ToolPolicies,
+  captured?: Determinism,
 ): Promise<Durability> {
   const declared = durabilityOf(result, tools);
-  const then = result.determinism ?? sources.get(result);
+  const then = result.determinism ?? captured;
   if (declared !== 'replayable') return declared;
   const policy = result.tool === undefined ? undefined : tools[result.tool];
   const capture = policy?.captureDeterminism;

@@ -3,7 +3,12 @@ import type { Node } from '../thread/thread.ts';
 import type { ToolPolicies, ToolPolicy } from './durability.ts';
 import type { Hide } from './plan.ts';
 
-/** When a message's time to live is over; it may live for ever. */
+/** True if a message has a time to live. */
+export function expires(message: Message, tools: ToolPolicies): boolean {
+  return (message.meta?.ttlMs ?? toolPolicy(message, tools)?.ttlMs) !== undefined;
+}
+
+/** When a message expires; infinity if it never does. */
 export function expiryOf(message: Message, tools: ToolPolicies): number {
   const ttlMs = message.meta?.ttlMs ?? toolPolicy(message, tools)?.ttlMs;
   const time = message.meta?.time;

@@ -1,6 +1,5 @@
 import type { Fitted } from './fitted.ts';
-import { FittedThreads } from './fitted-threads.ts';
-import { memoryStore } from './memory-store.ts';
+import { Conversations } from './recognise/conversations.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { list } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
@@ -9,9 +8,7 @@ import type {
   Clock,
   Codec,
   Store,
-  StoredWindow,
   Summarizer,
-  ThreadKey,
   Embedder,
   Requester,
 } from '../ports.ts';
@@ -22,11 +19,10 @@ import type { ProviderRules } from '../render/rules.ts';
 import type { SummaryCache } from '../summary/cache.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../message/message.ts';
-import type { CompactionHooks, CompactOptions } from './session-config.ts';
-import { checkCompactOptions } from './options.ts';
-import { sessionConfig } from './config.ts';
-import { Session } from './session.ts';
-import { keyNamed } from './thread-name.ts';
+import type { CompactionHooks, CompactOptions } from './config/session-config.ts';
+import { checkCompactOptions } from './config/options.ts';
+import { sessionConfig } from './config/config.ts';
+import { openSession, type Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { ModelTable } from '../tokens/models.ts';
@@ -83,39 +79,15 @@ export function createBobbin<Wire>(
   options: BobbinOptions<Wire> & { readonly codec: Codec<Wire> },
 ): Bobbin<Wire>;
 export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wire> {
-  const setting = sessionConfig(options);
-  const tenant = options.tenant ?? 'default';
-  const fits = new FittedThreads<Wire>(
-    setting,
-    tenant,
-    options.store === undefined ? memoryStore : undefined,
-  );
+  const config = sessionConfig(options);
+  const { tenant = 'default' } = options;
+  const conversations = new Conversations(config, { tenant });
   return {
     async fit(messages, compactOptions = {}) {
       list(messages, 'messages');
       checkCompactOptions(compactOptions);
-      return fits.fit(messages, compactOptions);
+      return (await conversations.take(messages)).prompt(compactOptions);
     },
-    async thread(id, head) {
-      const key = keyNamed(tenant, id);
-      return new Session(key, setting, await resumed(setting.store, key, head));
-    },
+    thread: (id, head) => openSession(config, tenant, id, head),
   };
-}
-
-/** The window of a stored thread, with its head even where the plan shows nothing of it in its seat. */
-async function resumed(
-  store: Store,
-  key: ThreadKey,
-  at: MessageId | undefined,
-): Promise<StoredWindow | undefined> {
-  const window = await store.window(key, at);
-  const plan = window?.current?.plan;
-  if (at !== undefined && window === undefined)
-    throw new RangeError(`thread ${key.thread} holds no message ${at}`);
-  if (window === undefined || plan === undefined || window.tail.length > 0) return window;
-  const head = at ?? (await store.heads(key))[0];
-  return head === undefined
-    ? window
-    : { ...window, tail: await store.path(key, head, plan.start - 1) };
 }

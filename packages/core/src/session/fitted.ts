@@ -1,6 +1,5 @@
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Codec } from '../ports.ts';
 import type { Prompt } from '../render/prompt.ts';
 
 /** A prompt in the host's own format, with what led to it. */
@@ -28,17 +27,25 @@ export interface Fitted<Wire> {
   readonly continueWith?: string;
 }
 
-/** A fitted prompt whose messages are encoded when a host asks for them: a check alone costs no pass over the prompt. */
-export function encodedBy<Wire>(
-  codec: Codec<Wire>,
-  rest: Omit<Fitted<Wire>, 'messages'>,
+/** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
+export function withMessages<Wire>(
+  result: Omit<Fitted<unknown>, 'messages'>,
+  encode: () => readonly Wire[],
 ): Fitted<Wire> {
-  let encoded: readonly Wire[] | undefined;
+  const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
+  let messages: readonly Wire[] | undefined;
   return {
-    ...rest,
     get messages() {
-      encoded ??= codec.encode(rest.prompt.messages.map(({ message }) => message));
-      return encoded;
+      messages ??= encode();
+      return messages;
     },
+    prompt,
+    plan,
+    version,
+    compacted,
+    fits,
+    limitTokens,
+    events,
+    ...(continueWith === undefined ? {} : { continueWith }),
   };
 }

@@ -1,38 +1,55 @@
-import type { PathKeeper } from './path-keeper.ts';
+import type { MessageId } from '../message/message.ts';
 import { pinned } from '../plan/pins.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { MessageId } from '../message/message.ts';
+import type { Store } from '../ports.ts';
 import type { Node } from '../thread/thread.ts';
+import { withNodes, withWholePath } from './path.ts';
+import type { SessionState } from './state/state.ts';
 
-/** A plan with one more unit pinned. */
-export async function withUnit(plan: Plan, unit: readonly Node[], path: PathKeeper): Promise<Plan> {
-  const kept = await pinning(plan, unit, path);
-  return kept.head === null ? onHead(kept, path) : kept;
+/** A state and a plan that was made for it; the plan is not in force yet. */
+type Proposed = readonly [SessionState, Plan];
+
+/** The plan with one more unit pinned. */
+export async function pinUnit(
+  store: Store,
+  state: SessionState,
+  unit: readonly Node[],
+): Promise<Proposed> {
+  const [loaded, plan] = await pinNodes(store, state, state.plan, unit);
+  return [loaded, plan.head === null ? forHead(loaded, plan) : plan];
 }
 
-export function withoutUnit(plan: Plan, unit: readonly Node[]): Plan {
+export function unpinUnit({ plan }: SessionState, unit: readonly Node[]): Plan {
   const ids = new Set(unit.map(({ id }) => id));
   return { ...plan, pins: plan.pins.filter((pin) => !ids.has(pin)) };
 }
 
-/** An earlier plan for the present head: what is pinned now stays pinned, and nothing else is. */
+/** An earlier plan for the present head, with the present pins and no others. */
 export async function withPins(
+  store: Store,
+  state: SessionState,
   before: Plan,
   pins: readonly MessageId[],
-  path: PathKeeper,
-): Promise<Plan> {
-  return pinning({ ...onHead(before, path), pins: [] }, await path.nodes(pins), path);
+): Promise<Proposed> {
+  const [loaded, nodes] = await withNodes(store, state, pins);
+  return pinNodes(store, loaded, { ...forHead(loaded, before), pins: [] }, nodes);
 }
 
 /** A plan as made for the present head, so that no other fork takes it for its own. */
-function onHead(plan: Plan, { thread }: PathKeeper): Plan {
+function forHead({ thread }: SessionState, plan: Plan): Plan {
   return { ...plan, head: thread.head?.id ?? null, threadVersion: thread.length };
 }
 
-/** A record that loses some of its messages is told anew which turns the others are of: these have to be at hand. */
-async function pinning(plan: Plan, nodes: readonly Node[], path: PathKeeper): Promise<Plan> {
+/** A record that loses messages has to know the turns of the others, so these must be in memory. */
+async function pinNodes(
+  store: Store,
+  state: SessionState,
+  plan: Plan,
+  nodes: readonly Node[],
+): Promise<Proposed> {
   const ids = new Set(nodes.map(({ id }) => id));
-  if (plan.records.some(({ span }) => span.ids.some((id) => ids.has(id)))) await path.loadAll();
-  const { thread } = path;
-  return pinned(plan, nodes, thread.length, (id) => thread.get(id)?.turn);
+  const isCompacted = plan.records.some(({ span }) => span.ids.some((id) => ids.has(id)));
+  const loaded = isCompacted ? await withWholePath(store, state) : state;
+  const { thread } = loaded;
+  return [loaded, pinned(plan, nodes, thread.length, (id) => thread.get(id)?.turn)];
 }

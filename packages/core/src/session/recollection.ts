@@ -8,7 +8,7 @@ import { embedCompacted } from '../recall/recall.ts';
 import { insertion, type Insertion } from '../recall/reminded-prompt.ts';
 import { Reminders, unaggressive } from '../recall/reminder.ts';
 import type { ArtifactId } from '../message/message.ts';
-import type { SessionConfig } from './session-config.ts';
+import type { SessionConfig } from './config/session-config.ts';
 
 /** What a thread's prompts are reminded of, from the store and back into it. */
 export class Recollection {

@@ -10,7 +10,7 @@ import {
 export interface Node {
   readonly id: MessageId;
   readonly parent: MessageId | null;
-  /** How many messages stand before it on its path. */
+  /** How many messages precede it on its path. */
   readonly index: number;
   /** The turn it belongs to, from 1; 0 before the first user message. */
   readonly turn: number;
@@ -18,16 +18,18 @@ export interface Node {
 }
 
 /**
- * The append-only tree of messages: the truth. Its head names the path that is being talked on.
+ * The append-only tree of messages: the truth. Its head names the path of the conversation.
  *
- * A thread may be resumed from its latest window (E12): then it holds the carried messages and the path from
- * `base` on, while the store keeps all that lies behind.
+ * A thread may be resumed from its latest window: then it has the carried messages and the path from `base` on, while
+ * the store keeps everything before that.
  */
 export class Thread {
   readonly id: ThreadId;
-  readonly #nodes = new Map<MessageId, Node>();
+  #nodes = new Map<MessageId, Node>();
+  /** Threads that extend one another share these lists; each has the first `#count` of their entries. */
   #path: Node[] = [];
   #messages: Message[] = [];
+  #count = 0;
   #base = 0;
 
   constructor(id: ThreadId) {
@@ -37,23 +39,21 @@ export class Thread {
   /** A thread whose path is known from `tail` on; `carried` are earlier messages that are still needed. */
   static resume(id: ThreadId, carried: readonly Node[], tail: readonly Node[]): Thread {
     const thread = new Thread(id);
-    for (const node of [...carried, ...tail]) thread.#nodes.set(node.id, node);
-    thread.#path = [...tail];
-    thread.#messages = tail.map(({ message }) => message);
-    thread.#base = tail[0]?.index ?? 0;
+    for (const node of carried) thread.#nodes.set(node.id, node);
+    thread.#setPath(tail);
     return thread;
   }
 
   get head(): Node | undefined {
-    return this.#path.at(-1);
+    return this.#count === 0 ? undefined : this.#path[this.#count - 1];
   }
 
   /** How many messages the path to the head has, those before `base` included. */
   get length(): number {
-    return this.#base + this.#path.length;
+    return this.#base + this.#count;
   }
 
-  /** The index of the first message of the path that is held here. */
+  /** The index of the first message of the path that is in memory. */
   get base(): number {
     return this.#base;
   }
@@ -64,55 +64,87 @@ export class Thread {
 
   /** The node at an index of the current path. */
   at(index: number): Node | undefined {
-    return index < this.#base ? undefined : this.#path[index - this.#base];
+    return index < this.#base || index >= this.length ? undefined : this.#path[index - this.#base];
   }
 
   /** The current path from an index on. */
   path(from: number = this.#base): readonly Node[] {
-    return this.#path.slice(Math.max(0, from - this.#base));
+    return this.#path.slice(Math.max(0, from - this.#base), this.#count);
   }
 
-  /** The messages of the current path that are held here, kept up to date without a copy. */
+  /** The messages of the current path that are in memory. The newest thread returns them without a copy. */
   get messages(): readonly Message[] {
-    return this.#messages;
+    return this.#messages.length === this.#count
+      ? this.#messages
+      : this.#messages.slice(0, this.#count);
   }
 
-  /** True where a node lies on the path to the head. */
+  /** True if a node is on the path to the head. */
   onPath(node: { readonly id: MessageId; readonly index: number }): boolean {
     return this.at(node.index)?.id === node.id;
   }
 
-  /** Appends behind the head. The same message at the same place gives the node that is there already. */
+  /** The nodes that messages would become after the head. A message that is there already has its node. */
+  nodesFor(messages: readonly Message[]): readonly Node[] {
+    let parent = this.head;
+    return messages.map((message) => {
+      const id = messageId(parent?.id ?? null, message);
+      const node: Node = this.#nodes.get(id) ?? place(id, parent, message);
+      parent = node;
+      return node;
+    });
+  }
+
+  /** Appends a message after the head. */
   append(message: Message): Node {
-    const parent = this.head;
-    const id = messageId(parent?.id ?? null, message);
-    const known = this.#nodes.get(id);
-    const node = known ?? place(id, parent, message);
-    if (known === undefined) this.#nodes.set(id, node);
-    this.#path.push(node);
-    this.#messages.push(node.message);
+    const [node] = this.nodesFor([message]) as [Node];
+    this.#push(node);
     return node;
   }
 
-  /** Moves the head to a message that is held here, so that the next append makes a fork. Null empties the path. */
+  /** A thread with nodes appended; this one stays as it is. Both share their lists, so it costs what is new. */
+  extended(nodes: readonly Node[]): Thread {
+    const thread = new Thread(this.id);
+    thread.#nodes = this.#nodes;
+    thread.#path = this.#path;
+    thread.#messages = this.#messages;
+    thread.#count = this.#count;
+    thread.#base = this.#count === 0 ? (nodes[0]?.index ?? 0) : this.#base;
+    for (const node of nodes) thread.#push(node);
+    return thread;
+  }
+
+  /** Moves the head to a message that is in memory, so that the next append makes a fork. Null empties the path. */
   moveHead(id: MessageId | null): void {
-    if (id === null) {
-      this.#path = [];
-      this.#messages = [];
-      this.#base = 0;
-      return;
-    }
     const path: Node[] = [];
-    let node = this.#nodes.get(id);
-    if (node === undefined) throw new RangeError(`thread ${this.id} holds no message ${id}`);
+    let node = id === null ? undefined : this.#nodes.get(id);
+    if (id !== null && node === undefined)
+      throw new RangeError(`thread ${this.id} has no message ${id}`);
     while (node !== undefined) {
       path.push(node);
       node =
         node.parent === null || node.index <= this.#base ? undefined : this.#nodes.get(node.parent);
     }
-    this.#path = path.toReversed();
-    this.#messages = this.#path.map(({ message }) => message);
-    this.#base = this.#path[0]?.index ?? 0;
+    this.#setPath(path.toReversed());
+  }
+
+  #setPath(path: readonly Node[]): void {
+    for (const node of path) this.#nodes.set(node.id, node);
+    this.#path = [...path];
+    this.#messages = path.map(({ message }) => message);
+    this.#count = path.length;
+    this.#base = path[0]?.index ?? 0;
+  }
+
+  #push(node: Node): void {
+    if (this.#path.length > this.#count) {
+      this.#path = this.#path.slice(0, this.#count);
+      this.#messages = this.#messages.slice(0, this.#count);
+    }
+    this.#nodes.set(node.id, node);
+    this.#path.push(node);
+    this.#messages.push(node.message);
+    this.#count += 1;
   }
 }
 

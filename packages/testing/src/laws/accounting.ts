@@ -17,7 +17,7 @@ import {
   type PromptMessage,
 } from '@bobbin/core/internal';
 import { messageLine, promptLine } from '../prompt-lines.ts';
-import { takesAway, type Breach, type Scene } from './scene.ts';
+import { takesAway, withoutMeta, type Breach, type Scene } from './scene.ts';
 
 /** Nothing shows twice: no message of the thread, but for one part in its seat and one told late, and no record. */
 export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Iterable<Breach> {
@@ -102,9 +102,9 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
   }
 }
 
-/** Byte for byte; a door may hold copies of what came in. */
+/** Byte for byte; a session may have copies of what came in. */
 function isSame(a: Message | Part, b: Message | Part): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+  return a === b || JSON.stringify(withoutMeta(a)) === JSON.stringify(withoutMeta(b));
 }
 
 function* sameSeat(node: Node, shown: PromptMessage): Iterable<Breach> {

@@ -9,7 +9,7 @@ import {
   type Source,
 } from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
-import type { Breach, Scene } from './scene.ts';
+import { withoutMeta, type Breach, type Scene } from './scene.ts';
 
 const copies = new WeakMap<Plan, Plan>();
 
@@ -86,8 +86,12 @@ function* same(how: string, prompt: Prompt, again: Prompt): Iterable<Breach> {
 
 function isSame(a: PromptMessage, b: PromptMessage | undefined): boolean {
   if (a === b) return true;
-  if (b === undefined || a.message !== b.message) return isDeepStrictEqual(a, b);
-  return hasSameFields(a.source, b.source) || isDeepStrictEqual(a, b);
+  if (b === undefined) return false;
+  const isSameMessage =
+    a.message === b.message || isDeepStrictEqual(withoutMeta(a.message), withoutMeta(b.message));
+  return (
+    isSameMessage && (hasSameFields(a.source, b.source) || isDeepStrictEqual(a.source, b.source))
+  );
 }
 
 function hasSameFields(a: Source, b: Source): boolean {

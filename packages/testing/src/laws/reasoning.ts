@@ -8,7 +8,7 @@ import {
 } from '@bobbin/core/internal';
 import { isDeepStrictEqual } from 'node:util';
 import { messageLine } from '../prompt-lines.ts';
-import type { Breach, Scene } from './scene.ts';
+import { withoutMeta, type Breach, type Scene } from './scene.ts';
 
 /**
  * Where a provider binds signed reasoning to the bytes before it, a signed block is sent only behind the very prompt
@@ -66,5 +66,8 @@ function firstBroken(scene: Scene, plan: Plan, nodes: readonly Node[]): Node | u
 }
 
 function isPrefix(before: readonly PromptMessage[], now: readonly PromptMessage[]): boolean {
-  return before.every(({ message }, i) => isDeepStrictEqual(message, now[i]?.message));
+  return before.every(({ message }, i) => {
+    const other = now[i]?.message;
+    return other !== undefined && isDeepStrictEqual(withoutMeta(message), withoutMeta(other));
+  });
 }

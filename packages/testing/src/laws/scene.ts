@@ -3,6 +3,7 @@ import type {
   Counter,
   Message,
   MessageId,
+  Part,
   Plan,
   Prompt,
   ProviderRules,
@@ -168,4 +169,10 @@ function pendingRound(path: readonly Node[]): ReadonlySet<MessageId> {
     if (open.size === 0) start = undefined;
   });
   return new Set(start === undefined ? [] : path.slice(start).map(({ id }) => id));
+}
+
+/** What a message says, without what a session notes about it: only that is sent. */
+export function withoutMeta<T extends Message | Part>(value: T): Omit<T, 'meta'> {
+  const { meta: _, ...content } = value as T & { readonly meta?: unknown };
+  return content;
 }

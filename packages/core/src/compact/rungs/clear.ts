@@ -111,7 +111,8 @@ async function clearOne(
   const found = await Promise.all(
     resultsOf(entry.message).map((result) => {
       const args = callFor(context.draft, entry, result.callId)?.args ?? '';
-      return verifiedDurability(result, args, context.tools);
+      const captured = entry.message.meta?.sources?.[result.callId];
+      return verifiedDurability(result, args, context.tools, captured);
     }),
   );
   if (!found.some(mustNotBeLost)) return clearRecord(context, entry, proposal.span);

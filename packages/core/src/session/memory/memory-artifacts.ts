@@ -1,6 +1,6 @@
-import type { ArtifactMetadata, ArtifactStore, Requester, Sensitivity } from '../ports.ts';
-import { artifactId } from '../message/artifact-content.ts';
-import type { ArtifactId } from '../message/message.ts';
+import type { ArtifactMetadata, ArtifactStore, Requester, Sensitivity } from '../../ports.ts';
+import { artifactId } from '../../message/artifact-content.ts';
+import type { ArtifactId } from '../../message/message.ts';
 import { assertName } from './thread-name.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */

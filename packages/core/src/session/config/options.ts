@@ -1,7 +1,7 @@
-import type { BobbinOptions } from './bobbin.ts';
-import type { ContextLimit } from './context-limit.ts';
+import type { BobbinOptions } from '../bobbin.ts';
+import type { ContextLimit } from '../context-limit.ts';
 import type { CompactOptions, SessionChanges } from './session-config.ts';
-import type { ToolPolicy } from '../plan/durability.ts';
+import type { ToolPolicy } from '../../plan/durability.ts';
 import {
   hasMethods,
   boolean,
@@ -17,14 +17,14 @@ import {
   object,
   type Shape,
   type Shapes,
-} from '../check/shape.ts';
-import { nearest } from '../check/nearest.ts';
-import type { Requester } from '../ports.ts';
-import type { CacheLimits } from '../render/cache-points.ts';
-import type { ProviderRules } from '../render/rules.ts';
-import type { RehydrationLimits } from '../recall/rehydrate.ts';
-import type { Budget } from '../tokens/budget.ts';
-import type { CacheFacts, ModelFacts } from '../tokens/models.ts';
+} from '../../check/shape.ts';
+import { nearest } from '../../check/nearest.ts';
+import type { Requester } from '../../ports.ts';
+import type { CacheLimits } from '../../render/cache-points.ts';
+import type { ProviderRules } from '../../render/rules.ts';
+import type { RehydrationLimits } from '../../recall/rehydrate.ts';
+import type { Budget } from '../../tokens/budget.ts';
+import type { CacheFacts, ModelFacts } from '../../tokens/models.ts';
 
 const aSensitivity = oneOf('public', 'internal', 'confidential', 'restricted');
 

@@ -1,22 +1,22 @@
-import type { BobbinOptions } from './bobbin.ts';
-import { systemClock } from './clock.ts';
+import type { BobbinOptions } from '../bobbin.ts';
+import { systemClock } from './host.ts';
 import type { SessionConfig } from './session-config.ts';
-import { memoryArtifacts } from './memory-artifacts.ts';
-import { memoryStore } from './memory-store.ts';
+import { memoryArtifacts } from '../memory/memory-artifacts.ts';
+import { memoryStore } from '../memory/memory-store.ts';
 import { checkOptions } from './options.ts';
 import { PLAIN } from './plain-codec.ts';
-import { shape } from '../check/shape.ts';
-import { policyShape, type Policy } from '../compact/policy.ts';
-import type { Codec, Summarizer } from '../ports.ts';
-import { PRESETS, type PresetName } from '../presets/presets.ts';
-import type { CacheLimits } from '../render/cache-points.ts';
-import { STRICT_RULES } from '../render/rules.ts';
-import { extracting } from '../extract/extract-summarizer.ts';
-import { trustedSummarizer } from '../verify/trusted.ts';
-import { isJsonObject } from '../message/json.ts';
-import { budget } from '../tokens/budget.ts';
-import { estimator, startCalibration } from '../tokens/calibration.ts';
-import { isKnownModel, modelFacts, type CacheFacts } from '../tokens/models.ts';
+import { shape } from '../../check/shape.ts';
+import { policyShape, type Policy } from '../../compact/policy.ts';
+import type { Codec, Summarizer } from '../../ports.ts';
+import { PRESETS, type PresetName } from '../../presets/presets.ts';
+import type { CacheLimits } from '../../render/cache-points.ts';
+import { STRICT_RULES } from '../../render/rules.ts';
+import { extracting } from '../../extract/extract-summarizer.ts';
+import { trustedSummarizer } from '../../verify/trusted.ts';
+import { isJsonObject } from '../../message/json.ts';
+import { budget } from '../../tokens/budget.ts';
+import { estimator, startCalibration } from '../../tokens/calibration.ts';
+import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.ts';
 
 /**
  * All that a compaction needs, from what a host says and the defaults for the rest.

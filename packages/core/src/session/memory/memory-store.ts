@@ -1,4 +1,4 @@
-import type { Store, ThreadKey } from '../ports.ts';
+import type { Store, ThreadKey } from '../../ports.ts';
 import { StoredThread } from './stored-thread.ts';
 import { assertKey } from './thread-name.ts';
 

@@ -1,5 +1,5 @@
-import type { ThreadKey } from '../ports.ts';
-import type { ThreadId } from '../message/message.ts';
+import type { ThreadKey } from '../../ports.ts';
+import type { ThreadId } from '../../message/message.ts';
 
 /**
  * Tenants and threads may have any name that every store can tell from any other: half a surrogate pair becomes the

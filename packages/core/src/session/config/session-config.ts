@@ -1,10 +1,10 @@
-import type { CompactorConfig } from '../compact/compact.ts';
-import type { CompactionEvent } from '../events.ts';
-import type { Policy } from '../compact/policy.ts';
-import type { Codec, Embedder, Requester, Store } from '../ports.ts';
-import type { RehydrationLimits } from '../recall/rehydrate.ts';
-import type { Budget } from '../tokens/budget.ts';
-import type { Calibration } from '../tokens/calibration.ts';
+import type { CompactorConfig } from '../../compact/compact.ts';
+import type { CompactionEvent } from '../../events.ts';
+import type { Policy } from '../../compact/policy.ts';
+import type { Codec, Embedder, Requester, Store } from '../../ports.ts';
+import type { RehydrationLimits } from '../../recall/rehydrate.ts';
+import type { Budget } from '../../tokens/budget.ts';
+import type { Calibration } from '../../tokens/calibration.ts';
 
 /** Nobody waits for a hook, and one that throws or rejects has failed for its host only. */
 export interface CompactionHooks {

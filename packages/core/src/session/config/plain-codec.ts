@@ -1,5 +1,5 @@
-import type { Codec } from '../ports.ts';
-import type { Message } from '../message/message.ts';
+import type { Codec } from '../../ports.ts';
+import type { Message } from '../../message/message.ts';
 
 /** Bobbin's own messages, as they are. A host that has others, and no types to tell it, learns what to pass. */
 export const PLAIN: Codec<Message> = {

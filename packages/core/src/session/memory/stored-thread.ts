@@ -1,5 +1,5 @@
-import type { CompactionEvent } from '../events.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { CompactionEvent } from '../../events.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type {
   Found,
   MessageVector,
@@ -7,12 +7,12 @@ import type {
   StoredPlan,
   StoredWindow,
   ThreadEntry,
-} from '../ports.ts';
-import { LexicalIndex } from '../recall/lexical-index.ts';
-import { nearestVectors } from '../recall/similarity.ts';
-import { searchText, wordsOf } from '../recall/words.ts';
-import { startsTurn, type MessageId, type ThreadId } from '../message/message.ts';
-import type { Node } from '../thread/thread.ts';
+} from '../../ports.ts';
+import { LexicalIndex } from '../../recall/lexical-index.ts';
+import { nearestVectors } from '../../recall/similarity.ts';
+import { searchText, wordsOf } from '../../recall/words.ts';
+import { startsTurn, type MessageId, type ThreadId } from '../../message/message.ts';
+import type { Node } from '../../thread/thread.ts';
 
 /**
  * One thread with its plans, events and recall index, in memory: all that a store answers of it. The memory store

@@ -1,0 +1,57 @@
+import type { CompactorConfig } from '../compact/compact.ts';
+import { callsOf, resultsOf, type CallPart, type Message } from '../message/message.ts';
+import { captureDeterminism, type ToolPolicies } from '../plan/durability.ts';
+import { expires } from '../plan/expiry.ts';
+import type { Thread } from '../thread/thread.ts';
+
+/** How far before a result its call is looked for, in messages. */
+const CALL_REACH = 64;
+
+/** Messages with what has to be known from the moment of their arrival: its time, and how replayable sources look. */
+export async function arrived(
+  messages: readonly Message[],
+  thread: Thread,
+  { tools, clock }: CompactorConfig,
+): Promise<readonly Message[]> {
+  if (Object.keys(tools).length === 0 && !messages.some((message) => expires(message, tools)))
+    return messages;
+  return Promise.all(
+    messages.map(async (message, i) => {
+      const timed =
+        expires(message, tools) && message.meta?.time === undefined
+          ? { ...message, meta: { ...message.meta, time: clock.now() } }
+          : message;
+      return withSources(timed, callFinder(thread, messages, i), tools);
+    }),
+  );
+}
+
+async function withSources(
+  message: Message,
+  callOf: (callId: string) => CallPart | undefined,
+  tools: ToolPolicies,
+): Promise<Message> {
+  const results = resultsOf(message);
+  if (results.length === 0) return message;
+  const sources = await captureDeterminism(results, callOf, tools);
+  return Object.keys(sources).length === 0
+    ? message
+    : { ...message, meta: { ...message.meta, sources } };
+}
+
+/** Finds the call that a result answers: it is close before it, among the new messages or on the path. */
+function callFinder(
+  thread: Thread,
+  messages: readonly Message[],
+  position: number,
+): (callId: string) => CallPart | undefined {
+  return (callId) => {
+    for (let back = 1; back <= CALL_REACH; back++) {
+      const at = position - back;
+      const message = at >= 0 ? messages[at] : thread.at(thread.length + at)?.message;
+      const call = message && callsOf(message).find((each) => each.callId === callId);
+      if (call !== undefined) return call;
+    }
+    return undefined;
+  };
+}

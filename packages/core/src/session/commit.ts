@@ -1,0 +1,69 @@
+import type { CompactionEvent } from '../events.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Store } from '../ports.ts';
+import { withPathFor } from './path.ts';
+import {
+  committed,
+  overtaken,
+  settled,
+  type SessionState,
+  type UncommittedPlan,
+} from './state/state.ts';
+
+/** What became of a plan. */
+export type Commit =
+  | { readonly kind: 'committed'; readonly state: SessionState }
+  /** Another writer committed first: its plan is in force. */
+  | { readonly kind: 'lost'; readonly state: SessionState }
+  /** The store failed. */
+  | { readonly kind: 'failed'; readonly state: SessionState; readonly error: unknown };
+
+/** How often a lost race is run again before it is left to the winners. */
+const MOST_RACES = 8;
+
+/** Runs something again while another writer is faster, from the state that the winner has left. */
+export async function retryOnConflict<T extends { readonly lost?: true }>(
+  run: () => Promise<T>,
+): Promise<T> {
+  let done = await run();
+  for (let tries = 1; tries < MOST_RACES && done.lost === true; tries++) done = await run();
+  return done;
+}
+
+/** Commits a plan, and before it those that the store did not take. */
+export async function commitPlan(
+  store: Store,
+  before: SessionState,
+  plan: Plan,
+  events: readonly CompactionEvent[],
+): Promise<Commit> {
+  const first = await commitUncommitted(store, before);
+  if (first.kind !== 'committed') return first;
+  return tryCommit(store, first.state, { plan, events }, (state) => committed(state, plan));
+}
+
+/** Commits the plans that the store did not take, so that no compaction is missing in it. */
+export async function commitUncommitted(store: Store, before: SessionState): Promise<Commit> {
+  let done: Commit = { kind: 'committed', state: before };
+  for (const pending of before.uncommitted) {
+    done = await tryCommit(store, done.state, pending, settled);
+    if (done.kind !== 'committed') break;
+  }
+  return done;
+}
+
+async function tryCommit(
+  store: Store,
+  state: SessionState,
+  { plan, events }: UncommittedPlan,
+  won: (state: SessionState) => SessionState,
+): Promise<Commit> {
+  try {
+    if (await store.commit(state.key, plan, state.latest, events))
+      return { kind: 'committed', state: won(state) };
+    const winner = overtaken(state, await store.window(state.key, state.thread.head?.id));
+    return { kind: 'lost', state: await withPathFor(store, winner, winner.plan) };
+  } catch (error) {
+    return { kind: 'failed', state, error };
+  }
+}

@@ -1,0 +1,51 @@
+import { sameShow } from '../plan/pins.ts';
+import { emptyPlan, type Plan } from '../plan/plan.ts';
+import type { Store } from '../ports.ts';
+import { isOnPath } from './path.ts';
+import type { SessionState } from './state/state.ts';
+
+/** The plan of a version; version 0 shows everything. */
+export async function planAt(store: Store, state: SessionState, version: number): Promise<Plan> {
+  if (version === state.version) return state.plan;
+  return storedPlan(store, state, version);
+}
+
+async function storedPlan(
+  store: Store,
+  { key, config }: SessionState,
+  version: number,
+): Promise<Plan> {
+  if (version === 0) return emptyPlan(key.thread, config.policy.style);
+  const stored = await store.plan(key, version);
+  if (stored === undefined)
+    throw new RangeError(`thread ${key.thread} has no plan of version ${version}`);
+  return stored.plan;
+}
+
+/** The newest plan that was made for no more than so many messages. */
+export async function planWithin(store: Store, state: SessionState, length: number): Promise<Plan> {
+  let { plan } = state;
+  for (let { version } = state; plan.threadVersion > length; version--)
+    plan = await storedPlan(store, state, version);
+  return plan;
+}
+
+/**
+ * The plan that an undo restores, and the version that it undoes; undefined if there is nothing to undo. A change of
+ * pins alone is no compaction, and what was undone before is not restored.
+ */
+export async function undonePlan(
+  store: Store,
+  state: SessionState,
+): Promise<readonly [plan: Plan, undid: number] | undefined> {
+  let after = state.plan;
+  for (let { version } = state; version > 0; version--) {
+    version = Math.min(version, after.undid ?? version);
+    const before = await planAt(store, state, version - 1);
+    if (!(await isOnPath(store, state, before))) continue;
+    const isNoStep = after.undid === version || sameShow(before, after);
+    if (!isNoStep && !sameShow(before, state.plan)) return [before, version];
+    after = before;
+  }
+  return undefined;
+}

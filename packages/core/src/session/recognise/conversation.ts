@@ -1,0 +1,294 @@
+import {
+  callsOf,
+  messageId,
+  resultsOf,
+  type Message,
+  type MessageId,
+  type Usage,
+} from '../../message/message.ts';
+import type { PromptMessage, Prompt } from '../../render/prompt.ts';
+import { unitStarts } from '../../thread/units.ts';
+import { withMessages, type Fitted } from '../fitted.ts';
+import { decodeList, type HostCopies, type HostList } from './host-list.ts';
+import { isCopyOf } from './own-copy.ts';
+import type { Session } from '../session.ts';
+import type { CompactOptions, Refusal } from '../config/session-config.ts';
+
+/** Adds the cache markers of a prompt to a host's messages; `beside` is what else the request contains. */
+export type MarkCachePoints<Wire> = (
+  messages: readonly Wire[],
+  prompt: Prompt,
+  beside: readonly object[],
+) => readonly Wire[];
+
+/** How much of a host's list a conversation recognises without decoding it. */
+export interface Overlap {
+  /** How many messages at the start of the list are a prompt that the host was given. */
+  readonly given: number;
+  /** How many messages after those equal what the host sent last. */
+  readonly same: number;
+  /** The length of the path that both together represent. */
+  readonly length: number;
+}
+
+/** How a host's list continues a conversation. */
+export interface Match<Wire> extends Overlap {
+  readonly list: HostList<Wire>;
+  /** How many messages of the path and of given prompts the list shares with the conversation. */
+  readonly known: number;
+  /** True if the list contains the whole path, so that it continues it; false if it is a fork. */
+  readonly continues: boolean;
+  /** The last message that both share. */
+  readonly last: MessageId | null;
+  /** Known messages in the form in which the host sends them now. */
+  readonly resent: readonly Message[];
+  /** Messages that the path does not have. */
+  readonly fresh: readonly Message[];
+  readonly lengths: readonly number[];
+}
+
+/** A prompt that the host was given. */
+interface GivenPrompt<Wire> {
+  readonly fitted: Fitted<Wire>;
+  /** The length of the path at that time; undefined if the conversation has forked before that point since. */
+  readonly length: number | undefined;
+  /** By message of the prompt, the message of the path that it shows; empty if that is not known. */
+  readonly sources: readonly (MessageId | undefined)[];
+}
+
+const MOST_GIVEN = 4;
+
+/**
+ * A session and the list of messages that a host keeps of it. The host may resend everything, or continue from the
+ * prompt that it was given, summary included. This class finds out which it is, so that a summary is never taken for
+ * something that was said.
+ */
+export class Conversation<Wire> {
+  readonly session: Session<Wire>;
+  readonly #copies: HostCopies<Wire>;
+  readonly #mark: MarkCachePoints<Wire> | undefined;
+  /** Copies of what the host sent, by the index of their first message on the path. */
+  #seen: readonly (SeenMessage<Wire> | undefined)[] = [];
+  /** The prompts that the host was given last, newest first, and one that it continues from for long. */
+  #given: readonly GivenPrompt<Wire>[] = [];
+  #held: GivenPrompt<Wire> | undefined;
+  #reported: Usage | undefined;
+  #beside: readonly object[] = [];
+
+  constructor(session: Session<Wire>, copies: HostCopies<Wire>, mark?: MarkCachePoints<Wire>) {
+    this.session = session;
+    this.#copies = copies;
+    this.#mark = mark;
+  }
+
+  /** The same conversation on a session whose path is a beginning of this one's: the host knows the same prompts. */
+  forkedTo(session: Session<Wire>): Conversation<Wire> {
+    const fork = new Conversation(session, this.#copies, this.#mark);
+    const shared = (given: GivenPrompt<Wire>): GivenPrompt<Wire> =>
+      given.length !== undefined && given.length > session.length
+        ? { ...given, length: undefined }
+        : given;
+    fork.#seen = this.#seen.slice(0, session.length);
+    fork.#given = this.#given.map(shared);
+    fork.#held = this.#held === undefined ? undefined : shared(this.#held);
+    return fork;
+  }
+
+  /** Compares a list with what the host sent last, then with the prompts that it was given. */
+  overlap(list: HostList<Wire>): Overlap {
+    const resent = this.#sameFrom(list, { given: 0, length: 0 });
+    if (resent.length === this.session.length && resent.same > 0) return resent;
+    let longest = { given: 0, length: 0 };
+    for (const given of this.#prompts) {
+      const found = this.#continuedFrom(list, given);
+      if (found !== undefined && found.given > longest.given) longest = found;
+    }
+    return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
+  }
+
+  match(list: HostList<Wire>, overlap: Overlap = this.overlap(list)): Match<Wire> {
+    const { given, same, length } = overlap;
+    const { messages, lengths } = list.decodedFrom(given + same, this.session.messages);
+    const shared = this.sharedFrom(length, messages);
+    return {
+      ...overlap,
+      list,
+      known: given + same + shared,
+      continues: length + shared === this.session.length,
+      last: this.session.at(length + shared - 1)?.id ?? null,
+      resent: messages.slice(0, shared),
+      fresh: messages.slice(shared),
+      lengths,
+    };
+  }
+
+  /** Appends what is new. `usage` is what the provider reported for the last assistant message of the list. */
+  async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
+    const { list, given, same, length, resent, fresh, lengths } = match;
+    this.#reported = undefined;
+    this.session.refresh(resent, length);
+    if (fresh.length > 0) await this.session.appendDecoded(withUsage(fresh, usage));
+    const seen = this.#seen.slice(0, length);
+    for (const [i, copy] of list.from(given + same).entries()) {
+      const count = lengths[i] ?? 1;
+      if (count === 0) continue;
+      seen.push({ copy, count });
+      for (let more = 1; more < count; more++) seen.push(undefined);
+    }
+    this.#seen = seen;
+  }
+
+  /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
+  async add(wire: readonly Wire[]): Promise<void> {
+    const { messages } = decodeList(this.#copies.codec, wire, this.session.messages);
+    const isAnswered = messages.some(({ role }) => role === 'assistant');
+    const usage = this.#reported;
+    if (isAnswered) this.#reported = undefined;
+    await this.session.appendDecoded(withUsage(messages, usage));
+  }
+
+  /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
+  report(usage: Usage | undefined): void {
+    this.#reported = usage;
+  }
+
+  /** Remembers the prompt that was given last until another is held: the host continues from it for long. */
+  hold(): void {
+    [this.#held] = this.#given;
+  }
+
+  /** How many of a host's messages are on the path from an index on. */
+  sharedMessages(index: number, wire: readonly Wire[]): number {
+    const { messages } = decodeList(this.#copies.codec, wire, this.session.messages);
+    return this.sharedFrom(index, messages);
+  }
+
+  /** The prompt for what was taken. `beside` is what else the request contains. */
+  async prompt(options?: CompactOptions, beside: readonly object[] = []): Promise<Fitted<Wire>> {
+    this.#beside = beside;
+    const { length } = this.session;
+    return this.#give(await this.session.prompt(options), length);
+  }
+
+  /** The prompt to retry with after a provider refused the last one as too long. */
+  async refused({ requestTokens, limitTokens }: Refusal): Promise<Fitted<Wire>> {
+    const { length } = this.session;
+    const sizes = {
+      ...(requestTokens === undefined ? {} : { requestTokens }),
+      ...(limitTokens === undefined ? {} : { limitTokens }),
+    };
+    return this.#give(await this.session.refused(sizes), length);
+  }
+
+  /**
+   * The messages that a host continues with for long: the prompt, followed by a round that waits for results or an
+   * approval, which no model can be asked with.
+   */
+  async active(): Promise<readonly Wire[]> {
+    const { length } = this.session;
+    const { messages } = this.#give(await this.session.prompt(), length, this.#waiting());
+    this.hold();
+    return messages;
+  }
+
+  get #prompts(): readonly GivenPrompt<Wire>[] {
+    return this.#held === undefined ? this.#given : [...this.#given, this.#held];
+  }
+
+  #give(fitted: Fitted<Wire>, length: number, waiting: readonly Message[] = []): Fitted<Wire> {
+    const ids = waiting.map((_, i) => this.session.at(length - waiting.length + i)?.id);
+    const encode = (): readonly Wire[] => [
+      ...(this.#mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages),
+      ...this.#copies.codec.encode(waiting),
+    ];
+    const own = withMessages(fitted, encode);
+    const sources = [...fitted.prompt.messages.map(sourceId), ...ids];
+    this.#given = [{ fitted: own, length, sources }, ...this.#given].slice(0, MOST_GIVEN);
+    return withMessages(fitted, () => own.messages.map((wire) => this.#copies.handOut(wire)));
+  }
+
+  /** The last round, if it waits for results. */
+  #waiting(): readonly Message[] {
+    const { messages } = this.session;
+    const last = messages.slice(unitStarts(messages).at(-1));
+    const answered = new Set(last.flatMap(resultsOf).map(({ callId }) => callId));
+    return last.flatMap(callsOf).every(({ callId }) => answered.has(callId)) ? [] : last;
+  }
+
+  /** How much of a given prompt a list starts with, and the length of the path that this represents. */
+  #continuedFrom(
+    list: HostList<Wire>,
+    { fitted, length, sources }: GivenPrompt<Wire>,
+  ): Omit<Overlap, 'same'> | undefined {
+    const { messages, plan } = fitted;
+    const most = Math.min(list.length, messages.length);
+    let equal = 0;
+    while (equal < most && this.#isEqual(messages[equal] as Wire, list.at(equal))) equal += 1;
+    if (length !== undefined && equal > 0 && equal === messages.length)
+      return { given: equal, length };
+    if (sources.length !== messages.length) return undefined;
+    for (let given = equal; given > 0; given--) {
+      const index = this.#indexOf(sources[given - 1], plan.start);
+      if (index !== undefined) return { given, length: index + 1 };
+    }
+    return undefined;
+  }
+
+  #indexOf(id: MessageId | undefined, start: number): number | undefined {
+    if (id === undefined) return undefined;
+    for (let i = this.session.length - 1; i >= start; i--)
+      if (this.session.at(i)?.id === id) return i;
+    return undefined;
+  }
+
+  /** Equal as sent, or equal in content: a host may move its cache markers. */
+  #isEqual(given: Wire, sent: Wire): boolean {
+    if (isCopyOf(given, sent)) return true;
+    const content = this.#copies.contentOf(given);
+    return content !== undefined && content === this.#copies.contentOf(sent);
+  }
+
+  #sameFrom(list: HostList<Wire>, { given, length: from }: Omit<Overlap, 'same'>): Overlap {
+    let [same, length] = [0, from];
+    for (; given + same < list.length; same++) {
+      const seen = this.#seen[length];
+      if (seen === undefined || !isCopyOf(seen.copy, list.at(given + same))) break;
+      length += seen.count;
+    }
+    return { given, same, length };
+  }
+
+  /** How many messages are on the path from an index on. Ids are chained: equal ids have equal pasts. */
+  sharedFrom(index: number, messages: readonly Message[]): number {
+    let parent = this.session.at(index - 1)?.id ?? null;
+    let shared = 0;
+    for (const [i, message] of messages.entries()) {
+      if (index + i >= this.session.length) break;
+      parent = messageId(parent, message);
+      const node = this.session.at(index + i);
+      // Messages before the window of a resumed thread are equal if the first message of the window is.
+      if (node !== undefined && node.id !== parent) break;
+      if (node !== undefined) shared = i + 1;
+    }
+    return shared;
+  }
+}
+
+/** A copy of what a host sent, and how many messages of the path it became. */
+interface SeenMessage<Wire> {
+  readonly copy: Wire;
+  readonly count: number;
+}
+
+/** The message of the path that one of a prompt shows. */
+function sourceId({ source }: PromptMessage): MessageId | undefined {
+  return source.kind === 'kept' || source.kind === 'changed' ? source.id : undefined;
+}
+
+function withUsage(messages: readonly Message[], usage: Usage | undefined): readonly Message[] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  if (usage === undefined || last < 0) return messages;
+  return messages.map((message, i) =>
+    i === last ? { ...message, meta: { ...message.meta, usage } } : message,
+  );
+}

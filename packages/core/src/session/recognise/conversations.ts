@@ -1,0 +1,238 @@
+import { messageId, type MessageId, type Usage } from '../../message/message.ts';
+import { Conversation, type MarkCachePoints, type Match } from './conversation.ts';
+import type { Fitted } from '../fitted.ts';
+import { HostCopies, HostList } from './host-list.ts';
+import { openSession, type Session } from '../session.ts';
+import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
+import { randomName } from '../config/host.ts';
+
+const MOST_CONVERSATIONS = 1_000;
+
+/** The beginning of the names of threads that the host did not name. */
+const UNNAMED = 'conversation-';
+
+export interface ConversationsOptions<Wire> {
+  readonly tenant: string;
+  /** The thread of every list whose thread the host does not name. */
+  readonly thread?: string;
+  readonly mark?: MarkCachePoints<Wire>;
+}
+
+/** What a host knows about a list beside its messages. */
+export interface ListHint {
+  readonly thread?: string | undefined;
+  /** What the provider reported for the last assistant message of the list. */
+  readonly usage?: Usage | undefined;
+}
+
+/**
+ * Decides which conversation a host's list of messages belongs to: the one with the longest known beginning. The least
+ * recently used conversation is forgotten first. Two hosts may begin alike and must not see each other's messages, so
+ * a list that forks from an unnamed conversation gets a thread of its own, with a copy of the part that both share. On
+ * a thread that the host named it becomes a fork of that thread.
+ */
+export class Conversations<Wire> {
+  readonly #config: SessionConfig<Wire>;
+  readonly #tenant: string;
+  readonly #thread: string | undefined;
+  readonly #mark: MarkCachePoints<Wire> | undefined;
+  readonly #copies: HostCopies<Wire>;
+  #open: readonly Conversation<Wire>[] = [];
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(config: SessionConfig<Wire>, options: ConversationsOptions<Wire>) {
+    this.#config = config;
+    this.#tenant = options.tenant;
+    this.#thread = options.thread;
+    this.#mark = options.mark;
+    this.#copies = new HostCopies(config.codec);
+  }
+
+  /** Appends what is new in a list to the conversation that the list belongs to. */
+  take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
+    return this.exclusively(async () => {
+      const [conversation, match] = await this.#find(wire, thread);
+      return new HostRequest(this, await this.#append(conversation, match, usage));
+    });
+  }
+
+  /** The conversation that a list belongs to; nothing is appended. */
+  of(wire: readonly Wire[], thread?: string): Promise<Conversation<Wire>> {
+    return this.exclusively(async () => this.#at(...(await this.#find(wire, thread))));
+  }
+
+  /** Appends what is new in a list that begins with a prompt of a conversation. */
+  continue(conversation: Conversation<Wire>, wire: readonly Wire[], usage?: Usage): Promise<void> {
+    return this.exclusively(async () => {
+      const match = conversation.match(new HostList(wire, this.#copies));
+      if (match.fresh.length > 0) await this.#append(conversation, match, usage);
+    });
+  }
+
+  /** The conversation of a thread by name, as the store has it. */
+  named(name: string): Promise<Conversation<Wire>> {
+    return this.exclusively(async () => this.#used(await this.#named(name)));
+  }
+
+  /** A conversation on a named thread that ends at one of its messages. */
+  endingAt(thread: string, head: MessageId): Promise<Conversation<Wire>> {
+    return this.exclusively(async () =>
+      this.#used(this.#conversation(await this.#session(thread, head))),
+    );
+  }
+
+  /** A fork of a conversation after one of its messages. */
+  async fork(
+    conversation: Conversation<Wire>,
+    head: MessageId | undefined,
+  ): Promise<Conversation<Wire>> {
+    const { session } = conversation;
+    if (!session.key.thread.startsWith(UNNAMED))
+      return this.#used(conversation.forkedTo(await this.#session(session.key.thread, head)));
+    const copy = await this.#session(UNNAMED + randomName());
+    if (head !== undefined) await copy.copyFrom(session, head);
+    return this.#used(conversation.forkedTo(copy));
+  }
+
+  /** Runs a task while no conversation changes. */
+  exclusively<T>(task: () => Promise<T>): Promise<T> {
+    const run = this.#queue.then(task);
+    this.#queue = run.catch(() => undefined);
+    return run;
+  }
+
+  async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
+    const list = new HostList(wire, this.#copies);
+    return this.#best(list, thread) ?? (await this.#begin(list, thread));
+  }
+
+  async #append(
+    conversation: Conversation<Wire>,
+    match: Match<Wire>,
+    usage: Usage | undefined,
+  ): Promise<Conversation<Wire>> {
+    const target = await this.#at(conversation, match);
+    await target.take(match, usage);
+    return this.#used(target);
+  }
+
+  /** The conversation itself if the list continues it, or a fork where the list leaves it. */
+  async #at(
+    conversation: Conversation<Wire>,
+    { continues, last }: Match<Wire>,
+  ): Promise<Conversation<Wire>> {
+    return continues || last === null ? conversation : this.fork(conversation, last);
+  }
+
+  /** The conversation that recognises most of a list. */
+  #best(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
+    const overlaps = this.#open
+      .filter(({ session }) => thread === undefined || session.key.thread === thread)
+      .map((conversation) => ({ conversation, overlap: conversation.overlap(list) }));
+    const most = Math.max(...overlaps.map(({ overlap }) => overlap.given + overlap.same));
+    let best: [Conversation<Wire>, Match<Wire>] | undefined;
+    for (const { conversation, overlap } of overlaps) {
+      if (overlap.given + overlap.same < most) continue;
+      const match = conversation.match(list, overlap);
+      if (!isRelated(conversation, match)) continue;
+      if (best === undefined || isCloser(match, best[1])) best = [conversation, match];
+    }
+    return best;
+  }
+
+  /** A conversation that is new to this process; the store may know it by its name. */
+  async #begin(
+    list: HostList<Wire>,
+    thread: string | undefined = this.#thread,
+  ): Promise<[Conversation<Wire>, Match<Wire>]> {
+    if (thread !== undefined) {
+      const conversation = await this.#named(thread);
+      const match = conversation.match(list);
+      if (isRelated(conversation, match)) return [conversation, match];
+    }
+    const [first] = list.decodedFrom(0, []).messages;
+    const beginning = first === undefined ? 'empty' : messageId(null, first);
+    const name = thread === undefined ? UNNAMED + randomName() : `${thread}-${beginning}`;
+    const conversation = await this.#named(name);
+    return [conversation, conversation.match(list)];
+  }
+
+  async #named(name: string): Promise<Conversation<Wire>> {
+    const known = this.#open.find(({ session }) => session.key.thread === name);
+    return known ?? this.#conversation(await this.#session(name));
+  }
+
+  #session(name: string, head?: MessageId): Promise<Session<Wire>> {
+    return openSession(this.#config, this.#tenant, name, head);
+  }
+
+  #conversation(session: Session<Wire>): Conversation<Wire> {
+    return new Conversation(session, this.#copies, this.#mark);
+  }
+
+  #used(conversation: Conversation<Wire>): Conversation<Wire> {
+    const others = this.#open.filter((other) => other !== conversation);
+    this.#open = [conversation, ...others].slice(0, MOST_CONVERSATIONS);
+    return conversation;
+  }
+}
+
+function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
+  return known > 0 || session.length === 0;
+}
+
+function isCloser<Wire>(match: Match<Wire>, best: Match<Wire>): boolean {
+  if (match.known !== best.known) return match.known > best.known;
+  return match.continues && !best.continues;
+}
+
+/**
+ * A conversation as it was when one request of a host took it. Other hosts that said the same until then may continue
+ * meanwhile: what is asked here never shows their messages.
+ */
+export class HostRequest<Wire> {
+  readonly #conversations: Conversations<Wire>;
+  /** The last message of the list; its id stands for the whole history before it. */
+  readonly head: MessageId | undefined;
+  #conversation: Conversation<Wire>;
+
+  constructor(conversations: Conversations<Wire>, conversation: Conversation<Wire>) {
+    this.#conversations = conversations;
+    this.#conversation = conversation;
+    this.head = conversation.session.head;
+  }
+
+  get session(): Session<Wire> {
+    return this.#conversation.session;
+  }
+
+  /** The prompt for the list. `beside` is what else the request contains. */
+  prompt(options?: CompactOptions, beside?: readonly object[]): Promise<Fitted<Wire>> {
+    return this.#atHead((conversation) => conversation.prompt(options, beside));
+  }
+
+  /** The prompt to retry with after a provider refused the last one as too long. */
+  refused(refusal: Refusal): Promise<Fitted<Wire>> {
+    return this.#atHead((conversation) => conversation.refused(refusal));
+  }
+
+  /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
+  report(usage: Usage | undefined): void {
+    this.#conversation.report(usage);
+  }
+
+  /** Takes a list that begins with a prompt of this conversation. */
+  async continue(wire: readonly Wire[], usage: Usage | undefined): Promise<void> {
+    await this.#conversations.continue(this.#conversation, wire, usage);
+  }
+
+  /** Starts a task where the list ends, before anyone else appends; others need not wait until it is done. */
+  async #atHead<T>(task: (conversation: Conversation<Wire>) => Promise<T>): Promise<T> {
+    const [started] = await this.#conversations.exclusively(async () => {
+      if (this.#conversation.session.head !== this.head)
+        this.#conversation = await this.#conversations.fork(this.#conversation, this.head);
+      return [task(this.#conversation)] as const;
+    });
+    return started;
+  }
+}

@@ -1,0 +1,105 @@
+import { isJsonObject } from '../../message/json.ts';
+import { contentHash, type Message } from '../../message/message.ts';
+import type { Codec } from '../../ports.ts';
+import { isCopyOf, ownCopy } from './own-copy.ts';
+
+/** The messages that some of a host's messages become. */
+export interface DecodedList {
+  readonly messages: readonly Message[];
+  /** How many messages each of the host's became: one, for most formats. */
+  readonly lengths: readonly number[];
+}
+
+/**
+ * A list of messages that a host sends. Each message is copied and decoded once, however many conversations the list is
+ * compared with.
+ */
+export class HostList<Wire> {
+  readonly length: number;
+  readonly #wire: readonly Wire[];
+  readonly #host: HostCopies<Wire>;
+  readonly #copies: Wire[] = [];
+  readonly #decoded = new Map<number, DecodedList>();
+
+  constructor(wire: readonly Wire[], host: HostCopies<Wire>) {
+    this.length = wire.length;
+    this.#wire = wire;
+    this.#host = host;
+  }
+
+  /** A copy of the message at a position. */
+  at(position: number): Wire {
+    while (this.#copies.length <= position)
+      this.#copies.push(this.#host.copyOf(this.#wire[this.#copies.length] as Wire));
+    return this.#copies[position] as Wire;
+  }
+
+  /** Copies of the messages from a position on. */
+  from(position: number): readonly Wire[] {
+    if (this.length > 0) this.at(this.length - 1);
+    return this.#copies.slice(position, this.length);
+  }
+
+  /** Decodes the messages from a position on; `before` are the messages that precede them. */
+  decodedFrom(position: number, before: readonly Message[]): DecodedList {
+    let decoded = this.#decoded.get(position);
+    if (decoded === undefined) {
+      decoded = decodeList(this.#host.codec, this.from(position), before);
+      this.#decoded.set(position, decoded);
+    }
+    return decoded;
+  }
+}
+
+/** Decodes a list and counts what each of its messages became. */
+export function decodeList<Wire>(
+  codec: Codec<Wire>,
+  wire: readonly Wire[],
+  before: readonly Message[],
+): DecodedList {
+  const messages = codec.decode(wire, before);
+  if (messages.length === wire.length) return { messages, lengths: wire.map(() => 1) };
+  const lengths = wire.map((one) => codec.decode([one]).length);
+  // A codec may note the neighbours of a message: the whole list is decoded last.
+  return { messages: codec.decode(wire, before), lengths };
+}
+
+/** Bobbin's own copies of a host's messages. A host may change its messages later, and may know them by identity. */
+export class HostCopies<Wire> {
+  readonly codec: Codec<Wire>;
+  readonly #copies = new WeakMap<object, Wire>();
+  readonly #hosts = new WeakMap<object, Wire>();
+  readonly #contents = new WeakMap<object, string>();
+
+  constructor(codec: Codec<Wire>) {
+    this.codec = codec;
+  }
+
+  copyOf(wire: Wire): Wire {
+    if (!isJsonObject(wire)) return wire;
+    const known = this.#copies.get(wire);
+    if (known !== undefined && isCopyOf(known, wire)) return known;
+    const copy = ownCopy(wire);
+    this.#copies.set(wire, copy);
+    this.#hosts.set(copy, wire);
+    return copy;
+  }
+
+  /** The hash of what a copy says by itself, without cache markers; undefined if it says nothing. */
+  contentOf(copy: Wire): string | undefined {
+    if (!isJsonObject(copy)) return undefined;
+    let content = this.#contents.get(copy);
+    if (content === undefined) {
+      content = this.codec.decode([copy]).map(contentHash).join(' ');
+      this.#contents.set(copy, content);
+    }
+    return content === '' ? undefined : content;
+  }
+
+  /** The host's own object for a message, unless the host has changed it since; a copy if there is none. */
+  handOut(wire: Wire): Wire {
+    if (!isJsonObject(wire)) return wire;
+    const host = this.#hosts.get(wire);
+    return host !== undefined && isCopyOf(wire, host) ? host : ownCopy(wire);
+  }
+}

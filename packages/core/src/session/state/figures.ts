@@ -1,0 +1,101 @@
+import { expiryOf } from '../../plan/expiry.ts';
+import type { ToolPolicies } from '../../plan/durability.ts';
+import { hasResults, startsTurn, textOf, type Message } from '../../message/message.ts';
+import type { Node } from '../../thread/thread.ts';
+import { usageTokens, validUsage } from '../../tokens/usage.ts';
+
+/** What a session knows about its path without reading it again. Each figure is updated when a message arrives. */
+export interface Figures {
+  /** The thread's first user message. */
+  readonly task: string | null;
+  /** How many messages of the path were sent to a model. */
+  readonly sentMessages: number;
+  /** When the last prompt was made. */
+  readonly sentAt?: number;
+  /** What that prompt and the messages since cost; absent once the provider has reported its usage. */
+  readonly unreportedTokens?: number;
+  /** The largest tool result that no model has seen. */
+  readonly largestUnsentTokens: number;
+  /** When the next message expires. */
+  readonly nextExpiry: number;
+  /** When the newest user message expires: it stays as long as it is the newest. */
+  readonly newestExpiry: number;
+  /** The whole context as the provider reported it last, plus what came since; absent after a compaction. */
+  readonly reportedTokens?: number;
+}
+
+export const NO_FIGURES: Figures = {
+  task: null,
+  sentMessages: 0,
+  largestUnsentTokens: 0,
+  nextExpiry: Number.POSITIVE_INFINITY,
+  newestExpiry: Number.POSITIVE_INFINITY,
+};
+
+/** The input that a provider reported for the request that a message answers, if it reported any. */
+export function reportedInput(node: Node, since: number): number | undefined {
+  const usage = node.index < since ? undefined : validUsage(node.message);
+  return usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
+/** The figures with one more message. Usage reported before `since` describes another prompt and is ignored. */
+export function withMessage(
+  before: Figures,
+  { message, index }: Node,
+  tokens: number,
+  tools: ToolPolicies,
+  since: number,
+): Figures {
+  let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
+  // A model wrote it, so everything before it was sent.
+  if (message.role === 'assistant') figures = withSent(figures, index);
+  const expiry = Math.min(figures.nextExpiry, expiryOf(message, tools));
+  if (expiry !== figures.nextExpiry) figures = { ...figures, nextExpiry: expiry };
+  if (hasResults(message) && tokens > figures.largestUnsentTokens)
+    figures = { ...figures, largestUnsentTokens: tokens };
+  const usage = index < since ? undefined : validUsage(message);
+  if (usage !== undefined) return { ...figures, reportedTokens: usageTokens(usage) };
+  const { reportedTokens, unreportedTokens } = figures;
+  if (reportedTokens === undefined && unreportedTokens === undefined) return figures;
+  return {
+    ...figures,
+    ...(reportedTokens === undefined ? {} : { reportedTokens: reportedTokens + tokens }),
+    ...(unreportedTokens === undefined ? {} : { unreportedTokens: unreportedTokens + tokens }),
+  };
+}
+
+/** The newest user message does not expire; with a new one, the one before it may. */
+function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figures {
+  return {
+    ...figures,
+    task: figures.task ?? textOf(message),
+    nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
+    newestExpiry: expiryOf(message, tools),
+  };
+}
+
+/** The figures once a number of messages was sent to a model. */
+export function withSent(figures: Figures, messages: number): Figures {
+  return {
+    ...figures,
+    sentMessages: Math.max(figures.sentMessages, messages),
+    largestUnsentTokens: 0,
+  };
+}
+
+/** A shown message may expire. */
+export function withExpiryOf(figures: Figures, message: Message, tools: ToolPolicies): Figures {
+  return { ...figures, nextExpiry: Math.min(figures.nextExpiry, expiryOf(message, tools)) };
+}
+
+/** What was reported no longer describes the prompt: the plan has changed. */
+export function withoutReport(figures: Figures): Figures {
+  const { reportedTokens: _, ...rest } = figures;
+  return rest;
+}
+
+/** The provider has reported the usage of the last prompt. */
+export function withoutUnreported(figures: Figures): Figures {
+  const { unreportedTokens: _, ...rest } = figures;
+  return rest;
+}

@@ -1,0 +1,76 @@
+import type { Budget } from '../../tokens/budget.ts';
+import { calibrate, scaled, towards, type Calibration } from '../../tokens/calibration.ts';
+import type { Counter } from '../../tokens/counter.ts';
+
+/** A smaller change of the factor is not worth counting everything again. */
+const RECALIBRATE_SHARE = 0.03;
+/** If messages are less than this share of what is sent beside them, a small error there is a large error of theirs. */
+const LEAST_SHARE = 0.1;
+
+/** What a session has learnt about its counter from the usage that providers report. */
+export interface Learning {
+  readonly calibration: Calibration;
+  /** What is sent beside the messages, if the host did not declare it. */
+  readonly besideTokens: number;
+  /** What the messages of the last report were counted at, without the factor. */
+  readonly lastUnits: number;
+}
+
+export function startLearning(calibration: Calibration): Learning {
+  return { calibration, besideTokens: 0, lastUnits: Number.POSITIVE_INFINITY };
+}
+
+/** What a request contains beside its messages, in tokens. */
+export function besideMessages(budget: Budget): number {
+  return budget.systemTokens + budget.toolTokens + budget.formattingTokens;
+}
+
+export interface Learnt {
+  readonly learning: Learning;
+  readonly budget: Budget;
+  /** The factor has changed: messages have to be counted again. */
+  readonly recalibrated: boolean;
+}
+
+/** Compares what a prompt's messages were counted at with what the provider reported for the request. */
+export function learn(
+  before: Learning,
+  declared: Budget,
+  sentTokens: number,
+  reportedTokens: number,
+): Learnt {
+  const { learning, budget } = measureBeside(before, declared, sentTokens, reportedTokens);
+  const beside = besideMessages(budget);
+  if (sentTokens < beside * LEAST_SHARE) return { learning, budget, recalibrated: false };
+  const { calibration } = learning;
+  const learnt = calibrate(calibration, sentTokens, reportedTokens - beside);
+  const recalibrated = Math.abs(learnt.factor / calibration.factor - 1) > RECALIBRATE_SHARE;
+  const next = recalibrated ? learnt : { ...calibration, samples: learnt.samples };
+  return { learning: { ...learning, calibration: next }, budget, recalibrated };
+}
+
+export function scaledCounter(counter: Counter, { calibration }: Learning): Counter {
+  return scaled(counter, calibration);
+}
+
+/**
+ * If the host declared nothing about its system prompt and tools, the part of the first report that exceeds the messages
+ * is theirs. The same holds for each report about fewer messages than before; other reports can only lower the figure.
+ */
+function measureBeside(
+  learning: Learning,
+  budget: Budget,
+  sentTokens: number,
+  reportedTokens: number,
+): Omit<Learnt, 'recalibrated'> {
+  const { besideTokens, lastUnits, calibration } = learning;
+  if (besideMessages(budget) !== besideTokens) return { learning, budget };
+  const units = sentTokens / calibration.factor;
+  const seen = Math.max(0, reportedTokens - sentTokens);
+  const known = units < lastUnits ? seen : besideTokens;
+  const measured = Math.ceil(Math.min(known, towards(known, seen)));
+  return {
+    learning: { ...learning, lastUnits: units, besideTokens: measured },
+    budget: { ...budget, formattingTokens: measured },
+  };
+}

@@ -1,0 +1,204 @@
+import type { CompactorConfig } from '../../compact/compact.ts';
+import type { CompactionEvent } from '../../events.ts';
+import { nextExpiry } from '../../plan/expiry.ts';
+import { currentSummary, emptyPlan, type Plan } from '../../plan/plan.ts';
+import { windowOf, type Window } from '../../plan/window.ts';
+import type { StoredWindow, ThreadKey } from '../../ports.ts';
+import { startPrompt } from '../../render/render.ts';
+import type { Message, MessageId } from '../../message/message.ts';
+import { Thread, type Node } from '../../thread/thread.ts';
+import type { Budget } from '../../tokens/budget.ts';
+import type { Counter } from '../../tokens/counter.ts';
+import {
+  NO_FIGURES,
+  reportedInput,
+  withExpiryOf,
+  withMessage,
+  withoutReport,
+  withoutUnreported,
+  withSent,
+  type Figures,
+} from './figures.ts';
+import { learn, scaledCounter, startLearning, type Learning } from './learning.ts';
+import type { SessionConfig } from '../config/session-config.ts';
+
+/** A plan that is in force but could not be committed. */
+export interface UncommittedPlan {
+  readonly plan: Plan;
+  readonly events: readonly CompactionEvent[];
+}
+
+/** All that a session knows. It is never changed: each function below returns the next state. */
+export interface SessionState {
+  readonly key: ThreadKey;
+  /** The configuration in force; its counter contains what was learnt. */
+  readonly config: CompactorConfig;
+  /** The counter without what was learnt. */
+  readonly counter: Counter;
+  readonly learning: Learning;
+  /** The path of the conversation, as far as it is in memory. */
+  readonly thread: Thread;
+  readonly plan: Plan;
+  /** The version of the plan in force; 0 if there is none. */
+  readonly version: number;
+  /** The newest version of the whole thread, forks included: a commit must expect it. */
+  readonly latest: number;
+  /** Plans that the store did not take, oldest first. Each is based on the one before it. */
+  readonly uncommitted: readonly UncommittedPlan[];
+  readonly figures: Figures;
+  /** The forms in which the host sent known messages last: it may move its cache markers. */
+  readonly resent: ReadonlyMap<MessageId, Message>;
+}
+
+/** The state of a new session, or of one that the store knows. */
+export function startState(
+  key: ThreadKey,
+  config: SessionConfig<unknown>,
+  stored?: StoredWindow,
+): SessionState {
+  const learning = startLearning(config.calibration);
+  const plan = stored?.current?.plan ?? emptyPlan(key.thread, config.policy.style);
+  const state: SessionState = {
+    key,
+    config: { ...config, counter: scaledCounter(config.counter, learning) },
+    counter: config.counter,
+    learning,
+    thread: Thread.resume(key.thread, stored?.carried ?? [], stored?.tail ?? []),
+    plan,
+    version: stored?.current?.version ?? 0,
+    latest: stored?.version ?? 0,
+    uncommitted: [],
+    figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
+    resent: new Map(),
+  };
+  return withStoredMessages(state);
+}
+
+export function windowIn({ thread, plan }: SessionState): Window {
+  return windowOf(thread, plan);
+}
+
+/** Reads the stored messages, and learns from the last answer to a prompt of the plan in force. */
+function withStoredMessages(start: SessionState): SessionState {
+  let state = start;
+  let answer: readonly [node: Node, reportedTokens: number] | undefined;
+  for (const node of state.thread.path()) {
+    const reported = reportedInput(node, state.plan.threadVersion);
+    state = withFiguresOf(state, node);
+    if (reported !== undefined) answer = [node, reported];
+  }
+  if (answer !== undefined && state.plan.undid === undefined) {
+    const [{ index }, reported] = answer;
+    const answered = windowOf(state.thread, state.plan, index);
+    const { tokens } = startPrompt(answered, state.plan, state.config);
+    state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
+  }
+  const { tools } = state.config;
+  const figures = windowIn(state).carried.reduce(
+    (sum, { message }) => withExpiryOf(sum, message, tools),
+    state.figures,
+  );
+  return { ...state, figures };
+}
+
+function withFiguresOf(state: SessionState, node: Node): SessionState {
+  const { counter, tools } = state.config;
+  const tokens = counter.message(node.message);
+  const figures = withMessage(state.figures, node, tokens, tools, state.plan.threadVersion);
+  return { ...state, figures };
+}
+
+/** Messages were appended and stored. */
+export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
+  let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
+  for (const node of nodes) {
+    const reported = reportedInput(node, state.plan.threadVersion);
+    state = withFiguresOf(state, node);
+    if (reported !== undefined) state = learnt(state, reported);
+  }
+  return state;
+}
+
+/** A provider has said how large the last request was. */
+export function learnt(state: SessionState, reportedTokens: number | undefined): SessionState {
+  const { unreportedTokens } = state.figures;
+  if (unreportedTokens === undefined || reportedTokens === undefined) return state;
+  const { learning, budget, recalibrated } = learn(
+    state.learning,
+    state.config.budget,
+    unreportedTokens,
+    reportedTokens,
+  );
+  const counter = recalibrated ? scaledCounter(state.counter, learning) : state.config.counter;
+  return {
+    ...state,
+    learning,
+    config: { ...state.config, budget, counter },
+    figures: withoutUnreported(state.figures),
+  };
+}
+
+/** A prompt goes out. */
+export function sent(state: SessionState, promptTokens: number, now: number): SessionState {
+  const figures = withSent(state.figures, state.thread.length);
+  return { ...state, figures: { ...figures, sentAt: now, unreportedTokens: promptTokens } };
+}
+
+/** A plan is in force and committed as the next version. */
+export function committed(state: SessionState, plan: Plan): SessionState {
+  const version = state.latest + 1;
+  return { ...state, plan, version, latest: version };
+}
+
+/** A plan is in force although the store did not take it. */
+export function uncommitted(state: SessionState, pending: UncommittedPlan): SessionState {
+  return { ...state, plan: pending.plan, uncommitted: [...state.uncommitted, pending] };
+}
+
+/** The oldest plan that the store had not taken is committed. */
+export function settled(state: SessionState): SessionState {
+  const version = state.latest + 1;
+  return { ...state, version, latest: version, uncommitted: state.uncommitted.slice(1) };
+}
+
+/** Another writer committed first: its plan is in force. */
+export function overtaken(state: SessionState, stored: StoredWindow | undefined): SessionState {
+  return {
+    ...state,
+    plan: stored?.current?.plan ?? state.plan,
+    version: stored?.current?.version ?? state.version,
+    latest: stored?.version ?? state.latest,
+    uncommitted: [],
+  };
+}
+
+/** The plan shows something else than before: what a provider reported no longer holds. */
+export function compacted(state: SessionState): SessionState {
+  return { ...state, figures: withoutReport(state.figures) };
+}
+
+/** Everything that has expired is hidden. */
+export function expired(state: SessionState, now: number): SessionState {
+  const { carried, tail } = windowIn(state);
+  const next = nextExpiry([...carried, ...tail], state.config.tools, now);
+  return { ...state, figures: { ...state.figures, nextExpiry: next } };
+}
+
+export function withBudget(state: SessionState, budget: Budget): SessionState {
+  return { ...state, config: { ...state.config, budget } };
+}
+
+/** The host sent known messages again, in another form. */
+export function resent(
+  state: SessionState,
+  messages: readonly Message[],
+  index: number,
+): SessionState {
+  if (messages.length === 0) return state;
+  const forms = new Map(state.resent);
+  for (const [i, message] of messages.entries()) {
+    const node = state.thread.at(index + i);
+    if (node !== undefined) forms.set(node.id, message);
+  }
+  return { ...state, resent: forms };
+}

@@ -1,0 +1,403 @@
+import {
+  compact,
+  compactExpired,
+  compactFirstSight,
+  type Compaction,
+  type CompactorConfig,
+  type Job,
+} from '../compact/compact.ts';
+import type { CompactionEvent, EventDetail } from '../events.ts';
+import { isSigned, type Message, type MessageId } from '../message/message.ts';
+import type { Plan } from '../plan/plan.ts';
+import { windowOf } from '../plan/window.ts';
+import type { StoredWindow, ThreadKey } from '../ports.ts';
+import { remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
+import type { PromptBuilder } from '../render/builder.ts';
+import type { Prompt } from '../render/prompt.ts';
+import { finishPrompt, render } from '../render/render.ts';
+import type { Node } from '../thread/thread.ts';
+import { boundedTo, messageLimit } from '../tokens/budget.ts';
+import { arrived } from './arrival.ts';
+import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
+import type { Fitted } from './fitted.ts';
+import { next, startRequest, withDone, type Step } from './state/next.ts';
+import { withPathFor, withUnitOf } from './path.ts';
+import { pinUnit, unpinUnit, withPins } from './pinning.ts';
+import { planAt, undonePlan } from './plan-history.ts';
+import { Recollection } from './recollection.ts';
+import { Rendering } from './state/rendering.ts';
+import type {
+  CompactionHooks,
+  CompactOptions,
+  Refusal,
+  SessionConfig,
+} from './config/session-config.ts';
+import {
+  appended,
+  compacted,
+  expired,
+  learnt,
+  sent,
+  startState,
+  uncommitted,
+  windowIn,
+  withBudget,
+  type SessionState,
+} from './state/state.ts';
+
+/** What a step came to. */
+interface Outcome {
+  readonly events: readonly CompactionEvent[];
+  readonly changed?: boolean;
+  /** Another writer committed first: its plan is in force. */
+  readonly lost?: true;
+}
+
+const NOTHING_DONE: Outcome = { events: [] };
+
+/** A prompt that is not encoded yet. */
+export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
+
+/** One of the ways to make a plan. */
+type Compactor = (config: CompactorConfig, job: Job) => Promise<Compaction>;
+
+type WorkOptions = CompactOptions & { readonly forced?: boolean };
+
+/** Carries out what a session has to do: every effect of a session happens here. Tasks must not overlap. */
+export class SessionWork {
+  readonly key: ThreadKey;
+  state: SessionState;
+  readonly #config: SessionConfig<unknown>;
+  readonly #rendering = new Rendering();
+  readonly #recollection: Recollection;
+  /** What was assumed because the host did not say it; reported with the first prompt. */
+  #assumption: string | undefined;
+
+  constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
+    this.key = key;
+    this.#config = config;
+    this.#assumption = config.assumption;
+    this.#recollection = new Recollection(key, config);
+    this.state = startState(key, config, stored);
+    this.#recollection.takeOver(this.state.plan);
+  }
+
+  get prompt(): PromptBuilder {
+    return this.#rendering.of(this.state);
+  }
+
+  /** Appends messages; nothing is appended if the store fails. */
+  async append(messages: readonly Message[]): Promise<readonly MessageId[]> {
+    const { config, thread } = this.state;
+    const nodes = thread.nodesFor(await arrived(messages, thread, config));
+    await this.#config.store.append(this.key, nodes);
+    this.state = appended(this.state, nodes);
+    return nodes.map(({ id }) => id);
+  }
+
+  /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
+  async fit(options: CompactOptions): Promise<FittedPrompt> {
+    options.signal?.throwIfAborted();
+    const events: CompactionEvent[] = [...this.#reportAssumption()];
+    let changed = false;
+    await retryOnConflict(async () => {
+      let request = startRequest(this.state, this.state.config.clock.now());
+      for (;;) {
+        const step = next(this.state, this.prompt, request);
+        if (step.kind === 'ready') return NOTHING_DONE;
+        const outcome = await this.#take(step, options);
+        events.push(...outcome.events);
+        changed ||= outcome.changed === true;
+        if (outcome.lost === true) return outcome;
+        request = withDone(request, step);
+      }
+    });
+    if (this.state.config.rules.bindsReasoning) this.#recollection.send(this.#insertion());
+    return this.#send(this.#fitted(events, changed));
+  }
+
+  /** Compacts at any pressure. */
+  async compactNow(options: CompactOptions): Promise<FittedPrompt> {
+    const limit = messageLimit(this.state.config.budget);
+    const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
+    return this.#fitted(events, changed === true);
+  }
+
+  /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
+  async refused(refusal: Refusal, options: CompactOptions): Promise<FittedPrompt> {
+    const { requestTokens, limitTokens } = refusal;
+    const refused = this.#emit({ kind: 'refused', ...refusal });
+    const state = learnt(this.state, requestTokens);
+    const { budget } = state.config;
+    const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
+    this.state = withBudget(state, { ...budget, windowTokens });
+    const half = Math.floor(this.prompt.tokens / 2);
+    const compactor: Compactor = (config, job) =>
+      compact({ ...config, budget: boundedTo(config.budget, half) }, job);
+    const reason = 'the provider refused the prompt';
+    const { events, changed } = await this.#compactTo(half, compactor, reason, options);
+    return this.#send(this.#fitted([refused, ...events], changed === true));
+  }
+
+  /** Undoes the last compaction; false if there is none. */
+  async undo(): Promise<boolean> {
+    const { store } = this.#config;
+    this.#settle(await commitUncommitted(store, this.state));
+    const undone = await undonePlan(store, this.state);
+    if (undone === undefined) return false;
+    const [before, undid] = undone;
+    const loaded = await withPathFor(store, this.state, before);
+    const [pinned, plan] = await withPins(store, loaded, before, this.state.plan.pins);
+    this.state = pinned;
+    return this.#adopt({ ...plan, signedFrom: this.state.thread.length, undid });
+  }
+
+  async pin(id: MessageId): Promise<void> {
+    if (this.state.plan.pins.includes(id)) return;
+    const { store } = this.#config;
+    const [state, unit] = await withUnitOf(store, this.state, id);
+    this.state = state;
+    await this.#adoptSurely(`pin ${id}`, async () => {
+      const [loaded, plan] = await pinUnit(store, this.state, unit);
+      this.state = loaded;
+      return plan;
+    });
+  }
+
+  async unpin(id: MessageId): Promise<void> {
+    const [state, unit] = await withUnitOf(this.#config.store, this.state, id);
+    this.state = state;
+    if (!state.plan.pins.includes(id)) return;
+    await this.#adoptSurely(`unpin ${id}`, async () => unpinUnit(this.state, unit));
+  }
+
+  /** Starts with the plan of a thread that shares its first messages. */
+  async takeOver(plan: Plan): Promise<boolean> {
+    this.#recollection.takeOver(plan);
+    const { lost } = await this.#enforce({ ...plan, thread: this.key.thread }, []);
+    return lost !== true;
+  }
+
+  /** The prompt as a version of the plan shows it. */
+  async promptAt(version: number, length: number | undefined): Promise<Prompt> {
+    const { store } = this.#config;
+    const plan = await planAt(store, this.state, version);
+    this.state = await withPathFor(store, this.state, plan);
+    const isPast = version > 0 && version !== this.state.version;
+    const until = length ?? (isPast ? plan.threadVersion : undefined);
+    return render(windowOf(this.state.thread, plan, until), plan, this.state.config);
+  }
+
+  #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
+    switch (step.kind) {
+      case 'expire':
+        return this.#compact(compactExpired, 'time to live is over', options);
+      case 'shorten-unread':
+        return this.#compact(compactFirstSight, 'a large new result', options);
+      case 'compact':
+        return this.#compact(compact, step.reason, options);
+      case 'postpone':
+        return Promise.resolve({
+          events: [this.#emit({ kind: 'postponed', reason: step.reason })],
+        });
+      case 'remind':
+        return this.#remind();
+      case 'release-reasoning':
+        return this.#releaseReasoning();
+    }
+  }
+
+  #reportAssumption(): readonly CompactionEvent[] {
+    const message = this.#assumption;
+    this.#assumption = undefined;
+    return message === undefined ? [] : [this.#emit({ kind: 'warning', message })];
+  }
+
+  /** Brings back what the present turn asks for, and records that in the store. */
+  async #remind(): Promise<Outcome> {
+    const { plan, config } = this.state;
+    const details = await this.#recollection.remind(plan, () => windowIn(this.state), config);
+    const events = details.map((detail) => this.#emit(detail));
+    if (events.length === 0) return NOTHING_DONE;
+    return this.#config.store.record(this.key, events).then(
+      () => ({ events }),
+      (error: unknown) => ({
+        events: [...events, this.#emit({ kind: 'warning', message: String(error) })],
+      }),
+    );
+  }
+
+  /**
+   * Leaves out reasoning that was signed after other reminders than the present ones: a provider would refuse it. What
+   * another process showed is not known, so after a resume all of it is left out.
+   */
+  async #releaseReasoning(): Promise<Outcome> {
+    const { plan, thread } = this.state;
+    const { signedFrom } = plan;
+    const isBound = ({ index, message }: Node): boolean => index >= signedFrom && isSigned(message);
+    if (!this.#recollection.differs(this.#insertion())) return NOTHING_DONE;
+    if (!thread.path(signedFrom).some(isBound)) return NOTHING_DONE;
+    return this.#enforce({ ...plan, signedFrom: thread.length }, []);
+  }
+
+  get #turn(): number {
+    return this.state.thread.head?.turn ?? 0;
+  }
+
+  #insertion(): Insertion {
+    return this.#recollection.insertion(this.prompt.messages, this.state.config, this.#turn);
+  }
+
+  /** Compacts at any pressure, and again if another writer was faster with a plan that leaves too much. */
+  #compactTo(
+    mostTokens: number,
+    compactor: Compactor,
+    reason: string,
+    options: CompactOptions,
+  ): Promise<Outcome> {
+    return retryOnConflict<Outcome>(async () => {
+      const { lost, ...made } = await this.#compact(compactor, reason, {
+        ...options,
+        forced: true,
+      });
+      if (lost === true && this.prompt.tokens > mostTokens) return { ...made, lost };
+      if (!this.state.config.rules.bindsReasoning) return made;
+      const released = await this.#releaseReasoning();
+      return { ...made, ...released, events: [...made.events, ...released.events] };
+    });
+  }
+
+  async #compact(compactor: Compactor, reason: string, options: WorkOptions): Promise<Outcome> {
+    const { config, thread } = this.state;
+    const beforeTokens = this.prompt.tokens;
+    if (thread.head === undefined) return NOTHING_DONE;
+    this.#callHook((hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
+    const used = options.forced === true ? config : this.#recollection.calm(config, this.#turn);
+    const made = await compactor(used, this.#job(thread.head, reason, options));
+    const outcome = made.changed ? await this.#putInForce(made) : { events: made.events };
+    if (made.changed) this.state = compacted(this.state);
+    if (outcome.lost !== true) this.state = expired(this.state, config.clock.now());
+    const afterTokens = this.prompt.tokens;
+    const compactedTokens = beforeTokens - afterTokens;
+    this.#callHook((hooks) =>
+      hooks.onAfterCompaction?.({ beforeTokens, afterTokens, compactedTokens }),
+    );
+    return outcome;
+  }
+
+  #job(head: Node, reason: string, options: WorkOptions): Job {
+    const { task, sentMessages } = this.state.figures;
+    return {
+      key: this.key,
+      head,
+      window: windowIn(this.state),
+      plan: this.state.plan,
+      task,
+      sent: sentMessages,
+      reason,
+      onEvent: (event) => this.#callHook((hooks) => hooks.onEvent?.(event)),
+      ...options,
+    };
+  }
+
+  async #putInForce({ plan, events }: Compaction): Promise<Outcome> {
+    const { undid: _, ...made } = plan;
+    const enforced = await this.#enforce(made, events);
+    if (enforced.lost === true) return { events, lost: true };
+    this.#recollection.embed((why) =>
+      this.#emit({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
+    );
+    return { events: [...events, ...enforced.events], changed: true };
+  }
+
+  /** Puts a plan in force. A store that fails costs the record of it, never the prompt. */
+  async #enforce(plan: Plan, events: readonly CompactionEvent[]): Promise<Outcome> {
+    const commit = await commitPlan(this.#config.store, this.state, plan, events);
+    if (commit.kind !== 'failed')
+      return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
+    this.state = uncommitted(commit.state, { plan, events });
+    const why = commit.error instanceof Error ? commit.error.message : String(commit.error);
+    const message = `the plan could not be committed and holds in this process alone: ${why}`;
+    return { events: [this.#emit({ kind: 'warning', message })] };
+  }
+
+  /** Commits a plan. If another writer was faster, its plan is in force instead. */
+  async #adopt(plan: Plan): Promise<boolean> {
+    return this.#settle(await commitPlan(this.#config.store, this.state, plan, []));
+  }
+
+  /** Continues with the state that a commit has left; false if another writer was faster. */
+  #settle(commit: Commit): boolean {
+    this.state = commit.state;
+    if (commit.kind === 'failed') throw commit.error;
+    // The winner's prompts may have contained other reminders.
+    if (commit.kind === 'lost') this.#recollection.forget();
+    return commit.kind === 'committed';
+  }
+
+  /** Commits a plan that is made again from the winner's if a race is lost. */
+  async #adoptSurely(what: string, make: () => Promise<Plan>): Promise<void> {
+    const { lost } = await retryOnConflict<Outcome>(async () =>
+      (await this.#adopt(await make())) ? NOTHING_DONE : { events: [], lost: true },
+    );
+    if (lost === true)
+      throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
+  }
+
+  /** The prompt in the forms that the host sent last. */
+  #inNewestForms(prompt: Prompt): Prompt {
+    const { resent } = this.state;
+    if (resent.size === 0) return prompt;
+    const messages = prompt.messages.map((shown) => {
+      const message = shown.source.kind === 'kept' ? resent.get(shown.source.id) : undefined;
+      return message === undefined ? shown : { ...shown, message };
+    });
+    return { ...prompt, messages };
+  }
+
+  #fitted(events: readonly CompactionEvent[], isCompacted: boolean): FittedPrompt {
+    const { config, plan, version } = this.state;
+    const shown = this.#inNewestForms(finishPrompt(this.prompt, config));
+    const limitTokens = messageLimit(config.budget);
+    const { continueWith } = config.policy;
+    return {
+      prompt: remindedPrompt(shown, this.#insertion(), config.counter),
+      plan,
+      version,
+      compacted: isCompacted,
+      fits: this.prompt.tokens <= limitTokens,
+      limitTokens,
+      events,
+      ...(isCompacted && continueWith !== undefined ? { continueWith } : {}),
+    };
+  }
+
+  #send(fitted: FittedPrompt): FittedPrompt {
+    this.state = sent(this.state, fitted.prompt.tokens, this.state.config.clock.now());
+    return fitted;
+  }
+
+  #emit(detail: EventDetail): CompactionEvent {
+    const { tokens } = this.prompt;
+    const { clock, budget } = this.state.config;
+    const event = {
+      thread: this.key.thread,
+      time: clock.now(),
+      tokensBefore: tokens,
+      tokensAfter: tokens,
+      limitTokens: messageLimit(budget),
+      ...detail,
+    };
+    this.#callHook((hooks) => hooks.onEvent?.(event));
+    return event;
+  }
+
+  /** Calls a hook of the host. A hook that fails does not stop the session. */
+  #callHook(call: (hooks: CompactionHooks) => unknown): void {
+    try {
+      Promise.resolve(call(this.#config.hooks)).catch(() => undefined);
+    } catch {
+      // A hook that fails has failed for its host only.
+    }
+  }
+}
