@@ -18,6 +18,7 @@ const TASKS = new Map([
   ['soak', ['scripts/steps.mjs', 'soak']],
   ['e2e:model', ['scripts/e2e-model/main.ts']],
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
+  ['walk', ['--conditions=@bobbin/source', 'scripts/walk/main.ts']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
   ['fix', ['scripts/steps.mjs', 'fix']],

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { functionsOf } from '../scripts/walk/functions.ts';
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const node = ['--conditions=@bobbin/source', 'scripts/walk/main.ts'];
+  return spawnSync(process.execPath, [...node, ...args], { encoding: 'utf8' });
+}
+
+test('functions have the names and lines of the source; callbacks and overloads are none', () => {
+  const text = `export function sum(a: number): number;
+export function sum(...all: number[]): number {
+  return all.reduce((a, b) => a + b);
+}
+const twice = (n: number) =>
+  n * 2;
+class Counter {
+  #count = 0;
+  readonly reset = () => { this.#count = 0; };
+  get count() { return this.#count; }
+  next(step = () => 1) {
+    return { step, again: () => this.next(step) };
+  }
+}
+`;
+  assert.deepEqual(
+    functionsOf('counter.ts', text).map(({ line, name, lines, body }) => {
+      return { at: `${line} ${name}`, lines, kind: body.kind };
+    }),
+    [
+      { at: '2 sum', lines: 3, kind: 'block' },
+      { at: '5 twice', lines: 2, kind: 'expression' },
+      { at: '9 reset', lines: 1, kind: 'block' },
+      { at: '10 count', lines: 1, kind: 'block' },
+      { at: '11 next', lines: 3, kind: 'block' },
+      { at: '11 step', lines: 1, kind: 'expression' },
+      { at: '12 again', lines: 1, kind: 'expression' },
+    ],
+  );
+});
+
+test('a walk starts at the call, ends at the encoded messages, and counts the same each time', () => {
+  const path = run('--list', 'fit').stdout.trim().split('\n');
+  assert.match(path[0] ?? '', /^packages\/core\/src\/.+\.ts:\d+ fit$/);
+  assert.ok(path.some((step) => /^packages\/codecs\/src\/openai-chat\.ts:\d+ encode$/.test(step)));
+  assert.equal(new Set(path).size, path.length);
+  const [fit, fitCompacts, compact] = run().stdout.split('\n').slice(1);
+  assert.match(fit ?? '', new RegExp(`^fit +7 +${path.length} `));
+  assert.match(fitCompacts ?? '', /^fit-compacts +\d\d +\d+ /);
+  assert.match(compact ?? '', /^compact +\d\d +.*@bobbin\/models/);
+  const unknown = run('--list', 'fot');
+  assert.deepEqual(
+    [unknown.status, unknown.stderr],
+    [1, 'There is no flow "fot"; give one of fit, fit-compacts, compact.\n'],
+  );
+});
