@@ -19,6 +19,7 @@ const TASKS = new Map([
   ['e2e:model', ['scripts/e2e-model/main.ts']],
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
   ['walk', ['--conditions=@bobbin/source', 'scripts/walk/main.ts']],
+  ['mutate', ['--conditions=@bobbin/source', 'scripts/mutate/main.ts']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
   ['fix', ['scripts/steps.mjs', 'fix']],
