@@ -13,8 +13,6 @@ export async function arrived(
   thread: Thread,
   { tools, clock }: CompactorConfig,
 ): Promise<readonly Message[]> {
-  if (Object.keys(tools).length === 0 && !messages.some((message) => expires(message, tools)))
-    return messages;
   return Promise.all(
     messages.map(async (message, i) => {
       const timed =

@@ -1,9 +1,9 @@
-import type { Message, MessageId } from '../message/message.ts';
+import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
-import { budget, messageLimit } from '../tokens/budget.ts';
+import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { policyOf } from './config/config.ts';
 import { withMessages, type Fitted } from './fitted.ts';
@@ -37,6 +37,15 @@ export async function openSession<Wire>(
   const last = head ?? (await config.store.heads(key))[0];
   const tail = last === undefined ? [] : await config.store.path(key, last, plan.start - 1);
   return new Session(key, config, { ...window, tail });
+}
+
+/** Opens a thread that no store knows yet. */
+export function newSession<Wire>(
+  config: SessionConfig<Wire>,
+  tenant: string,
+  thread: string,
+): Session<Wire> {
+  return new Session({ tenant, thread: thread as ThreadId }, config);
 }
 
 /**
@@ -121,7 +130,7 @@ export class Session<Wire = Message> {
   prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
-      this.#changeBudget(options.budget);
+      if (options.budget !== undefined) this.#changeBudget(options.budget);
       return this.#encoded(await this.#work.fit(options));
     });
   }
@@ -130,7 +139,7 @@ export class Session<Wire = Message> {
   compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);
-      this.#changeBudget(options.budget);
+      if (options.budget !== undefined) this.#changeBudget(options.budget);
       return this.#encoded(await this.#work.compactNow(options));
     });
   }
@@ -143,7 +152,7 @@ export class Session<Wire = Message> {
       const { policy: changed = config.policy } = changes;
       const policy = policyOf(changed, 'policy');
       this.#work.state = { ...this.#work.state, config: { ...config, policy } };
-      this.#changeBudget(changes.budget);
+      if (changes.budget !== undefined) this.#changeBudget(changes.budget);
     });
   }
 
@@ -155,7 +164,7 @@ export class Session<Wire = Message> {
     return this.#exclusively(async () => {
       checkRefusal(refusal);
       checkCompactOptions(options);
-      this.#changeBudget(options.budget);
+      if (options.budget !== undefined) this.#changeBudget(options.budget);
       return this.#encoded(await this.#work.refused(refusal, options));
     });
   }
@@ -207,8 +216,7 @@ export class Session<Wire = Message> {
     return this.#exclusively(() => this.#work.promptAt(version, length));
   }
 
-  #changeBudget(changed: CompactOptions['budget']): void {
-    if (changed === undefined) return;
+  #changeBudget(changed: Partial<Budget>): void {
     const { state } = this.#work;
     this.#work.state = withBudget(state, budget({ ...state.config.budget, ...changed }));
   }

@@ -14,7 +14,7 @@ import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
-import { finishPrompt, render } from '../render/render.ts';
+import { finishPrompt, GrowingPrompt, render } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { arrived } from './arrival.ts';
@@ -25,7 +25,6 @@ import { withPathFor, withUnitOf } from './path.ts';
 import { pinUnit, unpinUnit, withPins } from './pinning.ts';
 import { planAt, undonePlan } from './plan-history.ts';
 import { Recollection } from './recollection.ts';
-import { Rendering } from './state/rendering.ts';
 import type {
   CompactionHooks,
   CompactOptions,
@@ -68,8 +67,8 @@ export class SessionWork {
   readonly key: ThreadKey;
   state: SessionState;
   readonly #config: SessionConfig<unknown>;
-  readonly #rendering = new Rendering();
-  readonly #recollection: Recollection;
+  readonly #growing = new GrowingPrompt();
+  #reminding: Recollection | undefined;
   /** What was assumed because the host did not say it; reported with the first prompt. */
   #assumption: string | undefined;
 
@@ -77,19 +76,28 @@ export class SessionWork {
     this.key = key;
     this.#config = config;
     this.#assumption = config.assumption;
-    this.#recollection = new Recollection(key, config);
     this.state = startState(key, config, stored);
-    this.#recollection.takeOver(this.state.plan);
+    if (stored !== undefined) this.#recollection.takeOver(this.state.plan);
+  }
+
+  /** What prompts are reminded of; made when something was compacted. */
+  get #recollection(): Recollection {
+    return (this.#reminding ??= new Recollection(this.key, this.#config));
   }
 
   get prompt(): PromptBuilder {
-    return this.#rendering.of(this.state);
+    const { thread, plan, config } = this.state;
+    return this.#growing.of(thread, plan, config);
   }
 
   /** Appends messages; nothing is appended if the store fails. */
   async append(messages: readonly Message[]): Promise<readonly MessageId[]> {
     const { config, thread } = this.state;
-    const nodes = thread.nodesFor(await arrived(messages, thread, config));
+    const isPlain = messages.every(({ meta }) => meta?.ttlMs === undefined);
+    const hasPolicies = Object.keys(config.tools).length > 0;
+    const noted =
+      isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
+    const nodes = thread.nodesFor(noted);
     await this.#config.store.append(this.key, nodes);
     this.state = appended(this.state, nodes);
     return nodes.map(({ id }) => id);
@@ -98,7 +106,7 @@ export class SessionWork {
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events: CompactionEvent[] = [...this.#reportAssumption()];
+    const events = this.#assumption === undefined ? [] : [this.#reportAssumption(this.#assumption)];
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
@@ -207,10 +215,9 @@ export class SessionWork {
     }
   }
 
-  #reportAssumption(): readonly CompactionEvent[] {
-    const message = this.#assumption;
+  #reportAssumption(message: string): CompactionEvent {
     this.#assumption = undefined;
-    return message === undefined ? [] : [this.#emit({ kind: 'warning', message })];
+    return this.#emit({ kind: 'warning', message });
   }
 
   /** Brings back what the present turn asks for, and records that in the store. */
@@ -347,7 +354,6 @@ export class SessionWork {
   /** The prompt in the forms that the host sent last. */
   #inNewestForms(prompt: Prompt): Prompt {
     const { resent } = this.state;
-    if (resent.size === 0) return prompt;
     const messages = prompt.messages.map((shown) => {
       const message = shown.source.kind === 'kept' ? resent.get(shown.source.id) : undefined;
       return message === undefined ? shown : { ...shown, message };
@@ -357,11 +363,15 @@ export class SessionWork {
 
   #fitted(events: readonly CompactionEvent[], isCompacted: boolean): FittedPrompt {
     const { config, plan, version } = this.state;
-    const shown = this.#inNewestForms(finishPrompt(this.prompt, config));
+    const prompt = finishPrompt(this.prompt, config);
+    const shown = this.state.resent.size === 0 ? prompt : this.#inNewestForms(prompt);
     const limitTokens = messageLimit(config.budget);
     const { continueWith } = config.policy;
     return {
-      prompt: remindedPrompt(shown, this.#insertion(), config.counter),
+      prompt:
+        plan.records.length === 0
+          ? shown
+          : remindedPrompt(shown, this.#insertion(), config.counter),
       plan,
       version,
       compacted: isCompacted,

@@ -37,6 +37,11 @@ export function budget(given: Partial<Budget> = {}): Budget {
   return whole;
 }
 
+/** What a request contains beside its messages, in tokens. */
+export function besideMessages(budget: Budget): number {
+  return budget.systemTokens + budget.toolTokens + budget.formattingTokens;
+}
+
 /** What is sent beside the messages, and what is kept free. */
 export function overheadTokens(b: Budget): number {
   return (

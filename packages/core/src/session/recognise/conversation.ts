@@ -9,8 +9,8 @@ import {
 import type { PromptMessage, Prompt } from '../../render/prompt.ts';
 import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
-import { decodeList, type HostCopies, type HostList } from './host-list.ts';
-import { isCopyOf } from './own-copy.ts';
+import { isCopyOf, type HostCopies } from './host-copies.ts';
+import { decodeList, type HostList } from './host-list.ts';
 import type { Session } from '../session.ts';
 import type { CompactOptions, Refusal } from '../config/session-config.ts';
 
@@ -52,8 +52,8 @@ interface GivenPrompt<Wire> {
   readonly fitted: Fitted<Wire>;
   /** The length of the path at that time; undefined if the conversation has forked before that point since. */
   readonly length: number | undefined;
-  /** By message of the prompt, the message of the path that it shows; empty if that is not known. */
-  readonly sources: readonly (MessageId | undefined)[];
+  /** Messages of the path after the prompt: a round that waits for results. */
+  readonly waiting: readonly (MessageId | undefined)[];
 }
 
 const MOST_GIVEN = 4;
@@ -126,8 +126,9 @@ export class Conversation<Wire> {
   async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
-    this.session.refresh(resent, length);
-    if (fresh.length > 0) await this.session.appendDecoded(withUsage(fresh, usage));
+    if (resent.length > 0) this.session.refresh(resent, length);
+    const messages = usage === undefined ? fresh : withUsage(fresh, usage);
+    if (messages.length > 0) await this.session.appendDecoded(messages);
     const seen = this.#seen.slice(0, length);
     for (const [i, copy] of list.from(given + same).entries()) {
       const count = lengths[i] ?? 1;
@@ -202,8 +203,7 @@ export class Conversation<Wire> {
       ...this.#copies.codec.encode(waiting),
     ];
     const own = withMessages(fitted, encode);
-    const sources = [...fitted.prompt.messages.map(sourceId), ...ids];
-    this.#given = [{ fitted: own, length, sources }, ...this.#given].slice(0, MOST_GIVEN);
+    this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
     return withMessages(fitted, () => own.messages.map((wire) => this.#copies.handOut(wire)));
   }
 
@@ -218,7 +218,7 @@ export class Conversation<Wire> {
   /** How much of a given prompt a list starts with, and the length of the path that this represents. */
   #continuedFrom(
     list: HostList<Wire>,
-    { fitted, length, sources }: GivenPrompt<Wire>,
+    { fitted, length, waiting }: GivenPrompt<Wire>,
   ): Omit<Overlap, 'same'> | undefined {
     const { messages, plan } = fitted;
     const most = Math.min(list.length, messages.length);
@@ -226,6 +226,7 @@ export class Conversation<Wire> {
     while (equal < most && this.#isEqual(messages[equal] as Wire, list.at(equal))) equal += 1;
     if (length !== undefined && equal > 0 && equal === messages.length)
       return { given: equal, length };
+    const sources = [...fitted.prompt.messages.map(sourceId), ...waiting];
     if (sources.length !== messages.length) return undefined;
     for (let given = equal; given > 0; given--) {
       const index = this.#indexOf(sources[given - 1], plan.start);
@@ -272,6 +273,23 @@ export class Conversation<Wire> {
     }
     return shared;
   }
+}
+
+/** How a list matches a conversation that has no messages yet. */
+export function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
+  const { messages, lengths } = list.decodedFrom(0, []);
+  return {
+    list,
+    given: 0,
+    same: 0,
+    length: 0,
+    known: 0,
+    continues: true,
+    last: null,
+    resent: [],
+    fresh: messages,
+    lengths,
+  };
 }
 
 /** A copy of what a host sent, and how many messages of the path it became. */

@@ -1,8 +1,9 @@
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
-import { Conversation, type MarkCachePoints, type Match } from './conversation.ts';
+import { Conversation, newMatch, type MarkCachePoints, type Match } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
-import { HostCopies, HostList } from './host-list.ts';
-import { openSession, type Session } from '../session.ts';
+import { HostCopies } from './host-copies.ts';
+import { HostList } from './host-list.ts';
+import { newSession, openSession, type Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
 
@@ -89,7 +90,7 @@ export class Conversations<Wire> {
     const { session } = conversation;
     if (!session.key.thread.startsWith(UNNAMED))
       return this.#used(conversation.forkedTo(await this.#session(session.key.thread, head)));
-    const copy = await this.#session(UNNAMED + randomName());
+    const copy = newSession(this.#config, this.#tenant, UNNAMED + randomName());
     if (head !== undefined) await copy.copyFrom(session, head);
     return this.#used(conversation.forkedTo(copy));
   }
@@ -103,7 +104,8 @@ export class Conversations<Wire> {
 
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const list = new HostList(wire, this.#copies);
-    return this.#best(list, thread) ?? (await this.#begin(list, thread));
+    const known = this.#open.length === 0 ? undefined : this.#best(list, thread);
+    return known ?? (await this.#begin(list, thread));
   }
 
   async #append(
@@ -150,10 +152,13 @@ export class Conversations<Wire> {
       const match = conversation.match(list);
       if (isRelated(conversation, match)) return [conversation, match];
     }
+    if (thread === undefined) {
+      const session = newSession(this.#config, this.#tenant, UNNAMED + randomName());
+      return [this.#conversation(session), newMatch(list)];
+    }
     const [first] = list.decodedFrom(0, []).messages;
     const beginning = first === undefined ? 'empty' : messageId(null, first);
-    const name = thread === undefined ? UNNAMED + randomName() : `${thread}-${beginning}`;
-    const conversation = await this.#named(name);
+    const conversation = await this.#named(`${thread}-${beginning}`);
     return [conversation, conversation.match(list)];
   }
 

@@ -1,7 +1,6 @@
-import { isJsonObject } from '../../message/json.ts';
-import { contentHash, type Message } from '../../message/message.ts';
+import type { Message } from '../../message/message.ts';
 import type { Codec } from '../../ports.ts';
-import { isCopyOf, ownCopy } from './own-copy.ts';
+import type { HostCopies } from './host-copies.ts';
 
 /** The messages that some of a host's messages become. */
 export interface DecodedList {
@@ -62,44 +61,4 @@ export function decodeList<Wire>(
   const lengths = wire.map((one) => codec.decode([one]).length);
   // A codec may note the neighbours of a message: the whole list is decoded last.
   return { messages: codec.decode(wire, before), lengths };
-}
-
-/** Bobbin's own copies of a host's messages. A host may change its messages later, and may know them by identity. */
-export class HostCopies<Wire> {
-  readonly codec: Codec<Wire>;
-  readonly #copies = new WeakMap<object, Wire>();
-  readonly #hosts = new WeakMap<object, Wire>();
-  readonly #contents = new WeakMap<object, string>();
-
-  constructor(codec: Codec<Wire>) {
-    this.codec = codec;
-  }
-
-  copyOf(wire: Wire): Wire {
-    if (!isJsonObject(wire)) return wire;
-    const known = this.#copies.get(wire);
-    if (known !== undefined && isCopyOf(known, wire)) return known;
-    const copy = ownCopy(wire);
-    this.#copies.set(wire, copy);
-    this.#hosts.set(copy, wire);
-    return copy;
-  }
-
-  /** The hash of what a copy says by itself, without cache markers; undefined if it says nothing. */
-  contentOf(copy: Wire): string | undefined {
-    if (!isJsonObject(copy)) return undefined;
-    let content = this.#contents.get(copy);
-    if (content === undefined) {
-      content = this.codec.decode([copy]).map(contentHash).join(' ');
-      this.#contents.set(copy, content);
-    }
-    return content === '' ? undefined : content;
-  }
-
-  /** The host's own object for a message, unless the host has changed it since; a copy if there is none. */
-  handOut(wire: Wire): Wire {
-    if (!isJsonObject(wire)) return wire;
-    const host = this.#hosts.get(wire);
-    return host !== undefined && isCopyOf(wire, host) ? host : ownCopy(wire);
-  }
 }

@@ -49,11 +49,11 @@ export function withMessage(
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
   if (message.role === 'assistant') figures = withSent(figures, index);
-  const expiry = Math.min(figures.nextExpiry, expiryOf(message, tools));
-  if (expiry !== figures.nextExpiry) figures = { ...figures, nextExpiry: expiry };
+  if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (hasResults(message) && tokens > figures.largestUnsentTokens)
     figures = { ...figures, largestUnsentTokens: tokens };
-  const usage = index < since ? undefined : validUsage(message);
+  const isReported = message.meta?.usage !== undefined && index >= since;
+  const usage = isReported ? validUsage(message) : undefined;
   if (usage !== undefined) return { ...figures, reportedTokens: usageTokens(usage) };
   const { reportedTokens, unreportedTokens } = figures;
   if (reportedTokens === undefined && unreportedTokens === undefined) return figures;
@@ -70,7 +70,8 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
     ...figures,
     task: figures.task ?? textOf(message),
     nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
-    newestExpiry: expiryOf(message, tools),
+    newestExpiry:
+      message.meta?.time === undefined ? Number.POSITIVE_INFINITY : expiryOf(message, tools),
   };
 }
 

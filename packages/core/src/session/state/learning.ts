@@ -1,6 +1,5 @@
-import type { Budget } from '../../tokens/budget.ts';
-import { calibrate, scaled, towards, type Calibration } from '../../tokens/calibration.ts';
-import type { Counter } from '../../tokens/counter.ts';
+import { besideMessages, type Budget } from '../../tokens/budget.ts';
+import { calibrate, towards, type Calibration } from '../../tokens/calibration.ts';
 
 /** A smaller change of the factor is not worth counting everything again. */
 const RECALIBRATE_SHARE = 0.03;
@@ -14,15 +13,6 @@ export interface Learning {
   readonly besideTokens: number;
   /** What the messages of the last report were counted at, without the factor. */
   readonly lastUnits: number;
-}
-
-export function startLearning(calibration: Calibration): Learning {
-  return { calibration, besideTokens: 0, lastUnits: Number.POSITIVE_INFINITY };
-}
-
-/** What a request contains beside its messages, in tokens. */
-export function besideMessages(budget: Budget): number {
-  return budget.systemTokens + budget.toolTokens + budget.formattingTokens;
 }
 
 export interface Learnt {
@@ -47,10 +37,6 @@ export function learn(
   const recalibrated = Math.abs(learnt.factor / calibration.factor - 1) > RECALIBRATE_SHARE;
   const next = recalibrated ? learnt : { ...calibration, samples: learnt.samples };
   return { learning: { ...learning, calibration: next }, budget, recalibrated };
-}
-
-export function scaledCounter(counter: Counter, { calibration }: Learning): Counter {
-  return scaled(counter, calibration);
 }
 
 /**

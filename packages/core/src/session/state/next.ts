@@ -1,6 +1,6 @@
 import { decide, firstSightTokens } from '../../compact/compact.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
-import { besideMessages } from './learning.ts';
+import { besideMessages } from '../../tokens/budget.ts';
 import type { SessionState } from './state.ts';
 
 /** What has to happen before a prompt is sent. */
@@ -12,6 +12,9 @@ export type Step =
   | { readonly kind: 'remind' }
   | { readonly kind: 'release-reasoning' }
   | { readonly kind: 'ready' };
+
+/** Once one of these was taken, the trigger has been asked. */
+const AFTER_DECISION = ['compact', 'postpone', 'remind', 'release-reasoning'] as const;
 
 /** One request for a prompt. */
 export interface PromptRequest {
@@ -33,7 +36,7 @@ export function withDone(request: PromptRequest, { kind }: Step): PromptRequest 
 
 /** The next step towards a prompt. Pure: the same state, prompt and request give the same step. */
 export function next(state: SessionState, prompt: PromptBuilder, request: PromptRequest): Step {
-  const { figures, config } = state;
+  const { figures, config, plan } = state;
   const { done, now } = request;
   if (!done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
   if (
@@ -42,25 +45,19 @@ export function next(state: SessionState, prompt: PromptBuilder, request: Prompt
     figures.largestUnsentTokens > firstSightTokens(config)
   )
     return { kind: 'shorten-unread' };
-  if (!done.has('compact') && !done.has('postpone')) {
-    const decision = decideNow(state, prompt, request);
+  if (!AFTER_DECISION.some((kind) => done.has(kind))) {
+    const { extent, floor } = prompt;
+    const { budget, policy } = config;
+    const contextTokens = figures.reportedTokens ?? extent.tokens + besideMessages(budget);
+    const ttlMs = policy.economics?.prices.ttlMs ?? 0;
+    const cold = figures.sentAt === undefined || now - figures.sentAt > ttlMs;
+    const input = { ...extent, contextTokens, budget };
+    const decision = decide(config, input, plan, { cold, settled: request.settled, floor });
     if (decision.kind !== 'rest') return decision;
   }
-  if (!done.has('remind')) return { kind: 'remind' };
+  // Only what was compacted can be brought back.
+  if (plan.records.length > 0 && !done.has('remind')) return { kind: 'remind' };
   if (config.rules.bindsReasoning && !done.has('release-reasoning'))
     return { kind: 'release-reasoning' };
   return { kind: 'ready' };
-}
-
-function decideNow(
-  { config, plan, figures }: SessionState,
-  { extent, floor }: PromptBuilder,
-  { now, settled }: PromptRequest,
-): ReturnType<typeof decide> {
-  const ttlMs = config.policy.economics?.prices.ttlMs ?? 0;
-  const cold = figures.sentAt === undefined || now - figures.sentAt > ttlMs;
-  const { budget } = config;
-  const contextTokens = figures.reportedTokens ?? extent.tokens + besideMessages(budget);
-  const input = { ...extent, contextTokens, budget };
-  return decide(config, input, plan, { cold, settled, floor });
 }

@@ -8,6 +8,7 @@ import { startPrompt } from '../../render/render.ts';
 import type { Message, MessageId } from '../../message/message.ts';
 import { Thread, type Node } from '../../thread/thread.ts';
 import type { Budget } from '../../tokens/budget.ts';
+import { scaled } from '../../tokens/calibration.ts';
 import type { Counter } from '../../tokens/counter.ts';
 import {
   NO_FIGURES,
@@ -19,7 +20,7 @@ import {
   withSent,
   type Figures,
 } from './figures.ts';
-import { learn, scaledCounter, startLearning, type Learning } from './learning.ts';
+import { learn, type Learning } from './learning.ts';
 import type { SessionConfig } from '../config/session-config.ts';
 
 /** A plan that is in force but could not be committed. */
@@ -56,22 +57,22 @@ export function startState(
   config: SessionConfig<unknown>,
   stored?: StoredWindow,
 ): SessionState {
-  const learning = startLearning(config.calibration);
+  const { calibration } = config;
   const plan = stored?.current?.plan ?? emptyPlan(key.thread, config.policy.style);
-  const state: SessionState = {
+  const fresh: SessionState = {
     key,
-    config: { ...config, counter: scaledCounter(config.counter, learning) },
+    config: { ...config, counter: scaled(config.counter, calibration) },
     counter: config.counter,
-    learning,
-    thread: Thread.resume(key.thread, stored?.carried ?? [], stored?.tail ?? []),
+    learning: { calibration, besideTokens: 0, lastUnits: Number.POSITIVE_INFINITY },
+    thread: new Thread(key.thread),
     plan,
-    version: stored?.current?.version ?? 0,
-    latest: stored?.version ?? 0,
+    version: 0,
+    latest: 0,
     uncommitted: [],
-    figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
+    figures: NO_FIGURES,
     resent: new Map(),
   };
-  return withStoredMessages(state);
+  return stored === undefined ? fresh : withStored(fresh, stored);
 }
 
 export function windowIn({ thread, plan }: SessionState): Window {
@@ -79,8 +80,15 @@ export function windowIn({ thread, plan }: SessionState): Window {
 }
 
 /** Reads the stored messages, and learns from the last answer to a prompt of the plan in force. */
-function withStoredMessages(start: SessionState): SessionState {
-  let state = start;
+function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
+  const { plan } = fresh;
+  let state: SessionState = {
+    ...fresh,
+    thread: Thread.resume(fresh.key.thread, stored.carried, stored.tail),
+    version: stored.current?.version ?? 0,
+    latest: stored.version,
+    figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
+  };
   let answer: readonly [node: Node, reportedTokens: number] | undefined;
   for (const node of state.thread.path()) {
     const reported = reportedInput(node, state.plan.threadVersion);
@@ -112,9 +120,9 @@ function withFiguresOf(state: SessionState, node: Node): SessionState {
 export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
   let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
   for (const node of nodes) {
-    const reported = reportedInput(node, state.plan.threadVersion);
+    const { usage } = node.message.meta ?? {};
     state = withFiguresOf(state, node);
-    if (reported !== undefined) state = learnt(state, reported);
+    if (usage !== undefined) state = learnt(state, reportedInput(node, state.plan.threadVersion));
   }
   return state;
 }
@@ -129,7 +137,7 @@ export function learnt(state: SessionState, reportedTokens: number | undefined):
     unreportedTokens,
     reportedTokens,
   );
-  const counter = recalibrated ? scaledCounter(state.counter, learning) : state.config.counter;
+  const counter = recalibrated ? scaled(state.counter, learning.calibration) : state.config.counter;
   return {
     ...state,
     learning,

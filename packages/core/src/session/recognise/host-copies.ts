@@ -1,3 +1,47 @@
+import { isJsonObject } from '../../message/json.ts';
+import { contentHash } from '../../message/message.ts';
+import type { Codec } from '../../ports.ts';
+
+/** Bobbin's own copies of a host's messages. A host may change its messages later, and may know them by identity. */
+export class HostCopies<Wire> {
+  readonly codec: Codec<Wire>;
+  readonly #copies = new WeakMap<object, Wire>();
+  readonly #hosts = new WeakMap<object, Wire>();
+  readonly #contents = new WeakMap<object, string>();
+
+  constructor(codec: Codec<Wire>) {
+    this.codec = codec;
+  }
+
+  copyOf(wire: Wire): Wire {
+    if (!isJsonObject(wire)) return wire;
+    const known = this.#copies.get(wire);
+    if (known !== undefined && isCopyOf(known, wire)) return known;
+    const copy = ownCopy(wire);
+    this.#copies.set(wire, copy);
+    this.#hosts.set(copy, wire);
+    return copy;
+  }
+
+  /** The hash of what a copy says by itself, without cache markers; undefined if it says nothing. */
+  contentOf(copy: Wire): string | undefined {
+    if (!isJsonObject(copy)) return undefined;
+    let content = this.#contents.get(copy);
+    if (content === undefined) {
+      content = this.codec.decode([copy]).map(contentHash).join(' ');
+      this.#contents.set(copy, content);
+    }
+    return content === '' ? undefined : content;
+  }
+
+  /** The host's own object for a message, unless the host has changed it since; a copy if there is none. */
+  handOut(wire: Wire): Wire {
+    if (!isJsonObject(wire)) return wire;
+    const host = this.#hosts.get(wire);
+    return host !== undefined && isCopyOf(wire, host) ? host : ownCopy(wire);
+  }
+}
+
 /**
  * A copy of a host's message that nobody else can change. Lists and plain objects inside it are copied, and so is the
  * message itself where it is an instance of a class; bytes, dates and other instances inside it are shared.
