@@ -38,8 +38,8 @@ export function budget(given: Partial<Budget> = {}): Budget {
 }
 
 /** What a request contains beside its messages, in tokens. */
-export function besideMessages(budget: Budget): number {
-  return budget.systemTokens + budget.toolTokens + budget.formattingTokens;
+export function besideMessages(b: Budget): number {
+  return b.systemTokens + b.toolTokens + b.formattingTokens;
 }
 
 /** What is sent beside the messages, and what is kept free. */
