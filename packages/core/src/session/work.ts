@@ -95,8 +95,7 @@ export class SessionWork {
     const { config, thread } = this.state;
     const isPlain = messages.every(({ meta }) => meta?.ttlMs === undefined);
     const hasPolicies = Object.keys(config.tools).length > 0;
-    const noted =
-      isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
+    const noted = isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
     const nodes = thread.nodesFor(noted);
     await this.#config.store.append(this.key, nodes);
     this.state = appended(this.state, nodes);
