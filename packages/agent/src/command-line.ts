@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ExpectedError } from './expected-error.ts';
 import { foldersOf } from './folders.ts';
+import { visibleLine } from './tui/printable.ts';
 
 const AGENT_HELP = `Usage: bobbin [OPTIONS]
        bobbin agent [OPTIONS] [PROMPT…]
@@ -130,7 +131,7 @@ export async function runAgent(args: readonly string[]): Promise<number> {
     return await run(invocation, folders);
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
-    process.stderr.write(`bobbin: ${error.message}\n`);
+    process.stderr.write(`bobbin: ${visibleLine(error.message)}\n`);
     return 2;
   }
 }

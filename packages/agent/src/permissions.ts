@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { globPattern } from './glob-pattern.ts';
 
@@ -8,6 +8,8 @@ export interface Wish {
   /** The command, or the path: relative inside the project, absolute outside. */
   readonly subject: string;
   readonly outside: boolean;
+  /** The path inside the project that was asked for, where a link of it leads out: such a path is refused. */
+  readonly link?: string;
 }
 
 /** What is allowed without asking. */
@@ -21,6 +23,7 @@ export interface Permissions {
 export type Answer = 'yes' | 'always' | 'no';
 
 export function isAllowed(wish: Wish, { all, allow }: Permissions): boolean {
+  if (wish.link !== undefined) return false;
   if (all || (wish.kind === 'read' && !wish.outside)) return true;
   return allow.some((rule) => covers(rule, wish));
 }
@@ -57,10 +60,12 @@ function coversCommand(pattern: string, command: string): boolean {
 
 /** The wish to touch a path. Links are followed first, so that none leads out of the project unseen. */
 export function pathWish(kind: 'read' | 'write', path: string, root: string): Wish {
+  const named = relative(root, resolve(root, path));
   const absolute = realPath(resolve(root, path));
   const inside = relative(realPath(root), absolute);
-  const outside = leadsOut(inside);
-  return { kind, subject: outside ? absolute : inside || '.', outside };
+  if (!leadsOut(inside)) return { kind, subject: inside || '.', outside: false };
+  const link = leadsOut(named) ? {} : { link: named };
+  return { kind, subject: absolute, outside: true, ...link };
 }
 
 /** Whether a relative path leads out of where it begins. */
@@ -68,12 +73,26 @@ export function leadsOut(path: string): boolean {
   return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }
 
-/** The real path of what is there, with the names of what is not there yet. */
-function realPath(path: string): string {
+/** As many links as an operating system follows for one path. */
+const MOST_LINKS = 40;
+
+/** The real path of what is there, with the names of what is not there yet; also a link to nothing is followed. */
+function realPath(path: string, links: number = 0): string {
   try {
     return realpathSync(path);
   } catch {
     const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
+    if (parent === path) return path;
+    const place = join(realPath(parent, links), basename(path));
+    const target = links < MOST_LINKS ? linkTarget(place) : undefined;
+    return target === undefined ? place : realPath(resolve(dirname(place), target), links + 1);
+  }
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

@@ -10,7 +10,7 @@ import { namedSession, newestSession } from './sessions.ts';
 import { loadSettings } from './settings.ts';
 import { endOnSignal } from './signals.ts';
 import { openVault } from './vault.ts';
-import { printable } from './tui/printable.ts';
+import { printable, visibleLine } from './tui/printable.ts';
 
 /** Starts the agent in the mode that was asked for, and gives the exit code. */
 export async function run(invocation: Invocation, folders: Folders): Promise<number> {
@@ -78,7 +78,7 @@ async function runImport(invocation: Invocation, folders: Folders): Promise<numb
     imported = await importSession(invocation.file ?? '', folders, vault, Date.now());
   } catch (error) {
     if (!(error instanceof ExpectedError)) throw error;
-    process.stderr.write(`bobbin: ${error.message}\n`);
+    process.stderr.write(`bobbin: ${visibleLine(error.message)}\n`);
     return EXIT_CODES.failed;
   } finally {
     await vault.store.close();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   isJsonObject,
@@ -100,10 +100,21 @@ type Partially = {
 };
 
 function readSettings(path: string): Partially {
-  if (!existsSync(path)) return {};
+  return new Decoder(path).settings(settingsObject(path));
+}
+
+const LARGEST_BYTES = 1_000_000;
+
+/** What a file holds, {} where there is none. A project can name a device or a pipe: reading it would never end. */
+function settingsObject(path: string): JsonObject {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info === undefined) return {};
+  if (!info.isFile()) throw new ExpectedError(`${path}: this is not a regular file`);
+  if (info.size > LARGEST_BYTES)
+    throw new ExpectedError(`${path}: this is larger than ${LARGEST_BYTES} bytes`);
   const content = parseJson(readFileSync(path, 'utf8'));
   if (!isJsonObject(content)) throw new ExpectedError(`${path}: this is no JSON object`);
-  return new Decoder(path).settings(content);
+  return content;
 }
 
 class Decoder {
@@ -251,8 +262,7 @@ const isPreset = (value: Json): boolean =>
 /** Keeps a choice that a person made with a command, in the user's file; all else in it stays. */
 export function saveCompaction(folders: Folders, change: Partial<CompactionSettings>): void {
   const path = userSettingsPath(folders);
-  const content = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {};
-  if (!isJsonObject(content)) throw new ExpectedError(`${path}: this is no JSON object`);
+  const content = settingsObject(path);
   const before = isJsonObject(content['compaction']) ? content['compaction'] : {};
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(

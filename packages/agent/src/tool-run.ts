@@ -59,6 +59,8 @@ export class ToolRunner {
   ): Promise<string | undefined> {
     const wish = tool.wish?.(args, root);
     if (wish === undefined || isAllowed(wish, this.#permissions)) return undefined;
+    if (wish.link !== undefined)
+      return `${wish.link} is a link that leads out of the project, to ${wish.subject}; name that path if you mean it`;
     const what = `${wish.kind}:${wish.subject}`;
     if (this.#granted.has(what)) return undefined;
     if (this.#ask === undefined)

@@ -120,6 +120,32 @@ test('paths outside the project are told, also behind links', (t) => {
     outside: false,
   });
   assert.deepEqual(pathWish('read', '../secret/a', project).outside, true);
-  assert.deepEqual(pathWish('write', 'link/a', project).outside, true);
+  assert.deepEqual(pathWish('write', 'link/a', project), {
+    kind: 'write',
+    subject: join(root, 'secret', 'a'),
+    outside: true,
+    link: 'link/a',
+  });
   assert.deepEqual(pathWish('read', '..hidden', project).outside, false);
+});
+
+test('a link to what is not there yet leads where it leads, over any number of links', (t) => {
+  const root = temporaryFolder(t);
+  const project = join(root, 'project');
+  mkdirSync(project);
+  mkdirSync(join(root, 'outside'));
+  symlinkSync('../outside/newfile', join(project, 'notes.md'));
+  symlinkSync('notes.md', join(project, 'again.md'));
+  symlinkSync('folder/new.md', join(project, 'inside.md'));
+  symlinkSync('round', join(project, 'round'));
+  const outside = { kind: 'write', subject: join(root, 'outside/newfile'), outside: true };
+  assert.deepEqual(
+    ['notes.md', 'again.md', 'inside.md', 'round'].map((path) => pathWish('write', path, project)),
+    [
+      { ...outside, link: 'notes.md' },
+      { ...outside, link: 'again.md' },
+      { kind: 'write', subject: 'folder/new.md', outside: false },
+      { kind: 'write', subject: 'round', outside: false },
+    ],
+  );
 });

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Folders } from '../src/folders.ts';
@@ -174,4 +181,53 @@ test('sessions and settings follow the XDG folders', () => {
     config: '/config/bobbin',
     data: '/data/bobbin',
   });
+});
+
+/** The program with a project's settings that lead to a path. */
+function startedWith(t: TestContext, make: (path: string) => void): readonly unknown[] {
+  const folders = given(t);
+  const path = join(folders.project, '.bobbin', 'settings.json');
+  mkdirSync(dirname(path), { recursive: true });
+  make(path);
+  const { status, stderr } = spawnSync(process.execPath, [BIN, '-p', 'hello'], {
+    cwd: folders.project,
+    env: {
+      PATH: process.env['PATH'],
+      XDG_CONFIG_HOME: folders.config,
+      XDG_DATA_HOME: folders.data,
+    },
+    input: '',
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  return [status, stderr.replace(path, 'SETTINGS')];
+}
+
+test('settings that are a device, a pipe or endless are refused at once', (t) => {
+  const refused = [2, 'bobbin: SETTINGS: this is not a regular file\n'];
+  assert.deepEqual(
+    startedWith(t, (path) => symlinkSync('/dev/zero', path)),
+    refused,
+  );
+  assert.deepEqual(
+    startedWith(t, (path) => void spawnSync('mkfifo', [path])),
+    refused,
+  );
+  assert.deepEqual(
+    startedWith(t, (path) => mkdirSync(path)),
+    refused,
+  );
+  const large = startedWith(t, (path) => {
+    writeFileSync(path, '');
+    truncateSync(path, 1_000_001);
+  });
+  assert.deepEqual(large, [2, 'bobbin: SETTINGS: this is larger than 1000000 bytes\n']);
+});
+
+test('what a project’s settings say reaches the terminal as characters only', (t) => {
+  const content = JSON.stringify({ 'a\u001B]0;x\u0007b\u202Ec\nd': 1 });
+  assert.deepEqual(
+    startedWith(t, (path) => writeFileSync(path, content)),
+    [2, 'bobbin: SETTINGS: there is no setting a\\u{1b}]0;x\\u{7}b\\u{202e}c\\nd\n'],
+  );
 });

@@ -265,11 +265,28 @@ test('grep: links that lead out of the project are left out, those inside are fo
     (await run('grep', { pattern: 'PRIVATE KEY' })).text,
     'a.txt:1: no PRIVATE KEY here\nsame.txt:1: no PRIVATE KEY here\n(links that lead out of the project were left out: 1)',
   );
-  // Who asks for it by name has been asked: the wish follows links.
   assert.equal(
-    (await run('grep', { pattern: 'KEY', path: 'notes.txt' })).text,
+    (await run('grep', { pattern: 'KEY', path: join(outside, 'id_rsa') })).text,
     'id_rsa:1: PRIVATE KEY',
   );
+});
+
+test('a link that leads out of the project is refused by every tool, whatever is allowed', async (t) => {
+  const { root, run } = bench(t);
+  const outside = temporaryFolder(t);
+  const target = join(outside, 'newfile');
+  symlinkSync(target, join(root, 'notes.md'));
+  const refused = `notes.md is a link that leads out of the project, to ${target}; name that path if you mean it`;
+  const path = 'notes.md';
+  for (const [tool, args] of [
+    ['write', { path, content: 'x' }],
+    ['edit', { path, old: 'x', new: 'y' }],
+    ['read', { path }],
+    ['grep', { path, pattern: 'x' }],
+    ['glob', { path, pattern: '*' }],
+  ] as const)
+    assert.deepEqual([tool, (await run(tool, args)).text], [tool, refused]);
+  assert.equal(existsSync(target), false);
 });
 
 test('grep and glob: a pattern that never ends stops nothing but itself', async (t) => {
@@ -305,15 +322,40 @@ test('grep: a pattern that nobody interrupts is stopped', async (t) => {
   assert.equal(text, 'grep: stopped after 10 s; use a simpler pattern or a smaller path');
 });
 
-test('a list of files runs nothing that the project configured', async (t) => {
-  const { root, run } = bench(t);
-  const hook = join(root, 'hook.sh');
-  writeFileSync(hook, `#!/bin/sh\ntouch ${join(root, 'ran')}\n`, { mode: 0o755 });
-  await run('bash', {
-    command: `git init -q && git config core.fsmonitor ${hook} && echo a > a.txt`,
+/** Repositories whose own configuration names a program that git runs when it is asked for the list of files. */
+const HOSTILE: Readonly<Record<string, (program: string) => string>> = {
+  'a monitor': (program) => `git config core.fsmonitor ${program}`,
+  'a promised file that must be fetched': (program) => `
+    git config core.repositoryformatversion 1
+    git config extensions.partialclone origin
+    git config remote.origin.url .
+    git config remote.origin.promisor true
+    git config remote.origin.uploadpack ${program}
+    git update-index --add --cacheinfo 100644,${'1'.repeat(40)},.gitignore
+    git update-index --skip-worktree .gitignore`,
+};
+
+for (const [name, configured] of Object.entries(HOSTILE))
+  test(`glob and grep run nothing that the project configured: ${name}`, async (t) => {
+    const { root, run } = bench(t);
+    const program = join(root, 'program.sh');
+    writeFileSync(program, `#!/bin/sh\ntouch ${join(root, 'ran')}\n`, { mode: 0o755 });
+    await run('bash', { command: `git init -q; echo a > a.txt; ${configured(program)}` });
+    assert.equal((await run('glob', { pattern: '*.txt' })).text, 'a.txt');
+    assert.equal((await run('grep', { pattern: '^a$' })).text, 'a.txt:1: a');
+    assert.equal(existsSync(join(root, 'ran')), false);
   });
-  assert.equal((await run('glob', { pattern: '*.txt' })).text, 'a.txt');
-  assert.equal(existsSync(join(root, 'ran')), false);
+
+test('glob leaves out what any .gitignore of the repository names, and lists what git tracks', async (t) => {
+  const { run } = bench(t);
+  await run('bash', {
+    command: `git init -q; mkdir -p sub/deep out; echo '*.log' > .gitignore; echo private > sub/.gitignore
+      touch a.log a.txt sub/private sub/b.txt sub/deep/c.log sub/deep/c.txt; git add a.txt`,
+  });
+  const names = async (path: string): Promise<string> =>
+    (await run('glob', { pattern: '**/*', path })).text;
+  assert.equal(await names('.'), '.gitignore\na.txt\nsub/.gitignore\nsub/b.txt\nsub/deep/c.txt');
+  assert.equal(await names('sub'), '.gitignore\nb.txt\ndeep/c.txt');
 });
 
 test('a call that no tool takes is a result, not an end', async (t) => {

@@ -23,3 +23,8 @@ export function visible(text: string): string {
     return char === '\t' ? '    ' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
   });
 }
+
+/** The same in one line. */
+export function visibleLine(text: string): string {
+  return visible(text.replaceAll('\n', String.raw`\n`));
+}
