@@ -4,6 +4,8 @@ import type { KeyRing } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable } from './command.ts';
 import { EXIT, InputError, UsageError } from './failure.ts';
 import { readKeys } from './key-file.ts';
+import { plainText } from './plain-text.ts';
+import { write } from './text-stream.ts';
 
 /** Whose artifacts are read and written here: those of `createBobbin` where it is told no other tenant. */
 const REQUESTER = { tenant: 'default' } as const;
@@ -35,7 +37,10 @@ export const artifactCommand: Command = {
     const keys = values.keys === undefined ? undefined : await readKeys(values.keys);
     const bytes = await (await artifactsIn(folder, keys)).bytes(id, REQUESTER);
     if (bytes === undefined) throw new InputError(folder, undefined, `holds no artifact ${id}`);
-    process.stdout.write(bytes);
+    await write(
+      process.stdout,
+      process.stdout.isTTY ? plainText(Buffer.from(bytes).toString('utf8')) : bytes,
+    );
     return EXIT.done;
   },
 };

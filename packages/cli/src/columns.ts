@@ -38,12 +38,15 @@ export function sideBySide(
 /** A space at which no line breaks. */
 const NO_BREAK = '\u00A0';
 
-/** One line of a text that somebody else wrote: control characters, which could steer a terminal, become spaces. */
+/** One line of a text that somebody else wrote: controls and changes of direction, which could steer a terminal, become spaces. */
 export function oneLine(text: string, width: number): string {
   const line = text
     .slice(0, width * 4)
     // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-    .replaceAll(/[\s\u0000-\u001F\u007F-\u009F]+/gu, ' ')
+    .replaceAll(
+      /[\s\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu,
+      ' ',
+    )
     .trim();
   return columns(line) <= width ? line : clipped(withShortPaths(line, width), width);
 }

@@ -1,3 +1,5 @@
+import { plainText } from './plain-text.ts';
+
 /** What the command ends with. */
 export const EXIT = {
   done: 0,
@@ -11,7 +13,7 @@ export const EXIT = {
 
 /** One line on stderr: what went wrong, or what was taken for granted. */
 export function tell(line: string): void {
-  process.stderr.write(`bobbin: ${line}\n`);
+  process.stderr.write(`bobbin: ${plainText(line)}\n`);
 }
 
 /** The command was called in a way that it does not understand. */

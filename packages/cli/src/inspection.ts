@@ -12,6 +12,7 @@ import { gist } from './gist.ts';
 import type { InspectValues } from './inspect.ts';
 import { became, heading, windowBars } from './picture.ts';
 import { stdoutScreen, type Screen } from './screen.ts';
+import { plainPicture } from './plain-text.ts';
 import { promptShares, sharesOf } from './share.ts';
 import { readText, sourcesOf, write } from './text-stream.ts';
 import { wind, windingFor, wishFrom, type Winding, type Wound } from './winding.ts';
@@ -25,7 +26,7 @@ export async function inspect(operands: readonly string[], values: InspectValues
   const winding = await windingFor(wish, conversation);
   const wound = await wind(winding, conversation);
   const lines = draw(stdoutScreen(), source.name, winding, conversation, wound);
-  await write(process.stdout, `${lines.join('\n')}\n`);
+  await write(process.stdout, `${plainPicture(lines).join('\n')}\n`);
   return EXIT.done;
 }
 
@@ -52,7 +53,7 @@ function draw(
   const anatomy = anatomyOf(messages);
   const facts = [
     format,
-    ...(winding.model === undefined ? [] : [winding.model]),
+    ...(winding.model === undefined ? [] : [oneLine(winding.model, screen.width)]),
     counted(anatomy.turns, 'turn'),
     counted(anatomy.rounds, 'round'),
     counted(messages.length, 'message'),

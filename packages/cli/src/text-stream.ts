@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { createReadStream, fstatSync, statSync, type Stats } from 'node:fs';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -42,12 +43,55 @@ export function isFileOf(source: TextSource, path: string): boolean {
   }
 }
 
-/** @throws InputError where it is not UTF-8. */
+/** @throws InputError where it is not UTF-8, or larger than a string can be. */
 export async function readText(source: TextSource): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of readChunks(source)) chunks.push(chunk);
-  return decode(Buffer.concat(chunks), source.name, 1);
+  const pending = new PendingText(source.name);
+  if (sizeOf(source) > constants.MAX_STRING_LENGTH) pending.refuse(1);
+  for await (const chunk of readChunks(source)) pending.add(chunk, 1);
+  return pending.take(1);
 }
+
+/** 0 where it is not known before all is read. */
+function sizeOf(source: TextSource): number {
+  try {
+    return source.stats().size;
+  } catch {
+    return 0;
+  }
+}
+
+/** A text of which more is to come. */
+class PendingText {
+  readonly #source: string;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  add(chunk: Buffer, line: number): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > constants.MAX_STRING_LENGTH) this.refuse(line);
+    this.#chunks.push(chunk);
+  }
+
+  /** The text so far; the next one begins behind it. */
+  take(firstLine: number): string {
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    this.#bytes = 0;
+    return decode(bytes, this.#source, firstLine);
+  }
+
+  refuse(line: number): never {
+    const at = line === 1 ? undefined : { line, column: 1 };
+    throw new InputError(this.#source, at, TOO_LARGE);
+  }
+}
+
+const MOST_MEGABYTES = Math.round(constants.MAX_STRING_LENGTH / 1_048_576);
+const TOO_LARGE = `is larger than ${MOST_MEGABYTES} MB, the most that one conversation may have: split it, or give one conversation a line with compact --jsonl`;
 
 export interface Line {
   readonly text: string;
@@ -59,13 +103,12 @@ export interface Line {
  * inside a JSON string. Nothing is read before the line before it was taken.
  */
 export async function* readLines(source: TextSource): AsyncGenerator<Line> {
-  let pending: Buffer[] = [];
+  const pending = new PendingText(source.name);
   let number = 0;
   const finish = (last: Buffer): Line => {
-    const bytes = Buffer.concat([...pending, last]);
-    pending = [];
     number += 1;
-    return { text: decode(bytes, source.name, number), number };
+    pending.add(last, number);
+    return { text: pending.take(number), number };
   };
   for await (const bytes of readChunks(source)) {
     let start = 0;
@@ -74,7 +117,7 @@ export async function* readLines(source: TextSource): AsyncGenerator<Line> {
       start = end + 1;
       if (line.text.trim() !== '') yield line;
     }
-    pending.push(bytes.subarray(start));
+    pending.add(bytes.subarray(start), number + 1);
   }
   const line = finish(Buffer.alloc(0));
   if (line.text.trim() !== '') yield line;
@@ -102,6 +145,6 @@ function decode(bytes: Buffer, source: string, firstLine: number): string {
 }
 
 /** Writes, and waits where the reader is slower. */
-export async function write(stream: Writable, text: string): Promise<void> {
+export async function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain');
 }
