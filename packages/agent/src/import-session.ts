@@ -13,11 +13,13 @@ export interface Imported {
   readonly session: string;
   readonly format: string;
   readonly messages: number;
+  /** System messages of the program that wrote the file. They were not taken over: the agent has its own. */
+  readonly leftOut: number;
 }
 
 /**
- * Makes a session of this folder from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, or from stdin (-). All of its messages come
- * along, also those that its harness had compacted: the engine winds them anew, and what they hold can be recalled.
+ * Makes a session of this folder from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, or from stdin (-). All that was
+ * said and done comes along, also what its harness had compacted: the engine compacts it anew, and recall finds it.
  */
 export async function importSession(
   file: string,
@@ -36,13 +38,15 @@ export async function importSession(
       `${file} is no session file of Bobbin, pi, Claude Code, Codex or OpenCode`,
     );
   try {
-    const messages = portable(format.decode(text).messages).map(withoutUsage);
+    const decoded = portable(format.decode(text).messages);
+    const messages = decoded.filter(({ role }) => role !== 'system').map(withoutUsage);
     const session = newSessionId(now);
     const thread = new Thread(session as ThreadId);
     const nodes = messages.map((message) => thread.append(message));
     if (nodes.length === 0) throw new ExpectedError(`${file} holds no messages`);
     await store.append({ tenant: projectName(folders.project), thread: thread.id }, nodes);
-    return { session, format: format.name, messages: nodes.length };
+    const leftOut = decoded.length - nodes.length;
+    return { session, format: format.name, messages: nodes.length, leftOut };
   } catch (error) {
     throw error instanceof DecodeError ? new ExpectedError(`${file}: ${error.message}`) : error;
   }

@@ -83,8 +83,11 @@ async function runImport(invocation: Invocation, folders: Folders): Promise<numb
   } finally {
     await vault.store.close();
   }
-  const { session, format, messages } = imported;
-  process.stdout.write(`Imported ${messages} messages of ${format} as session ${session}.\n`);
+  const { session, format, messages, leftOut } = imported;
+  const without = leftOut === 0 ? '' : `, without ${leftOut} system messages of that program`;
+  process.stdout.write(
+    `Imported ${messages} messages of ${format} as session ${session}${without}.\n`,
+  );
   if (!process.stdin.isTTY || !process.stdout.isTTY) return 0;
   return runTui({ ...invocation, mode: 'tui', resume: { kind: 'named', id: session } }, folders);
 }

@@ -3,11 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { textOf } from '@bobbin/core';
-import { importSession } from '../src/import-session.ts';
-import { ledgerOf } from '../src/ledger.ts';
 import { listSessions } from '../src/sessions.ts';
 import { runCommand } from '../src/submit.ts';
-import { claudeFile, codexFile, piFile } from './session-samples.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
 
 const TALKER = `
@@ -299,39 +296,4 @@ test('commands that need rest say so; unknown ones too', async (t) => {
   );
   await assert.rejects(runCommand(shop.agent, 'none', ''), /there is no command \/none/);
   await running;
-});
-
-test('sessions of pi, Claude Code and Codex are imported and gone on with', async (t) => {
-  for (const [name, text] of [
-    ['pi', piFile],
-    ['claude-code', claudeFile],
-    ['codex', codexFile],
-  ] as const) {
-    const shop = await workshop(t, { script: TALKER, files: { 'session.jsonl': text } });
-    const { vault } = shop.agent.options;
-    const imported = await importSession('session.jsonl', shop.folders, vault, Date.now());
-    assert.equal(imported.format, name);
-    const again = await shop.again({ session: imported.session });
-    // What another harness paid, and how large its prompts were, is not this session's.
-    assert.equal((await ledgerOf(again.agent.session)).requests, 0);
-    const { contextTokens, systemTokens, toolTokens } = again.agent.session;
-    assert.ok(contextTokens > systemTokens + toolTokens);
-    assert.equal((await said(again))[0], 'Fix the bug in parser.ts');
-    assert.equal(await again.line('go on'), 'done');
-    const sent = JSON.stringify(again.requests().at(-1)?.messages);
-    assert.match(
-      sent,
-      /Fix the bug in parser\.ts[^]*cat parser\.ts[^]*export const parse[^]*go on/,
-    );
-  }
-});
-
-test('what is no session file is refused with a reason', async (t) => {
-  const shop = await workshop(t, { script: TALKER, files: { 'x.jsonl': '{"a":1}\n' } });
-  const { vault } = shop.agent.options;
-  await assert.rejects(
-    importSession('x.jsonl', shop.folders, vault, 0),
-    /is no session file of Bobbin, pi, Claude Code, Codex or OpenCode/,
-  );
-  await assert.rejects(importSession('none.jsonl', shop.folders, vault, 0), /ENOENT/);
 });

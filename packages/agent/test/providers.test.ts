@@ -4,41 +4,10 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { bpe } from '@bobbin/models';
-import {
-  providerServer,
-  type DialectName,
-  type ProviderServer,
-  type ProviderStep,
-} from '@bobbin/testing';
+import { providerServer, type ProviderStep } from '@bobbin/testing';
 import { ledgerOf } from '../src/ledger.ts';
+import { asking, PROVIDERS } from './provider-shop.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
-
-type Steps = readonly (ProviderStep | { readonly forever: ProviderStep })[];
-
-const PROVIDERS = [
-  ['anthropic', 'anthropic/claude-sonnet-5-5', 'ANTHROPIC'],
-  ['openai-responses', 'openai/gpt-6.1', 'OPENAI'],
-  ['openai-chat', 'own/large', 'OWN'],
-] as const satisfies readonly (readonly [DialectName, string, string])[];
-
-/** The real client of a provider, on a server that plays the provider. */
-async function asking(
-  t: TestContext,
-  [dialect, model, prefix]: (typeof PROVIDERS)[number],
-  ...steps: Steps
-): Promise<{ server: ProviderServer; shop: Workshop }> {
-  const server = await providerServer(dialect, ...steps);
-  t.after(() => server.close());
-  const settings = {
-    compaction: { reserveTokens: 1_000 },
-    providers: { own: { baseURL: server.url, keyVariable: 'OWN_API_KEY' } },
-  };
-  const env = { [`${prefix}_API_KEY`]: 'KEY', [`${prefix}_BASE_URL`]: server.url };
-  return {
-    server,
-    shop: await workshop(t, { script: '', model: `${model}@16000`, env, settings }),
-  };
-}
 
 const says = (text: string): ProviderStep => ({ kind: 'answer', text });
 const refuses = (status: number, message: string): ProviderStep => ({

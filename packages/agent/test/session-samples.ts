@@ -1,4 +1,4 @@
-/** The same short session as three harnesses write it: a request, a command with its output, an answer. */
+/** The same short session as each harness writes it: a request, a command with its output, an answer. */
 
 const TIME = '2026-01-01T00:00:00.000Z';
 const OUTPUT = 'export const parse = (text) => text;';
@@ -90,6 +90,7 @@ const message = (role: string, text: string): object =>
 
 export const codexFile: string = lines(
   codex('session_meta', { id: 's1', cwd: '/work', timestamp: TIME, cli_version: '0.1' }),
+  message('developer', 'You may write anywhere below the folder.'),
   message('user', 'Fix the bug in parser.ts'),
   codex('response_item', {
     type: 'function_call',
@@ -98,5 +99,57 @@ export const codexFile: string = lines(
     arguments: '{"command":["cat parser.ts"]}',
   }),
   codex('response_item', { type: 'function_call_output', call_id: 'c1', output: OUTPUT }),
+  message('developer', 'The mode is now: plan.'),
   message('assistant', 'I see the bug.'),
+);
+
+const opencode = (id: string, role: string, ...parts: readonly object[]): object => ({
+  info: { id, role, time: { created: 5 } },
+  parts,
+});
+
+export const opencodeFile: string = JSON.stringify({
+  info: { id: 's1', directory: '/work', version: '1.2', time: { created: 5 } },
+  messages: [
+    opencode('m1', 'user', { type: 'text', text: 'Fix the bug in parser.ts' }),
+    opencode(
+      'm2',
+      'assistant',
+      { type: 'step-start' },
+      {
+        type: 'tool',
+        callID: 'c1',
+        tool: 'bash',
+        state: { status: 'completed', input: { command: 'cat parser.ts' }, output: OUTPUT },
+      },
+      { type: 'step-finish' },
+      { type: 'step-start' },
+      { type: 'text', text: 'I see the bug.' },
+    ),
+  ],
+});
+
+const bobbin = (id: string, parent: string | null, role: string, ...parts: object[]): object => ({
+  type: 'message',
+  id,
+  parent,
+  message: { role, parts },
+});
+
+export const bobbinFile: string = lines(
+  { type: 'session', format: 1, thread: 's1' },
+  bobbin('0', null, 'system', { kind: 'text', text: 'You work for another host.' }),
+  bobbin('1', '0', 'user', { kind: 'text', text: 'Fix the bug in parser.ts' }),
+  bobbin('2', '1', 'assistant', {
+    kind: 'call',
+    callId: 'c1',
+    tool: 'bash',
+    args: '{"command":"cat parser.ts"}',
+  }),
+  bobbin('3', '2', 'tool', {
+    kind: 'result',
+    callId: 'c1',
+    content: [{ kind: 'text', text: OUTPUT }],
+  }),
+  bobbin('4', '3', 'assistant', { kind: 'text', text: 'I see the bug.' }),
 );

@@ -13,6 +13,7 @@ function written(character: string): string {
 }
 
 /** Colours, which a picture has of its own. */
+// oxlint-disable-next-line no-control-regex -- a colour begins with one
 const COLOURS = /(\u001B\[[\d;]*m)/;
 
 /** Lines that were drawn, with nothing in them that steers a terminal but their colours. */

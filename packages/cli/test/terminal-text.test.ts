@@ -67,23 +67,30 @@ for (const args of [['inspect'], ['compact'], ['import'], ['compact', '--jsonl']
     );
   });
 
+/** A stream that never ends and has no size, as a pipe. */
+class Endless {
+  readonly name = 'stdin';
+  chunks = 0;
+
+  *#content(): Generator<Buffer> {
+    const chunk = Buffer.alloc(64 * 1_048_576);
+    for (;;) {
+      this.chunks += 1;
+      yield chunk;
+    }
+  }
+
+  open(): Readable {
+    return Readable.from(this.#content());
+  }
+
+  stats(): never {
+    throw new Error(`${this.name} has no size`);
+  }
+}
+
 test('a stream without a size is refused as soon as it is too large', async () => {
-  let chunks = 0;
-  const chunk = Buffer.alloc(64 * 1_048_576);
-  const open = (): Readable =>
-    Readable.from(
-      (function* endless() {
-        for (;;) {
-          chunks += 1;
-          yield chunk;
-        }
-      })(),
-    );
-  const stats = (): never => {
-    throw new Error('a pipe has no size');
-  };
-  await assert.rejects(readText({ name: 'stdin', open, stats }), {
-    message: `stdin: ${TOO_LARGE}`,
-  });
-  assert.ok(chunks <= 26, `${chunks} chunks of 64 MB were read`);
+  const endless = new Endless();
+  await assert.rejects(readText(endless), { message: `stdin: ${TOO_LARGE}` });
+  assert.ok(endless.chunks <= 26, `${endless.chunks} chunks of 64 MB were read`);
 });
