@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { STEERING } from './plain-text.ts';
 
 /** Lines of at most a number of columns, broken at spaces. */
 export function wrap(text: string, width: number): readonly string[] {
@@ -42,11 +43,8 @@ const NO_BREAK = '\u00A0';
 export function oneLine(text: string, width: number): string {
   const line = text
     .slice(0, width * 4)
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-    .replaceAll(
-      /[\s\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/gu,
-      ' ',
-    )
+    .replaceAll(STEERING, ' ')
+    .replaceAll(/\s+/gu, ' ')
     .trim();
   return columns(line) <= width ? line : clipped(withShortPaths(line, width), width);
 }
