@@ -210,7 +210,7 @@ test('settings that are a device, a pipe or endless are refused at once', (t) =>
     refused,
   );
   assert.deepEqual(
-    startedWith(t, (path) => void spawnSync('mkfifo', [path])),
+    startedWith(t, (path) => void spawnSync('sh', ['-c', `mkfifo '${path}'`])),
     refused,
   );
   assert.deepEqual(
