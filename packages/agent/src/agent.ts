@@ -123,6 +123,12 @@ export class Agent {
     });
   }
 
+  /** The last compaction was taken back: it says nothing of the next ones. */
+  forgetCompaction(): void {
+    this.#dispatch({ kind: 'undone' });
+    this.tellContext();
+  }
+
   /** Throws where there is no such model. */
   switchModel(model: string): void {
     this.#choose(model);
@@ -259,6 +265,7 @@ export class Agent {
         const { sent } = this.#step;
         return sent === undefined ? undefined : livePrompt(sent, this.#session);
       },
+      onSummaryWanted: () => this.#compacting.want(),
       onSummaryStart: () => this.#compacting.begin(),
       onSummaryReport: (report) => this.#compacting.pay(report),
       onSummaryFailure: () => this.#compacting.failSummary(),

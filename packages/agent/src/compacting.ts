@@ -10,9 +10,11 @@ export class Compacting {
   readonly #agent: Agent;
   readonly #onBegan: () => void;
   #usage: Usage = NO_USAGE;
+  #isWanted = false;
   #wasAsked = false;
   #isUnderWay = false;
   #summaryFailed = false;
+  #tokensBefore = 0;
 
   constructor(agent: Agent, onBegan: () => void) {
     this.#agent = agent;
@@ -22,19 +24,26 @@ export class Compacting {
   /** Something is begun that may or may not turn out to compact. */
   reset(): void {
     this.#usage = NO_USAGE;
+    this.#isWanted = false;
     this.#wasAsked = false;
     this.#isUnderWay = false;
     this.#summaryFailed = false;
+    this.#tokensBefore = this.#agent.session.contextTokens;
+  }
+
+  /** The engine wants a summary. */
+  want(): void {
+    this.#isWanted = true;
   }
 
   begin(): void {
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
-    const { machine, session } = this.#agent;
-    this.#agent.emit({
+    const { machine, emit } = this.#agent;
+    emit({
       type: 'compaction-start',
       reason: machine.phase,
-      tokensBefore: session.contextTokens,
+      tokensBefore: this.#tokensBefore,
     });
     this.#onBegan();
   }
@@ -58,8 +67,28 @@ export class Compacting {
 
   async asked(instructions: string | undefined, signal: AbortSignal): Promise<MachineEvent> {
     this.begin();
-    const wish = instructions === undefined ? {} : { instructions };
-    return this.#ended(await this.#agent.session.compact({ signal, ...wish }), signal);
+    const { session, emit } = this.#agent;
+    if (instructions === undefined) return this.#ended(await session.compact({ signal }), signal);
+    const fitted = await session.compact({ signal, instructions });
+    const event = await this.#ended(fitted, signal);
+    const why = this.#unheeded(fitted);
+    if (why !== undefined)
+      emit({ type: 'notice', text: `The instructions were not used: ${why}.` });
+    return event;
+  }
+
+  /** Why no model followed the instructions for a summary; undefined where one did, now or for the same messages before. */
+  #unheeded({ events, compacted }: Fitted<unknown>): string | undefined {
+    const { summaries, settings } = this.#agent.session.setting;
+    if (!compacted) return undefined;
+    if (!events.some(({ kind }) => kind === 'summarized'))
+      return `${settings.compaction.preset ?? 'this compaction'} made no summary`;
+    if (summaries === 'extract')
+      return 'summaries are made without a model now; /model changes that';
+    if (this.#summaryFailed)
+      return 'the model failed to write the summary, and an extract replaces it';
+    if (this.#isWanted && !this.#wasAsked) return 'there was too little to ask a model about';
+    return undefined;
   }
 
   /** The provider counted more than the engine (E3), which learns from it. */
@@ -90,9 +119,9 @@ export class Compacting {
     // A plan that could not be kept holds in this process; the store that failed need not answer either.
     const events = await session.store.events(session.key).catch(() => []);
     const count = Math.max(1, events.filter(({ event }) => isCompaction(event)).length);
-    const besideTokens = session.systemTokens + session.toolTokens;
     const usage = this.#wasAsked ? this.#usage : undefined;
-    this.#agent.emit(compactionEnd(fitted, besideTokens, count, usage));
+    const size = { tokensBefore: this.#tokensBefore, tokensAfter: session.contextTokens, count };
+    this.#agent.emit(compactionEnd(fitted, size, usage));
     if (about !== undefined) this.#agent.emit({ type: 'notice', text: about });
     this.#agent.tellContext();
     return result;

@@ -38,19 +38,19 @@ export function isCompaction(event: CompactionEvent): boolean {
   return event.kind === 'completed' && rungsOf([event]).length > 0;
 }
 
-/**
- * What a compaction did and cost, for a person (B18). `besideTokens` is what is sent beside the messages; `usage` is
- * undefined where no model was asked.
- */
+/** The whole context before and after, and which compaction of the session it is. */
+export interface CompactionSize {
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly count: number;
+}
+
+/** What a compaction did and cost, for a person (B18). `usage` is undefined where no model was asked. */
 export function compactionEnd(
-  { events, version }: Fitted<unknown>,
-  besideTokens: number,
-  count: number,
+  { events, version }: Pick<Fitted<unknown>, 'events' | 'version'>,
+  { tokensBefore, tokensAfter, count }: CompactionSize,
   usage: Usage | undefined,
 ): CompactionEnd {
-  const done = events.filter(isCompaction);
-  const tokensBefore = (done[0]?.tokensBefore ?? 0) + besideTokens;
-  const tokensAfter = (done.at(-1)?.tokensAfter ?? 0) + besideTokens;
   const summary = events.findLast((event) => event.kind === 'summarized')?.summaryContent;
   return {
     type: 'compaction-end',

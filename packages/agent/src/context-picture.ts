@@ -28,15 +28,21 @@ export async function contextPicture(session: AgentSession): Promise<ContextPict
     files.reduce((sum, { content }) => sum + counter.text(content), 0),
   );
   const { pins, summaries, recent } = shares(session, prompt);
-  const used = systemTokens + toolTokens + pins + summaries + recent;
+  const estimated = systemTokens + toolTokens + pins + summaries + recent;
+  // Each kind is estimated; together they are the one figure that all else shows.
+  const used = session.contextTokens;
+  const part = (tokens: number): number => Math.round((tokens / estimated) * used);
+  const others = {
+    system: part(systemTokens - instructions),
+    instructions: part(instructions),
+    tools: part(toolTokens),
+    pins: part(pins),
+    summaries: part(summaries),
+  };
   return {
     windowTokens,
-    system: systemTokens - instructions,
-    instructions,
-    tools: toolTokens,
-    pins,
-    summaries,
-    recent,
+    ...others,
+    recent: Object.values(others).reduce((rest, tokens) => rest - tokens, used),
     free: Math.max(0, windowTokens - used),
     messages: prompt.messages.length,
     cachePoints: prompt.cachePoints,

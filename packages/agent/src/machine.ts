@@ -63,6 +63,8 @@ export type MachineEvent =
   | { readonly kind: 'want'; readonly wanted: Wanted }
   | { readonly kind: 'automatic'; readonly on: boolean }
   | { readonly kind: 'compaction-began' }
+  /** The last compaction was taken back. */
+  | { readonly kind: 'undone' }
   /** `full`: it does not fit and may not be compacted. `fits` is false where even compaction could not make it fit. */
   | {
       readonly kind: 'prepared';
@@ -140,6 +142,8 @@ export function transition(machine: Machine, event: MachineEvent): Step {
       return [{ ...machine, automatic: event.on ? 'on' : 'off', failures: 0, refills: 0 }, []];
     case 'compaction-began':
       return [{ ...machine, phase: compactingOf(machine.phase) }, []];
+    case 'undone':
+      return [{ ...machine, refills: 0, answers: Number.POSITIVE_INFINITY }, []];
     case 'prepared':
       return prepared(machine, event);
     case 'answered':
@@ -203,7 +207,7 @@ function want(machine: Machine, wanted: Wanted): Step {
     wanted.kind === 'compact' &&
     (isCompacting(machine.phase) || machine.wanted.some(({ kind }) => kind === 'compact'))
   )
-    return [machine, [{ kind: 'notice', text: 'A compaction is under way already.' }]];
+    return [machine, [{ kind: 'notice', text: underWay(wanted.instructions) }]];
   if (machine.phase === 'idle')
     return carryOut({ ...machine, failures: 0, refills: 0 }, wanted, 'at-rest');
   const what = wanted.kind === 'compact' ? 'The compaction' : `The switch to ${wanted.model}`;
@@ -211,6 +215,12 @@ function want(machine: Machine, wanted: Wanted): Step {
     { ...machine, wanted: [...machine.wanted, wanted] },
     [{ kind: 'notice', text: `${what} follows when this step is done.` }],
   ];
+}
+
+function underWay(instructions: string | undefined): string {
+  return instructions === undefined
+    ? 'A compaction is under way already.'
+    : 'A compaction is under way already, so these instructions are not used: /compact them when it is done.';
 }
 
 function carryOut(machine: Machine, wanted: Wanted, when: 'at-rest' | 'between-steps'): Step {
@@ -248,16 +258,33 @@ function prepared(before: Machine, { result, fits, full }: Prepared): Step {
 /** What the outcome of a compaction means for the next ones. */
 function judged(machine: Machine, result: Result): Step {
   if (result === 'none') return [machine, []];
-  const refills = result !== 'useless' && machine.answers <= 1 ? machine.refills + 1 : 0;
+  const { refills, answers } = isAskedFor(machine.phase) ? machine : refilled(machine, result);
   const summaryFailures = result === 'by-extract' ? machine.summaryFailures + 1 : 0;
   const failures = result === 'useless' ? machine.failures + 1 : 0;
-  const next: Machine = { ...machine, refills, summaryFailures, failures, answers: 0 };
+  const next: Machine = { ...machine, refills, summaryFailures, failures, answers };
   if (summaryFailures === MOST_FAILURES)
     return [
       { ...next, summaries: 'extract' },
       [{ kind: 'use-extract' }, { kind: 'notice', text: NO_SUMMARIES }],
     ];
   return failures >= MOST_FAILURES ? gaveUp(next) : [next, []];
+}
+
+/** A person may compact as often as they like: that is no loop. */
+function isAskedFor(phase: Phase): boolean {
+  return (
+    phase === 'compacting-for-user' ||
+    phase === 'compacting-between-steps' ||
+    phase.startsWith('switching')
+  );
+}
+
+function refilled(
+  { refills, answers }: Machine,
+  result: Result,
+): Pick<Machine, 'refills' | 'answers'> {
+  const again = result !== 'useless' && answers <= 1;
+  return { refills: again ? refills + 1 : 0, answers: 0 };
 }
 
 function gaveUp(machine: Machine): Step {

@@ -3,6 +3,7 @@ import {
   budget,
   estimator,
   messageLimit,
+  modelFacts,
   scaled,
   skipIfNotShorter,
   startCalibration,
@@ -24,6 +25,8 @@ export interface OpenedThread {
   readonly toolTokens: number;
   /** The tokenizer that counts; an estimator does where absent. */
   readonly exact?: Counter;
+  /** What counts before anything is learnt of the model. */
+  readonly base: Counter;
 }
 
 export async function openThread(
@@ -36,36 +39,48 @@ export async function openThread(
 ): Promise<OpenedThread> {
   const { settings, vault, model, clock, automatic, summaries } = setting;
   const { compaction } = settings;
-  const counter = exact ?? scaled(estimator(), startCalibration(model.id));
+  const base = exact ?? estimator(modelFacts(model.id).provider);
+  const start = exact === undefined ? startCalibration(model.id) : EXACT;
+  const counter = scaled(base, { ...start, ...vault.learnt.of(model.name, base) });
   const systemTokens = counter.text(system);
   const toolTokens = counter.tools(toolSchemas(tools));
   const whole = budget({ ...budgetOf(compaction, windowTokens), systemTokens, toolTokens });
   const summaryModel = summaries === 'extract' ? undefined : (setting.summaryModel ?? model);
   const policy = policyOf(compaction, windowTokens, automatic);
+  const summarizer = skipIfNotShorter(
+    sessionSummarizer({
+      ...(summaryModel === undefined ? {} : { model: summaryModel }),
+      manner: mannerOf(policy.name),
+      ...(setting.summaryModel === undefined ? { live: setting.live } : {}),
+      maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
+      onStart: setting.onSummaryStart,
+      onReport: setting.onSummaryReport,
+      onFailure: setting.onSummaryFailure,
+    }),
+  );
   const bobbin = createBobbin<AiSdkMessage>({
     model: model.id,
     budget: whole,
     preset: policy,
     codec: aiSdk,
-    ...(exact === undefined ? {} : { counter: exact }),
+    counter,
     store: vault.store,
     artifacts: vault.artifacts,
     tools: toolPolicies(tools),
     tenant: key.tenant,
     clock,
-    summarizer: skipIfNotShorter(
-      sessionSummarizer({
-        ...(summaryModel === undefined ? {} : { model: summaryModel }),
-        manner: mannerOf(policy.name),
-        ...(setting.summaryModel === undefined ? { live: setting.live } : {}),
-        maxOutputTokens: Math.floor(reserveOf(compaction, windowTokens) * 0.8),
-        onStart: setting.onSummaryStart,
-        onReport: setting.onSummaryReport,
-        onFailure: setting.onSummaryFailure,
-      }),
-    ),
+    summarizer: {
+      id: summarizer.id,
+      summarize(request) {
+        setting.onSummaryWanted();
+        return summarizer.summarize(request);
+      },
+    },
   });
   const handle = await bobbin.thread(key.thread);
   const figures = { limitTokens: messageLimit(whole), systemTokens, toolTokens };
-  return { handle, ...figures, ...(exact === undefined ? {} : { exact }) };
+  return { handle, ...figures, base, ...(exact === undefined ? {} : { exact }) };
 }
+
+/** A tokenizer is right until reports say otherwise. */
+const EXACT = { factor: 1, samples: 0 };

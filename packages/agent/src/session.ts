@@ -20,6 +20,7 @@ import {
   currentSummary,
   messageLimit,
   trustedSummarizer,
+  type ContextSize,
   type Node,
   type SummaryReport,
   type ThreadKey,
@@ -29,6 +30,7 @@ import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { LivePrompt } from '@bobbin/models';
 import type { Folders } from './folders.ts';
 import { readInstructions } from './instructions.ts';
+import { factorBetween } from './learnt-tokens.ts';
 import type { Model } from './models.ts';
 import { openThread, type OpenedThread } from './opened-thread.ts';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
@@ -39,7 +41,7 @@ import { namedFor, sessionSummarizer } from './summarizing.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { loadedBehind } from './tokenizer.ts';
 import { openCalls, resultMessage } from './tool-run.ts';
-import { toolbox, type Toolbox } from './tools/toolbox.ts';
+import { toolbox, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 import { UNKNOWN_OUTCOME } from './unknown-outcome.ts';
 import type { Vault } from './vault.ts';
 
@@ -57,6 +59,8 @@ export interface SessionSetting {
   readonly summaries: 'model' | 'extract';
   /** The prompt that `model` knows already, if any. */
   readonly live: () => Promise<LivePrompt | undefined>;
+  /** The engine asks for a summary; whether a model is asked for it follows. */
+  readonly onSummaryWanted: () => void;
   readonly onSummaryStart: () => void;
   readonly onSummaryReport: (report: SummaryReport) => void;
   readonly onSummaryFailure: (reason: string) => void;
@@ -166,17 +170,47 @@ export class AgentSession {
   }
 
   /**
-   * What the window holds: as the provider reported it last with the rest estimated (B4), or all of it estimated where
-   * nothing was reported since the last compaction.
+   * What the window holds, the one figure for footer, commands and events: as the provider reported it last with the
+   * rest estimated (B4), or all of it estimated where nothing was reported for the plan in force.
    */
   get contextTokens(): number {
-    const { handle, limitTokens, systemTokens, toolTokens } = this.#opened;
-    const since = handle.messages.slice(
-      Math.max(0, handle.plan.threadVersion - (handle.length - handle.messages.length)),
+    const { tokens, reportedTokens } = this.#reported();
+    const share = this.#share;
+    if (reportedTokens === 0) return Math.round(this.#estimatedTokens * share);
+    return Math.round(reportedTokens + (tokens - reportedTokens) * share);
+  }
+
+  /** Reports for the prompts of another plan say nothing: of one that was replaced, or of one that was undone. */
+  #reported(): ContextSize {
+    const { handle } = this.#opened;
+    const { plan, length, messages } = handle;
+    const since = plan.undid === undefined ? plan.threadVersion : plan.signedFrom;
+    return contextSize(
+      messages.slice(Math.max(0, since - (length - messages.length))),
+      handle.counter,
     );
-    const size = contextSize(since, handle.counter);
-    if (size.reportedTokens > 0) return size.tokens;
-    return Math.round(handle.pressure * limitTokens) + systemTokens + toolTokens;
+  }
+
+  get #estimatedTokens(): number {
+    const { handle, limitTokens, systemTokens, toolTokens } = this.#opened;
+    return handle.pressure * limitTokens + systemTokens + toolTokens;
+  }
+
+  /** What the provider reports for one of the engine's tokens, which are on the safe side. */
+  get #share(): number {
+    return this.#setting.vault.learnt.of(this.model.name, this.#opened.base)?.share ?? 1;
+  }
+
+  /** Takes in what an answer's usage has taught, also for what is sent beside the messages, and keeps it. */
+  async #learn(): Promise<void> {
+    const { handle, base, systemTokens } = this.#opened;
+    const { reportedTokens, tokens } = this.#reported();
+    if (reportedTokens === 0 || tokens !== reportedTokens) return;
+    if (handle.counter.text(this.#system) !== systemTokens)
+      await this.#reconfigure(this.#system, this.#setting.automatic);
+    const factor = factorBetween(handle.counter, base);
+    const share = reportedTokens / this.#estimatedTokens;
+    this.#setting.vault.learnt.keep(this.model.name, base, { factor, share });
   }
 
   async say(said: Said): Promise<MessageId> {
@@ -187,8 +221,10 @@ export class AgentSession {
     return id as MessageId;
   }
 
-  append(...messages: readonly Message[]): Promise<readonly MessageId[]> {
-    return this.handle.appendDecoded(messages);
+  async append(...messages: readonly Message[]): Promise<readonly MessageId[]> {
+    const ids = await this.handle.appendDecoded(messages);
+    await this.#learn();
+    return ids;
   }
 
   /** The prompt for the next request, compacted first where the policy says so. Instructions are read anew from disk. */
@@ -201,7 +237,10 @@ export class AgentSession {
     return this.#booked(this.handle.prompt({ signal }));
   }
 
-  /** Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact (B1). */
+  /**
+   * Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact (B1).
+   * Instructions are for a summary, so that there is one even where moving results out would be enough.
+   */
   async compact(options: CompactOptions): Promise<Fitted<AiSdkMessage>> {
     await this.#countExactly();
     const { handle, limitTokens } = this.#opened;
@@ -209,7 +248,8 @@ export class AgentSession {
     const quarter = Math.floor((handle.pressure * limitTokens) / 4);
     const keepRecentTokens = Math.min(settings.compaction.keepRecentTokens, Math.max(1, quarter));
     const policy = policyOf({ ...settings.compaction, keepRecentTokens }, this.#windowTokens, true);
-    await handle.reconfigure({ policy });
+    const stop = options.instructions === undefined ? policy.stop : 'at-end';
+    await handle.reconfigure({ policy: { ...policy, stop } });
     try {
       return await this.#booked(handle.compact(options));
     } finally {
@@ -255,9 +295,10 @@ export class AgentSession {
   }
 
   async #reconfigure(system: string, automatic: boolean): Promise<void> {
-    const { handle, toolTokens } = this.#opened;
+    const { handle } = this.#opened;
     const { compaction } = this.#setting.settings;
     const systemTokens = handle.counter.text(system);
+    const toolTokens = handle.counter.tools(toolSchemas(this.tools));
     const whole = budget({ ...budgetOf(compaction, this.#windowTokens), systemTokens, toolTokens });
     await handle.reconfigure({
       budget: whole,
@@ -265,7 +306,12 @@ export class AgentSession {
     });
     this.#setting = { ...this.#setting, automatic };
     this.#system = system;
-    this.#opened = { ...this.#opened, systemTokens, limitTokens: messageLimit(whole) };
+    this.#opened = {
+      ...this.#opened,
+      systemTokens,
+      toolTokens,
+      limitTokens: messageLimit(whole),
+    };
   }
 
   /** True where the prompt does not fit as it is. */

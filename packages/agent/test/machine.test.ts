@@ -225,6 +225,32 @@ test('B16 refilled at once after compaction: it stops and says why instead of go
   assert.deepEqual([quiet.phase, quiet.refills], ['asking', 0]);
 });
 
+test('B16 what a person compacts or undoes does not count as going round', () => {
+  const loop = [submit('go'), COMPACTED, answered(1), { kind: 'acted' } as const] as const;
+  const [first] = play(fresh, ...loop);
+  const byHand = { kind: 'compacted', result: 'done' } as const;
+  const [asked] = play(
+    { ...first, phase: 'asking' },
+    { kind: 'want', wanted: { kind: 'compact' } },
+    answered(1),
+    { kind: 'acted' },
+  );
+  assert.equal(asked.phase, 'compacting-between-steps');
+  const [after] = play(asked, byHand);
+  assert.deepEqual([after.refills, after.answers], [asked.refills, asked.answers]);
+  const [undone] = play(first, { kind: 'undone' }, COMPACTED);
+  assert.equal(undone.refills, 0);
+  const [counted] = play(first, COMPACTED);
+  assert.equal(counted.refills, 1);
+});
+
+test('a compaction with instructions that cannot be had now says so', () => {
+  const [compacting] = play(fresh, { kind: 'want', wanted: { kind: 'compact' } });
+  const again = { kind: 'compact', instructions: 'keep the names' } as const;
+  const [, effects] = play(compacting, { kind: 'want', wanted: again });
+  assert.match((effects[0] as { text: string }).text, /under way already, so these instructions/);
+});
+
 test('B16 auto-compaction off and full: it stops and says what helps', () => {
   const off = startMachine(false);
   const [state, effects] = play(off, submit('go'));

@@ -90,8 +90,8 @@ test('B10 on the wire: the summary is asked for without tools and with at most 0
     for (let i = 0; i < 6; i++) await shop.line(`Tell me about FACT-${i}`);
     await shop.line('/compact');
     const body = server.requests[6]?.body ?? {};
-    const cap = body['max_tokens'] ?? body['max_output_tokens'];
-    assert.deepEqual([provider[0], cap], [provider[0], 800]);
+    const cap = Number(body['max_tokens'] ?? body['max_output_tokens']);
+    assert.ok(cap <= 800 && cap > 780, `${provider[0]}: ${cap}`);
     const tools = (body['tools'] ?? []) as readonly { name: string }[];
     assert.ok(!tools.some(({ name }) => name !== 'json'), JSON.stringify(tools));
   }

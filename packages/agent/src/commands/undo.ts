@@ -77,7 +77,7 @@ async function undoCompaction(
   const before = session.contextTokens;
   if (compaction === undefined || !(await undoFrom(session.handle, compaction.version)))
     throw new ExpectedError('there is no compaction to undo');
-  agent.tellContext();
+  agent.forgetCompaction();
   const next = session.isFull
     ? 'as it is, it does not fit: the next message has it compacted again. /handoff GOAL or a model with a larger window go on without.'
     : 'the next one comes when the prompt would no longer fit.';
