@@ -8,7 +8,7 @@ const worker = (summary: string): string => `
     const text = messages.map((message) => message.text).join('\\n');
     return ${summary};
   }
-  if (last.role === 'user' && last.text === 'run') return { calls: [{ tool: 'bash', args: { command: 'seq 1 900' } }] };
+  if (last.role === 'user' && last.text === 'run') return { calls: [{ tool: 'bash', args: { command: 'seq 1 4000' } }] };
   return { text: Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };
 `;
 const WORKER = worker("{ text: 'SUMMARY with ' + (/WISH-\\d+/.exec(text)?.[0] ?? 'nothing') }");
@@ -18,8 +18,8 @@ const notices = ({ events }: Workshop): readonly string[] =>
   ofType(events, 'notice').map(({ text }) => text);
 
 test('B1 instructions are used also where moving results out would be enough', async (t) => {
-  const shop = await workshop(t, { script: WORKER, windowTokens: 60_000 });
-  for (let i = 0; i < 6; i++) await shop.line('run');
+  const shop = await workshop(t, { script: WORKER, windowTokens: 200_000 });
+  for (let i = 0; i < 8; i++) await shop.line('run');
   await shop.line('/compact keep WISH-7');
   assert.match(ofType(shop.events, 'compaction-end')[0]?.summary ?? '', /SUMMARY with WISH-7/);
   assert.deepEqual(notices(shop), []);

@@ -103,14 +103,3 @@ test('an undone compaction does not leave the size that was reported for it', as
   await shop.line('/undo compaction');
   near(shop.agent.session.contextTokens, before, 0.08);
 });
-
-test('B16 compactions by hand, and those that were undone, are no loop', async (t) => {
-  const shop = await talked(t);
-  for (let i = 0; i < 4; i++) {
-    await shop.line('/compact');
-    await shop.line('/undo compaction');
-    assert.equal(await shop.line(`short ${i}`), 'done');
-  }
-  assert.deepEqual(ofType(shop.events, 'error'), []);
-  assert.equal(ofType(shop.events, 'compaction-end').length, 4);
-});
