@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock, MessageId } from '@bobbin/core';
+import type { Clock, MessageId, ThreadId } from '@bobbin/core';
 import { Compacting } from './compacting.ts';
 import type { AgentEvent, EndReason } from './events.ts';
 import { PROTOCOL_VERSION } from './events.ts';
@@ -22,6 +22,7 @@ import { Questions } from './questions.ts';
 import type { Said } from './said.ts';
 import { AgentSession, type SessionSetting } from './session.ts';
 import { projectName } from './session-id.ts';
+import { restoredModel } from './session-model.ts';
 import { SessionLock } from './session-lock.ts';
 import type { Settings } from './settings.ts';
 import { Step } from './step.ts';
@@ -34,6 +35,8 @@ export interface AgentOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly vault: Vault;
   readonly model: string;
+  /** What a person should know of how it starts. */
+  readonly notices?: readonly string[];
   readonly session: string;
   readonly permissions: Permissions;
   /** Whether somebody answers when a permission is asked for. */
@@ -162,6 +165,14 @@ export class Agent {
     await this.options.vault.store.close();
   }
 
+  /** Goes over to a session that was there before, with the model that it had. */
+  async resume(id: string): Promise<void> {
+    const key = { ...this.#session.key, thread: id as ThreadId };
+    const restored = await restoredModel(this.#session.store, key, (name) => this.#choose(name));
+    await this.enter(id, restored.kind === 'restored' ? this.#choose(restored.name) : undefined);
+    if (restored.kind === 'unavailable') this.emit({ type: 'notice', text: restored.why });
+  }
+
   /** Goes over to another session; the one before stays as it is. What was asked for meanwhile comes along. */
   async enter(id: string, model: Model = this.#session.model): Promise<void> {
     const { phase, queue, wanted, automatic } = this.#machine;
@@ -199,6 +210,12 @@ export class Agent {
   readonly emit: (event: AgentEvent) => void = (event) => {
     for (const listener of this.#listeners) listener(event);
   };
+
+  /** Tells how it started: the session, and what there is to know of it. */
+  tellStart(): void {
+    this.tellSession();
+    for (const text of this.options.notices ?? []) this.emit({ type: 'notice', text });
+  }
 
   tellSession(): void {
     const { id, file, model, windowTokens, handle } = this.#session;

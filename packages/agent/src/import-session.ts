@@ -39,7 +39,7 @@ export async function importSession(
     );
   try {
     const decoded = portable(format.decode(text).messages);
-    const messages = decoded.filter(({ role }) => role !== 'system').map(withoutUsage);
+    const messages = decoded.filter(({ role }) => role !== 'system').map(asNew);
     const session = newSessionId(now);
     const thread = new Thread(session as ThreadId);
     const nodes = messages.map((message) => thread.append(message));
@@ -52,8 +52,11 @@ export async function importSession(
   }
 }
 
-/** What was paid elsewhere, for prompts of another size, says nothing of this session's cost and context. */
-function withoutUsage(message: Message): Message {
-  const { usage: _, ...meta } = message.meta ?? {};
+/**
+ * What was paid elsewhere, for prompts of another size, says nothing of this session's cost and context. Nor is the
+ * model another program's file names one to go on with: a name can mean a module, which would run.
+ */
+function asNew(message: Message): Message {
+  const { usage: _, model: __, ...meta } = message.meta ?? {};
   return { ...message, meta };
 }

@@ -1,11 +1,13 @@
 import { text } from 'node:stream/consumers';
+import type { ThreadId } from '@bobbin/core';
 import { Agent, type AgentOptions } from './agent.ts';
 import type { Invocation } from './command-line.ts';
 import type { EndReason } from './events.ts';
 import type { Folders } from './folders.ts';
 import { ExpectedError } from './expected-error.ts';
-import { defaultModel } from './models.ts';
-import { newSessionId } from './session-id.ts';
+import { chooseModel, defaultModel } from './models.ts';
+import { newSessionId, projectName } from './session-id.ts';
+import { restoredModel } from './session-model.ts';
 import { namedSession, newestSession } from './sessions.ts';
 import { loadSettings } from './settings.ts';
 import { endOnSignal } from './signals.ts';
@@ -33,13 +35,15 @@ export async function agentOptions(
   folders: Folders,
 ): Promise<AgentOptions> {
   const settings = loadSettings(folders, process.env);
+  const vault = await openVault(folders);
+  const session = sessionOf(invocation, folders);
   return {
     folders,
     settings,
     env: process.env,
-    vault: await openVault(folders),
-    model: invocation.model ?? defaultModel(settings, process.env) ?? modelWithoutKey(invocation),
-    session: sessionOf(invocation, folders),
+    vault,
+    ...(await modelFor(invocation, session, { folders, settings, vault })),
+    session,
     permissions: { all: invocation.yes, allow: settings.allow },
     interactive:
       invocation.mode === 'tui' ||
@@ -48,6 +52,29 @@ export async function agentOptions(
     clock: { now: () => Date.now() },
   };
 }
+
+/** The model that was named, or else the session's, or else the default; with what there is to say of that. */
+async function modelFor(
+  invocation: Invocation,
+  session: string,
+  { folders, settings, vault }: Pick<AgentOptions, 'folders' | 'settings' | 'vault'>,
+): Promise<Pick<AgentOptions, 'model' | 'notices'>> {
+  if (invocation.model !== undefined) return { model: invocation.model, notices: [] };
+  const key = { tenant: projectName(folders.project), thread: session as ThreadId };
+  const restored = await restoredModel(vault.store, key, (name) =>
+    chooseModel(name, settings, process.env, folders.project),
+  );
+  if (restored.kind === 'restored') return { model: restored.name, notices: [] };
+  const notices = restored.kind === 'unavailable' ? [restored.why] : [];
+  const model = defaultModel(settings, process.env);
+  if (model !== undefined) return { model, notices };
+  return { model: modelWithoutKey(invocation), notices: [...notices, WITHOUT_KEY] };
+}
+
+const WITHOUT_KEY = `No model is set up yet, so that a script answers. To work with a model, either
+- set ANTHROPIC_API_KEY or OPENAI_API_KEY and start bobbin again, or
+- run a server on this machine (Ollama, LM Studio, llama.cpp) and choose with /model.
+Without one, all commands work, and bobbin import FILE shows what you said elsewhere.`;
 
 /** A person sees that a script plays the model; who reads only the answer would take it for one. */
 function modelWithoutKey({ mode }: Invocation): string {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { toldCompactions } from '../src/past-compactions.ts';
 import { Client } from './client.ts';
+import { asking, PROVIDERS } from './provider-shop.ts';
 import { temporaryFolder } from './terminal.ts';
 import { ofType, workshop, writeScript } from './workshop.ts';
 
@@ -109,4 +111,41 @@ test('the beginning of an id must mean one session; a file of another folder say
     ofType(again.events, 'error').at(-1)?.error ?? '',
     /is no session of this folder; bobbin import \/elsewhere\/.* takes one over/,
   );
+});
+
+test('/resume goes on with the session’s model, or says why it cannot', async (t) => {
+  const { shop } = await asking(t, PROVIDERS[2], { forever: { kind: 'answer', text: 'here' } });
+  await shop.line('hello');
+  const { id } = shop.agent.session;
+  const next = await shop.again({ model: 'scripted/echo', session: '20260101-000000-aaaaaa' });
+  await next.line(`/resume ${id}`);
+  assert.equal(next.agent.session.model.name, 'own/large@16000');
+  await next.line('again');
+  assert.equal(ofType(next.events, 'assistant').at(-1)?.text, 'here');
+  writeFileSync(join(next.folders.config, 'settings.json'), '{}');
+  const without = await next.again({ model: 'scripted/echo', session: '20260101-000000-aaaaab' });
+  await without.line(`/resume ${id}`);
+  assert.equal(without.agent.session.model.name, 'scripted/echo');
+  assert.match(
+    ofType(without.events, 'notice').at(-1)?.text ?? '',
+    /^This session's model is not used: there is no provider own; /,
+  );
+});
+
+test('a compaction that was undone, or made on another path, is not shown again', async (t) => {
+  const script = `return { text: Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };`;
+  const shop = await workshop(t, { script });
+  const shown = async (): Promise<readonly (readonly number[])[]> =>
+    (await toldCompactions(shop.agent.session)).map(({ after, end }) => [after, end.version]);
+  for (let i = 0; i < 4; i++) await shop.line(`Tell me about FACT-${i}`);
+  await shop.line('/compact');
+  assert.deepEqual(await shown(), [[8, 1]]);
+  await shop.line('/undo compaction');
+  assert.deepEqual(await shown(), []);
+  await shop.line('more');
+  await shop.line('/compact');
+  assert.deepEqual(await shown(), [[10, 3]]);
+  await shop.line('/undo compaction');
+  await shop.line('/undo turn');
+  assert.deepEqual(await shown(), []);
 });

@@ -2,50 +2,10 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { assertScreen } from './golden-screen.ts';
-import { BIN, temporaryFolder, TestTerminal, type TerminalOptions } from './terminal.ts';
-import { writeScript } from './workshop.ts';
-
-/** Does N steps of a task; knows from its own last command where it is. Summaries take a moment, so that one can type. */
-const STEPPER = `
-  if (tools.length === 0) return { delayMs: 1200, text: 'SUMMARY of the steps so far' };
-  const asked = /^do (\\d+) steps/.exec(last.role === 'user' ? last.text : '');
-  const at = /step (\\d+) of (\\d+)/.exec(lastCall?.args.command ?? '');
-  const done = asked ? 0 : Number(at?.[1] ?? 0);
-  const total = asked ? Number(asked[1]) : Number(at?.[2] ?? 0);
-  if (last.role === 'user' && !asked && (at === null || done >= total)) return { text: 'Heard: ' + last.text.split('\\n')[0] };
-  if (done >= total) return { text: 'All ' + total + ' steps are **done**.' };
-  const heard = last.role === 'user' && !asked ? 'Heard: ' + last.text + '. ' : '';
-  return { text: heard + 'Step ' + (done + 1), calls: [{ tool: 'bash', args: { command: 'echo step ' + (done + 1) + ' of ' + total + '; seq -f "line %g of output" 1 120' } }] };
-`;
-
-const EDITOR = `
-  if (last.role === 'user' && last.text === 'change it') return { text: 'I change it:', calls: [{ tool: 'edit', args: { path: 'a.txt', old: 'two', new: 'TWO' } }] };
-  if (last.role === 'user' && last.text === 'run it') return { calls: [{ tool: 'bash', args: { command: 'echo ran' } }] };
-  if (last.role === 'tool') return { text: 'Result: ' + last.text.split('\\n')[0] };
-  return { text: '# A heading\\n\\nSome *markdown* with \`code\`:\\n\\n- one\\n- two\\n\\nYou wrote ' + last.text.split('\\n').length + ' lines.' };
-`;
-
-/** Longer than a question does not listen to begin with. */
-const SEEN_MS = 450;
-
-interface Place extends TerminalOptions {
-  readonly model: string;
-}
-
-function place(t: TestContext, script: string, window: number = 16_000): Place {
-  const home = temporaryFolder(t);
-  const cwd = join(home, 'project');
-  mkdirSync(cwd);
-  return { home, cwd, model: `scripted/${writeScript(home, script)}@${window}` };
-}
-
-function open(t: TestContext, where: Place, ...args: readonly string[]): TestTerminal {
-  const terminal = new TestTerminal(['--model', where.model, ...args], where);
-  t.after(() => terminal.kill());
-  return terminal;
-}
+import { EDITOR, open, place, SEEN_MS, STEPPER } from './place.ts';
+import { BIN, TestTerminal } from './terminal.ts';
 
 test('B14 B16 B17 B18 a session in a terminal: start, long task, compaction in its middle, a queued message', async (t) => {
   const where = place(t, STEPPER);

@@ -10,7 +10,7 @@ export const resumeCommand: SlashCommand = {
     const { folders } = agent.options;
     if (operands !== '') {
       const id = namedSession(folders, operands);
-      await agent.enter(id);
+      await agent.resume(id);
       return { text: `Resumed ${id}.`, data: { session: id } };
     }
     const sessions = listSessions(folders);

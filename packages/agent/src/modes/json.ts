@@ -22,7 +22,7 @@ export async function jsonMode(
     outcome.take(event);
     write(`${JSON.stringify(event)}\n`);
   });
-  agent.tellSession();
+  agent.tellStart();
   let submitted: Promise<unknown> = Promise.resolve();
   const take = (text: string): void => {
     submitted = submitted.then(() => submit(agent, text));

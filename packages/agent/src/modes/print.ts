@@ -18,6 +18,7 @@ export async function printMode(agent: Agent, prompt: string, output: Output): P
     outcome.take(event);
     tell(event, output);
   });
+  agent.tellStart();
   await submit(agent, prompt);
   await agent.rest();
   stop();

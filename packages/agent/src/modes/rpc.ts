@@ -30,7 +30,7 @@ export async function rpcMode(
   const stop = agent.on((event) =>
     send({ method: 'event', params: event as unknown as JsonObject }),
   );
-  agent.tellSession();
+  agent.tellStart();
   const lines = createInterface({ input });
   const answering = new Set<Promise<void>>();
   for await (const line of lines) {

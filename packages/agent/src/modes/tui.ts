@@ -41,6 +41,8 @@ export async function tuiMode(invocation: Invocation, folders: Folders): Promise
     screen.stop();
   }
   await conversation?.close();
+  const session = conversation?.resumable;
+  if (session !== undefined) process.stdout.write(`To go on: bobbin --resume ${session}\n`);
   return 0;
 }
 

@@ -4,9 +4,12 @@ import { Agent, type AgentOptions } from '../agent.ts';
 import type { Choices } from '../commands/command.ts';
 import type { AgentEvent } from '../events.ts';
 import { tokensText } from '../figures.ts';
+import { InputHistory } from '../input-history.ts';
 import { ledgerOf, priceOf } from '../ledger.ts';
+import { toldCompactions } from '../past-compactions.ts';
 import type { Answer } from '../permissions.ts';
 import { saidIn } from '../said.ts';
+import type { AgentSession } from '../session.ts';
 import { addUsage, NO_USAGE } from '../usage.ts';
 import type { Screen } from './screen.ts';
 import type { Theme } from './theme.ts';
@@ -15,20 +18,27 @@ import { Transcript } from './transcript.ts';
 /** As many lines as the editor remembers. */
 const REMEMBERED = 100;
 
+/** Events that are no part of a thread: they are shown also behind a newer state of it. */
+const REMARKS: ReadonlySet<AgentEvent['type']> = new Set(['command', 'notice', 'error']);
+
 /** An agent on a screen: what is typed goes in, events come out. */
 export class Conversation {
   readonly #options: AgentOptions;
+  readonly #history: InputHistory;
   readonly #screen: Screen;
   readonly #transcript: Transcript;
   #agent: Agent | undefined;
   #session = '';
   #usage: Usage = NO_USAGE;
   #price: number | undefined;
+  /** What happens while a session is read to be shown. */
+  #waiting: AgentEvent[] | undefined;
   /** Lines are carried out one after another. */
   #work: Promise<unknown> = Promise.resolve();
 
   private constructor(options: AgentOptions, screen: Screen, theme: Theme) {
     this.#options = options;
+    this.#history = new InputHistory(options.folders);
     this.#screen = screen;
     this.#transcript = new Transcript(theme);
     screen.body.addChild(this.#transcript);
@@ -38,13 +48,21 @@ export class Conversation {
     const conversation = new Conversation(options, screen, theme);
     const agent = await Agent.start(options, (event) => conversation.#take(event));
     conversation.#agent = agent;
-    agent.tellSession();
-    const said = agent.session.handle.messages.filter(({ role }) => role === 'user');
-    for (const message of said.slice(-REMEMBERED))
-      screen.editor.addToHistory(saidIn(message).typed);
+    agent.tellStart();
+    await conversation.#remember(agent);
     // Commands are loaded behind the first drawing of the session.
     setImmediate(() => void conversation.#complete());
     return conversation;
+  }
+
+  /** Brings back what was typed in this folder before; of a session that comes from elsewhere, what was said in it. */
+  async #remember({ session }: Agent): Promise<void> {
+    const typed = this.#history.lines();
+    const said = typed.length > 0 ? [] : (await session.turns()).map(({ message }) => message);
+    for (const line of [...said.map((message) => saidIn(message).typed), ...typed].slice(
+      -REMEMBERED,
+    ))
+      this.#screen.editor.addToHistory(line);
   }
 
   async #complete(): Promise<void> {
@@ -59,6 +77,7 @@ export class Conversation {
   }
 
   submit(text: string): void {
+    if (text !== '') this.#history.add(text);
     this.#work = this.#work.then(() => this.#carryOut(text));
   }
 
@@ -68,6 +87,12 @@ export class Conversation {
 
   toggleFolds(): void {
     this.#transcript.toggleFolds();
+  }
+
+  /** The session to come back to; undefined where nothing was said in it. */
+  get resumable(): string | undefined {
+    const session = this.#agent?.session;
+    return session === undefined || session.handle.length === 0 ? undefined : session.id;
   }
 
   async close(): Promise<void> {
@@ -103,7 +128,8 @@ export class Conversation {
     if (event.type === 'assistant' || event.type === 'compaction-end') this.#pay(event.usage);
     if (event.type === 'context') this.#takeContext(event);
     if (event.type === 'permission') void this.#askPermission(event);
-    this.#transcript.take(event);
+    if (this.#waiting === undefined) this.#transcript.take(event);
+    else this.#waiting.push(event);
     this.#screen.draw();
   }
 
@@ -113,9 +139,22 @@ export class Conversation {
     const isOther = session !== this.#session && this.#session !== '';
     this.#session = session;
     if (agent === undefined || (!isOther && messages === this.#transcript.messages)) return;
-    this.#transcript.restart(agent.session.handle.messages, messages);
-    this.#screen.redraw();
+    void this.#restart(agent.session, messages);
     void this.#countCost(agent);
+  }
+
+  /** Shows a session anew. What happens meanwhile is shown behind it. */
+  async #restart(session: AgentSession, length: number): Promise<void> {
+    const waiting = this.#waiting?.filter(({ type }) => REMARKS.has(type)) ?? [];
+    this.#waiting = waiting;
+    const messages = [...session.handle.messages];
+    // What cannot be read is told by whatever needs it next.
+    const compactions = await toldCompactions(session).catch(() => []);
+    if (this.#waiting !== waiting) return;
+    this.#waiting = undefined;
+    this.#transcript.restart(messages, length, compactions);
+    for (const event of waiting) this.#transcript.take(event);
+    this.#screen.redraw();
   }
 
   /** What the session cost before it was opened here. */

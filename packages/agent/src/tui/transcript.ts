@@ -8,7 +8,8 @@ import {
   resultText,
   type Json,
 } from '@bobbin/core/internal';
-import type { AgentEvent } from '../events.ts';
+import type { AgentEvent, CompactionEnd } from '../events.ts';
+import type { ToldCompaction } from '../past-compactions.ts';
 import { saidIn } from '../said.ts';
 import { UNKNOWN_OUTCOME } from '../unknown-outcome.ts';
 import { AttachmentView } from './attachment-view.ts';
@@ -41,8 +42,12 @@ export class Transcript extends Container {
     for (const view of this.#foldable) view.folded = this.#folded;
   }
 
-  /** Shows the end of a thread that was there already. */
-  restart(messages: readonly Message[], length: number): void {
+  /** Shows the end of a thread that was there already, with the compactions made on the way. */
+  restart(
+    messages: readonly Message[],
+    length: number,
+    compactions: readonly ToldCompaction[] = [],
+  ): void {
     this.clear();
     this.#tools.clear();
     this.#foldable.clear();
@@ -51,7 +56,18 @@ export class Transcript extends Container {
     const shown = messages.slice(-SHOWN_MESSAGES);
     if (length > shown.length)
       this.say(this.#theme.dim(`(${length - shown.length} earlier messages)`));
-    for (const message of shown) this.#replay(message);
+    const first = length - shown.length;
+    // Of those before what is shown, the last one tells what the model reads instead.
+    const earlier = compactions.filter(({ after }) => after <= first).slice(-1);
+    for (const { end } of earlier) this.#compaction(end);
+    for (const [i, message] of shown.entries()) {
+      this.#replay(message);
+      for (const { after, end } of compactions) if (after === first + i + 1) this.#compaction(end);
+    }
+  }
+
+  #compaction(end: CompactionEnd): void {
+    this.#foldableChild(new CompactionCard(this.#theme, end));
   }
 
   #replay(message: Message): void {
@@ -94,7 +110,7 @@ export class Transcript extends Container {
         this.messages += 1;
         return this.#tools.get(event.callId)?.finish(event.outcome, event.text, event.diff);
       case 'compaction-end':
-        return this.#foldableChild(new CompactionCard(this.#theme, event));
+        return this.#compaction(event);
       case 'compaction-stopped':
         return this.say(this.#theme.dim(`Compaction stopped: ${printable(event.reason)}.`));
       case 'command':
