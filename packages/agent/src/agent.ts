@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Clock, MessageId, ThreadId } from '@bobbin/core';
+import type { MessageId, ThreadId } from '@bobbin/core';
+import type { AgentOptions } from './agent-options.ts';
 import { Compacting } from './compacting.ts';
 import type { AgentEvent, EndReason } from './events.ts';
-import { PROTOCOL_VERSION } from './events.ts';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
 import { livePrompt } from './live-prompt.ts';
@@ -14,35 +14,19 @@ import {
   type MachineEvent,
 } from './machine.ts';
 import { withMentions } from './mentions.ts';
+import { withServerWindow } from './model-server.ts';
 import { switchModel } from './model-switch.ts';
 import { chooseModel, type Model } from './models.ts';
-import type { Answer, Permissions } from './permissions.ts';
+import type { Answer } from './permissions.ts';
 import { reasonOf } from './provider-error.ts';
 import { Questions } from './questions.ts';
 import type { Said } from './said.ts';
 import { AgentSession, type SessionSetting } from './session.ts';
+import { contextEvent, sessionEvent } from './session-events.ts';
 import { projectName } from './session-id.ts';
 import { restoredModel } from './session-model.ts';
 import { SessionLock } from './session-lock.ts';
-import type { Settings } from './settings.ts';
 import { Step } from './step.ts';
-import { NO_USAGE } from './usage.ts';
-import type { Vault } from './vault.ts';
-
-export interface AgentOptions {
-  readonly folders: Folders;
-  readonly settings: Settings;
-  readonly env: NodeJS.ProcessEnv;
-  readonly vault: Vault;
-  readonly model: string;
-  /** What a person should know of how it starts. */
-  readonly notices?: readonly string[];
-  readonly session: string;
-  readonly permissions: Permissions;
-  /** Whether somebody answers when a permission is asked for. */
-  readonly interactive: boolean;
-  readonly clock: Clock;
-}
 
 /** Carries out what the machine decides: the one place where model, tools, engine and listeners meet. */
 export class Agent {
@@ -58,9 +42,12 @@ export class Agent {
   #controller = new AbortController();
   readonly #resting: ((reason: EndReason) => void)[] = [];
   #lastEnd: EndReason = 'done';
+  /** What a person should know of how it started. */
+  readonly #notices: string[];
 
   private constructor(options: AgentOptions, machine: Machine) {
     this.options = options;
+    this.#notices = [...(options.notices ?? [])];
     this.#machine = machine;
     // Both are set before the constructor's caller hands the agent out.
     this.#session = undefined as unknown as AgentSession;
@@ -71,10 +58,10 @@ export class Agent {
     options: AgentOptions,
     listener?: (event: AgentEvent) => void,
   ): Promise<Agent> {
-    const { folders, settings, env } = options;
-    const agent = new Agent(options, startMachine(settings.compaction.enabled));
+    const agent = new Agent(options, startMachine(options.settings.compaction.enabled));
     if (listener !== undefined) agent.#listeners.add(listener);
-    const model = chooseModel(options.model, settings, env, folders.project);
+    const { model, notice } = await withServerWindow(agent.#choose(options.model));
+    if (notice !== undefined) agent.#notices.push(notice);
     await agent.#open(options.session, model, agent.#machine);
     return agent;
   }
@@ -169,7 +156,10 @@ export class Agent {
   async resume(id: string): Promise<void> {
     const key = { ...this.#session.key, thread: id as ThreadId };
     const restored = await restoredModel(this.#session.store, key, (name) => this.#choose(name));
-    await this.enter(id, restored.kind === 'restored' ? this.#choose(restored.name) : undefined);
+    await this.enter(
+      id,
+      restored.kind === 'restored' ? await this.#ready(restored.name) : undefined,
+    );
     if (restored.kind === 'unavailable') this.emit({ type: 'notice', text: restored.why });
   }
 
@@ -214,43 +204,23 @@ export class Agent {
   /** Tells how it started: the session, and what there is to know of it. */
   tellStart(): void {
     this.tellSession();
-    for (const text of this.options.notices ?? []) this.emit({ type: 'notice', text });
+    for (const text of this.#notices) this.emit({ type: 'notice', text });
   }
 
   tellSession(): void {
-    const { id, file, model, windowTokens, handle } = this.#session;
-    this.emit({
-      type: 'session',
-      version: PROTOCOL_VERSION,
-      session: id,
-      project: this.options.folders.project,
-      model: model.name,
-      windowTokens,
-      messages: handle.length,
-      file,
-    });
+    this.emit(sessionEvent(this.#session, this.options.folders.project));
     this.tellContext();
   }
 
   tellContext(): void {
-    const { contextTokens, windowTokens, handle } = this.#session;
-    const last = handle.messages.findLast(
-      ({ role, meta }) => role === 'assistant' && meta?.usage !== undefined,
-    );
-    this.emit({
-      type: 'context',
-      tokens: contextTokens,
-      windowTokens,
-      automatic: this.#machine.automatic === 'on',
-      usage: last?.meta?.usage ?? NO_USAGE,
-    });
+    this.emit(contextEvent(this.#session, this.#machine.automatic === 'on'));
   }
 
   async #open(id: string, model: Model, machine: Machine): Promise<void> {
     const { folders, interactive } = this.options;
     const lock = this.#lockOf(id, folders);
     try {
-      this.#session = await AgentSession.open(id, this.#settingFor(model, machine));
+      this.#session = await AgentSession.open(id, await this.#settingFor(model, machine));
     } catch (error) {
       if (lock !== this.#lock) lock?.release();
       throw error;
@@ -264,11 +234,13 @@ export class Agent {
     this.tellSession();
   }
 
-  #settingFor(model: Model, { automatic, summaries }: Machine): SessionSetting {
+  async #settingFor(model: Model, { automatic, summaries }: Machine): Promise<SessionSetting> {
     const { folders, settings, vault, clock } = this.options;
     const { compaction } = settings;
     const summaryModel =
-      compaction.model === undefined ? undefined : this.#choose(compaction.model);
+      compaction.model === undefined
+        ? undefined
+        : (await withServerWindow(this.#choose(compaction.model))).model;
     return {
       folders,
       vault,
@@ -304,6 +276,13 @@ export class Agent {
   #choose(name: string): Model {
     const { settings, env, folders } = this.options;
     return chooseModel(name, settings, env, folders.project);
+  }
+
+  /** The model with its window as its server tells it. @throws as `#choose`. */
+  async #ready(name: string): Promise<Model> {
+    const { model, notice } = await withServerWindow(this.#choose(name));
+    if (notice !== undefined) this.emit({ type: 'notice', text: notice });
+    return model;
   }
 
   #dispatch(event: MachineEvent): void {
@@ -348,8 +327,8 @@ export class Agent {
       case 'compact-for-provider':
         return this.#under((signal) => this.#compacting.forProvider(effect.refusal, signal));
       case 'switch':
-        return this.#under((signal) => {
-          const model = this.#choose(effect.model);
+        return this.#under(async (signal) => {
+          const model = await this.#ready(effect.model);
           return switchModel(this, this.#compacting, model, signal);
         });
       case 'abort':

@@ -1,7 +1,10 @@
 import type { Agent } from './agent.ts';
 import type { Compacting } from './compacting.ts';
+import { tokensText } from './figures.ts';
 import type { MachineEvent, Result } from './machine.ts';
 import type { Model } from './models.ts';
+import { reasonOf } from './provider-error.ts';
+import { saveModel } from './settings.ts';
 
 /** Goes on with another model; where its window is smaller, the old one compacts first (B16). */
 export async function switchModel(
@@ -33,6 +36,18 @@ export async function switchModel(
     summaries: 'model',
     ...(own === undefined ? {} : { summaryModel: own }),
   });
+  keep(agent, model.name);
   agent.tellSession();
   return { kind: 'switched', result };
+}
+
+/** The next start begins with the model; what cannot be kept is said and costs nothing else. */
+function keep({ options, emit, session }: Agent, name: string): void {
+  const text = `${name}, a window of ${tokensText(session.windowTokens)} tokens`;
+  try {
+    saveModel(options.folders, name);
+    emit({ type: 'notice', text: `${text}; the next start begins with it too.` });
+  } catch (error) {
+    emit({ type: 'notice', text: `${text}; it could not be kept: ${reasonOf(error)}` });
+  }
 }

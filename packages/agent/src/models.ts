@@ -1,6 +1,7 @@
-import { contextLimit } from '@bobbin/core/internal';
+import { contextLimit, isKnownModel } from '@bobbin/core/internal';
 import type { LanguageModel } from 'ai';
 import { ExpectedError } from './expected-error.ts';
+import type { Endpoint } from './model-server.ts';
 import { scriptedModel } from './scripted-model.ts';
 import type { ModelSettings, ProviderSettings, Settings } from './settings.ts';
 
@@ -11,6 +12,10 @@ export interface Model {
   readonly provider: string;
   readonly id: string;
   readonly windowTokens: number;
+  /** Whether a person said how large the window is, the table of models does, or nobody. */
+  readonly windowFrom: 'given' | 'known' | 'assumed';
+  /** The server that can be asked of the model; none for the providers' own. */
+  readonly endpoint?: Endpoint;
   /** Whether the provider holds it to a schema; free text is asked for otherwise. */
   readonly structured: boolean;
   load(): Promise<LanguageModel>;
@@ -44,10 +49,11 @@ export function chooseModel(
     throw new ExpectedError(
       `a model is named provider/id, such as anthropic/claude-sonnet-5, not ${JSON.stringify(name)}`,
     );
-  const own = modelSettings(name, settings);
-  const windowTokens =
-    window === undefined ? (own.windowTokens ?? contextLimit(name)) : Number(window);
-  const common = { name, provider, id, windowTokens };
+  const given = window === undefined ? modelSettings(name, settings).windowTokens : Number(window);
+  const windowTokens = given ?? contextLimit(name);
+  const table = isKnownModel(name) ? ('known' as const) : ('assumed' as const);
+  const windowFrom = given === undefined ? table : ('given' as const);
+  const common = { name, provider, id, windowTokens, windowFrom };
   switch (provider) {
     case 'scripted':
       return {
@@ -71,12 +77,15 @@ export function chooseModel(
         load: once(async () => (await import('@ai-sdk/openai')).createOpenAI(options)(id)),
       };
     }
-    default:
+    default: {
+      const endpoint = endpointOf(provider, settings, env, name);
       return {
         ...common,
+        endpoint,
         structured: false,
-        load: once(compatible(provider, id, settings, env, name)),
+        load: once(compatible(provider, id, endpoint)),
       };
+    }
   }
 }
 
@@ -85,33 +94,54 @@ export function modelSettings(name: string, { models }: Settings): ModelSettings
   return models[name] ?? models[name.replace(/@\d+$/, '')] ?? {};
 }
 
-function compatible(
+/** The servers that can be asked for their models: those on this machine, and the user's own. */
+export function servers({ providers }: Settings): readonly string[] {
+  return [...new Set([...Object.keys(LOCAL), ...Object.keys(providers)])];
+}
+
+/** @throws ExpectedError where there is no such server, or no key for it. */
+export function endpointOf(
   provider: string,
-  id: string,
   settings: Settings,
   env: NodeJS.ProcessEnv,
   name: string,
-): () => Promise<LanguageModel> {
-  const endpoint = settings.providers[provider] ?? LOCAL[provider];
-  if (endpoint === undefined) {
-    const known = [
-      'anthropic',
-      'openai',
-      'scripted',
-      ...Object.keys(LOCAL),
-      ...Object.keys(settings.providers),
-    ];
+): Endpoint {
+  const found = settings.providers[provider] ?? LOCAL[provider];
+  if (found === undefined) {
+    const known = ['anthropic', 'openai', 'scripted', ...servers(settings)];
     throw new ExpectedError(
       `there is no provider ${provider}; known are ${known.join(', ')}, and settings can add more`,
     );
   }
-  const { baseURL, keyVariable } = endpoint;
-  const apiKey = keyVariable === undefined ? undefined : requiredKey(env, keyVariable, name);
+  const { baseURL, keyVariable } = found;
+  if (keyVariable === undefined) return { baseURL };
+  return { baseURL, apiKey: requiredKey(env, keyVariable, name) };
+}
+
+function compatible(
+  provider: string,
+  id: string,
+  endpoint: Endpoint,
+): () => Promise<LanguageModel> {
   return async () => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    const options = { name: provider, baseURL, includeUsage: true };
-    return createOpenAICompatible(apiKey === undefined ? options : { ...options, apiKey })(id);
+    return createOpenAICompatible({ name: provider, includeUsage: true, ...endpoint })(id);
   };
+}
+
+/** Models of the providers' own that are offered by name, the default first; any other can be named. */
+export const OFFERED: readonly string[] = [
+  'anthropic/claude-sonnet-5-5',
+  'anthropic/claude-opus-5-5',
+  'anthropic/claude-haiku-5',
+  'openai/gpt-6.1',
+  'openai/gpt-5.4-mini',
+];
+
+/** The variable that a provider's own models need; undefined where it is there, or none is needed. */
+export function missingKey(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const variable = `${name.slice(0, name.indexOf('/')).toUpperCase()}_API_KEY`;
+  return hasKey(env, variable) ? undefined : variable;
 }
 
 /** The key, and another address than the provider's own where the environment names one. */

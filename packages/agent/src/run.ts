@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { ThreadId } from '@bobbin/core';
-import { Agent, type AgentOptions } from './agent.ts';
+import { Agent } from './agent.ts';
+import type { AgentOptions } from './agent-options.ts';
 import type { Invocation } from './command-line.ts';
 import type { EndReason } from './events.ts';
 import type { Folders } from './folders.ts';

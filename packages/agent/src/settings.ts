@@ -261,12 +261,18 @@ const isPreset = (value: Json): boolean =>
 
 /** Keeps a choice that a person made with a command, in the user's file; all else in it stays. */
 export function saveCompaction(folders: Folders, change: Partial<CompactionSettings>): void {
+  const { compaction } = settingsObject(userSettingsPath(folders));
+  const before = isJsonObject(compaction) ? compaction : {};
+  save(folders, { compaction: { ...before, ...change } });
+}
+
+export function saveModel(folders: Folders, model: string): void {
+  save(folders, { model });
+}
+
+function save(folders: Folders, change: JsonObject): void {
   const path = userSettingsPath(folders);
-  const content = settingsObject(path);
-  const before = isJsonObject(content['compaction']) ? content['compaction'] : {};
+  const content = { ...settingsObject(path), ...change };
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(
-    path,
-    `${JSON.stringify({ ...content, compaction: { ...before, ...change } }, null, 2)}\n`,
-  );
+  writeFileSync(path, `${JSON.stringify(content, null, 2)}\n`);
 }

@@ -1,6 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import { usageTokens } from '@bobbin/core/internal';
-import { Agent, type AgentOptions } from '../agent.ts';
+import { Agent } from '../agent.ts';
+import type { AgentOptions } from '../agent-options.ts';
 import type { Choices } from '../commands/command.ts';
 import type { AgentEvent } from '../events.ts';
 import { tokensText } from '../figures.ts';
