@@ -58,6 +58,8 @@ export type AgentEvent =
       readonly wish: Wish;
       /** The change that a yes allows. */
       readonly diff?: string;
+      /** What the answer `alike` allows: `npm test *`. */
+      readonly alike?: string;
     }
   | { readonly type: 'compaction-start'; readonly reason: string; readonly tokensBefore: number }
   | CompactionEnd

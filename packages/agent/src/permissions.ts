@@ -20,7 +20,36 @@ export interface Permissions {
   readonly allow: readonly string[];
 }
 
-export type Answer = 'yes' | 'always' | 'no';
+/** Anything by which one command line can run more than one program. */
+const CHAINED = /[;&|<>`$(){}\n\\]/;
+
+/** For the rest of the session: `always` the very same, `edits` every write in the project, `alike` commands like this. */
+export type Answer = 'yes' | 'always' | 'edits' | 'alike' | 'no';
+
+/** Programs that run whatever they are given: "like this" would mean anything. */
+const RUNNERS: ReadonlySet<string> = new Set(
+  'bash sh zsh fish dash env exec eval sudo doas su xargs find ssh nohup timeout time watch node deno bun python python3 ruby perl php awk sed'.split(
+    ' ',
+  ),
+);
+
+/** Programs whose next word says what they do. */
+const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set(
+  'git gh npm npx pnpm yarn cargo go docker kubectl make just pip pip3 uv poetry brew apt apt-get dotnet mvn gradle rustup terraform systemctl'.split(
+    ' ',
+  ),
+);
+
+/** The rule for commands like one: the same program, with the same subcommand where it takes one. */
+export function alikeRule(command: string): string | undefined {
+  if (CHAINED.test(command)) return undefined;
+  const [program = '', subcommand = ''] = command.trim().split(/\s+/);
+  if (!/^[\w.+-]+$/.test(program) || program.includes('=') || RUNNERS.has(program))
+    return undefined;
+  if (!WITH_SUBCOMMANDS.has(program)) return `${program} *`;
+  // An option before the subcommand can mean another folder, another host.
+  return /^[a-z][\w:./@-]*$/.test(subcommand) ? `${program} ${subcommand} *` : undefined;
+}
 
 export function isAllowed(wish: Wish, { all, allow }: Permissions): boolean {
   if (wish.link !== undefined) return false;
@@ -38,9 +67,6 @@ export function isRule(rule: string): boolean {
     return false;
   }
 }
-
-/** Anything by which one command line can run more than one program. */
-const CHAINED = /[;&|<>`$(){}\n\\]/;
 
 function covers(rule: string, { kind, subject, outside }: Wish): boolean {
   if (!rule.startsWith(`${kind}:`)) return false;

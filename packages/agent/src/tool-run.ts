@@ -1,7 +1,7 @@
 import { textMessage, type CallPart, type Message, type ResultPart } from '@bobbin/core';
 import { callsOf, parseJson, resultsOf, type Json } from '@bobbin/core/internal';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
-import { isAllowed, type Answer, type Permissions, type Wish } from './permissions.ts';
+import { alikeRule, isAllowed, type Answer, type Permissions, type Wish } from './permissions.ts';
 import { ArgumentError, Arguments } from './tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/tool.ts';
 import type { Toolbox } from './tools/toolbox.ts';
@@ -14,6 +14,8 @@ export interface Question {
   readonly wish: Wish;
   /** The change that a yes allows. */
   readonly diff?: string;
+  /** What the answer `alike` allows. */
+  readonly alike?: string;
 }
 
 /** The calls of a round that have no result yet. */
@@ -22,12 +24,15 @@ export function openCalls(messages: readonly Message[]): readonly CallPart[] {
   return messages.flatMap(callsOf).filter(({ callId }) => !answered.has(callId));
 }
 
-/** Runs calls with a person's permission. What was answered with "always" is not asked again: the same, and nothing like it. */
+/** Runs calls with a person's permission. What was allowed for the session is not asked again. */
 export class ToolRunner {
   readonly #tools: Toolbox;
   readonly #ask: Ask;
   readonly #permissions: Permissions;
+  /** The very same that was allowed. */
   readonly #granted = new Set<string>();
+  /** What is allowed beside, as rules. */
+  readonly #rules: string[] = [];
 
   constructor(tools: Toolbox, permissions: Permissions, ask: Ask) {
     this.#tools = tools;
@@ -62,13 +67,22 @@ export class ToolRunner {
     if (wish.link !== undefined)
       return `${wish.link} is a link that leads out of the project, to ${wish.subject}; name that path if you mean it`;
     const what = `${wish.kind}:${wish.subject}`;
-    if (this.#granted.has(what)) return undefined;
+    if (this.#granted.has(what) || isAllowed(wish, { all: false, allow: this.#rules }))
+      return undefined;
     if (this.#ask === undefined)
       return `not allowed: nobody can be asked here (--yes or a permission rule allows it): ${wish.kind} ${wish.subject}`;
     const diff = await tool.preview?.(args);
-    const question = { tool: tool.name, wish, ...(diff === undefined ? {} : { diff }) };
+    const alike = wish.kind === 'run' ? alikeRule(wish.subject) : undefined;
+    const question: Question = {
+      tool: tool.name,
+      wish,
+      ...(diff === undefined ? {} : { diff }),
+      ...(alike === undefined ? {} : { alike }),
+    };
     const answer = await this.#ask(question, signal);
     if (answer === 'always') this.#granted.add(what);
+    if (answer === 'edits') this.#rules.push('write:**');
+    if (answer === 'alike' && alike !== undefined) this.#rules.push(`run:${alike}`);
     if (signal.aborted) return INTERRUPTED;
     return answer === 'no'
       ? 'The user did not allow this. Ask what to do instead, or go another way.'

@@ -23,6 +23,7 @@ function withoutFigures(screen: string): string {
   return screen
     .replaceAll(new RegExp(String.raw`context \d+% \(${FIGURE}/`, 'g'), 'context N% (N/')
     .replaceAll(new RegExp(String.raw`cache \d+% · used ${FIGURE}`, 'g'), 'cache N% · used N')
+    .replaceAll(new RegExp(String.raw` · used ${FIGURE}`, 'g'), ' · used N')
     .replaceAll(new RegExp(String.raw`${FIGURE} → ${FIGURE} tokens`, 'g'), 'N → N tokens')
     .replaceAll(
       new RegExp(String.raw`${FIGURE} freed for ${FIGURE} tokens`, 'g'),
@@ -35,6 +36,8 @@ function withoutFigures(screen: string): string {
     .replaceAll(/^\[[#@%!=+.]{40}\]/gm, '[BAR]')
     .replaceAll(/([Ss])tep \d+/g, '$1tep N')
     .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, 'SESSION')
+    .replaceAll(/127\.0\.0\.1:\d+ */g, 'HOST')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'TIME')
     .replaceAll(/─{3,}/g, '───')
     .split('\n')
     .map((line) => line.trimEnd())

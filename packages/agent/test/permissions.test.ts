@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { memoryArtifacts, memoryStore, type ThreadId } from '@bobbin/core';
-import { isAllowed, pathWish, type Wish } from '../src/permissions.ts';
+import { alikeRule, isAllowed, pathWish, type Answer, type Wish } from '../src/permissions.ts';
 import { ToolRunner } from '../src/tool-run.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { temporaryFolder } from './terminal.ts';
@@ -50,8 +50,12 @@ test('a star behind a blank stands for whole words', () => {
   );
 });
 
-/** What is asked when these are wished for one after another and everything is answered with "always". */
-async function asked(t: TestContext, ...wishes: readonly Wish[]): Promise<readonly string[]> {
+/** What is asked when these are wished for one after another; what no answer is given for gets "always". */
+async function asked(
+  t: TestContext,
+  answers: Readonly<Record<string, Answer>>,
+  ...wishes: readonly Wish[]
+): Promise<readonly string[]> {
   const questions: string[] = [];
   const tools = wishes.map((wish, i): [string, Tool] => [
     `tool-${i}`,
@@ -66,7 +70,9 @@ async function asked(t: TestContext, ...wishes: readonly Wish[]): Promise<readon
   ]);
   const runner = new ToolRunner(new Map(tools), allowing(), async ({ wish }) => {
     questions.push(wish.subject);
-    return 'always';
+    const [, answer] =
+      Object.entries(answers).find(([begin]) => wish.subject.startsWith(begin)) ?? [];
+    return answer ?? 'always';
   });
   const context = {
     root: temporaryFolder(t),
@@ -91,13 +97,13 @@ test('"always" allows the same command again and nothing like it', async (t) => 
     ['ls', 'ls-evil'],
     ['echo *', 'echo secrets'],
   ] as const)
-    assert.deepEqual(await asked(t, run(first), run(first), run(second)), [first, second]);
+    assert.deepEqual(await asked(t, {}, run(first), run(first), run(second)), [first, second]);
 });
 
 test('"always" for a path means that path, whatever characters are in it', async (t) => {
   const odd = 'app/[post-id]/*.tsx';
   assert.deepEqual(
-    await asked(t, write(odd), write(odd), write('src/a.ts'), write('app/p/a.tsx')),
+    await asked(t, {}, write(odd), write(odd), write('src/a.ts'), write('app/p/a.tsx')),
     [odd, 'src/a.ts', 'app/p/a.tsx'],
   );
 });
@@ -147,5 +153,50 @@ test('a link to what is not there yet leads where it leads, over any number of l
       { kind: 'write', subject: 'folder/new.md', outside: false },
       { kind: 'write', subject: 'round', outside: false },
     ],
+  );
+});
+
+test('commands like one are of the same program and subcommand, and chain nothing', () => {
+  const rules = [
+    ['npm test -- a.test.ts', 'npm test *'],
+    ['npm run build:all', 'npm run *'],
+    ['git diff HEAD~1', 'git diff *'],
+    ['ls -la src', 'ls *'],
+    ['touch made', 'touch *'],
+    ['cargo', undefined],
+    ['git -C /elsewhere push', undefined],
+    ['npm test && rm -rf .', undefined],
+    ['echo $(id)', undefined],
+    ['bash -c "rm x"', undefined],
+    ['sudo ls', undefined],
+    ['python3 x.py', undefined],
+    ['A=1 ls', undefined],
+    ['./run.sh now', undefined],
+  ] as const;
+  assert.deepEqual(
+    rules.map(([command]) => [command, alikeRule(command)]),
+    rules.map((rule) => [...rule]),
+  );
+});
+
+test('"alike" and "edits" allow what they say for the session, and nothing beyond', async (t) => {
+  const outside: Wish = { kind: 'write', subject: '/elsewhere/x', outside: true };
+  assert.deepEqual(
+    await asked(t, { npm: 'alike' }, run('npm test a'), run('npm test b'), run('npm publish')),
+    ['npm test a', 'npm publish'],
+  );
+  assert.deepEqual(
+    await asked(
+      t,
+      { npm: 'alike' },
+      run('npm test a'),
+      run('npm test a; rm x'),
+      run('npm testing'),
+    ),
+    ['npm test a', 'npm test a; rm x', 'npm testing'],
+  );
+  assert.deepEqual(
+    await asked(t, { 'src/a.ts': 'edits' }, write('src/a.ts'), write('b.md'), outside, run('ls')),
+    ['src/a.ts', '/elsewhere/x', 'ls'],
   );
 });

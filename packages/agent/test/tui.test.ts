@@ -125,7 +125,7 @@ test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many
   terminal.line('change it');
   await terminal.until('edit wants to change: a.txt');
   assertScreen('permission', await terminal.settled(SEEN_MS));
-  terminal.line('y');
+  terminal.type('y');
   await terminal.until('Result: Edited');
   assertScreen('diff', await terminal.settled());
   assert.equal(readFileSync(join(where.cwd, 'a.txt'), 'utf8'), 'one\nTWO\nthree\nfour\nfive\n');
@@ -144,7 +144,9 @@ test('bash and writes ask; an edit is shown as a diff; markdown; a paste of many
   await terminal.until('You wrote 14 lines.');
   assertScreen('narrow', await terminal.settled());
   terminal.type('\u001B[A');
-  await terminal.until('pasted 0');
+  await terminal.until(/pasted 13\n─/);
+  terminal.type(' and more');
+  await terminal.until(/pasted 13 and more\n─/);
 });
 
 test('a message that is typed while a question appears is a message and answers nothing', async (t) => {
@@ -184,7 +186,7 @@ test('a question cannot be forged: what would drive the terminal, or hide, is wr
   assertScreen('forged', await terminal.settled(SEEN_MS));
   // oxlint-disable-next-line no-control-regex
   assert.doesNotMatch(terminal.written, /\u001B\[1A\u001B\[2Kbash|\u009B|\u202E/);
-  terminal.line('n');
+  terminal.type('n');
   await terminal.until('Result: The user did not allow this');
 });
 
@@ -241,9 +243,9 @@ test('a write is shown as a diff before it is allowed', async (t) => {
   const where = place(t, script);
   writeFileSync(join(where.cwd, 'a.txt'), `${lines.join('\n')}\n`);
   const terminal = open(t, where, 'go');
-  await terminal.until('do not ask again for this path');
+  await terminal.until('this path from now on');
   assertScreen('write-question', await terminal.settled(SEEN_MS));
-  terminal.type('\u001B[A\u001B[A\r');
+  terminal.type('\u001B[A\u001B[A\u001B[A\r');
   await terminal.until('Result: Replaced');
 });
 
@@ -252,7 +254,7 @@ test('the program stays up in a terminal of eight columns', async (t) => {
   const terminal = open(t, where);
   await terminal.until('conte');
   terminal.line('do 6 steps');
-  await terminal.until('→ no');
+  await terminal.until('→ 4');
   terminal.type('\u001B');
   await terminal.until('Interrup');
   terminal.line('/settings');
@@ -284,6 +286,8 @@ test('a file that is mentioned is folded; after a resume the arrow keys bring ba
   assertScreen('mention', await second.settled());
   second.type('\u001B[A');
   await second.until(/─\nlook at @big\.txt now\n─/);
+  second.type('!');
+  await second.until(/─\nlook at @big\.txt now!\n─/);
 });
 
 test('a terminal without colour gets none; one with colour does', async (t) => {

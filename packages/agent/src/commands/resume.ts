@@ -17,17 +17,25 @@ export const resumeCommand: SlashCommand = {
     const items = sessions.map(({ id, title, changedAt }) => ({
       value: id,
       label: title,
-      description: new Date(changedAt).toISOString().slice(0, 16).replace('T', ' '),
+      description: `${timeText(changedAt)} · ${id}`,
     }));
     return {
       text:
         sessions.length === 0
           ? 'There are no sessions of this folder yet.'
           : sessions
-              .map(({ id, title, about }) => [`${id}  ${title}`, about].filter(Boolean).join(' — '))
+              .map(({ id, changedAt, title, about }) =>
+                [`${id}  ${timeText(changedAt)}  ${title}`, about].filter(Boolean).join(' — '),
+              )
               .join('\n'),
       data: sessions.map((session) => ({ ...session })),
       choices: { title: 'Resume which session?', items },
     };
   },
 };
+
+/** Where the person is: 2026-11-15 19:03. */
+function timeText(time: number): string {
+  const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16).replace('T', ' ');
+}

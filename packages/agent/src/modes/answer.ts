@@ -1,6 +1,8 @@
 import type { Answer } from '../permissions.ts';
 
+const ANSWERS: ReadonlySet<unknown> = new Set<Answer>(['yes', 'always', 'edits', 'alike', 'no']);
+
 /** An answer to a permission as it comes over a wire; undefined where it is none. */
 export function answerOf(value: unknown): Answer | undefined {
-  return value === 'yes' || value === 'always' || value === 'no' ? value : undefined;
+  return ANSWERS.has(value) ? (value as Answer) : undefined;
 }

@@ -138,7 +138,8 @@ const METHODS: ReadonlyMap<string, Method> = new Map(
     },
     answer(agent, params) {
       const answer = answerOf(params['answer']);
-      if (answer === undefined) throw new RpcError(BAD_PARAMS, 'answer must be yes, always or no');
+      if (answer === undefined)
+        throw new RpcError(BAD_PARAMS, 'answer must be yes, always, edits, alike or no');
       if (!agent.answer(textParam(params, 'id'), answer))
         throw new RpcError(FAILED, 'nothing asks for that');
       return {};

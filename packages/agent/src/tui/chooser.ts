@@ -1,4 +1,11 @@
-import { Container, SelectList, Text, type SelectItem } from '@earendil-works/pi-tui';
+import {
+  Container,
+  SelectList,
+  Text,
+  truncateToWidth,
+  visibleWidth,
+  type SelectItem,
+} from '@earendil-works/pi-tui';
 import { diffStyle } from './diff-style.ts';
 import { visible } from './printable.ts';
 import type { Theme } from './theme.ts';
@@ -17,7 +24,12 @@ export interface Choice {
 
 /** A question with its answers, to be picked with the arrow keys. */
 export class Chooser extends Container {
-  readonly #list: SelectList;
+  readonly #theme: Theme;
+  readonly #items: readonly SelectItem[];
+  readonly #done: (value: string | undefined) => void;
+  #list: SelectList;
+  #width = 0;
+  #selected: number;
 
   constructor(
     theme: Theme,
@@ -25,15 +37,14 @@ export class Chooser extends Container {
     done: (value: string | undefined) => void,
   ) {
     super();
-    const shown = items.map((item) => ({
-      ...item,
-      label: oneLine(item.label),
-      ...(item.description === undefined ? {} : { description: oneLine(item.description) }),
-    }));
-    this.#list = new SelectList(shown, MOST_VISIBLE, theme.select, { maxPrimaryColumnWidth: 72 });
-    this.#list.setSelectedIndex(items.findIndex(({ value }) => value === marked));
-    this.#list.onSelect = (item) => done(item.value);
-    this.#list.onCancel = () => done(undefined);
+    this.#theme = theme;
+    this.#items = items;
+    this.#done = done;
+    this.#selected = Math.max(
+      0,
+      items.findIndex(({ value }) => value === marked),
+    );
+    this.#list = this.#listFor(WIDE);
     // A line of the title that is not its first is marked, so that none passes for a question of its own.
     const lines = visible(title)
       .split('\n')
@@ -44,9 +55,54 @@ export class Chooser extends Container {
     this.addChild(this.#list);
   }
 
+  override render(width: number): string[] {
+    if (width !== this.#width) {
+      this.#width = width;
+      this.removeChild(this.#list);
+      this.#list = this.#listFor(width);
+      this.addChild(this.#list);
+    }
+    return super.render(width);
+  }
+
   handleInput(data: string): void {
     this.#list.handleInput(data);
   }
+
+  #listFor(width: number): SelectList {
+    const column = Math.max(0, ...this.#items.map(({ label }) => visibleWidth(oneLine(label))));
+    const items = this.#items.map((item) => ({
+      ...item,
+      label: lineOf(item, column, width - MARGIN),
+    }));
+    const shown = items.map(({ description: _, ...item }) => item);
+    const list = new SelectList(shown, MOST_VISIBLE, this.#theme.select);
+    list.setSelectedIndex(this.#selected);
+    list.onSelectionChange = ({ value }) => {
+      this.#selected = items.findIndex((item) => item.value === value);
+    };
+    list.onSelect = ({ value }) => this.#done(value);
+    list.onCancel = () => this.#done(undefined);
+    return list;
+  }
+}
+
+const WIDE = 80;
+/** What the list takes of each line for itself. */
+const MARGIN = 4;
+const GAP = 2;
+const LEAST_LABEL = 14;
+
+/** An item in one line, behind its column what it says of itself; where that is narrow, only the beginning of it. */
+function lineOf({ label, description = '' }: SelectItem, column: number, width: number): string {
+  const parts = oneLine(description).split(' · ');
+  for (let count = parts.length; count > 0; count--) {
+    const note = parts.slice(0, count).join(' · ');
+    const room = Math.min(column, width - visibleWidth(note) - GAP);
+    if (note !== '' && room >= Math.min(column, LEAST_LABEL))
+      return `${truncateToWidth(oneLine(label), room, '…', true)}${' '.repeat(GAP)}${note}`;
+  }
+  return truncateToWidth(oneLine(label), Math.max(1, width), '…');
 }
 
 function oneLine(text: string): string {

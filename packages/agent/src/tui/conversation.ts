@@ -12,6 +12,7 @@ import type { Answer } from '../permissions.ts';
 import { saidIn } from '../said.ts';
 import type { AgentSession } from '../session.ts';
 import { addUsage, NO_USAGE } from '../usage.ts';
+import { permissionChoice } from './permission-choice.ts';
 import type { Screen } from './screen.ts';
 import type { Theme } from './theme.ts';
 import { Transcript } from './transcript.ts';
@@ -185,21 +186,9 @@ export class Conversation {
   }
 
   async #askPermission(event: Extract<AgentEvent, { type: 'permission' }>): Promise<void> {
-    const { id, tool, wish, diff } = event;
-    const what = { run: 'run', write: 'change', read: 'read' }[wish.kind];
-    const where = wish.outside ? ' outside the project' : '';
-    const same = wish.kind === 'run' ? 'exactly this command' : 'this path';
-    const answer = await this.#screen.ask({
-      title: `${tool} wants to ${what}${where}: ${wish.subject}`,
-      ...(diff === undefined ? {} : { diff }),
-      items: [
-        { value: 'yes', label: 'yes (y)' },
-        { value: 'always', label: `yes, and do not ask again for ${same} in this session (a)` },
-        { value: 'no', label: 'no (n)' },
-      ],
-      marked: 'no',
-    });
+    const { choice, keys } = permissionChoice(event);
+    const answer = await this.#screen.ask(choice, keys);
     if (answer === undefined) this.#agent?.interrupt();
-    else this.#agent?.answer(id, answer as Answer);
+    else this.#agent?.answer(event.id, answer as Answer);
   }
 }

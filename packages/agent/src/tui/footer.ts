@@ -17,8 +17,13 @@ export interface FooterState {
 
 const GAP = 2;
 const LONGEST_NAME = 40;
+/** So much of a model's name is worth more than the figures beside the context. */
+const LEAST_NAME = 14;
 
-/** One line: context use, whether auto-compaction is off (B17), cache hits, cost, model; a name that is too long loses its beginning. */
+/**
+ * One line: context use, whether auto-compaction is off (B17), cache hits, cost, model. Where it is narrow, the cache and
+ * the cost go first; a name that is too long loses its beginning.
+ */
 export class Footer implements Component {
   readonly #theme: Theme;
   state: FooterState | undefined;
@@ -32,23 +37,32 @@ export class Footer implements Component {
   }
 
   render(width: number): string[] {
-    const { dim, error, bold } = this.#theme;
+    const { dim } = this.#theme;
     if (this.state === undefined) return [dim(truncateToWidth('starting…', width))];
-    const { model, tokens, windowTokens, usage, automatic, cost } = this.state;
-    const share = tokens / windowTokens;
-    const use = `context ${percentText(share)} (${tokensText(tokens)}/${tokensText(windowTokens)})`;
-    const left = [
-      share > 0.9 ? error(use) : use,
-      ...(automatic ? [] : [bold('auto-compact off')]),
-      `cache ${percentText(cacheShare(usage))}`,
-      cost,
-    ].join(' · ');
-    const room = width - visibleWidth(left) - GAP;
-    const right = truncateToWidth(
-      printable(model).slice(-Math.max(0, Math.min(room, LONGEST_NAME))),
-      Math.max(0, room),
-    );
+    const model = printable(this.state.model);
+    const least = GAP + Math.min(visibleWidth(model), LEAST_NAME);
+    const all = this.#figures(this.state);
+    const left = all.find((figures) => visibleWidth(figures) + least <= width) ?? all.at(-1) ?? '';
+    const room = Math.max(0, Math.min(width - visibleWidth(left) - GAP, LONGEST_NAME));
+    const right = truncateToWidth(room === 0 ? '' : model.slice(-room), room);
     const gap = ' '.repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
     return [dim(truncateToWidth(left + gap + right, width))];
+  }
+
+  /** What stands before the model, from all of it to the least. */
+  #figures({ tokens, windowTokens, usage, automatic, cost }: FooterState): readonly string[] {
+    const { error, bold } = this.#theme;
+    const share = tokens / windowTokens;
+    const marked = (text: string): string => (share > 0.9 ? error(text) : text);
+    const sizes = `${tokensText(tokens)}/${tokensText(windowTokens)}`;
+    const off = automatic ? [] : [bold('auto-compact off')];
+    const use = marked(`context ${percentText(share)} (${sizes})`);
+    const cache = `cache ${percentText(cacheShare(usage))}`;
+    return [
+      [use, ...off, cache, cost],
+      [use, ...off, cost],
+      [use, ...off],
+      [marked(`context ${percentText(share)}`), ...off],
+    ].map((parts) => parts.join(' · '));
   }
 }

@@ -5,21 +5,22 @@ import type { Theme } from './theme.ts';
 /** So long after it appeared, whatever is pressed was not meant for it. */
 const UNSEEN_MS = 400;
 
+/** Answers by the one key that gives each. */
+export type Keys = Readonly<Record<string, string>>;
+
 /**
- * A question that comes unasked for, above the editor: who is typing goes on typing, and a message never answers it.
- * An answer is the whole line, a value or its first letter, begun after the question could be seen; or, while the
- * editor is empty, the arrow keys and Enter.
+ * A question that comes unasked for, above the editor. While the editor is empty and the question could be seen, one key
+ * answers it, or the arrow keys and Enter. Who is typing goes on typing: what is in the editor is a message.
  */
 export class Question {
   readonly chooser: Chooser;
-  readonly #values: readonly string[];
+  readonly #keys: Keys;
   readonly #done: (value: string | undefined) => void;
   readonly #appeared = Date.now();
-  #isLineBegunSince = false;
 
-  constructor(theme: Theme, choice: Choice, done: (value: string | undefined) => void) {
+  constructor(theme: Theme, choice: Choice, keys: Keys, done: (value: string | undefined) => void) {
     this.chooser = new Chooser(theme, choice, done);
-    this.#values = choice.items.map(({ value }) => value);
+    this.#keys = keys;
     this.#done = done;
   }
 
@@ -28,18 +29,10 @@ export class Question {
     const isPicking = ['up', 'down', 'enter'].some((key) => matchesKey(data, key as 'enter'));
     if (Date.now() - this.#appeared < UNSEEN_MS) return isPicking;
     if (!isEditorEmpty) return false;
-    this.#isLineBegunSince = true;
     if (isPicking) this.chooser.handleInput(data);
-    return isPicking;
-  }
-
-  /** False where the line is a message. */
-  takeLine(line: string): boolean {
-    const said = line.trim().toLowerCase();
-    const value = this.#values.find((each) => said === each || said === each[0]);
-    if (value === undefined || !this.#isLineBegunSince) return false;
-    this.#done(value);
-    return true;
+    const value = Object.hasOwn(this.#keys, data) ? this.#keys[data] : undefined;
+    if (value !== undefined) this.#done(value);
+    return isPicking || value !== undefined;
   }
 
   cancel(): void {

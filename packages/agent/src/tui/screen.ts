@@ -1,6 +1,5 @@
 import {
   Container,
-  Editor,
   isKeyRelease,
   matchesKey,
   ProcessTerminal,
@@ -13,7 +12,8 @@ import {
 import { Chooser, type Choice } from './chooser.ts';
 import { Completion } from './completion.ts';
 import { Footer } from './footer.ts';
-import { Question } from './question.ts';
+import { LineEditor } from './line-editor.ts';
+import { Question, type Keys } from './question.ts';
 import { Status } from './status.ts';
 import type { Theme } from './theme.ts';
 
@@ -30,7 +30,7 @@ export class Screen {
   readonly body: Container = new Container();
   readonly status: Status;
   readonly footer: Footer;
-  readonly editor: Editor;
+  readonly editor: LineEditor;
   readonly #tui: TUI;
   readonly #theme: Theme;
   readonly #project: string;
@@ -45,9 +45,8 @@ export class Screen {
     this.#tui = new TuiMainScreen(new ProcessTerminal());
     this.status = new Status(theme);
     this.footer = new Footer(theme);
-    this.editor = new Editor(this.#tui, theme.editor);
+    this.editor = new LineEditor(this.#tui, theme.editor);
     this.editor.onSubmit = (text) => {
-      if (this.#question?.takeLine(text) === true) return;
       if (text !== '') this.editor.addToHistory(text);
       actions.submit(text);
     };
@@ -91,8 +90,8 @@ export class Screen {
   }
 
   /** Asks a person who may be typing, above the editor. */
-  ask(choice: Choice): Promise<string | undefined> {
-    return this.#open((done) => new Question(this.#theme, choice, done));
+  ask(choice: Choice, keys: Keys): Promise<string | undefined> {
+    return this.#open((done) => new Question(this.#theme, choice, keys, done));
   }
 
   #open(

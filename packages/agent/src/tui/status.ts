@@ -30,9 +30,7 @@ export class Status implements Component {
     const { accent, dim } = this.#theme;
     const lines = this.queue.map((text) => dim(`queued: ${printable(text).replaceAll('\n', ' ')}`));
     if (this.isAsking)
-      lines.push(
-        `${accent('Waiting for your answer')} ${dim('y, a or n and Enter; Esc interrupts')}`,
-      );
+      lines.push(`${accent('Waiting for your answer')} ${dim('one key answers; Esc interrupts')}`);
     else if (this.phase !== 'idle') {
       const word =
         WORDS[this.phase] ?? (this.phase.startsWith('switching') ? 'Switching' : 'Compacting');
