@@ -128,7 +128,7 @@ export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { type MediaProvider, mediaTokens } from './tokens/media.ts';
 export { contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
-export { contextSize, usageTokens, validUsage } from './tokens/usage.ts';
+export { contextSize, type ContextSize, usageTokens, validUsage } from './tokens/usage.ts';
 export type { SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';
 export { trustedSummarizer, verifiedSummarizer } from './verify/trusted.ts';
