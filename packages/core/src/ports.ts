@@ -78,7 +78,7 @@ export interface Requester {
   readonly clearance?: Sensitivity;
 }
 
-/** Keeps what was taken out of the prompt. No access looks like absence. */
+/** Keeps what was taken out of the prompt. No access looks like absence, and so does an artifact that has expired. */
 export interface ArtifactStore {
   /** Stores content under the hash of it and returns its id. Storing it again only begins its time to live anew. */
   put(content: string | Uint8Array, metadata: ArtifactMetadata): Promise<ArtifactId>;
@@ -87,6 +87,22 @@ export interface ArtifactStore {
   get(id: ArtifactId, requester: Requester): Promise<string | undefined>;
   /** The content as it was put, for what is no text. */
   bytes(id: ArtifactId, requester: Requester): Promise<Uint8Array | undefined>;
+  /**
+   * Erases what some threads put, or all that a tenant has, and counts the artifacts that are gone. Content that another
+   * thread put as well stays for that one.
+   */
+  delete(what: Erasure): Promise<number>;
+}
+
+/** What is erased: some threads of a tenant, or all that the tenant has. */
+export interface Erasure {
+  readonly tenant: string;
+  readonly threads?: readonly ThreadId[];
+}
+
+export interface ErasureOptions {
+  /** Only threads that nothing was written to after this time, in milliseconds since the epoch. */
+  readonly unchangedSince?: number;
 }
 
 /** A plan as a store holds it. Version 0 is the empty plan that every thread starts with. */
@@ -121,12 +137,29 @@ export interface ThreadEntry {
   readonly length: number;
   /** The newest version of its plan. */
   readonly version: number;
+  /** When something was last written to it, in milliseconds since the epoch. */
+  readonly changedAt: number;
 }
+
+export interface AppendOptions {
+  /** The head that the thread must have; null: the thread must not be there yet. Absent: any head will do. */
+  readonly expectedHead?: MessageId | null;
+}
+
+export type Appended =
+  | { readonly kind: 'appended' }
+  /** Nothing was written: the thread has another head than the expected one, or none. */
+  | { readonly kind: 'conflict'; readonly head: MessageId | null };
 
 /** A compacted message that was found, with how well it matches; only the order of scores means anything. */
 export interface Found {
   readonly node: Node;
   readonly score: number;
+}
+
+/** A message that was found in one of a tenant's threads. */
+export interface FoundInThread extends Found {
+  readonly thread: ThreadId;
 }
 
 /** The vector of a message. */
@@ -141,7 +174,7 @@ export interface MessageVector {
  * forks said other things.
  */
 export interface RecallIndex {
-  /** The messages that hold some of the words, best first. */
+  /** The messages that hold some of the words, which are those of `queryWords`, best first. */
   search(
     key: ThreadKey,
     words: readonly string[],
@@ -168,9 +201,13 @@ export interface RecallIndex {
 export interface Store extends RecallIndex {
   /**
    * Adds messages, parents first: a message whose parent is not there is refused. The last of them becomes the thread's
-   * head, also where it was there already.
+   * head, also where it was there already. With an expected head, of several writers that expect the same one exactly
+   * one wins; the others get a conflict. An append that is repeated is no conflict.
+   *
+   * Many messages are written in parts. If the process ends meanwhile, the parts that were written stay, and the same
+   * append, repeated, goes on after them.
    */
-  append(key: ThreadKey, nodes: readonly Node[]): Promise<void>;
+  append(key: ThreadKey, nodes: readonly Node[], options?: AppendOptions): Promise<Appended>;
   /** The active window of the thread's latest head, or of a given one. Undefined where there is no such thread. */
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
   /** The whole path to a head, from an index on. */
@@ -195,6 +232,20 @@ export interface Store extends RecallIndex {
   ): Promise<boolean>;
   /** Keeps events that come without a plan. Nothing where there is no such thread. */
   record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void>;
+  /** The messages of any of a tenant's threads that hold some of the words, best first. */
+  searchTenant(
+    tenant: string,
+    words: readonly string[],
+    most: number,
+  ): Promise<readonly FoundInThread[]>;
+  /** The artifacts that plans of a tenant point to, past plans included, in parts. One may come more than once. */
+  artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]>;
+  /**
+   * Erases some threads of a tenant, or all of them, and names those that were there: messages, plans, summaries,
+   * events, words and vectors. What was erased is absent in every call; a thread of the same name is a new one.
+   * Artifacts are not in a store.
+   */
+  delete(what: Erasure, options?: ErasureOptions): Promise<readonly ThreadId[]>;
   /** The thread's events behind a sequence number. */
   events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;

@@ -16,6 +16,7 @@ export { liveArtifacts } from './artifacts/live-artifacts.ts';
 export { s3Artifacts } from './artifacts/s3-artifacts.ts';
 export { s3Blobs, type S3Options } from './artifacts/s3-blobs.ts';
 export { copyStore, type Copied } from './copy-store.ts';
+export { erase, eraseOld, type Retention } from './erase.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
 export { SessionService, type SessionCompaction, type SessionOptions } from './session-service.ts';

@@ -55,6 +55,7 @@ const NO_ARTIFACTS: ArtifactStore = {
   metadata: async () => undefined,
   get: async () => undefined,
   bytes: async () => undefined,
+  delete: async () => 0,
 };
 
 /** What a compaction did (D1). Where the trigger did not fire or another writer was faster, nothing is removed. */

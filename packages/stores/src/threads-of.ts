@@ -1,4 +1,4 @@
-import type { Store } from '@bobbin/core';
+import type { Store, ThreadId } from '@bobbin/core';
 import type { ThreadEntry } from '@bobbin/core/internal';
 
 const AT_ONCE = 200;
@@ -10,4 +10,9 @@ export async function* threadsOf(store: Store, tenant: string): AsyncIterable<Th
     yield* page;
     page = await store.threads(tenant, AT_ONCE, page.at(-1)?.thread);
   }
+}
+
+/** The names of all threads of a tenant. */
+export async function* namesOf(store: Store, tenant: string): AsyncIterable<ThreadId> {
+  for await (const { thread } of threadsOf(store, tenant)) yield thread;
 }

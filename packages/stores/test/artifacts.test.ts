@@ -230,6 +230,7 @@ test('C11 what the engine externalizes can be read back, and a live plan keeps i
     get: kept.get.bind(kept),
     bytes: kept.bytes.bind(kept),
     metadata: kept.metadata.bind(kept),
+    delete: kept.delete.bind(kept),
   };
   const store = memoryStore();
   const thread = await createBobbin({ store, artifacts, tenant: 'acme', window: 8_000 }).thread(

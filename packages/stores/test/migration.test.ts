@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,11 +7,12 @@ import { after, before, test } from 'node:test';
 import { memoryStore, type Store } from '@bobbin/core';
 import { jsonlStore, sqliteStore, StoreError } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
-import postgres from 'postgres';
+import postgres, { type Sql } from 'postgres';
+import { migrate, MIGRATIONS, type MigrationOptions } from '../src/postgres/schema.ts';
+import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from '../src/sqlite/schema.ts';
 import { assertFilled, fill } from './fixture.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
-const fixtures = join(import.meta.dirname, 'fixtures');
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-migration-'));
 let server: PostgresServer;
 before(async () => {
@@ -22,48 +23,99 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A database with what a fixture holds. */
-async function restored(fixture: string, name: string): Promise<string> {
+/** A new database. */
+async function database(name: string): Promise<string> {
   const admin = postgres(server.url(), { max: 1 });
   await admin.unsafe(`CREATE DATABASE ${name}`);
   await admin.end();
-  const sql = postgres(server.url(name), { max: 1, onnotice: () => undefined });
-  await sql.unsafe(readFileSync(join(fixtures, fixture), 'utf8'));
-  await sql.end();
   return server.url(name);
 }
 
-async function openFixture(fixture: string): Promise<Store> {
-  const name = fixture.replace(/\W/g, '_');
-  if (fixture.endsWith('.sql')) return postgresStore(await restored(fixture, name));
-  const place = join(folder, name);
-  mkdirSync(join(place, 'fixture'), { recursive: true });
-  if (fixture.endsWith('.db')) {
-    copyFileSync(join(fixtures, fixture), join(place, fixture));
-    return sqliteStore(join(place, fixture));
-  }
-  copyFileSync(join(fixtures, fixture), join(place, 'fixture', 'kept%20for%20ever.jsonl'));
-  return jsonlStore(place);
+test('a session file of format 1 is read as it was written, and can be written to', async () => {
+  mkdirSync(join(folder, 'fixture'));
+  copyFileSync(
+    join(import.meta.dirname, 'fixtures', 'session-v1.jsonl'),
+    join(folder, 'fixture', 'kept%20for%20ever.jsonl'),
+  );
+  const store = jsonlStore(folder);
+  await assertFilled(store, memoryStore());
+  await fill(store);
+  await store.close();
+});
+
+/** A schema to come: the present one and one step more. */
+const NEXT: MigrationOptions = {
+  partitions: 0,
+  patienceMs: 20_000,
+  migrations: [...MIGRATIONS, () => 'ALTER TABLE bobbin.messages ADD COLUMN later int'],
+};
+
+async function columns(sql: Sql): Promise<readonly unknown[]> {
+  return sql`SELECT 1 FROM information_schema.columns WHERE table_name = 'messages' AND column_name = 'later'`;
 }
 
-for (const fixture of readdirSync(fixtures)) {
-  test(`${fixture} is read as it was written, and can be written to`, async () => {
-    const store = await openFixture(fixture);
-    await assertFilled(store, memoryStore());
-    await fill(store);
-    await store.close();
-  });
-}
+test('a newer schema is made from the present one, once, and what is there stays', async () => {
+  const url = await database('grown');
+  const store = await postgresStore(url);
+  await fill(store);
+  const sql = postgres(url, { max: 4, onnotice: () => undefined });
+  await Promise.all(Array.from({ length: 4 }, () => migrate(sql, NEXT)));
+  await assertFilled(store, memoryStore());
+  assert.equal((await columns(sql)).length, 1);
+  await assert.rejects(
+    postgresStore(url),
+    future(/the database has schema 2 of Bobbin; .* up to 1/),
+  );
+  await sql.end();
+  await store.close();
+
+  const path = join(folder, 'grown.db');
+  const small = sqliteStore(path);
+  await fill(small);
+  const raw = new DatabaseSync(path);
+  migrateSqlite(raw, path, [...SQLITE_MIGRATIONS, 'ALTER TABLE messages ADD COLUMN later INTEGER']);
+  raw.close();
+  await assertFilled(small, memoryStore());
+  await small.close();
+  assert.throws(() => sqliteStore(path), future(/grown\.db has schema 2; this Bobbin knows/));
+});
+
+test('a migration gives way to traffic while a long reader holds a table, and is made after it', async () => {
+  const url = await database('busy');
+  const store = await postgresStore(url);
+  await fill(store);
+  const sql = postgres(url, { max: 3, onnotice: () => undefined });
+  const reader = await sql.reserve();
+  await reader`BEGIN`;
+  await reader`SELECT count(*) FROM bobbin.messages`;
+  const migrating = migrate(sql, NEXT);
+  let longest = 0;
+  for (const end = performance.now() + 3_000; performance.now() < end;) {
+    const started = performance.now();
+    await store.window({ tenant: 'fixture', thread: 'kept for ever' as never });
+    longest = Math.max(longest, performance.now() - started);
+  }
+  assert.equal((await columns(sql)).length, 0);
+  await reader`COMMIT`;
+  reader.release();
+  await migrating;
+  assert.equal((await columns(sql)).length, 1);
+  // Without giving way, every call would have waited for the reader: three seconds.
+  assert.ok(longest < 2_000, `${longest} ms`);
+  await sql.end();
+  await store.close();
+});
 
 test('a schema from the future is refused, and nothing in it changes', async () => {
   const path = join(folder, 'future.db');
   await sqliteStore(path).close();
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA user_version = 99; CREATE TABLE later (x)');
-  database.close();
+  const raw = new DatabaseSync(path);
+  raw.exec('PRAGMA user_version = 99; CREATE TABLE later (x)');
+  raw.close();
   assert.throws(() => sqliteStore(path), future(/future\.db has schema 99; this Bobbin knows/));
 
-  const url = await restored('postgres-v1.sql', 'future');
+  const url = await database('future');
+  await (await postgresStore(url)).close();
   const sql = postgres(url, { max: 1 });
   await sql`UPDATE bobbin.schema SET version = 99`;
   await assert.rejects(postgresStore(url), future(/the database has schema 99 of Bobbin/));
@@ -76,18 +128,16 @@ test('a schema from the future is refused, and nothing in it changes', async () 
 
 function future(expected: RegExp): (error: unknown) => boolean {
   return (error) => {
-    assert.ok(error instanceof StoreError && error.problem === 'from-the-future');
+    assert.ok(error instanceof StoreError && error.problem === 'from-the-future', String(error));
     assert.match(error.message, expected);
     return true;
   };
 }
 
 test('many processes may make the schema at once', async () => {
-  const admin = postgres(server.url(), { max: 1 });
-  await admin.unsafe('CREATE DATABASE crowd');
-  await admin.end();
+  const url = await database('crowd');
   const stores = await Promise.all(
-    Array.from({ length: 8 }, () => postgresStore(server.url('crowd'), { connections: 1 })),
+    Array.from({ length: 8 }, () => postgresStore(url, { connections: 1 })),
   );
   await fill(stores[0] as Store);
   await assertFilled(stores[7] as Store, memoryStore());
@@ -96,8 +146,8 @@ test('many processes may make the schema at once', async () => {
 
 test('a database of another program is not touched', () => {
   const path = join(folder, 'other.db');
-  const database = new DatabaseSync(path);
-  database.exec('CREATE TABLE theirs (x)');
-  database.close();
+  const raw = new DatabaseSync(path);
+  raw.exec('CREATE TABLE theirs (x)');
+  raw.close();
   assert.throws(() => sqliteStore(path), /other\.db is another program's database$/);
 });

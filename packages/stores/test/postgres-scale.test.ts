@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { textMessage, type MessageId, type ThreadId } from '@bobbin/core';
-import type { Node, ThreadKey } from '@bobbin/core/internal';
+import { queryWords, type Node, type ThreadKey } from '@bobbin/core/internal';
 import { postgresStore, type PostgresStore } from '@bobbin/stores/postgres';
 import { dropPlan, nodesOf } from '../src/conformance/sample.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
@@ -51,7 +51,7 @@ test('E12 no call grows with the square of a thread, also where the server has n
     window: (key) => store.window(key),
     path: (key, path) => store.path(key, path.at(-1)?.id as MessageId),
     heads: (key) => store.heads(key),
-    search: (key, path) => store.search(key, ['error', '42'], 20, path.at(-1)?.id),
+    search: (key, path) => store.search(key, queryWords('error 42'), 20, path.at(-1)?.id),
     unembedded: (key) => store.unembedded(key, 'e', 10_000),
     keepVectors: (key, path) =>
       store.keepVectors(

@@ -7,51 +7,61 @@ export interface Scored<Id> {
   readonly score: number;
 }
 
+/** The texts that have a word: how often, and how many words each of them has. */
+export type Posting<Id> = readonly (readonly [id: Id, count: number, length: number])[];
+
+/** How many texts there are, and how many words they have together. */
+export interface TextSizes {
+  readonly texts: number;
+  readonly words: number;
+}
+
 /** Words and the texts that hold them, ranked by BM25: for stores that have no index of their own. */
 export class LexicalIndex<Id> {
-  /** By word: each text that holds it, and how often. */
-  readonly #held = new Map<string, [id: Id, count: number][]>();
-  readonly #lengths = new Map<Id, number>();
-  #total = 0;
+  readonly #postings = new Map<string, (readonly [id: Id, count: number, length: number])[]>();
+  readonly #known = new Set<Id>();
+  #words = 0;
+
+  get sizes(): TextSizes {
+    return { texts: this.#known.size, words: this.#words };
+  }
 
   add(id: Id, words: readonly string[]): void {
-    if (this.#lengths.has(id)) return;
-    this.#lengths.set(id, words.length);
-    this.#total += words.length;
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
+    this.#words += words.length;
     const counts = new Map<string, number>();
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
     for (const [word, count] of counts) {
-      const held = this.#held.get(word);
-      if (held === undefined) this.#held.set(word, [[id, count]]);
-      else held.push([id, count]);
+      const posting = this.#postings.get(word);
+      if (posting === undefined) this.#postings.set(word, [[id, count, words.length]]);
+      else posting.push([id, count, words.length]);
     }
   }
 
+  posting(word: string): Posting<Id> {
+    return this.#postings.get(word) ?? [];
+  }
+
   search(words: readonly string[]): readonly Scored<Id>[] {
-    const found = words.flatMap((word) => {
-      const held = this.#held.get(word);
-      return held === undefined ? [] : [new Map(held)];
-    });
-    return rankTexts(found, this.#lengths, this.#total);
+    return rankTexts(
+      words.map((word) => this.posting(word)),
+      this.sizes,
+    );
   }
 }
 
-/**
- * Texts by how well they match, best first. Each of the postings says how often one word stands in each text that
- * holds it; `lengths` are those of all texts in words, and `total` is their sum.
- */
+/** Texts by how well they match, best first: one posting for each word that is searched for. */
 export function rankTexts<Id>(
-  postings: readonly ReadonlyMap<Id, number>[],
-  lengths: ReadonlyMap<Id, number>,
-  total: number,
+  postings: readonly Posting<Id>[],
+  sizes: TextSizes,
 ): readonly Scored<Id>[] {
   const scores = new Map<Id, number>();
-  const mean = total / Math.max(1, lengths.size);
-  for (const counts of postings) {
-    const rarity = Math.log(1 + (lengths.size - counts.size + 0.5) / (counts.size + 0.5));
-    for (const [id, count] of counts) {
-      const length = (lengths.get(id) ?? 0) / Math.max(1, mean);
-      const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
+  const mean = Math.max(1, sizes.words / Math.max(1, sizes.texts));
+  for (const posting of postings) {
+    const rarity = Math.log(1 + (sizes.texts - posting.length + 0.5) / (posting.length + 0.5));
+    for (const [id, count, length] of posting) {
+      const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * (length / mean)));
       scores.set(id, (scores.get(id) ?? 0) + rarity * weight);
     }
   }

@@ -6,6 +6,7 @@ import { headOf } from '../message/text.ts';
 import { resultsOf, startsTurn, type Message, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { pageOf, type PageRequest } from './page.ts';
+import { passageOf } from './passage.ts';
 import type { ToolDefinition } from './read-artifact.ts';
 import { queryWords, searchText, wordsOf } from './words.ts';
 
@@ -163,29 +164,9 @@ function recalled(
   const held = new Set(wordsOf(text));
   return {
     node,
-    excerpt: bestPart(text, words, chars),
+    excerpt: passageOf(text, words, chars),
     matches: words.filter((word) => held.has(word)).length,
   };
-}
-
-/** The window of a text that holds the most different words of a query. */
-function bestPart(text: string, words: readonly string[], chars: number): string {
-  if (text.length <= chars) return text;
-  const lower = text.toLowerCase();
-  const step = Math.floor(chars / 2);
-  let best = 0;
-  let most = 0;
-  for (let from = 0; from < text.length; from += step) {
-    const held = countHeld(lower.slice(from, from + chars), words);
-    if (held > most) [best, most] = [from, held];
-  }
-  const start = best === 0 ? '' : '…';
-  const end = best + chars < text.length ? '…' : '';
-  return `${start}${headOf(text.slice(best).replace(/^[\udc00-\udfff]/, ''), chars)}${end}`;
-}
-
-function countHeld(part: string, words: readonly string[]): number {
-  return words.reduce((sum, word) => sum + Number(part.includes(word)), 0);
 }
 
 /** `recall` as a tool (C26). */

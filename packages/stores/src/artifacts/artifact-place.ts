@@ -82,14 +82,24 @@ export async function keptAt(blobs: Blobs, place: string): Promise<Kept> {
   return sorted(names);
 }
 
-/** All that a tenant has, by artifact. */
-export async function keptOf(blobs: Blobs, tenant: string): Promise<ReadonlyMap<ArtifactId, Kept>> {
-  const names = new Map<ArtifactId, string[]>();
+/** All that a tenant has, artifact by artifact: the names of one come after each other. */
+export async function* keptOf(
+  blobs: Blobs,
+  tenant: string,
+): AsyncIterable<readonly [ArtifactId, Kept]> {
+  let names: string[] = [];
   for await (const name of blobs.list(`${fileName(tenant)}/`)) {
-    const id = name.split('/')[1] as ArtifactId;
-    names.set(id, [...(names.get(id) ?? []), name]);
+    if (names.length > 0 && idIn(names[0]) !== idIn(name)) {
+      yield [idIn(names[0]), sorted(names)];
+      names = [];
+    }
+    names.push(name);
   }
-  return new Map([...names].map(([id, each]) => [id, sorted(each)]));
+  if (names.length > 0) yield [idIn(names[0]), sorted(names)];
+}
+
+function idIn(name: string | undefined): ArtifactId {
+  return (name ?? '').split('/')[1] as ArtifactId;
 }
 
 const CONTENT = /\/content(?:\.([^./]*))?(?:\.[^./]+)?$/;

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { ArtifactStore } from '@bobbin/core';
+import type { ArtifactStore, Clock, ThreadId } from '@bobbin/core';
 import {
   assertSensitivity,
+  hasExpired,
   mayRead,
   type ArtifactId,
   type ArtifactMetadata,
+  type Erasure,
   type Requester,
 } from '@bobbin/core/internal';
+import { fileName } from '../file-name.ts';
 import { StoreError } from '../store-error.ts';
 import {
   claimName,
@@ -30,6 +33,8 @@ export { makeFolders } from './new-folder.ts';
 export interface ArtifactOptions {
   /** Where given, content is encrypted at rest. */
   readonly keys?: KeyRing;
+  /** Says when an artifact has expired. */
+  readonly clock?: Clock;
 }
 
 /** An artifact that something is wrong with. */
@@ -77,6 +82,8 @@ export interface KeptArtifacts extends ArtifactStore {
 export interface SweepOptions {
   /** How long something stays after it expired: a plan that points to it may be about to be committed. */
   readonly graceMs?: number;
+  /** Says whether a thread is still there: what only threads that are gone have put, is removed. */
+  readonly hasThread?: (thread: ThreadId) => Promise<boolean>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -88,7 +95,7 @@ const HOUR_MS = 3_600_000;
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {
   if (options.keys !== undefined) assertKeyRing(options.keys);
-  return new BlobArtifacts(blobs, options.keys);
+  return new BlobArtifacts(blobs, options.keys, options.clock ?? { now: Date.now });
 }
 
 export function folderArtifacts(folder: string, options?: ArtifactOptions): KeptArtifacts {
@@ -98,10 +105,12 @@ export function folderArtifacts(folder: string, options?: ArtifactOptions): Kept
 class BlobArtifacts implements KeptArtifacts {
   readonly #blobs: Blobs;
   readonly #keys: KeyRing | undefined;
+  readonly #clock: Clock;
 
-  constructor(blobs: Blobs, keys: KeyRing | undefined) {
+  constructor(blobs: Blobs, keys: KeyRing | undefined, clock: Clock) {
     this.#blobs = blobs;
     this.#keys = keys;
+    this.#clock = clock;
   }
 
   async put(content: string | Uint8Array, metadata: ArtifactMetadata): Promise<ArtifactId> {
@@ -145,24 +154,40 @@ class BlobArtifacts implements KeptArtifacts {
     tenant: string,
     isLive: (id: ArtifactId) => boolean,
     now: number,
-    { graceMs = HOUR_MS }: SweepOptions = {},
+    { graceMs = HOUR_MS, hasThread = async () => true }: SweepOptions = {},
   ): Promise<Swept> {
-    const all = await keptOf(this.#blobs, tenant);
-    const expired = ({ ttlMs, createdAt }: ArtifactMetadata): boolean =>
-      ttlMs !== undefined && createdAt + ttlMs <= now - graceMs;
-    const { done, problems } = await this.#each(all, (id, kept) =>
+    const isOver = async (claim: ArtifactMetadata): Promise<boolean> =>
+      hasExpired(claim, now - graceMs) ||
+      (claim.createdAt <= now - graceMs && !(await hasThread(claim.thread)));
+    const { all, done, problems } = await this.#each(tenant, (id, kept) =>
       sweepPlace(this.#blobs, placeOf(tenant, id), kept, now, async () => {
         if (isLive(id)) return false;
-        const claims = await Promise.all(currentClaims(kept).map(({ name }) => this.#claim(name)));
-        return claims.every((claim) => claim !== undefined && expired(claim));
+        for (const { name } of currentClaims(kept)) {
+          const claim = await this.#claim(name);
+          if (claim === undefined || !(await isOver(claim))) return false;
+        }
+        return true;
       }),
     );
-    return { kept: all.size - done, removed: done, problems };
+    return { kept: all - done, removed: done, problems };
+  }
+
+  async delete({ tenant, threads }: Erasure): Promise<number> {
+    const named = threads && new Set(threads.map(fileName));
+    let gone = 0;
+    for await (const [id, kept] of keptOf(this.#blobs, tenant)) {
+      const own = kept.claims.filter(({ thread }) => named?.has(thread) !== false);
+      const isSole = own.length === kept.claims.length;
+      if (named !== undefined && own.length === 0) continue;
+      const place = placeOf(tenant, id);
+      if (isSole && (await sweepPlace(this.#blobs, place, kept, 0, async () => true))) gone += 1;
+      else for (const { name } of own) await this.#blobs.remove(name);
+    }
+    return gone;
   }
 
   async rotate(tenant: string): Promise<Rotated> {
-    const all = await keptOf(this.#blobs, tenant);
-    const { done, problems } = await this.#each(all, (id, kept) =>
+    const { done, problems } = await this.#each(tenant, (id, kept) =>
       this.#rotateOne(placeOf(tenant, id), kept),
     );
     return { rotated: done, problems };
@@ -172,10 +197,10 @@ class BlobArtifacts implements KeptArtifacts {
     tenant: string,
     expected: Iterable<ArtifactId> = [],
   ): Promise<readonly ArtifactProblem[]> {
-    const all = await keptOf(this.#blobs, tenant);
+    const missing = new Set(expected);
     const problems: ArtifactProblem[] = [];
-    for (const id of expected) if (!all.has(id)) problems.push({ id, problem: 'it is missing' });
-    for (const [id, { contents, claims }] of all) {
+    for await (const [id, { contents, claims }] of keptOf(this.#blobs, tenant)) {
+      missing.delete(id);
       if (contents.length === 0) problems.push({ id, problem: 'its content is missing' });
       const checks = [
         ...contents.map((content) => () => this.#read(content)),
@@ -187,12 +212,12 @@ class BlobArtifacts implements KeptArtifacts {
       ];
       for (const check of checks) problems.push(...(await problemOf(id, check)));
     }
+    for (const id of missing) problems.push({ id, problem: 'it is missing' });
     return problems;
   }
 
   async copyTo(to: ArtifactStore, tenant: string): Promise<CopiedArtifacts> {
-    const all = await keptOf(this.#blobs, tenant);
-    const { done, problems } = await this.#each(all, async (_, kept) => {
+    const { done, problems } = await this.#each(tenant, async (_, kept) => {
       const bytes = await this.#readAny(this.#preferred(kept.contents));
       if (bytes === undefined) throw new StoreError('damaged', 'its content is missing');
       for (const { name } of currentClaims(kept)) {
@@ -206,18 +231,19 @@ class BlobArtifacts implements KeptArtifacts {
 
   /** Does something for each artifact alone, and counts where it was done. */
   async #each(
-    all: ReadonlyMap<ArtifactId, Kept>,
+    tenant: string,
     work: (id: ArtifactId, kept: Kept) => Promise<boolean>,
-  ): Promise<{ done: number; problems: readonly ArtifactProblem[] }> {
+  ): Promise<{ all: number; done: number; problems: readonly ArtifactProblem[] }> {
     const problems: ArtifactProblem[] = [];
-    let done = 0;
-    for (const [id, kept] of all)
-      problems.push(
-        ...(await problemOf(id, async () => {
-          if (await work(id, kept)) done += 1;
-        })),
-      );
-    return { done, problems };
+    let [all, done] = [0, 0];
+    for await (const [id, kept] of keptOf(this.#blobs, tenant)) {
+      all += 1;
+      const isDone = async (): Promise<void> => {
+        if (await work(id, kept)) done += 1;
+      };
+      problems.push(...(await problemOf(id, isDone)));
+    }
+    return { all, done, problems };
   }
 
   async #rotateOne(place: string, { contents, marks }: Kept): Promise<boolean> {
@@ -263,7 +289,9 @@ class BlobArtifacts implements KeptArtifacts {
       const claim = await this.#claim(name).catch((error: unknown) => {
         problem = error;
       });
-      if (claim !== undefined && mayRead(claim, requester)) return claim;
+      const isGood =
+        claim !== undefined && mayRead(claim, requester) && !hasExpired(claim, this.#clock.now());
+      if (isGood) return claim;
     }
     if (problem !== undefined) throw problem;
     return undefined;

@@ -36,7 +36,7 @@ async function writeWhole(folder: string, path: string, bytes: Uint8Array): Prom
   const beside = join(folder, UNFINISHED, crypto.randomUUID());
   const made = await makeFolders(dirname(beside));
   try {
-    const file = await open(beside, 'wx');
+    const file = await open(beside, 'wx', 0o600);
     try {
       await file.writeFile(bytes);
       await file.sync();

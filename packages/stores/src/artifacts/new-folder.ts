@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder where it is not there, with those above it, and gives the first that was made. The recursive `mkdir`
+ * Makes a folder where it is not there, with those above it, and gives the first that was made. Only its owner may read it. The recursive `mkdir`
  * of Node 24 never ends where a folder is there in which none can be made, as in /proc.
  */
 export async function makeFolders(path: string): Promise<string | undefined> {
@@ -10,7 +10,7 @@ export async function makeFolders(path: string): Promise<string | undefined> {
   if (await isFolder(path)) return undefined;
   const first = above === path ? undefined : await makeFolders(above);
   try {
-    await mkdir(path);
+    await mkdir(path, { mode: 0o700 });
     return first ?? path;
   } catch (error) {
     // Somebody else may have made it meanwhile.

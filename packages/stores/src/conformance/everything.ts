@@ -1,5 +1,11 @@
 import type { MessageId, Store } from '@bobbin/core';
-import type { Found, Node, ThreadKey } from '@bobbin/core/internal';
+import {
+  queryWords,
+  type ArtifactId,
+  type Found,
+  type Node,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 
 /** All that a store says of a thread, in an order that every store gives: to be compared as one value. */
 export async function everything(
@@ -7,9 +13,11 @@ export async function everything(
   key: ThreadKey,
   heads: readonly MessageId[],
 ): Promise<unknown> {
-  const entry = (await store.threads(key.tenant, 10_000)).find(
+  const listed = (await store.threads(key.tenant, 10_000)).find(
     ({ thread }) => thread === key.thread,
   );
+  // Each store has a clock of its own.
+  const entry = listed && { ...listed, changedAt: listed.changedAt > 0 };
   const [latest, ...otherHeads] = await store.heads(key);
   const plans = [];
   for (let version = 0; version <= (entry?.version ?? 0) + 1; version++)
@@ -21,7 +29,7 @@ export async function everything(
       path: await store.path(key, head),
       end: await store.path(key, head, 3),
       turns: await store.turns(key, head),
-      found: idsOf(await store.search(key, ['spool', 'rare'], 1_000, head)),
+      found: idsOf(await store.search(key, queryWords('spool rare'), 1_000, head)),
       nearest: idsOf(await store.nearest(key, 'e', [1, 0.5], 1_000, head)),
     });
   }
@@ -35,10 +43,17 @@ export async function everything(
     paths,
     events: await store.events(key),
     laterEvents: await store.events(key, 1),
-    found: idsOf(await store.search(key, ['spool', 'rare'], 1_000)),
+    found: idsOf(await store.search(key, queryWords('spool rare'), 1_000)),
+    artifacts: await allArtifacts(store, key.tenant),
     unembedded: (await store.unembedded(key, 'e', 1_000)).map(({ id }) => id).toSorted(),
     nearest: idsOf(await store.nearest(key, 'e', [1, 0.5], 1_000)),
   };
+}
+
+async function allArtifacts(store: Store, tenant: string): Promise<readonly ArtifactId[]> {
+  const all = new Set<ArtifactId>();
+  for await (const ids of store.artifacts(tenant)) for (const id of ids) all.add(id);
+  return [...all].toSorted();
 }
 
 function idsOf(found: readonly Found[]): readonly MessageId[] {
@@ -64,6 +79,7 @@ export const ABSENT: Absent = {
   events: [],
   laterEvents: [],
   found: [],
+  artifacts: [],
   unembedded: [],
   nearest: [],
 };

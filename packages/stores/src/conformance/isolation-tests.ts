@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageId, Store } from '@bobbin/core';
+import { queryWords } from '@bobbin/core/internal';
 import { ABSENT, everything } from './everything.ts';
 import { dropPlan, freshKey, talk, warning } from './sample.ts';
 
@@ -22,7 +23,7 @@ export function isolationTests(store: () => Store): void {
     await store().keepVectors(thief, 'e', [{ id: heads[1] as MessageId, vector: [1, 1] }]);
     await store().append(thief, talk(1, 'other'));
     assert.deepEqual(await everything(store(), key, heads), mine);
-    assert.deepEqual(await store().search(thief, ['rare'], 10), []);
+    assert.deepEqual(await store().search(thief, queryWords('rare'), 10), []);
     assert.deepEqual((await store().window(thief))?.tail, talk(1, 'other'));
   });
 }

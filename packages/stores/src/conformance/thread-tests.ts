@@ -84,9 +84,11 @@ export function threadTests(store: () => Store): void {
     const rest = await store().threads(tenant, 3, first.at(-1)?.thread);
     const entry = { head: talk(1)[1]?.id, length: 2, version: 0 };
     assert.deepEqual(
-      [...first, ...rest],
-      names.map((thread) => ({ thread, ...entry })),
+      [...first, ...rest].map((each) => ({ ...each, changedAt: 0 })),
+      names.map((thread) => ({ thread, ...entry, changedAt: 0 })),
     );
+    for (const { changedAt } of first)
+      assert.ok(Math.abs(changedAt - Date.now()) < 60_000, `changed at ${changedAt}`);
   });
 
   test('an operator sees every tenant once', async () => {

@@ -1,10 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../store-error.ts';
 
 const BUSY_MS = 30_000;
+const FIRST_WAIT_MS = 1;
+const LONGEST_WAIT_MS = 20;
 
 /**
  * A lock between processes that write to one folder. It is SQLite's own file lock: the operating system gives it back
- * when a process dies, so that nobody has to guess whether a lock that was left behind still counts.
+ * when a process dies, so that nobody has to guess whether a lock that was left still counts.
  */
 export class FolderLock {
   readonly #path: string;
@@ -14,20 +17,35 @@ export class FolderLock {
     this.#path = path;
   }
 
-  /** Does some work, which must not wait for anything, while no other process does. */
-  hold<T>(work: () => T): T {
-    this.#database ??= new DatabaseSync(this.#path, { timeout: BUSY_MS });
-    const database = this.#database;
-    database.exec('BEGIN EXCLUSIVE');
+  /** Does some work, which must not wait for anything, while no other process does. Until then this one goes on. */
+  async hold<T>(work: () => T): Promise<T> {
+    const until = performance.now() + BUSY_MS;
+    for (let wait = FIRST_WAIT_MS; !this.#taken(); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      if (performance.now() > until)
+        throw new StoreError('unavailable', `${this.#path}: another process has the lock`);
+      await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
+    }
     try {
       return work();
     } finally {
-      database.exec('ROLLBACK');
+      this.#database?.exec('ROLLBACK');
     }
   }
 
   close(): void {
     this.#database?.close();
     this.#database = undefined;
+  }
+
+  #taken(): boolean {
+    this.#database ??= new DatabaseSync(this.#path, { timeout: 0 });
+    try {
+      this.#database.exec('BEGIN EXCLUSIVE');
+      return true;
+    } catch (error) {
+      // 5: SQLITE_BUSY (sqlite.org/rescode.html).
+      if (((error as { errcode?: number }).errcode ?? 0) % 256 === 5) return false;
+      throw error;
+    }
   }
 }

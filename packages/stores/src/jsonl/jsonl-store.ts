@@ -1,10 +1,17 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, rmdirSync, statSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
 import {
   noParent,
   outsideParents,
+  searchThreads,
+  type Appended,
+  type AppendOptions,
+  type ArtifactId,
+  type Erasure,
+  type ErasureOptions,
   type Found,
+  type FoundInThread,
   type MessageVector,
   type Node,
   type StoredEvent,
@@ -51,16 +58,25 @@ class JsonlStore implements Store {
     this.#lock = new FolderLock(join(folder, LOCK));
   }
 
-  async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
+  async append(
+    key: ThreadKey,
+    nodes: readonly Node[],
+    { expectedHead }: AppendOptions = {},
+  ): Promise<Appended> {
     const head = nodes.at(-1);
-    if (head === undefined) return;
-    this.#write(key, (stored) => {
+    let appended: Appended = { kind: 'appended' };
+    if (head === undefined) return appended;
+    await this.#write(key, (stored) => {
+      const conflict = stored.conflict(nodes, expectedHead);
+      appended = conflict ?? appended;
+      if (conflict !== undefined) return [];
       const missing = outsideParents(nodes).find((parent) => !stored.has(parent));
       if (missing !== undefined) throw new RangeError(noParent(key.thread, missing));
       const fresh = nodes.filter(({ id }) => !stored.has(id)).map(messageLine);
       const moved = stored.has(head.id) && stored.head !== head.id;
       return moved ? [...fresh, { type: 'head', id: head.id }] : fresh;
     });
+    return appended;
   }
 
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
@@ -85,10 +101,8 @@ class JsonlStore implements Store {
 
   async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
     const folder = join(this.#folder, fileName(tenant));
-    return sessionFiles(folder)
-      .flatMap((name) => threadOf(folder, name) ?? [])
+    return threadsIn(folder)
       .filter((thread) => after === undefined || thread > after)
-      .toSorted((a, b) => (a < b ? -1 : 1))
       .slice(0, most)
       .flatMap((thread) => this.#entry({ tenant, thread }) ?? []);
   }
@@ -110,7 +124,7 @@ class JsonlStore implements Store {
     events: readonly CompactionEvent[],
   ): Promise<boolean> {
     let won = false;
-    this.#writeExisting(key, (stored) => {
+    await this.#writeExisting(key, (stored) => {
       won = stored.version === expectedVersion;
       return won ? [compactionLine(stored, plan, expectedVersion + 1, events)] : [];
     });
@@ -118,7 +132,7 @@ class JsonlStore implements Store {
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
-    if (events.length > 0) this.#writeExisting(key, () => [{ type: 'events', events }]);
+    if (events.length > 0) await this.#writeExisting(key, () => [{ type: 'events', events }]);
   }
 
   async events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]> {
@@ -132,6 +146,40 @@ class JsonlStore implements Store {
     head?: MessageId,
   ): Promise<readonly Found[]> {
     return this.#read(key)?.search(words, most, head) ?? [];
+  }
+
+  /** Reads all files of the tenant. */
+  async searchTenant(
+    tenant: string,
+    words: readonly string[],
+    most: number,
+  ): Promise<readonly FoundInThread[]> {
+    return searchThreads(this.#ofTenant(tenant), words, most);
+  }
+
+  async *artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
+    for (const thread of threadsIn(join(this.#folder, fileName(tenant))))
+      yield this.#read({ tenant, thread })?.artifacts() ?? [];
+  }
+
+  async delete(
+    { tenant, threads = threadsIn(join(this.#folder, fileName(tenant))) }: Erasure,
+    { unchangedSince = Infinity }: ErasureOptions = {},
+  ): Promise<readonly ThreadId[]> {
+    const erased: ThreadId[] = [];
+    for (const thread of threads) {
+      const { path } = this.#log({ tenant, thread });
+      if (!(await this.#locked(path, () => eraseFile(path, unchangedSince)))) continue;
+      this.#logs.delete(path);
+      erased.push(thread);
+    }
+    return erased;
+  }
+
+  #ofTenant(tenant: string): readonly StoredThread[] {
+    return threadsIn(join(this.#folder, fileName(tenant))).flatMap(
+      (thread) => this.#read({ tenant, thread }) ?? [],
+    );
   }
 
   async nearest(
@@ -154,7 +202,7 @@ class JsonlStore implements Store {
     vectors: readonly MessageVector[],
   ): Promise<void> {
     if (vectors.length > 0)
-      this.#writeExisting(key, () => [{ type: 'vectors', embedder, vectors }]);
+      await this.#writeExisting(key, () => [{ type: 'vectors', embedder, vectors }]);
   }
 
   async close(): Promise<void> {
@@ -167,7 +215,7 @@ class JsonlStore implements Store {
       return this.#read(key)?.entry();
     } catch (error) {
       if (!(error instanceof StoreError) || error.problem === 'unavailable') throw error;
-      return { thread: key.thread, head: '' as MessageId, length: 0, version: 0 };
+      return { thread: key.thread, head: '' as MessageId, length: 0, version: 0, changedAt: 0 };
     }
   }
 
@@ -176,17 +224,29 @@ class JsonlStore implements Store {
     return located(log.path, () => log.read());
   }
 
-  #write(key: ThreadKey, choose: (stored: StoredThread) => readonly SessionLine[]): void {
+  async #write(
+    key: ThreadKey,
+    choose: (stored: StoredThread) => readonly SessionLine[],
+  ): Promise<void> {
     const log = this.#log(key);
-    located(log.path, () => {
-      makeFolder(this.#folder, this.#sync);
-      this.#lock.hold(() => log.write(choose));
-    });
+    await this.#locked(log.path, () => log.write(choose));
   }
 
   /** Writes to a thread that is there, and makes none. */
-  #writeExisting(key: ThreadKey, choose: (stored: StoredThread) => readonly SessionLine[]): void {
-    if (this.#read(key) !== undefined) this.#write(key, choose);
+  async #writeExisting(
+    key: ThreadKey,
+    choose: (stored: StoredThread) => readonly SessionLine[],
+  ): Promise<void> {
+    if (this.#read(key) !== undefined) await this.#write(key, choose);
+  }
+
+  async #locked<T>(path: string, work: () => T): Promise<T> {
+    located(path, () => makeFolder(this.#folder, this.#sync));
+    try {
+      return await this.#lock.hold(work);
+    } catch (error) {
+      throw locatedError(path, error);
+    }
   }
 
   /** The log of a thread; those not used for longest are forgotten, and read again when they are. */
@@ -211,6 +271,15 @@ function sessionFiles(folder: string): readonly string[] {
 
 const ENDING = '.jsonl';
 
+/** Removes a session file, and its folder where it was the last one. False where it is not there, or was changed since. */
+function eraseFile(path: string, unchangedSince: number): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.mtimeMs > unchangedSince) return false;
+  unlinkSync(path);
+  if (readdirSync(dirname(path)).length === 0) rmdirSync(dirname(path));
+  return true;
+}
+
 function tenantFolders(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
@@ -221,6 +290,12 @@ function tenantFolders(folder: string): readonly string[] {
 /** True where a folder has what a store has, also where its lock was not copied along. */
 function holdsSessions(folder: string): boolean {
   return tenantFolders(folder).some((name) => sessionFiles(join(folder, name)).length > 0);
+}
+
+function threadsIn(folder: string): readonly ThreadId[] {
+  return sessionFiles(folder)
+    .flatMap((name) => threadOf(folder, name) ?? [])
+    .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** The thread of a file: its name says it, or is too long to. A file of another name is nobody's. */
@@ -248,7 +323,11 @@ function located<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof StoreError || error instanceof RangeError) throw error;
-    throw new StoreError('unavailable', `${path}: ${causeText(error)}`, error);
+    throw locatedError(path, error);
   }
+}
+
+function locatedError(path: string, error: unknown): unknown {
+  if (error instanceof StoreError || error instanceof RangeError) return error;
+  return new StoreError('unavailable', `${path}: ${causeText(error)}`, error);
 }

@@ -57,7 +57,7 @@ export class SessionLog {
     } finally {
       closeSync(file);
     }
-    return this.#lines === 0 ? undefined : this.#stored;
+    return this.#lines === 0 ? undefined : this.#stored.touch(this.#seen?.mtimeMs ?? 0);
   }
 
   /**

@@ -10,8 +10,12 @@ function arrayType(oid: number): PostgresType {
   return { to: oid, from: [oid], serialize: arrayText, parse: (text: unknown) => text };
 }
 
-/** The text form of an array (PostgreSQL, "Array Input and Output Syntax"): quoted, all that is special after a backslash. */
-function arrayText(values: readonly (string | number | null)[]): string {
+/**
+ * The text form of an array (PostgreSQL, "Array Input and Output Syntax"): quoted, all that is special after a backslash.
+ * The driver serializes again what it sends again: a text is one already.
+ */
+function arrayText(values: string | readonly (string | number | null)[]): string {
+  if (typeof values === 'string') return values;
   const texts = values.map((value) =>
     value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, String.raw`\$&`)}"`,
   );

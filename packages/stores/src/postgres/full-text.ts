@@ -1,22 +1,24 @@
-/** PostgreSQL counts no further (postgresql.org/docs/current/textsearch-limitations.html). */
-const LAST_POSITION = 16_383;
-const MOST_POSITIONS = 255;
+/** The most words of one query: each is a bit of a number. */
+const MOST_QUERY_WORDS = 60;
 
 /**
- * Words as the text of a tsvector. They are split by us and not by a configuration of the server, so that every store
- * finds the same words; being letters and digits only, they need no escape.
+ * The different words of a text, as the text of a tsvector. Bobbin splits them, and no configuration of the server, so
+ * that every store finds the same words. Where a word is in the text does not matter to a search: half of the bytes
+ * would go to that.
  */
 export function tsvector(words: readonly string[]): string {
-  const positions = new Map<string, number[]>();
-  for (const [i, word] of words.entries()) {
-    const at = positions.get(word) ?? [];
-    if (at.length < MOST_POSITIONS) at.push(Math.min(i + 1, LAST_POSITION));
-    positions.set(word, at);
-  }
-  return [...positions].map(([word, at]) => `'${word}':${at.join(',')}`).join(' ');
+  return [...new Set(words)].map(quoted).join(' ');
 }
 
-/** A query for texts with any of the words. */
-export function tsquery(words: readonly string[]): string {
-  return words.map((word) => `'${word.replaceAll(/['\\]/g, '')}'`).join(' | ');
+/** Each word as the text of a tsquery. */
+export function tsqueries(words: readonly string[]): readonly string[] {
+  return words
+    .filter((word) => word !== '')
+    .slice(0, MOST_QUERY_WORDS)
+    .map(quoted);
+}
+
+/** A word is any text: quotes and backslashes are doubled. */
+function quoted(word: string): string {
+  return `'${word.replaceAll(/['\\]/g, '$&$&')}'`;
 }

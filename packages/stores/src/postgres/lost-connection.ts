@@ -1,28 +1,60 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { causeText, StoreError } from '../store-error.ts';
 
-const RETRY_MS: readonly number[] = [20, 200];
+/** How long the database is waited for. */
+export interface Patience {
+  /** How long a connection may be silent while something is asked. */
+  readonly timeoutMs: number;
+  /** For how long something is tried again after it failed for want of a connection. */
+  readonly retryMs: number;
+}
 
-/** Tries again where the connection was lost: a pool may hold one that the server has closed meanwhile. */
-export async function reliably<T>(work: () => PromiseLike<T>): Promise<T> {
-  for (const wait of RETRY_MS) {
+const FIRST_WAIT_MS = 20;
+const LONGEST_WAIT_MS = 1_000;
+
+/** Tries again where a connection was lost or refused, for as long as the patience lasts. Only for what may be repeated. */
+export function reliably<T>(patience: Patience, work: () => PromiseLike<T>): Promise<T> {
+  return again(patience, work, (error) => isLostConnection(error) || isUnreached(error));
+}
+
+/** Tries again only where nothing can have reached the server. */
+export function once<T>(patience: Patience, work: () => PromiseLike<T>): Promise<T> {
+  return again(patience, work, isUnreached);
+}
+
+async function again<T>(
+  { timeoutMs, retryMs }: Patience,
+  work: () => PromiseLike<T>,
+  mayRepeat: (error: unknown) => boolean,
+): Promise<T> {
+  const started = performance.now();
+  const deadline = AbortSignal.timeout(timeoutMs + retryMs);
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     try {
-      return await work();
+      return await before(deadline, work());
     } catch (error) {
-      if (!isLostConnection(error)) throw located(error);
+      const isOver = deadline.aborted || performance.now() - started + wait > retryMs;
+      if (isOver || !mayRepeat(error)) throw located(error);
     }
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
   }
+}
+
+/** A query may wait for a connection that never comes. */
+async function before<T>(deadline: AbortSignal, work: PromiseLike<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const giveUp = (): void => late.reject(new Error('no answer from the server in time'));
+  deadline.addEventListener('abort', giveUp, { once: true });
   try {
-    return await work();
-  } catch (error) {
-    throw located(error);
+    return await Promise.race([work, late.promise]);
+  } finally {
+    deadline.removeEventListener('abort', giveUp);
   }
 }
 
 /**
- * Some work in one transaction. Told that a query failed, the driver sends a rollback, which ends the process where the
- * connection is gone: so it is told nothing of that, and itself rejects as soon as the connection is closed.
+ * Some work in one transaction. When a query fails, the driver sends a rollback, which ends the process where the
+ * connection is gone: so it does not learn of that, and itself rejects as soon as the connection is closed.
  */
 export function transact<T>(
   sql: Sql,
@@ -38,16 +70,29 @@ export function transact<T>(
 
 /** SQLSTATE 08: connection exceptions, 57P: the server ends it; or a code of the client or of the system. */
 function isLostConnection(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^(08|57P|CONNECTION_|ECONNRESET|EPIPE)/.test(code);
+  return /^(08|57P|CONNECTION_|ECONNRESET|EPIPE|ETIMEDOUT)/.test(codeOf(error));
+}
+
+/**
+ * Nothing was done. SQLSTATE 53300: too many connections, 57P03: the server starts or stops, 40001 and 40P01: rolled
+ * back because of other transactions; or a code of the system when it connects.
+ */
+function isUnreached(error: unknown): boolean {
+  return /^(53300|57P03|40001|40P01|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|CONNECT_TIMEOUT)$/.test(
+    codeOf(error),
+  );
+}
+
+function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
 }
 
 /** Turns the driver's errors into ours. */
 export function located(error: unknown): unknown {
   if (error instanceof StoreError) return error;
   // SQLSTATE XX001 and XX002: data and index corrupted.
-  const { code } = error as { code?: unknown };
-  const damaged = code === 'XX001' || code === 'XX002';
+  const damaged = /^XX00[12]$/.test(codeOf(error));
   return new StoreError(
     damaged ? 'damaged' : 'unavailable',
     `postgres: ${causeText(error)}`,

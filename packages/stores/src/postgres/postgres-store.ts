@@ -1,14 +1,15 @@
-import postgres, { type Sql } from 'postgres';
 import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
 import {
-  assertKey,
   assertName,
-  nearestVectors,
   noParent,
-  outsideParents,
-  searchText,
-  wordsOf,
+  planArtifacts,
+  type Appended,
+  type AppendOptions,
+  type ArtifactId,
+  type Erasure,
+  type ErasureOptions,
   type Found,
+  type FoundInThread,
   type MessageVector,
   type Node,
   type StoredEvent,
@@ -17,36 +18,55 @@ import {
   type ThreadEntry,
   type ThreadKey,
 } from '@bobbin/core/internal';
+import { appendInParts } from '../append-parts.ts';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';
-import { ARRAYS } from './array-type.ts';
-import { tsquery, tsvector } from './full-text.ts';
-import { located, reliably, transact } from './lost-connection.ts';
-import { News } from './news.ts';
-import { assertPresent, migrate } from './schema.ts';
+import { namesOf } from '../threads-of.ts';
+import { Connection, pool, type Value } from './connection.ts';
+import { Listener } from './listener.ts';
+import { located, reliably } from './lost-connection.ts';
+import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
+import { RecallQueries, searchable } from './recall-queries.ts';
+import { assertPresent, isCurrent, migrate } from './schema.ts';
+import { idsOf, whereOf } from './thread-row.ts';
+import { pollThreads } from './thread-poll.ts';
 import { windowFrom, type WindowRow } from './window-row.ts';
 
 export interface PostgresOptions {
-  /** How many connections this process may have at once. */
+  /** How many connections this process may have at once. Default: 10. */
   readonly connections?: number;
   /** The store must be there already, in the present schema: opening it makes and changes nothing. */
   readonly existing?: boolean;
+  /** How long a connection may be silent while something is asked. Default: 15 000. */
+  readonly timeoutMs?: number;
+  /** For how long a call is tried again while the database takes no connection. Default: 15 000. */
+  readonly retryMs?: number;
+  /**
+   * Whether statements are prepared once for each connection. By default they are where the address leads to the server
+   * itself; a pooler must be able to take them along (pgbouncer from 1.21 on, with `max_prepared_statements`).
+   */
+  readonly prepare?: 'always' | 'never';
+  /** An address that leads to the server itself, for `watch`, where the other one leads to a pooler. */
+  readonly directUrl?: string;
+  /** A replica, which answers what may be a moment old: `nodes`, `searchTenant`, `artifacts` and `tenants`. */
+  readonly replicaUrl?: string;
+  /** Into how many partitions, by a hash of the tenant, the tables are divided when they are made. Default: 0. */
+  readonly partitions?: number;
 }
-
-export type ThreadNews =
-  /** A thread's events up to a sequence number can be read now. */
-  | { readonly kind: 'events'; readonly thread: ThreadId; readonly sequence: number }
-  /** Something may have happened in any thread: read again what matters. */
-  | { readonly kind: 'missed' };
 
 /** A store that many processes on many machines share. */
 export interface PostgresStore extends Store {
-  /** Tells of events in a tenant's threads as they are committed, by any process, until it is stopped. */
+  /** Reports events in a tenant's threads after they are committed, by any process, until it is stopped. */
   watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>>;
 }
 
 const NODES_AT_ONCE = 500;
+const PLANS_AT_ONCE = 1_000;
+const DEFAULT_TIMEOUT_MS = 15_000;
+const DEFAULT_RETRY_MS = 15_000;
+/** A migration waits for readers longer than a call for an answer. */
+const MIGRATION_MS = 300_000;
 const HEAD = '(SELECT head FROM bobbin.threads WHERE tenant = $1 AND thread = $2)';
 
 /** Opens a database, and brings its schema up to date where the role may do so. */
@@ -54,59 +74,96 @@ export async function postgresStore(
   url: string,
   options: PostgresOptions = {},
 ): Promise<PostgresStore> {
-  const sql = await reliably(() => opened(url, options));
-  return new PostgresThreads(sql, new News(url));
-}
-
-async function opened(
-  url: string,
-  { connections = 10, existing = false }: PostgresOptions,
-): Promise<Sql> {
-  const sql = postgres(url, {
-    max: connections,
-    onnotice: () => undefined,
-    // Where the connection is lost while the driver asks for the types of arrays, it never answers the query behind that.
-    fetch_types: false,
-    types: ARRAYS,
-  });
+  const { connections = 10, timeoutMs = DEFAULT_TIMEOUT_MS, retryMs = DEFAULT_RETRY_MS } = options;
+  const { prepare, directUrl, replicaUrl } = options;
+  const settings = {
+    connections,
+    timeoutMs,
+    retryMs,
+    ...(prepare === undefined ? {} : { prepare }),
+  };
+  const primary = await Connection.open(url, settings);
   try {
-    await (existing ? assertPresent(sql) : migrate(sql));
-    return sql;
+    await reliably(settings, () => prepareSchema(url, primary, options));
+    const replica =
+      replicaUrl === undefined ? primary : await Connection.open(replicaUrl, settings);
+    const listener =
+      primary.isPooled && directUrl === undefined ? undefined : new Listener(directUrl ?? url);
+    return new PostgresThreads(primary, replica, listener);
   } catch (error) {
-    await sql.end({ timeout: 0 });
+    await primary.close();
     throw error;
   }
 }
 
-class PostgresThreads implements PostgresStore {
-  readonly #sql: Sql;
-  readonly #news: News;
+async function prepareSchema(
+  url: string,
+  { sql }: Connection,
+  { existing = false, partitions = 0 }: PostgresOptions,
+): Promise<void> {
+  if (existing) return assertPresent(sql);
+  if (await isCurrent(sql)) return;
+  // A migration may be silent for long.
+  const slow = pool(url, MIGRATION_MS, { max: 1 });
+  try {
+    await migrate(slow, { partitions, patienceMs: MIGRATION_MS });
+  } finally {
+    await slow.end({ timeout: 0 });
+  }
+}
 
-  constructor(sql: Sql, news: News) {
-    this.#sql = sql;
-    this.#news = news;
+class PostgresThreads implements PostgresStore {
+  readonly #connection: Connection;
+  readonly #replica: Connection;
+  readonly #listener: Listener | undefined;
+  readonly #outbox: Outbox;
+  readonly #recall: RecallQueries;
+
+  constructor(connection: Connection, replica: Connection, listener: Listener | undefined) {
+    this.#connection = connection;
+    this.#replica = replica;
+    this.#listener = listener;
+    this.#outbox = new Outbox(connection);
+    this.#recall = new RecallQueries(connection, replica);
   }
 
-  async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
-    if (nodes.length === 0) return;
+  append(key: ThreadKey, nodes: readonly Node[], options: AppendOptions = {}): Promise<Appended> {
+    return appendInParts(nodes, options, (part, needed, each) =>
+      this.#append(key, part, needed, each),
+    );
+  }
+
+  async #append(
+    key: ThreadKey,
+    nodes: readonly Node[],
+    needed: readonly MessageId[],
+    { expectedHead }: AppendOptions,
+  ): Promise<Appended> {
     const rows = nodes.map(rowOf);
-    const [row] = (await this.#ask(
-      'SELECT bobbin.append($1, $2, $3, $4, $5, $6, $7, $8, $9) AS missing',
+    const [row] = (await this.#connection.ask(
+      'SELECT * FROM bobbin.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
       ...idsOf(key),
-      outsideParents(nodes),
+      needed,
       rows.map(({ id }) => id),
       rows.map(({ parent }) => parent),
       rows.map(({ position }) => position),
       rows.map(({ turn }) => turn),
       nodes.map((node) => Number(opensTurn(node))),
       rows.map(({ message }) => message),
-    )) as readonly { missing: MessageId | null }[];
-    const missing = row?.missing ?? null;
+      Number(expectedHead !== undefined),
+      expectedHead ?? null,
+    )) as readonly {
+      missing: MessageId | null;
+      conflict: boolean;
+      current_head: MessageId | null;
+    }[];
+    const { missing = null, conflict = false, current_head: head = null } = row ?? {};
     if (missing !== null) throw new RangeError(noParent(key.thread, missing));
+    return conflict ? { kind: 'conflict', head } : { kind: 'appended' };
   }
 
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
-    const rows = (await this.#ask(
+    const rows = (await this.#connection.ask(
       'SELECT * FROM bobbin.window_of($1, $2, $3)',
       ...idsOf(key),
       head ?? null,
@@ -135,24 +192,26 @@ class PostgresThreads implements PostgresStore {
 
   /** Their ids are put in order once, not for each part. */
   async *nodes(key: ThreadKey): AsyncIterable<readonly Node[]> {
-    const rows = (await this.#askAs(
+    const rows = (await this.#replica.askAs(
       key.tenant,
       'SELECT id FROM bobbin.messages WHERE tenant = $1 AND thread = $2 ORDER BY position, id',
       ...idsOf(key),
     )) as readonly { id: MessageId }[];
     const ids = rows.map(({ id }) => id);
-    for (let from = 0; from < ids.length; from += NODES_AT_ONCE)
-      yield this.#nodesAs(
-        key,
+    for (let from = 0; from < ids.length; from += NODES_AT_ONCE) {
+      const part = (await this.#replica.askAs(
+        key.tenant,
         `SELECT * FROM bobbin.messages
          WHERE tenant = $1 AND thread = $2 AND id = ANY ($3) ORDER BY position, id`,
         ...idsOf(key),
         ids.slice(from, from + NODES_AT_ONCE),
-      );
+      )) as readonly MessageRow[];
+      yield part.map((row) => nodeOf(row, whereOf(key)));
+    }
   }
 
   async heads(key: ThreadKey): Promise<readonly MessageId[]> {
-    const rows = await this.#askAs(
+    const rows = await this.#connection.askAs(
       key.tenant,
       `SELECT m.id FROM bobbin.messages m
        WHERE m.tenant = $1 AND m.thread = $2 AND (m.id = ${HEAD} OR m.id NOT IN (
@@ -165,9 +224,10 @@ class PostgresThreads implements PostgresStore {
 
   async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
     assertName(tenant);
-    const rows = await this.#askAs(
+    const rows = await this.#connection.askAs(
       tenant,
-      `SELECT thread, head, length, version FROM bobbin.threads
+      `SELECT thread, head, length, version, (extract(epoch FROM changed_at) * 1000)::float8 AS "changedAt"
+       FROM bobbin.threads
        WHERE tenant = $1 AND thread ${after === undefined ? '>=' : '>'} $2 ORDER BY thread LIMIT $3`,
       tenant,
       after ?? '',
@@ -178,7 +238,7 @@ class PostgresThreads implements PostgresStore {
 
   /** A role that row-level security binds would see none of them, and take that for an empty store. */
   async tenants(): Promise<readonly string[]> {
-    const [role] = (await this.#ask(
+    const [role] = (await this.#replica.ask(
       `SELECT row_security_active('bobbin.threads') AS bound, current_user AS name`,
     )) as readonly { bound: boolean; name: string }[];
     if (role?.bound === true)
@@ -186,12 +246,14 @@ class PostgresThreads implements PostgresStore {
         'unavailable',
         `postgres: row-level security shows role ${role.name} one tenant at a time: name the tenants, or use a role with BYPASSRLS`,
       );
-    const rows = await this.#ask('SELECT DISTINCT tenant FROM bobbin.threads ORDER BY tenant');
+    const rows = await this.#replica.ask(
+      'SELECT DISTINCT tenant FROM bobbin.threads ORDER BY tenant',
+    );
     return (rows as readonly { tenant: string }[]).map(({ tenant }) => tenant);
   }
 
   async plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined> {
-    const [row] = (await this.#askAs(
+    const [row] = (await this.#connection.askAs(
       key.tenant,
       'SELECT plan FROM bobbin.plans WHERE tenant = $1 AND thread = $2 AND version = $3',
       ...idsOf(key),
@@ -214,28 +276,41 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       plan.records.flatMap(({ span }) => span.ids),
     );
-    const [row] = (await this.#once(
-      'SELECT bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS won',
+    const texts = fresh.map(searchable);
+    const [row] = (await this.#connection.askOnce(
+      'SELECT * FROM bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
       ...idsOf(key),
       expectedVersion,
       plan.head,
       plan.start,
       plan.carried.map(({ id }) => id),
+      [...planArtifacts(plan)],
       JSON.stringify(plan),
       events.map((event) => JSON.stringify(event)),
       fresh.map(({ id }) => id),
-      fresh.map(({ message }) => tsvector(wordsOf(searchText(message)))),
-    )) as readonly { won: boolean }[];
+      texts.map(({ length }) => length),
+      texts.map(({ words }) => words),
+    )) as readonly { won: boolean; sequence: number | null }[];
+    this.#post(key, row?.sequence);
     return row?.won === true;
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
     const texts = events.map((event) => JSON.stringify(event));
-    await this.#once('SELECT bobbin.add_events($1, $2, 0, $3)', ...idsOf(key), texts);
+    const [row] = (await this.#connection.askOnce(
+      'SELECT bobbin.add_events($1, $2, 0, $3) AS sequence',
+      ...idsOf(key),
+      texts,
+    )) as readonly { sequence: number | null }[];
+    this.#post(key, row?.sequence);
+  }
+
+  #post({ tenant, thread }: ThreadKey, sequence: number | null | undefined): void {
+    if (typeof sequence === 'number') this.#outbox.post(tenant, thread, sequence);
   }
 
   async events(key: ThreadKey, after: number = 0): Promise<readonly StoredEvent[]> {
-    const rows = (await this.#askAs(
+    const rows = (await this.#connection.askAs(
       key.tenant,
       `SELECT sequence, version, event FROM bobbin.events
        WHERE tenant = $1 AND thread = $2 AND sequence > $3 ORDER BY sequence`,
@@ -249,93 +324,92 @@ class PostgresThreads implements PostgresStore {
     }));
   }
 
-  async search(
+  async *artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
+    assertName(tenant);
+    for (let [thread, version] = ['', -1]; ;) {
+      const rows = (await this.#replica.askAs(
+        tenant,
+        `SELECT thread, version, artifacts FROM bobbin.plans
+         WHERE tenant = $1 AND (thread, version) > ($2, $3) ORDER BY thread, version LIMIT ${PLANS_AT_ONCE}`,
+        tenant,
+        thread,
+        version,
+      )) as readonly { thread: string; version: number; artifacts: string }[];
+      yield rows.flatMap(({ artifacts }) => artifacts.match(/[0-9a-f]{32}/g) ?? []) as ArtifactId[];
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PLANS_AT_ONCE) return;
+      ({ thread, version } = last);
+    }
+  }
+
+  async delete(
+    { tenant, threads }: Erasure,
+    { unchangedSince }: ErasureOptions = {},
+  ): Promise<readonly ThreadId[]> {
+    const erased: ThreadId[] = [];
+    for await (const thread of threads ?? namesOf(this, tenant))
+      if (await this.#erase({ tenant, thread }, unchangedSince ?? null)) erased.push(thread);
+    return erased;
+  }
+
+  async #erase(key: ThreadKey, unchangedSince: number | null): Promise<boolean> {
+    const [row] = (await this.#connection.ask(
+      'SELECT bobbin.erase($1, $2, to_timestamp($3::float8 / 1000)) AS erased',
+      ...idsOf(key),
+      unchangedSince,
+    )) as readonly { erased: boolean }[];
+    return row?.erased === true;
+  }
+
+  search(
     key: ThreadKey,
     words: readonly string[],
     most: number,
     head?: MessageId,
   ): Promise<readonly Found[]> {
-    if (words.length === 0) return [];
-    const rows = (await this.#ask(
-      'SELECT * FROM bobbin.search($1, $2, $3, $4, $5)',
-      ...idsOf(key),
-      tsquery(words),
-      most,
-      head ?? null,
-    )) as readonly (MessageRow & { score: number })[];
-    return rows.map((row) => ({ node: nodeOf(row, whereOf(key)), score: row.score }));
+    return this.#recall.search(key, words, most, head);
   }
 
-  async nearest(
+  searchTenant(
+    tenant: string,
+    words: readonly string[],
+    most: number,
+  ): Promise<readonly FoundInThread[]> {
+    return this.#recall.searchTenant(tenant, words, most);
+  }
+
+  nearest(
     key: ThreadKey,
     embedder: string,
     vector: readonly number[],
     most: number,
     head?: MessageId,
   ): Promise<readonly Found[]> {
-    const rows = (await this.#askAs(
-      key.tenant,
-      'SELECT id, vector FROM bobbin.vectors WHERE tenant = $1 AND thread = $2 AND embedder = $3',
-      ...idsOf(key),
-      embedder,
-    )) as readonly { id: MessageId; vector: Uint8Array }[];
-    const vectors = rows.map((row) => [row.id, numbersOf(row.vector)] as const);
-    const scored = nearestVectors(vectors, vector);
-    const scores = new Map(scored.map(({ id, score }) => [id, score]));
-    const nodes = await this.#nodes(
-      key,
-      'SELECT * FROM bobbin.first_on_path($1, $2, $3, $4, $5)',
-      ...idsOf(key),
-      scored.map(({ id }) => id),
-      most,
-      head ?? null,
-    );
-    return nodes.map((node) => ({ node, score: scores.get(node.id) ?? 0 }));
+    return this.#recall.nearest(key, embedder, vector, most, head);
   }
 
-  async unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
-    return this.#nodes(
-      key,
-      'SELECT * FROM bobbin.not_embedded($1, $2, $3, $4)',
-      ...idsOf(key),
-      embedder,
-      most,
-    );
+  unembedded(key: ThreadKey, embedder: string, most: number): Promise<readonly Node[]> {
+    return this.#recall.unembedded(key, embedder, most);
   }
 
-  async keepVectors(
-    key: ThreadKey,
-    embedder: string,
-    vectors: readonly MessageVector[],
-  ): Promise<void> {
-    if (vectors.length === 0) return;
-    await this.#askAs(
-      key.tenant,
-      `INSERT INTO bobbin.vectors (tenant, thread, embedder, id, vector)
-       SELECT $1, $2, $3, v.id, decode(v.vector, 'hex') FROM unnest($4::text[], $5::text[]) AS v (id, vector)
-       WHERE (SELECT 1 FROM bobbin.recall r WHERE r.tenant = $1 AND r.thread = $2 AND r.id = v.id LIMIT 1) = 1
-       ON CONFLICT (tenant, thread, embedder, id) DO UPDATE SET vector = excluded.vector`,
-      ...idsOf(key),
-      embedder,
-      vectors.map(({ id }) => id),
-      vectors.map(({ vector }) => Buffer.from(Float32Array.from(vector).buffer).toString('hex')),
-    );
+  keepVectors(key: ThreadKey, embedder: string, vectors: readonly MessageVector[]): Promise<void> {
+    return this.#recall.keepVectors(key, embedder, vectors);
   }
 
   async watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>> {
     assertName(tenant);
-    const [row] = (await this.#ask(`SELECT 'bobbin_' || md5($1) AS channel`, tenant)) as readonly {
-      channel: string;
-    }[];
-    const hearing = this.#news.hear(row?.channel ?? '', (payload) => listener(newsOf(payload)));
+    if (this.#listener === undefined) return pollThreads(this.#connection, tenant, listener);
+    const hearing = this.#listener.hear(channelOf(tenant), (payload) => listener(newsOf(payload)));
     return hearing.catch((error: unknown) => {
       throw located(error);
     });
   }
 
   async close(): Promise<void> {
-    await this.#news.close();
-    await this.#sql.end();
+    await this.#outbox.flush();
+    await this.#listener?.close();
+    if (this.#replica !== this.#connection) await this.#replica.close();
+    await this.#connection.close();
   }
 
   async #nodes(
@@ -343,69 +417,7 @@ class PostgresThreads implements PostgresStore {
     query: string,
     ...values: readonly Value[]
   ): Promise<readonly Node[]> {
-    const rows = (await this.#ask(query, ...values)) as readonly MessageRow[];
+    const rows = (await this.#connection.ask(query, ...values)) as readonly MessageRow[];
     return rows.map((row) => nodeOf(row, whereOf(key)));
   }
-
-  async #nodesAs(
-    key: ThreadKey,
-    query: string,
-    ...values: readonly Value[]
-  ): Promise<readonly Node[]> {
-    const rows = (await this.#askAs(key.tenant, query, ...values)) as readonly MessageRow[];
-    return rows.map((row) => nodeOf(row, whereOf(key)));
-  }
-
-  /** One query in one round trip, which may be repeated: a read, or a write that changes nothing the second time. */
-  #ask(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
-    return reliably(() => this.#sql.unsafe(query, values as never[], { prepare: true }));
-  }
-
-  /** One query that must not be repeated. */
-  async #once(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
-    try {
-      return await this.#sql.unsafe(query, values as never[], { prepare: true });
-    } catch (error) {
-      throw located(error);
-    }
-  }
-
-  /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
-  #askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
-    return reliably(() =>
-      transact(this.#sql, async (transaction) => {
-        const [, rows] = await Promise.all([
-          transaction`SELECT bobbin.act_for(${tenant})`,
-          transaction.unsafe(query, values as never[], { prepare: true }),
-        ]);
-        return rows as readonly unknown[];
-      }),
-    );
-  }
-}
-
-type Value = string | number | null | readonly (string | number | null)[];
-
-function idsOf(key: ThreadKey): [tenant: string, thread: string] {
-  assertKey(key);
-  const { tenant, thread } = key;
-  return [tenant, thread];
-}
-
-function whereOf({ thread }: ThreadKey): string {
-  return `postgres, thread ${thread}`;
-}
-
-function numbersOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(Uint8Array.from(bytes).buffer);
-}
-
-function newsOf(payload: string | undefined): ThreadNews {
-  const { thread, sequence } = JSON.parse(payload ?? '{}') as {
-    thread?: ThreadId | null;
-    sequence?: number;
-  };
-  return typeof thread === 'string' && sequence !== undefined
-    ? { kind: 'events', thread, sequence }
-    : { kind: 'missed' };
 }

@@ -1,7 +1,3 @@
-export {
-  postgresStore,
-  type PostgresOptions,
-  type PostgresStore,
-  type ThreadNews,
-} from './postgres-store.ts';
+export { postgresStore, type PostgresOptions, type PostgresStore } from './postgres-store.ts';
+export type { ThreadNews } from './notices.ts';
 export { compactionQueue, type CompactionQueue } from './compaction-queue.ts';

@@ -13,8 +13,13 @@ export interface SqliteOptions {
   readonly existing?: boolean;
 }
 
+/** How long a lock is waited for. */
 const BUSY_MS = 30_000;
+const FIRST_WAIT_MS = 1;
+const LONGEST_WAIT_MS = 20;
 const MOST_FINDINGS = 20;
+/** What the log keeps of its size when all of it is in the file: a reader may have made it very long. */
+const LOG_BYTES = 67_108_864;
 
 /** A SQLite file with its prepared statements. Its errors name the file. */
 export class Database {
@@ -40,10 +45,32 @@ export class Database {
     return located(this.path, () => Number(this.#statement(sql).run(...values).changes));
   }
 
-  /** Takes the write lock first, so that a transaction never fails half-way for want of it. */
-  atomically<T>(work: () => T): T {
+  /** How many rows the whole database changed by: what a virtual table does within itself counts as well. */
+  changesOf(sql: string): number {
+    const total = (): number => {
+      const row = this.get('SELECT total_changes() AS total') as { total: number };
+      return row.total;
+    };
+    const before = total();
+    this.run(sql);
+    return total() - before;
+  }
+
+  /**
+   * Some work in one transaction. It takes the write lock first, so that it never fails half-way for want of it. While
+   * another process has the lock, this one goes on with its other work.
+   */
+  async atomically<T>(work: () => T): Promise<T> {
+    let done: { readonly result: T } | undefined;
+    await this.untilFree(() => {
+      done = this.#begin() ? { result: this.#committed(work) } : undefined;
+      return done !== undefined;
+    });
+    return (done as unknown as { readonly result: T }).result;
+  }
+
+  #committed<T>(work: () => T): T {
     return located(this.path, () => {
-      this.run('BEGIN IMMEDIATE');
       try {
         const result = work();
         this.run('COMMIT');
@@ -53,6 +80,36 @@ export class Database {
         throw error;
       }
     });
+  }
+
+  /** Tries again until something is done, for as long as a lock is waited for. */
+  async untilFree(attempt: () => boolean): Promise<void> {
+    const until = performance.now() + BUSY_MS;
+    for (let wait = FIRST_WAIT_MS; !attempt(); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      if (performance.now() > until)
+        throw new StoreError('unavailable', `${this.path}: database is locked`);
+      await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
+    }
+  }
+
+  /** False where another connection has the write lock. */
+  #begin(): boolean {
+    this.get('PRAGMA busy_timeout = 0');
+    try {
+      this.run('BEGIN IMMEDIATE');
+      return true;
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    } finally {
+      this.get(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
+  }
+
+  /** Puts all of the log into the file and empties it; false where a reader still needs some of it. */
+  emptyLog(): boolean {
+    const { busy } = this.get('PRAGMA wal_checkpoint(TRUNCATE)') as { busy: number };
+    return busy === 0;
   }
 
   /** What SQLite itself finds wrong with the file: its pages, its indexes and the index of words. */
@@ -87,7 +144,10 @@ function opened(path: string, { sync = 'full', existing = false }: SqliteOptions
   look(path, existing);
   const database = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync}`);
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync}; PRAGMA journal_size_limit = ${LOG_BYTES};
+       PRAGMA secure_delete = ON`,
+    );
     migrate(database, path);
     return database;
   } catch (error) {
@@ -108,6 +168,12 @@ function look(path: string, existing: boolean): void {
   } finally {
     database.close();
   }
+}
+
+/** 5: SQLITE_BUSY (sqlite.org/rescode.html). */
+function isBusy(error: unknown): boolean {
+  const { errcode = 0 } = (error as { cause?: { errcode?: number } }).cause ?? {};
+  return (errcode & 0xff) === 5;
 }
 
 /** Turns SQLite's errors into ours, which name the file. */

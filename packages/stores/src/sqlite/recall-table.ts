@@ -1,19 +1,24 @@
-import type { MessageId, Plan } from '@bobbin/core';
+import type { MessageId, Plan, ThreadId } from '@bobbin/core';
 import {
+  assertName,
   nearestVectors,
   rankTexts,
   type Found,
+  type FoundInThread,
   type MessageVector,
   type Node,
+  type Posting,
   type RecallIndex,
   type Scored,
+  type TextSizes,
   type ThreadKey,
 } from '@bobbin/core/internal';
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import type { Ancestry, Step } from './ancestry.ts';
 import type { Database } from './database.ts';
-import { indexedWord, indexedWords, wordCount } from './recall-text.ts';
+import { indexedWord, indexedWords } from './recall-text.ts';
 import { idsOf, whereOf } from './thread-row.ts';
+import type { SQLInputValue } from 'node:sqlite';
 
 /** What was compacted, by words and by vectors. */
 export class RecallTable implements RecallIndex {
@@ -34,21 +39,26 @@ export class RecallTable implements RecallIndex {
       ...idsOf(key),
       JSON.stringify([...new Set(plan.records.flatMap(({ span }) => span.ids))]),
     ) as readonly NumberedRow[];
+    let words = 0;
     for (const row of fresh) {
-      nodeOf(row, whereOf(this.#database.path, key));
+      const { message } = nodeOf(row, whereOf(this.#database.path, key));
+      const { text, count } = indexedWords(key, message);
       this.#database.run(
         'INSERT INTO compacted (tenant, thread, id, number, words) VALUES (?, ?, ?, ?, ?)',
         ...idsOf(key),
         row.id,
         row.number,
-        wordCount(row.message),
+        count,
       );
-      this.#database.run(
-        'INSERT INTO recall (rowid, words) VALUES (?, ?)',
-        row.number,
-        indexedWords(key, row.message),
-      );
+      this.#database.run('INSERT INTO recall (rowid, words) VALUES (?, ?)', row.number, text);
+      words += count;
     }
+    this.#database.run(
+      'UPDATE threads SET compacted = compacted + ?, words = words + ? WHERE tenant = ? AND thread = ?',
+      fresh.length,
+      words,
+      ...idsOf(key),
+    );
   }
 
   /** Ranked among the thread's own messages: what others say of a word changes nothing. */
@@ -58,20 +68,61 @@ export class RecallTable implements RecallIndex {
     most: number,
     head?: MessageId,
   ): Promise<readonly Found[]> {
-    const lengths = new Map<number, number>();
-    let total = 0;
-    const rows = this.#database.all(
-      'SELECT number, words FROM compacted WHERE tenant = ? AND thread = ?',
+    const sizes = this.#sizes('tenant = ? AND thread = ?', idsOf(key));
+    if (sizes.texts === 0) return [];
+    const postings = words.map((word) => this.#posting(key, word));
+    return this.#found(key, rankTexts(postings, sizes), 'number', most, head);
+  }
+
+  /** Ranked among all messages of the tenant. */
+  async searchTenant(
+    tenant: string,
+    words: readonly string[],
+    most: number,
+  ): Promise<readonly FoundInThread[]> {
+    assertName(tenant);
+    const threads = this.#database.all(
+      'SELECT thread FROM threads WHERE tenant = ? AND compacted > 0',
+      tenant,
+    ) as readonly { thread: ThreadId }[];
+    const postings = words.map((word) =>
+      threads.flatMap(({ thread }) => this.#posting({ tenant, thread }, word)),
+    );
+    const ranked = rankTexts(postings, this.#sizes('tenant = ?', [tenant]));
+    return ranked.slice(0, most).flatMap(({ id, score }) => {
+      const row = this.#database.get('SELECT * FROM messages WHERE number = ?', id) as
+        | (MessageRow & { thread: ThreadId })
+        | undefined;
+      if (row === undefined) return [];
+      const { thread } = row;
+      return [
+        { thread, node: nodeOf(row, whereOf(this.#database.path, { tenant, thread })), score },
+      ];
+    });
+  }
+
+  /** Takes the words of a thread out of the index. To be called in a transaction, before its messages are erased. */
+  remove(key: ThreadKey): void {
+    this.#database.run(
+      'DELETE FROM recall WHERE rowid IN (SELECT number FROM compacted WHERE tenant = ? AND thread = ?)',
       ...idsOf(key),
-    ) as readonly { number: number; words: number }[];
-    for (const row of rows) {
-      lengths.set(row.number, row.words);
-      total += row.words;
+    );
+  }
+
+  /** Writes the index anew without the words that were taken out, in parts. */
+  async purge(): Promise<void> {
+    for (let changed = Infinity; changed > 1;) {
+      changed = await this.#database.atomically(() =>
+        this.#database.changesOf("INSERT INTO recall (recall, rank) VALUES ('merge', -500)"),
+      );
     }
-    const postings = words
-      .map((word) => this.#posting(key, word, lengths))
-      .filter(({ size }) => size > 0);
-    return this.#found(key, rankTexts(postings, lengths, total), 'number', most, head);
+  }
+
+  #sizes(where: string, values: readonly SQLInputValue[]): TextSizes {
+    return this.#database.get(
+      `SELECT coalesce(sum(compacted), 0) AS texts, coalesce(sum(words), 0) AS words FROM threads WHERE ${where}`,
+      ...values,
+    ) as TextSizes;
   }
 
   async nearest(
@@ -108,7 +159,7 @@ export class RecallTable implements RecallIndex {
     embedder: string,
     vectors: readonly MessageVector[],
   ): Promise<void> {
-    this.#database.atomically(() => {
+    await this.#database.atomically(() => {
       for (const { id, vector } of vectors)
         this.#database.run(
           `INSERT INTO vectors (tenant, thread, embedder, id, vector)
@@ -122,17 +173,15 @@ export class RecallTable implements RecallIndex {
     });
   }
 
-  /** How often a word stands in each of the thread's messages. */
-  #posting(
-    key: ThreadKey,
-    word: string,
-    own: ReadonlyMap<number, unknown>,
-  ): ReadonlyMap<number, number> {
+  /** How often a word is in each of a thread's messages. */
+  #posting(key: ThreadKey, word: string): Posting<number> {
     const rows = this.#database.all(
-      'SELECT doc, count(*) AS times FROM recall_words WHERE term = ? GROUP BY doc',
+      `SELECT v.doc, v.times, c.words FROM (
+         SELECT doc, count(*) AS times FROM recall_words WHERE term = ? GROUP BY doc) v
+       CROSS JOIN compacted c ON c.number = v.doc`,
       indexedWord(key, word),
-    ) as readonly { doc: number; times: number }[];
-    return new Map(rows.filter(({ doc }) => own.has(doc)).map(({ doc, times }) => [doc, times]));
+    ) as readonly { doc: number; times: number; words: number }[];
+    return rows.map(({ doc, times, words }) => [doc, times, words] as const);
   }
 
   /** The best that stand on the path to the head. */

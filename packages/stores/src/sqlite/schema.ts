@@ -1,18 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ThreadId } from '@bobbin/core';
 import { StoreError } from '../store-error.ts';
-import { indexedWords, wordCount } from './recall-text.ts';
 
 /** Says in the file's header that it is Bobbin's ("BOBN"). */
 const APPLICATION_ID = 0x424f424e;
 
 /** Each brings the schema from its index to the next version. A released one never changes. */
-const MIGRATIONS: readonly (string | ((database: DatabaseSync) => void))[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE threads (
     tenant TEXT NOT NULL, thread TEXT NOT NULL,
     head TEXT NOT NULL, length INTEGER NOT NULL,
     version INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0,
+    -- How many messages are searchable, and how many words they have.
+    compacted INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
+    changed_at INTEGER NOT NULL,
     PRIMARY KEY (tenant, thread)
   ) STRICT, WITHOUT ROWID;
 
@@ -21,12 +22,14 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync) => void))[] = [
     tenant TEXT NOT NULL, thread TEXT NOT NULL, id TEXT NOT NULL,
     parent TEXT, position INTEGER NOT NULL, turn INTEGER NOT NULL, opens_turn INTEGER NOT NULL,
     message TEXT NOT NULL,
+    -- The ancestor that it jumps to, where that is not the parent.
+    jump TEXT,
     UNIQUE (tenant, thread, id)
   ) STRICT;
 
   CREATE TABLE plans (
     tenant TEXT NOT NULL, thread TEXT NOT NULL, version INTEGER NOT NULL,
-    head TEXT, reach INTEGER NOT NULL, plan TEXT NOT NULL,
+    head TEXT, artifacts TEXT NOT NULL, plan TEXT NOT NULL,
     PRIMARY KEY (tenant, thread, version)
   ) STRICT;
 
@@ -37,14 +40,13 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync) => void))[] = [
   ) STRICT;
 
   CREATE TABLE compacted (
-    tenant TEXT NOT NULL, thread TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL,
-    PRIMARY KEY (tenant, thread, id)
-  ) STRICT, WITHOUT ROWID;
+    number INTEGER PRIMARY KEY, tenant TEXT NOT NULL, thread TEXT NOT NULL, id TEXT NOT NULL, words INTEGER NOT NULL,
+    UNIQUE (tenant, thread, id)
+  ) STRICT;
 
-  CREATE VIRTUAL TABLE recall USING fts5(
-    scope, words, content = '',
-    tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
-  );
+  -- Each word has the mark of its thread: the words of each thread are counted apart from those of all others.
+  CREATE VIRTUAL TABLE recall USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii');
+  CREATE VIRTUAL TABLE recall_words USING fts5vocab(recall, instance);
 
   CREATE TABLE vectors (
     tenant TEXT NOT NULL, thread TEXT NOT NULL, embedder TEXT NOT NULL, id TEXT NOT NULL,
@@ -52,43 +54,7 @@ const MIGRATIONS: readonly (string | ((database: DatabaseSync) => void))[] = [
     PRIMARY KEY (tenant, thread, embedder, id)
   ) STRICT;
   `,
-  addAncestry,
 ];
-
-/**
- * Messages learn an ancestor to jump to (those that are there already are walked through their parents), and the words
- * of each thread are counted apart from those of all others.
- */
-function addAncestry(database: DatabaseSync): void {
-  database.exec(`
-    ALTER TABLE messages ADD COLUMN jump TEXT;
-    ALTER TABLE plans DROP COLUMN reach;
-    ALTER TABLE compacted ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
-    DROP TABLE recall;
-    CREATE VIRTUAL TABLE recall USING fts5(words, content = '', tokenize = 'ascii');
-    CREATE VIRTUAL TABLE recall_words USING fts5vocab(recall, instance);`);
-  const rows = database.prepare(
-    `SELECT c.tenant, c.thread, c.id, m.number, m.message
-     FROM compacted c CROSS JOIN messages m ON m.tenant = c.tenant AND m.thread = c.thread AND m.id = c.id`,
-  );
-  const count = database.prepare(
-    'UPDATE compacted SET words = ? WHERE tenant = ? AND thread = ? AND id = ?',
-  );
-  const index = database.prepare('INSERT INTO recall (rowid, words) VALUES (?, ?)');
-  for (const row of rows.all() as unknown as readonly CompactedRow[]) {
-    const { tenant, thread, message } = row;
-    count.run(wordCount(message), tenant, thread, row.id);
-    index.run(row.number, indexedWords({ tenant, thread }, message));
-  }
-}
-
-interface CompactedRow {
-  readonly tenant: string;
-  readonly thread: ThreadId;
-  readonly id: string;
-  readonly number: number;
-  readonly message: string;
-}
 
 /** Refuses what is another program's, or of a newer Bobbin; and what would have to be made or changed, where asked to. */
 export function assertOurs(database: DatabaseSync, path: string, existing: boolean): void {
@@ -111,16 +77,18 @@ export function assertOurs(database: DatabaseSync, path: string, existing: boole
 }
 
 /** Brings a database to the newest schema. Several processes may open the same new file at once. */
-export function migrate(database: DatabaseSync, path: string): void {
-  if (schemaVersion(database) === MIGRATIONS.length) return;
+export function migrate(
+  database: DatabaseSync,
+  path: string,
+  migrations: readonly string[] = MIGRATIONS,
+): void {
+  if (schemaVersion(database) === migrations.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
     assertOurs(database, path, false);
-    for (const step of MIGRATIONS.slice(schemaVersion(database)))
-      if (typeof step === 'string') database.exec(step);
-      else step(database);
+    for (const step of migrations.slice(schemaVersion(database))) database.exec(step);
     database.exec(
-      `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`,
+      `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`,
     );
     database.exec('COMMIT');
   } catch (error) {

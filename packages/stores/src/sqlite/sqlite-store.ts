@@ -2,8 +2,14 @@ import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/
 import {
   assertName,
   noParent,
-  outsideParents,
+  planArtifacts,
+  type Appended,
+  type AppendOptions,
+  type ArtifactId,
+  type Erasure,
+  type ErasureOptions,
   type Found,
+  type FoundInThread,
   type MessageVector,
   type Node,
   type StoredEvent,
@@ -12,8 +18,10 @@ import {
   type ThreadEntry,
   type ThreadKey,
 } from '@bobbin/core/internal';
+import { appendInParts } from '../append-parts.ts';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
+import { namesOf } from '../threads-of.ts';
 import type { CheckableStore } from '../verify-store.ts';
 import { Ancestry, type Step } from './ancestry.ts';
 import { Database, type SqliteOptions } from './database.ts';
@@ -22,6 +30,7 @@ import { idsOf, whereOf } from './thread-row.ts';
 import type { SQLInputValue } from 'node:sqlite';
 
 const NODES_AT_ONCE = 500;
+const PLANS_AT_ONCE = 1_000;
 
 /** Keeps threads in one SQLite file, with as many processes as there are on one machine. */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
@@ -39,12 +48,23 @@ class SqliteStore implements CheckableStore {
     this.#recall = new RecallTable(database, this.#ancestry);
   }
 
-  async append(key: ThreadKey, nodes: readonly Node[]): Promise<void> {
-    const head = nodes.at(-1);
-    if (head === undefined) return;
-    const ids = idsOf(key);
-    const steps = this.#database.atomically(() => {
-      if (!this.#follow(key, nodes, head)) this.#branch(key, nodes, head);
+  append(key: ThreadKey, nodes: readonly Node[], options: AppendOptions = {}): Promise<Appended> {
+    return appendInParts(nodes, options, (part, needed, each) =>
+      this.#append(key, part, needed, each),
+    );
+  }
+
+  async #append(
+    key: ThreadKey,
+    nodes: readonly Node[],
+    needed: readonly MessageId[],
+    options: AppendOptions,
+  ): Promise<Appended> {
+    const [head, ids] = [nodes.at(-1) as Node, idsOf(key)];
+    const written = await this.#database.atomically(() => {
+      const conflict = this.#conflict(key, head, options);
+      if (conflict !== undefined) return conflict;
+      if (!this.#follow(key, needed, head)) this.#branch(key, needed, head);
       const fresh = this.#ancestry.stepsOf(key, nodes);
       for (const node of nodes) {
         const row = rowOf(node);
@@ -63,18 +83,34 @@ class SqliteStore implements CheckableStore {
       }
       return fresh;
     });
-    for (const step of steps.values()) this.#ancestry.know(key, step);
+    if ('kind' in written) return written;
+    for (const step of written.values()) this.#ancestry.know(key, step);
+    return { kind: 'appended' };
+  }
+
+  #conflict(
+    key: ThreadKey,
+    last: Node,
+    { expectedHead }: AppendOptions,
+  ): (Appended & { kind: 'conflict' }) | undefined {
+    if (expectedHead === undefined) return undefined;
+    const row = this.#database.get(
+      'SELECT head FROM threads WHERE tenant = ? AND thread = ?',
+      ...idsOf(key),
+    ) as { head: MessageId } | undefined;
+    const head = row?.head ?? null;
+    return head === expectedHead || head === last.id ? undefined : { kind: 'conflict', head };
   }
 
   /** The usual case in one statement: what comes follows the thread's head. */
-  #follow(key: ThreadKey, nodes: readonly Node[], head: Node): boolean {
-    const parents = outsideParents(nodes);
-    const [parent] = parents;
-    if (parent === undefined || parents.length > 1) return false;
+  #follow(key: ThreadKey, needed: readonly MessageId[], head: Node): boolean {
+    const [parent] = needed;
+    if (parent === undefined || needed.length > 1) return false;
     const changed = this.#database.run(
-      `UPDATE threads SET head = ?, length = ? WHERE tenant = ? AND thread = ? AND head = ?`,
+      `UPDATE threads SET head = ?, length = ?, changed_at = ? WHERE tenant = ? AND thread = ? AND head = ?`,
       head.id,
       head.index + 1,
+      Date.now(),
       ...idsOf(key),
       parent,
     );
@@ -82,17 +118,24 @@ class SqliteStore implements CheckableStore {
   }
 
   /** A new thread, a fork, or messages that were there already. */
-  #branch(key: ThreadKey, nodes: readonly Node[], head: Node): void {
-    for (const parent of outsideParents(nodes))
-      if (this.#ancestry.step(key, parent) === undefined)
-        throw new RangeError(noParent(key.thread, parent));
+  #branch(key: ThreadKey, needed: readonly MessageId[], head: Node): void {
+    for (const parent of needed)
+      if (!this.#has(key, parent)) throw new RangeError(noParent(key.thread, parent));
     this.#database.run(
-      `INSERT INTO threads (tenant, thread, head, length) VALUES (?, ?, ?, ?)
-       ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length`,
+      `INSERT INTO threads (tenant, thread, head, length, changed_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (tenant, thread) DO UPDATE SET
+         head = excluded.head, length = excluded.length, changed_at = excluded.changed_at`,
       ...idsOf(key),
       head.id,
       head.index + 1,
+      Date.now(),
     );
+  }
+
+  /** Asks the file: another process may have erased what this one knows. */
+  #has(key: ThreadKey, id: MessageId): boolean {
+    const sql = 'SELECT 1 FROM messages WHERE tenant = ? AND thread = ? AND id = ?';
+    return this.#database.get(sql, ...idsOf(key), id) !== undefined;
   }
 
   /** The thread's row first: whoever commits later than it was read wins over what is decided on this window. */
@@ -198,7 +241,7 @@ class SqliteStore implements CheckableStore {
   async threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]> {
     assertName(tenant);
     const rows = this.#database.all(
-      `SELECT thread, head, length, version FROM threads
+      `SELECT thread, head, length, version, changed_at AS changedAt FROM threads
        WHERE tenant = ? AND thread ${after === undefined ? '>=' : '>'} ? ORDER BY thread LIMIT ?`,
       tenant,
       after ?? '',
@@ -233,17 +276,19 @@ class SqliteStore implements CheckableStore {
   ): Promise<boolean> {
     return this.#database.atomically(() => {
       const changed = this.#database.run(
-        `UPDATE threads SET version = version + 1 WHERE tenant = ? AND thread = ? AND version = ?`,
+        `UPDATE threads SET version = version + 1, changed_at = ? WHERE tenant = ? AND thread = ? AND version = ?`,
+        Date.now(),
         ...idsOf(key),
         expectedVersion,
       );
       if (changed === 0) return false;
       const version = expectedVersion + 1;
       this.#database.run(
-        'INSERT INTO plans (tenant, thread, version, head, plan) VALUES (?, ?, ?, ?, ?)',
+        'INSERT INTO plans (tenant, thread, version, head, artifacts, plan) VALUES (?, ?, ?, ?, ?, ?)',
         ...idsOf(key),
         version,
         plan.head,
+        JSON.stringify([...planArtifacts(plan)]),
         JSON.stringify(plan),
       );
       this.#insertEvents(key, version, events);
@@ -253,7 +298,7 @@ class SqliteStore implements CheckableStore {
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
-    this.#database.atomically(() => this.#insertEvents(key, 0, events));
+    await this.#database.atomically(() => this.#insertEvents(key, 0, events));
   }
 
   async events(key: ThreadKey, after: number = 0): Promise<readonly StoredEvent[]> {
@@ -273,8 +318,9 @@ class SqliteStore implements CheckableStore {
   #insertEvents(key: ThreadKey, version: number, events: readonly CompactionEvent[]): void {
     if (events.length === 0) return;
     const thread = this.#database.get(
-      `UPDATE threads SET events = events + ? WHERE tenant = ? AND thread = ? RETURNING events`,
+      `UPDATE threads SET events = events + ?, changed_at = ? WHERE tenant = ? AND thread = ? RETURNING events`,
       events.length,
+      Date.now(),
       ...idsOf(key),
     ) as { events: number } | undefined;
     if (thread === undefined) return;
@@ -286,6 +332,59 @@ class SqliteStore implements CheckableStore {
         version,
         JSON.stringify(event),
       );
+  }
+
+  async *artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
+    assertName(tenant);
+    for (let [thread, version] = ['', -1]; ;) {
+      const rows = this.#database.all(
+        `SELECT thread, version, artifacts FROM plans
+         WHERE tenant = ? AND (thread, version) > (?, ?) ORDER BY thread, version LIMIT ${PLANS_AT_ONCE}`,
+        tenant,
+        thread,
+        version,
+      ) as readonly { thread: string; version: number; artifacts: string }[];
+      yield rows.flatMap(({ artifacts }) => JSON.parse(artifacts) as ArtifactId[]);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PLANS_AT_ONCE) return;
+      ({ thread, version } = last);
+    }
+  }
+
+  /** Deleted text is overwritten in the file, and goes from the index of words and from the log. */
+  async delete(
+    { tenant, threads }: Erasure,
+    { unchangedSince = Number.MAX_SAFE_INTEGER }: ErasureOptions = {},
+  ): Promise<readonly ThreadId[]> {
+    const erased: ThreadId[] = [];
+    for await (const thread of threads ?? namesOf(this, tenant))
+      if (await this.#erase({ tenant, thread }, unchangedSince)) erased.push(thread);
+    await this.#recall.purge();
+    await this.#database.untilFree(() => this.#database.emptyLog());
+    return erased;
+  }
+
+  #erase(key: ThreadKey, unchangedSince: number): Promise<boolean> {
+    return this.#database.atomically(() => {
+      const erased = this.#database.run(
+        'DELETE FROM threads WHERE tenant = ? AND thread = ? AND changed_at <= ?',
+        ...idsOf(key),
+        Math.floor(unchangedSince),
+      );
+      if (erased === 0) return false;
+      this.#recall.remove(key);
+      for (const table of ['messages', 'plans', 'events', 'compacted', 'vectors'])
+        this.#database.run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, ...idsOf(key));
+      return true;
+    });
+  }
+
+  searchTenant(
+    tenant: string,
+    words: readonly string[],
+    most: number,
+  ): Promise<readonly FoundInThread[]> {
+    return this.#recall.searchTenant(tenant, words, most);
   }
 
   search(

@@ -1,14 +1,25 @@
-import type { ArtifactMetadata, ArtifactStore, Requester, Sensitivity } from '../../ports.ts';
+import type {
+  ArtifactMetadata,
+  ArtifactStore,
+  Clock,
+  Requester,
+  Sensitivity,
+} from '../../ports.ts';
 import { artifactId } from '../../message/artifact-content.ts';
 import type { ArtifactId } from '../../message/message.ts';
+import { systemClock } from '../clock.ts';
 import { assertName } from './thread-name.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */
-export function memoryArtifacts(): ArtifactStore {
+export function memoryArtifacts({
+  clock = systemClock,
+}: { readonly clock?: Clock } = {}): ArtifactStore {
   const artifacts = new Map<string, { bytes: Uint8Array; claims: readonly ArtifactMetadata[] }>();
   const find = (id: ArtifactId, requester: Requester) => {
     const found = artifacts.get(nameOf(requester.tenant, id));
-    const metadata = found?.claims.find((claim) => mayRead(claim, requester));
+    const metadata = found?.claims.find(
+      (claim) => mayRead(claim, requester) && !hasExpired(claim, clock.now()),
+    );
     return found === undefined || metadata === undefined
       ? undefined
       : { bytes: found.bytes, metadata };
@@ -29,7 +40,28 @@ export function memoryArtifacts(): ArtifactStore {
       return found === undefined ? undefined : new TextDecoder().decode(found.bytes);
     },
     bytes: async (id, requester) => find(id, requester)?.bytes,
+    async delete({ tenant, threads }) {
+      assertName(tenant);
+      let gone = 0;
+      for (const [name, { bytes, claims }] of artifacts) {
+        const left = claims.filter(
+          (claim) => claim.tenant !== tenant || threads?.includes(claim.thread) === false,
+        );
+        if (left.length === claims.length) continue;
+        if (left.length > 0) artifacts.set(name, { bytes, claims: left });
+        else {
+          artifacts.delete(name);
+          gone += 1;
+        }
+      }
+      return gone;
+    },
   };
+}
+
+/** True from the moment on at which an artifact's time to live is over. */
+export function hasExpired({ createdAt, ttlMs }: ArtifactMetadata, now: number): boolean {
+  return ttlMs !== undefined && createdAt + ttlMs <= now;
 }
 
 function nameOf(tenant: string, id: ArtifactId): string {

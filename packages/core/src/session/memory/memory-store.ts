@@ -1,17 +1,29 @@
-import type { Store, ThreadKey } from '../../ports.ts';
+import type { Clock, Store, ThreadKey } from '../../ports.ts';
+import { systemClock } from '../clock.ts';
 import { StoredThread } from './stored-thread.ts';
-import { assertKey } from './thread-name.ts';
+import { searchThreads } from '../../door/tenant-search.ts';
+import { assertKey, assertName } from './thread-name.ts';
 
 /** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */
-export function memoryStore(): Store {
+export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } = {}): Store {
   const threads = new Map<string, { tenant: string; stored: StoredThread }>();
   const find = (key: ThreadKey): StoredThread | undefined => threads.get(nameOf(key))?.stored;
+  const ofTenant = (tenant: string): readonly StoredThread[] => {
+    assertName(tenant);
+    return [...threads.values()]
+      .filter((each) => each.tenant === tenant)
+      .map(({ stored }) => stored)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  };
   return {
-    async append(key, nodes) {
-      if (nodes.length === 0) return;
+    async append(key, nodes, { expectedHead } = {}) {
+      if (nodes.length === 0) return { kind: 'appended' };
       const stored = find(key) ?? new StoredThread(key.thread);
+      const conflict = stored.conflict(nodes, expectedHead);
+      if (conflict !== undefined) return conflict;
       stored.append(nodes);
-      threads.set(nameOf(key), { tenant: key.tenant, stored });
+      threads.set(nameOf(key), { tenant: key.tenant, stored: stored.touch(clock.now()) });
+      return { kind: 'appended' };
     },
     window: async (key, head) => find(key)?.window(head),
     path: async (key, head, from) => find(key)?.path(head, from) ?? [],
@@ -21,21 +33,33 @@ export function memoryStore(): Store {
     },
     heads: async (key) => find(key)?.heads() ?? [],
     threads: async (tenant, most, after) =>
-      [...threads.values()]
-        .filter((each) => each.tenant === tenant && (after === undefined || each.stored.id > after))
-        .map(({ stored }) => stored)
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      ofTenant(tenant)
+        .filter(({ id }) => after === undefined || id > after)
         .slice(0, most)
         .flatMap((stored) => stored.entry() ?? []),
     tenants: async () => [...new Set([...threads.values()].map(({ tenant }) => tenant))].toSorted(),
     plan: async (key, version) => find(key)?.plan(version),
-    commit: async (key, plan, expectedVersion, events) =>
-      find(key)?.commit(plan, expectedVersion, events) ?? false,
-    record: async (key, events) => find(key)?.record(events),
+    async commit(key, plan, expectedVersion, events) {
+      const won = find(key)?.commit(plan, expectedVersion, events) ?? false;
+      if (won) find(key)?.touch(clock.now());
+      return won;
+    },
+    record: async (key, events) => find(key)?.touch(clock.now()).record(events),
     events: async (key, after) => find(key)?.events(after) ?? [],
     search: async (key, words, most, head) => find(key)?.search(words, most, head) ?? [],
     nearest: async (key, embedder, vector, most, head) =>
       find(key)?.nearest(embedder, vector, most, head) ?? [],
+    searchTenant: async (tenant, words, most) => searchThreads(ofTenant(tenant), words, most),
+    async *artifacts(tenant) {
+      for (const stored of ofTenant(tenant)) yield stored.artifacts();
+    },
+    async delete({ tenant, threads: named }, { unchangedSince = Infinity } = {}) {
+      const erased = ofTenant(tenant)
+        .filter(({ id, changedAt }) => named?.includes(id) !== false && changedAt <= unchangedSince)
+        .map(({ id }) => id);
+      for (const thread of erased) threads.delete(nameOf({ tenant, thread }));
+      return erased;
+    },
     unembedded: async (key, embedder, most) => find(key)?.unembedded(embedder, most) ?? [],
     keepVectors: async (key, embedder, vectors) => find(key)?.keepVectors(embedder, vectors),
     close: async () => undefined,

@@ -1,6 +1,7 @@
 import type { CompactionEvent } from '../../events.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { planArtifacts, type Plan } from '../../plan/plan.ts';
 import type {
+  Appended,
   Found,
   MessageVector,
   StoredEvent,
@@ -11,7 +12,12 @@ import type {
 import { LexicalIndex } from '../../recall/lexical-index.ts';
 import { nearestVectors } from '../../recall/similarity.ts';
 import { searchText, wordsOf } from '../../recall/words.ts';
-import { startsTurn, type MessageId, type ThreadId } from '../../message/message.ts';
+import {
+  startsTurn,
+  type ArtifactId,
+  type MessageId,
+  type ThreadId,
+} from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
 
 /**
@@ -28,6 +34,7 @@ export class StoredThread {
   readonly #unindexed: Node[] = [];
   readonly #vectors = new Map<string, Map<MessageId, readonly number[]>>();
   #head: MessageId | undefined;
+  #changedAt = 0;
 
   constructor(id: ThreadId) {
     this.id = id;
@@ -41,12 +48,35 @@ export class StoredThread {
     return this.#head;
   }
 
+  get changedAt(): number {
+    return this.#changedAt;
+  }
+
+  /** Notes when it was last written to. */
+  touch(time: number): this {
+    this.#changedAt = time;
+    return this;
+  }
+
   has(id: MessageId): boolean {
     return this.#nodes.has(id);
   }
 
   get(id: MessageId): Node | undefined {
     return this.#nodes.get(id);
+  }
+
+  /** Why some nodes may not be appended to a thread that was expected to have another head; undefined where they may. */
+  conflict(
+    nodes: readonly Node[],
+    expected: MessageId | null | undefined,
+  ): (Appended & { kind: 'conflict' }) | undefined {
+    const head = this.#head ?? null;
+    const isExpected =
+      expected === undefined ||
+      expected === head ||
+      ownNodes(nodes, expected).some(({ id }) => id === head);
+    return isExpected ? undefined : { kind: 'conflict', head };
   }
 
   append(nodes: readonly Node[]): void {
@@ -94,12 +124,23 @@ export class StoredThread {
   entry(): ThreadEntry | undefined {
     const head = this.#head === undefined ? undefined : this.#nodes.get(this.#head);
     if (head === undefined) return undefined;
-    return { thread: this.id, head: head.id, length: head.index + 1, version: this.version };
+    return {
+      thread: this.id,
+      head: head.id,
+      length: head.index + 1,
+      version: this.version,
+      changedAt: this.#changedAt,
+    };
   }
 
   plan(version: number): StoredPlan | undefined {
     const plan = this.#plans[version - 1];
     return plan === undefined ? undefined : { plan, version };
+  }
+
+  /** Every artifact that a plan points to. */
+  artifacts(): readonly ArtifactId[] {
+    return [...new Set(this.#plans.flatMap(planArtifacts))];
   }
 
   commit(plan: Plan, expectedVersion: number, events: readonly CompactionEvent[]): boolean {
@@ -124,11 +165,15 @@ export class StoredThread {
     return this.#events.slice(after);
   }
 
-  /** What was compacted is indexed when it is first searched: many threads never are. */
-  search(words: readonly string[], most: number, head?: MessageId): readonly Found[] {
+  /** The words of what was compacted. They are indexed when they are first asked for: many threads are never searched. */
+  index(): LexicalIndex<MessageId> {
     for (const { id, message } of this.#unindexed.splice(0))
       this.#index.add(id, wordsOf(searchText(message)));
-    return this.#found(this.#index.search(words), most, head);
+    return this.#index;
+  }
+
+  search(words: readonly string[], most: number, head?: MessageId): readonly Found[] {
+    return this.#found(this.index().search(words), most, head);
   }
 
   nearest(
@@ -161,14 +206,15 @@ export class StoredThread {
     most: number,
     head: MessageId | undefined,
   ): readonly Found[] {
-    const path = head === undefined ? undefined : new Set(this.path(head).map(({ id }) => id));
-    return scored
-      .filter(({ id }) => path?.has(id) ?? true)
-      .slice(0, most)
-      .flatMap(({ id, score }) => {
-        const node = this.#compacted.get(id);
-        return node === undefined ? [] : [{ node, score }];
-      });
+    const ancestor = head === undefined ? undefined : this.#ancestors(head);
+    const found: Found[] = [];
+    for (const { id, score } of scored) {
+      if (found.length === most) break;
+      const node = this.#compacted.get(id);
+      if (node === undefined || (ancestor !== undefined && ancestor(node.index) !== node)) continue;
+      found.push({ node, score });
+    }
+    return found;
   }
 
   /** The newest plan that was made on the path to a head: a fork before a compaction does not know it. */
@@ -196,6 +242,14 @@ export class StoredThread {
       return index === first.index ? first : walked[first.index - index - 1];
     };
   }
+}
+
+/** What an append adds after the head that it expects: where the head is one of these, the append came before. */
+export function ownNodes(
+  nodes: readonly Node[],
+  expectedHead: MessageId | null | undefined,
+): readonly Node[] {
+  return nodes.slice(nodes.findIndex(({ id }) => id === expectedHead) + 1);
 }
 
 /** The parents that must be in a thread before some nodes can be appended to it. */

@@ -1,32 +1,35 @@
-import postgres, { type Sql } from 'postgres';
+import type { Sql } from 'postgres';
+import { pool } from './connection.ts';
 
 const RETRY_MS: readonly number[] = [100, 300, 1_000, 3_000];
+/** A silent connection may be lost: it is asked something in this time, and given up after twice of it. */
+const HEARTBEAT_MS = 10_000;
 
-/** Told what came through a channel; undefined where something may have come that was not heard. */
+/** Takes what came through a channel; undefined where something may have come that was not heard. */
 type Hearer = (payload: string | undefined) => void;
 
 /**
- * Hears what a database tells (LISTEN), through one connection for all channels. A lost connection is made anew, for as
- * long as somebody listens; then everybody is told that something may have been missed.
+ * Hears notifications (LISTEN), through one connection for all channels. A lost connection is made anew, for as long as
+ * somebody listens; then all hear that something may have been missed.
  */
-export class News {
+export class Listener {
   readonly #url: string;
   readonly #hearers = new Map<string, Set<Hearer>>();
   #sql: Sql | undefined;
   #again = false;
+  #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** Begins to hear a channel, until it is told to stop. */
+  /** Begins to hear a channel, until it is stopped. */
   async hear(channel: string, hearer: Hearer): Promise<() => Promise<void>> {
     const hearers = this.#hearers.get(channel) ?? new Set();
     const own: Hearer = (payload) => hearer(payload);
     this.#hearers.set(channel, hearers.add(own));
     try {
-      this.#sql ??= this.#open();
-      await this.#sql.unsafe(`LISTEN ${quoted(channel)}`);
+      await this.#opened().unsafe(`LISTEN ${quoted(channel)}`);
     } catch (error) {
       this.#forget(channel, own);
       throw error;
@@ -47,21 +50,27 @@ export class News {
 
   async close(): Promise<void> {
     this.#hearers.clear();
+    clearInterval(this.#heartbeat);
     await this.#sql?.end({ timeout: 1 });
   }
 
-  #open(): Sql {
-    const heard = (channel: string, payload: string): void => this.#tell(channel, payload);
-    return postgres(this.#url, {
+  #opened(): Sql {
+    if (this.#sql !== undefined) return this.#sql;
+    const heard = (channel: string, payload: string): void => this.#report(channel, payload);
+    const sql = pool(this.#url, 2 * HEARTBEAT_MS, {
       max: 1,
       idle_timeout: 0,
       max_lifetime: null,
-      fetch_types: false,
-      onnotice: () => undefined,
       onclose: () => void this.#listenAgain(),
       // The driver's own `listen` is made of this, and gives up after one attempt to listen again.
       ...({ onnotify: heard } as object),
     });
+    this.#sql = sql;
+    const beat = (): void => {
+      if (this.#hearers.size > 0) sql.unsafe('SELECT 1').catch(() => undefined);
+    };
+    this.#heartbeat = setInterval(beat, HEARTBEAT_MS).unref();
+    return sql;
   }
 
   async #listenAgain(): Promise<void> {
@@ -78,10 +87,10 @@ export class News {
       }
     }
     this.#again = false;
-    for (const channel of this.#hearers.keys()) this.#tell(channel, undefined);
+    for (const channel of this.#hearers.keys()) this.#report(channel, undefined);
   }
 
-  #tell(channel: string, payload: string | undefined): void {
+  #report(channel: string, payload: string | undefined): void {
     for (const hearer of this.#hearers.get(channel) ?? []) hearer(payload);
   }
 }

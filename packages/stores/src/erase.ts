@@ -1,0 +1,35 @@
+import type { ArtifactStore, Store, ThreadId } from '@bobbin/core';
+import type { Erasure } from '@bobbin/core/internal';
+
+/** Erases some threads, or all that a tenant has, with their artifacts, and names the threads that were there. */
+export async function erase(
+  store: Store,
+  artifacts: ArtifactStore | undefined,
+  what: Erasure,
+): Promise<readonly ThreadId[]> {
+  // The artifacts first: broken off, the threads are still there to be erased again.
+  await artifacts?.delete(what);
+  return store.delete(what);
+}
+
+export interface Retention {
+  /** How long a thread is kept after something was last written to it. */
+  readonly maxAgeMs: number;
+  readonly now: number;
+}
+
+/**
+ * Erases the threads of a tenant that nothing was written to for a time, with their artifacts, and names them. A thread
+ * that is written to meanwhile stays. Broken off after the threads, it leaves their artifacts to a sweep that asks which
+ * threads are there.
+ */
+export async function eraseOld(
+  store: Store,
+  artifacts: ArtifactStore | undefined,
+  tenant: string,
+  { maxAgeMs, now }: Retention,
+): Promise<readonly ThreadId[]> {
+  const threads = await store.delete({ tenant }, { unchangedSince: now - maxAgeMs });
+  if (threads.length > 0) await artifacts?.delete({ tenant, threads });
+  return threads;
+}

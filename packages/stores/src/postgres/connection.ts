@@ -1,0 +1,107 @@
+import postgres, { type Options, type Sql } from 'postgres';
+import { ARRAYS } from './array-type.ts';
+import { once, reliably, transact, type Patience } from './lost-connection.ts';
+import { connector, type ServerPlace } from './timed-socket.ts';
+
+export interface ConnectionOptions extends Patience {
+  /** How many connections this process may have at once. */
+  readonly connections: number;
+  /** Whether statements are prepared once for each connection; by default where the address leads to the server itself. */
+  readonly prepare?: 'always' | 'never';
+}
+
+export type Value = string | number | null | readonly (string | number | null)[];
+
+/** A pool of connections, which asks in the ways that a store needs. */
+export class Connection {
+  readonly sql: Sql;
+  readonly #patience: Patience;
+  readonly #prepare: boolean;
+  /** True where the address leads to a pooler, which gives each transaction another session of the server. */
+  readonly isPooled: boolean;
+
+  private constructor(sql: Sql, options: ConnectionOptions, isPooled: boolean) {
+    this.sql = sql;
+    this.#patience = options;
+    this.isPooled = isPooled;
+    this.#prepare = options.prepare === undefined ? !isPooled : options.prepare === 'always';
+  }
+
+  static async open(url: string, options: ConnectionOptions): Promise<Connection> {
+    const sql = pool(url, options.timeoutMs, { max: options.connections });
+    try {
+      return new Connection(sql, options, await reliably(options, () => leadsToPooler(sql)));
+    } catch (error) {
+      await sql.end({ timeout: 0 });
+      throw error;
+    }
+  }
+
+  /** One query in one round trip, which may be repeated: a read, or a write that changes nothing the second time. */
+  ask(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+    return reliably(this.#patience, () => this.#send(query, values));
+  }
+
+  /** One query that must not be repeated. */
+  askOnce(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+    return once(this.#patience, () => this.#send(query, values));
+  }
+
+  /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
+  askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
+    const prepare = this.#prepare;
+    return reliably(this.#patience, () =>
+      transact(this.sql, async (transaction) => {
+        const [, rows] = await Promise.all([
+          transaction.unsafe('SELECT bobbin.act_for($1)', [tenant], { prepare }),
+          transaction.unsafe(query, values as never[], { prepare }),
+        ]);
+        return rows as readonly unknown[];
+      }),
+    );
+  }
+
+  close(): Promise<void> {
+    return this.sql.end({ timeout: 5 });
+  }
+
+  #send(query: string, values: readonly Value[]): PromiseLike<readonly unknown[]> {
+    return this.sql.unsafe(query, values as never[], { prepare: this.#prepare });
+  }
+}
+
+/** The driver's pool, over connections that do not wait for ever. */
+export function pool(url: string, timeoutMs: number, options: Options<Record<string, never>>): Sql {
+  const common = {
+    onnotice: () => undefined,
+    // Where the connection is lost while the driver asks for the types of arrays, it never answers the query after that.
+    fetch_types: false,
+    types: ARRAYS,
+    // We wait ourselves.
+    backoff: () => 0,
+    connect_timeout: Math.max(1, Math.ceil(timeoutMs / 1_000)),
+  };
+  const places = placesIn(url);
+  const [first] = places;
+  const one = first === undefined || 'path' in first ? {} : first;
+  return postgres(url, {
+    ...common,
+    ...one,
+    ...options,
+    ...({ socket: connector(places, timeoutMs) } as object),
+  });
+}
+
+/** The servers that an address names: the driver has read it, and connects to nothing until it is asked. */
+function placesIn(url: string): readonly ServerPlace[] {
+  const { options } = postgres(url, { max: 1 });
+  const { path } = options as { path?: string | false };
+  if (typeof path === 'string') return [{ path }];
+  return options.host.map((host, i) => ({ host, port: options.port[i] ?? 5_432 }));
+}
+
+/** A pooler answers for the server, with a process number of its own. */
+async function leadsToPooler(sql: Sql): Promise<boolean> {
+  const rows = await sql.unsafe('SELECT pg_backend_pid() AS pid');
+  return Number(rows[0]?.['pid']) !== rows.state.pid;
+}

@@ -1,0 +1,203 @@
+/**
+ * What changes the tables: `append`, `commit`, `add_events` and `erase`. Each is one call and one transaction, and takes
+ * the thread's row first: writers of one thread wait there, and never for each other in a circle.
+ *
+ * **Jumps.** A message has an ancestor to jump to, where it is not the parent. Its position is the message's own as a sum
+ * of the fewest numbers of the form 2ⁿ − 1, without the least of them (Myers, "An applicative random-access stack",
+ * 1983): any ancestor is a few steps away. A thread's row has the jumps of its head: the ancestor that the head jumps to,
+ * the one that this jumps to, and so on to the first message. A message after the head jumps to the head, or to the
+ * second of them, so that to go on with a thread nothing older is looked up.
+ */
+export const WRITE_FUNCTIONS = `
+  CREATE FUNCTION bobbin.act_for(p_tenant text) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+  END $$;
+
+  CREATE FUNCTION bobbin.jump_position(p_position int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+  DECLARE
+    rest int := p_position;
+    weight int := 1;
+  BEGIN
+    WHILE weight < p_position LOOP weight := 2 * weight + 1; END LOOP;
+    WHILE rest > 0 LOOP
+      WHILE weight > rest LOOP weight := weight >> 1; END LOOP;
+      rest := rest - weight;
+    END LOOP;
+    RETURN greatest(0, p_position - weight);
+  END $$;
+
+  -- The id of a message's ancestor at a position, or its own.
+  CREATE FUNCTION bobbin.ancestor(p_tenant text, p_thread text, p_id text, p_position int)
+  RETURNS text LANGUAGE plpgsql STABLE AS $$
+  DECLARE step record;
+  BEGIN
+    SELECT m.id, m.parent, m.position, m.jump INTO step FROM bobbin.messages m
+    WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = p_id;
+    WHILE step.position > p_position LOOP
+      -- A damaged row may lead anywhere, but never round in a circle.
+      SELECT m.id, m.parent, m.position, m.jump INTO step FROM bobbin.messages m
+      WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.position < step.position AND m.id =
+        CASE WHEN step.jump IS NOT NULL AND bobbin.jump_position(step.position) >= p_position
+          THEN step.jump ELSE step.parent END;
+    END LOOP;
+    RETURN CASE WHEN step.position = p_position THEN step.id END;
+  END $$;
+
+  -- Where a message's jumps lead, down to the first message.
+  CREATE FUNCTION bobbin.jumps_of(p_tenant text, p_thread text, p_id text, p_position int)
+  RETURNS text[] LANGUAGE plpgsql STABLE AS $$
+  DECLARE
+    jumps text[] := '{}';
+    id text := p_id;
+    place int := p_position;
+  BEGIN
+    WHILE place > 0 LOOP
+      place := bobbin.jump_position(place);
+      id := bobbin.ancestor(p_tenant, p_thread, id, place);
+      jumps := jumps || id;
+    END LOOP;
+    RETURN jumps;
+  END $$;
+
+  -- Adds messages, of which p_needed are the parents that must be there. Nothing is written where one of those is
+  -- missing, or where the head is neither the expected one nor the one that this append leads to (it came twice).
+  CREATE FUNCTION bobbin.append(
+    p_tenant text, p_thread text, p_needed text[], p_ids text[], p_parents text[], p_positions int[], p_turns int[],
+    p_opens int[], p_messages text[], p_expects int, p_expected text, OUT missing text, OUT conflict bool, OUT current_head text
+  ) LANGUAGE plpgsql AS $$
+  DECLARE
+    last int := array_upper(p_ids, 1);
+    needed text;
+    up int := bobbin.jump_position(p_positions[1]);
+    before record;
+    is_new bool;
+    chain text[];
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    conflict := false;
+    IF last = 1 THEN
+      -- The usual case: one message after the head.
+      UPDATE bobbin.threads t SET head = p_ids[1], length = p_positions[1] + 1, changed_at = now(),
+        jumps = CASE WHEN up = p_positions[1] - 1 THEN array_prepend(t.head, t.jumps) ELSE t.jumps[2:] END
+      WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.head = p_parents[1]
+        AND (p_expects = 0 OR t.head = p_expected)
+      RETURNING t.jumps INTO chain;
+      IF FOUND THEN
+        INSERT INTO bobbin.messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
+        VALUES (p_tenant, p_thread, p_ids[1], p_parents[1], p_positions[1], p_turns[1], p_opens[1] = 1, p_messages[1],
+          CASE WHEN up < p_positions[1] - 1 THEN chain[1] END)
+        ON CONFLICT DO NOTHING;
+        RETURN;
+      END IF;
+    END IF;
+
+    SELECT t.head, t.jumps INTO before FROM bobbin.threads t
+    WHERE t.tenant = p_tenant AND t.thread = p_thread FOR UPDATE;
+    is_new := NOT FOUND;
+    IF p_expects = 1 AND before.head IS DISTINCT FROM p_expected AND before.head IS DISTINCT FROM p_ids[last] THEN
+      conflict := true;
+      current_head := before.head;
+      RETURN;
+    END IF;
+    IF p_needed = p_parents[1:1] AND before.head = p_parents[1] THEN
+      chain := before.jumps;
+    ELSE
+      FOREACH needed IN ARRAY p_needed LOOP
+        IF NOT EXISTS (
+          SELECT 1 FROM bobbin.messages m WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = needed
+        ) THEN
+          missing := needed;
+          RETURN;
+        END IF;
+      END LOOP;
+    END IF;
+    IF is_new THEN
+      INSERT INTO bobbin.threads (tenant, thread, head, length)
+      VALUES (p_tenant, p_thread, p_ids[last], p_positions[last] + 1)
+      ON CONFLICT (tenant, thread) DO UPDATE SET changed_at = now() RETURNING threads.head INTO current_head;
+      -- Another writer may have made the thread since it was looked for.
+      IF p_expects = 1 AND current_head IS DISTINCT FROM p_ids[last] THEN
+        conflict := true;
+        RETURN;
+      END IF;
+    END IF;
+
+    FOR i IN 1 .. last LOOP
+      up := bobbin.jump_position(p_positions[i]);
+      -- Another fork within what is appended: its jumps are another message's.
+      IF i > 1 AND p_parents[i] IS DISTINCT FROM p_ids[i - 1] THEN chain := NULL; END IF;
+      IF p_positions[i] = 0 THEN chain := '{}';
+      ELSIF up < p_positions[i] - 1 THEN chain := chain[2:];
+      ELSIF chain IS NOT NULL THEN chain := array_prepend(p_parents[i], chain);
+      END IF;
+      INSERT INTO bobbin.messages (tenant, thread, id, parent, position, turn, opens_turn, message, jump)
+      VALUES (p_tenant, p_thread, p_ids[i], p_parents[i], p_positions[i], p_turns[i], p_opens[i] = 1, p_messages[i],
+        CASE WHEN up < p_positions[i] - 1
+          THEN coalesce(chain[1], bobbin.ancestor(p_tenant, p_thread, p_parents[i], up)) END)
+      ON CONFLICT DO NOTHING;
+    END LOOP;
+    IF chain IS NULL THEN chain := bobbin.jumps_of(p_tenant, p_thread, p_ids[last], p_positions[last]); END IF;
+    UPDATE bobbin.threads t SET head = p_ids[last], length = p_positions[last] + 1, jumps = chain, changed_at = now()
+    WHERE t.tenant = p_tenant AND t.thread = p_thread;
+  END $$;
+
+  -- Adds events, and gives the sequence number of the last one; NULL where there is no such thread or no event.
+  CREATE FUNCTION bobbin.add_events(p_tenant text, p_thread text, p_version int, p_events text[])
+  RETURNS int LANGUAGE plpgsql AS $$
+  DECLARE last int;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    IF cardinality(p_events) = 0 THEN RETURN NULL; END IF;
+    UPDATE bobbin.threads SET events = events + cardinality(p_events), changed_at = now()
+    WHERE tenant = p_tenant AND thread = p_thread RETURNING events INTO last;
+    IF last IS NULL THEN RETURN NULL; END IF;
+    INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
+    SELECT p_tenant, p_thread, last - cardinality(p_events) + e.n, p_version, e.event
+    FROM unnest(p_events) WITH ORDINALITY AS e (event, n);
+    RETURN last;
+  END $$;
+
+  -- Commits a plan with its events and the words of what it compacts, if the version is still the expected one.
+  CREATE FUNCTION bobbin.commit(
+    p_tenant text, p_thread text, p_expected int, p_head text, p_reach int, p_carried text[], p_artifacts text[],
+    p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], OUT won bool, OUT sequence int
+  ) LANGUAGE plpgsql AS $$
+  DECLARE
+    fresh int;
+    total bigint;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    PERFORM 1 FROM bobbin.threads t
+    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected FOR UPDATE;
+    won := FOUND;
+    IF NOT won THEN RETURN; END IF;
+    INSERT INTO bobbin.plans (tenant, thread, version, head, reach, carried, artifacts, plan)
+    VALUES (p_tenant, p_thread, p_expected + 1, p_head, p_reach, p_carried, p_artifacts, p_plan);
+    WITH added AS (
+      INSERT INTO bobbin.recall (tenant, thread, id, length, words)
+      SELECT p_tenant, p_thread, c.id, c.length, c.words::tsvector
+      FROM unnest(p_ids, p_lengths, p_words) AS c (id, length, words)
+      ON CONFLICT DO NOTHING RETURNING recall.length
+    ) SELECT count(*), coalesce(sum(added.length), 0) INTO fresh, total FROM added;
+    UPDATE bobbin.threads t SET version = p_expected + 1, compacted = t.compacted + fresh, words = t.words + total,
+      changed_at = now()
+    WHERE t.tenant = p_tenant AND t.thread = p_thread;
+    sequence := bobbin.add_events(p_tenant, p_thread, p_expected + 1, p_events);
+  END $$;
+
+  -- Erases a thread, unless it was changed after a time. True where it was there.
+  CREATE FUNCTION bobbin.erase(p_tenant text, p_thread text, p_unchanged_since timestamptz)
+  RETURNS bool LANGUAGE plpgsql AS $$
+  DECLARE name text;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    DELETE FROM bobbin.threads t WHERE t.tenant = p_tenant AND t.thread = p_thread
+      AND (p_unchanged_since IS NULL OR t.changed_at <= p_unchanged_since);
+    IF NOT FOUND THEN RETURN false; END IF;
+    FOREACH name IN ARRAY ARRAY['messages', 'plans', 'events', 'recall', 'vectors'] LOOP
+      EXECUTE format('DELETE FROM bobbin.%I WHERE tenant = $1 AND thread = $2', name) USING p_tenant, p_thread;
+    END LOOP;
+    RETURN true;
+  END $$;
+`;
