@@ -140,7 +140,7 @@ function keeperTests(blobs: () => Blobs): void {
 
   test('C22 a sweep removes what has expired, but nothing that is live, claimed or without an end', async () => {
     const tenant = 'sweeping';
-    const artifacts = keepArtifacts(blobs(), { keys: ring('k1') });
+    const artifacts = keepArtifacts(blobs(), { keys: ring('k1'), clock: { now: () => 5 } });
     const put = (text: string, ttlMs?: number, thread = 't'): Promise<ArtifactId> =>
       artifacts.put(
         text,
@@ -164,7 +164,7 @@ function keeperTests(blobs: () => Blobs): void {
 
   test('C22 content that is put while it is swept is there after', async () => {
     const tenant = 'racing';
-    const artifacts = keepArtifacts(blobs());
+    const artifacts = keepArtifacts(blobs(), { clock: { now: () => 1_000 } });
     for (let i = 0; i < 20; i++) {
       const id = await artifacts.put(`race ${i}`, about({ tenant, ttlMs: 1 }));
       await Promise.all([
@@ -223,7 +223,7 @@ test('C11 what the engine externalizes can be read back, and a live plan keeps i
   const mortal = {
     ...kept,
     put: (content: string | Uint8Array, metadata: ArtifactMetadata) =>
-      kept.put(content, { ...metadata, ttlMs: 1 }),
+      kept.put(content, { ...metadata, ttlMs: 60_000 }),
   };
   const artifacts = {
     put: mortal.put,

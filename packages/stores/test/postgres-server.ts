@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
@@ -21,8 +22,13 @@ import { fileURLToPath } from 'node:url';
 
 /** A real server that a test file has for itself. */
 export interface PostgresServer {
+  readonly folder: string;
   /** Where a database of it is, for one of its roles. */
   url(database?: string, role?: string): string;
+  /** Ends it, `fast` or as a crash would, waits, and starts it again where it was. */
+  restart(how: 'fast' | 'crash', downMs?: number): Promise<void>;
+  /** A replica of it, which streams what the server writes. */
+  replica(): Promise<PostgresServer>;
   /** Ends it and removes its files; twice is once. */
   stop(): Promise<void>;
 }
@@ -44,17 +50,46 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
   const bin = usableBinaries(folder);
   const data = join(folder, 'data');
   makeData(bin, data);
+  return running(folder, bin, data, options);
+}
+
+async function running(
+  folder: string,
+  bin: string,
+  data: string,
+  options: ServerOptions,
+): Promise<PostgresServer> {
   const port = await freePort();
-  const server = await launch(join(bin, 'postgres'), data, port, options);
+  let server = await launch(join(bin, 'postgres'), data, port, options);
+  const end = async (signal: 'INT' | 'QUIT'): Promise<void> => {
+    if (server.exitCode !== null) return;
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.stdin?.end(`${signal}\n`);
+    await ended;
+  };
   return {
+    folder,
     url: (database = 'postgres', role = 'postgres') =>
       `postgres://${role}@127.0.0.1:${port}/${database}`,
+    async restart(how, downMs = 0) {
+      await end(how === 'crash' ? 'QUIT' : 'INT');
+      await new Promise((resolve) => setTimeout(resolve, downMs));
+      server = await launch(join(bin, 'postgres'), data, port, options);
+    },
+    async replica() {
+      await end('INT');
+      const copy = join(folder, `replica-${port}`);
+      copied(data, copy);
+      writeFileSync(join(copy, 'standby.signal'), '');
+      server = await launch(join(bin, 'postgres'), data, port, options);
+      const settings = [
+        ...(options.settings ?? ['fsync=off']),
+        `primary_conninfo=host=127.0.0.1 port=${port} user=postgres`,
+      ];
+      return running(folder, bin, copy, { ...options, settings });
+    },
     async stop() {
-      if (server.exitCode === null) {
-        const ended = new Promise((resolve) => server.once('exit', resolve));
-        server.stdin?.end();
-        await ended;
-      }
+      await end('INT');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -115,7 +150,7 @@ function launch(
     ...['max_connections=60', ...settings].flatMap((setting) => ['-c', setting]),
   ];
   // The server lives as long as the pipe to its shell: it ends with the test's process, however that ends.
-  const shell = `${limit}"$0" "$@" & read -r _; kill -INT $!; wait`;
+  const shell = `${limit}"$0" "$@" & read -r signal; kill -"\${signal:-INT}" $!; wait`;
   const server = spawn('bash', ['-c', shell, postgres, ...args], {
     ...asUser,
     cwd: data,
@@ -125,7 +160,7 @@ function launch(
     let log = '';
     server.stderr.on('data', (chunk: Buffer) => {
       log += chunk.toString();
-      if (log.includes('ready to accept connections')) resolve(server);
+      if (/ready to accept (read-only )?connections/.test(log)) resolve(server);
     });
     server.once('exit', () => reject(new Error(`the server did not start: ${log}`)));
   });

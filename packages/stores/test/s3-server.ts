@@ -20,7 +20,11 @@ type ServerClass = new (options: {
 }) => Server;
 
 /** An S3 server of a test file's own. */
-export async function startS3(): Promise<{ options: S3Options; stop(): Promise<void> }> {
+export async function startS3(): Promise<{
+  options: S3Options;
+  folder: string;
+  stop(): Promise<void>;
+}> {
   const directory = mkdtempSync(join(tmpdir(), 'bobbin-s3-'));
   const server = new (S3rver as ServerClass)({
     port: 0,
@@ -37,6 +41,7 @@ export async function startS3(): Promise<{ options: S3Options; stop(): Promise<v
       accessKeyId: 'S3RVER',
       secretAccessKey: 'S3RVER',
     },
+    folder: directory,
     async stop() {
       await server.close();
       rmSync(directory, { recursive: true });

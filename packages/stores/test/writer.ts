@@ -16,7 +16,12 @@ export interface Writer {
 
 /** Starts one; `limitKb` is the most that a file of it may hold. */
 export function startWriter(args: readonly string[], limitKb?: number): Writer {
-  const script = join(import.meta.dirname, 'writer-process.ts');
+  return startProcess('writer-process.ts', args, limitKb);
+}
+
+/** Starts a script of this folder. */
+export function startProcess(name: string, args: readonly string[], limitKb?: number): Writer {
+  const script = join(import.meta.dirname, name);
   const command = [process.execPath, '--conditions=@bobbin/source', script, ...args];
   const limit = limitKb === undefined ? '' : `ulimit -f ${limitKb}; `;
   const child =

@@ -27,8 +27,7 @@ export interface Kept {
 /**
  * Where a tenant's artifact lies: `TENANT/ID/`, in it
  * `content`, `content.KEY` (encrypted), or either with `.NONCE`: a copy that no sweep has seen yet;
- * `claim.THREAD.ORDER-NONCE.json`, of which the highest order of each thread counts (the first layout had the time of
- * the put for an order, and no nonce); and
+ * `claim.THREAD.ORDER-NONCE.json`, of which the highest order of each thread counts; and
  * `sweep.NONCE`, the mark of a sweep.
  */
 export function placeOf(tenant: string, id: ArtifactId): string {
@@ -103,7 +102,7 @@ function idIn(name: string | undefined): ArtifactId {
 }
 
 const CONTENT = /\/content(?:\.([^./]*))?(?:\.[^./]+)?$/;
-const CLAIM = /\/claim\.([^./]+)\.(-?[\d.]+)(?:-[^./]+)?\.json$/;
+const CLAIM = /\/claim\.([^./]+)\.(\d+)-[^./]+\.json$/;
 const MARK = /\/sweep\.[^./]+$/;
 
 function sorted(names: readonly string[]): Kept {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import type { ArtifactStore, ThreadId } from '@bobbin/core';
-import type { ArtifactId, ArtifactMetadata } from '@bobbin/core/internal';
+import type { ArtifactId, ArtifactMetadata, Requester } from '@bobbin/core/internal';
 
 /** How the suite gets at an artifact store. */
 export interface ArtifactsUnderTest {
@@ -9,14 +9,14 @@ export interface ArtifactsUnderTest {
   close(): Promise<void>;
 }
 
-const thread = 't1' as ThreadId;
+const FIRST = 't1' as ThreadId;
 const NOWHERE = '0123456789abcdef0123456789abcdef' as ArtifactId;
 
 function about(more: Partial<ArtifactMetadata> = {}): ArtifactMetadata {
   return {
-    thread,
+    thread: FIRST,
     tenant: 'acme',
-    createdAt: 5,
+    createdAt: Date.now(),
     mediaType: 'text/plain',
     sensitivity: 'internal',
     ...more,
@@ -34,16 +34,19 @@ export function artifactSuite(name: string, open: () => Promise<ArtifactsUnderTe
     const artifacts = (): ArtifactStore => under.artifacts;
     contentTests(artifacts);
     accessTests(artifacts);
+    expiryTests(artifacts);
+    erasureTests(artifacts);
   });
 }
 
 function contentTests(artifacts: () => ArtifactStore): void {
   test('C22 content comes back, and its metadata without it', async () => {
     const text = 'line 1\nline 2 \u{1f9f5} \u0000';
-    const id = await artifacts().put(text, about({ ttlMs: 10 }));
+    const metadata = about({ ttlMs: 60_000 });
+    const id = await artifacts().put(text, metadata);
     assert.equal(await artifacts().get(id, { tenant: 'acme' }), text);
-    const { keyId: _, ...metadata } = (await artifacts().metadata(id, { tenant: 'acme' })) ?? {};
-    assert.deepEqual(metadata, about({ ttlMs: 10 }));
+    const { keyId: _, ...kept } = (await artifacts().metadata(id, { tenant: 'acme' })) ?? {};
+    assert.deepEqual(kept, metadata);
   });
 
   test('C22 equal content has one id, another content another', async () => {
@@ -81,19 +84,8 @@ function contentTests(artifacts: () => ArtifactStore): void {
 }
 
 function accessTests(artifacts: () => ArtifactStore): void {
-  const absent = async (
-    id: ArtifactId,
-    requester: Parameters<ArtifactStore['get']>[1],
-  ): Promise<void> => {
-    assert.deepEqual(
-      [
-        await artifacts().metadata(id, requester),
-        await artifacts().get(id, requester),
-        await artifacts().bytes(id, requester),
-      ],
-      [undefined, undefined, undefined],
-    );
-  };
+  const absent = (id: ArtifactId, requester: Requester): Promise<void> =>
+    assertAbsent(artifacts(), id, requester);
 
   test('C22 a sensitivity that is no level, or none at all, is refused and nothing is kept', async () => {
     for (const sensitivity of ['secret', 'Public', '', 2, null, undefined]) {
@@ -145,8 +137,8 @@ function accessTests(artifacts: () => ArtifactStore): void {
   });
 
   test('C22 a newer claim of a thread takes the place of its older one', async () => {
-    const id = await artifacts().put('tightened', about({ createdAt: 9, ttlMs: 5 }));
-    const newer = about({ createdAt: 10, ttlMs: 500, sensitivity: 'restricted' });
+    const id = await artifacts().put('tightened', about({ ttlMs: 60_000 }));
+    const newer = about({ ttlMs: 90_000, sensitivity: 'restricted' });
     await artifacts().put('tightened', newer);
     await absent(id, { tenant: 'acme', clearance: 'internal' });
     const { keyId: _, ...metadata } = (await artifacts().metadata(id, { tenant: 'acme' })) ?? {};
@@ -168,5 +160,67 @@ function accessTests(artifacts: () => ArtifactStore): void {
       await assert.rejects(artifacts().put('tenants', about({ tenant })), RangeError);
       await assert.rejects(artifacts().get(id, { tenant }), RangeError);
     }
+  });
+}
+
+async function assertAbsent(
+  artifacts: ArtifactStore,
+  id: ArtifactId,
+  requester: Requester,
+): Promise<void> {
+  assert.deepEqual(
+    [
+      await artifacts.metadata(id, requester),
+      await artifacts.get(id, requester),
+      await artifacts.bytes(id, requester),
+    ],
+    [undefined, undefined, undefined],
+  );
+}
+
+function expiryTests(artifacts: () => ArtifactStore): void {
+  test('C22 an artifact is absent from the moment on at which it expires', async () => {
+    const acme = { tenant: 'acme' };
+    const over = about({ createdAt: Date.now() - 1_000, ttlMs: 999 });
+    const id = await artifacts().put('mortal', over);
+    await assertAbsent(artifacts(), id, acme);
+    await artifacts().put('mortal', about({ ttlMs: 60_000, thread: 't2' as ThreadId }));
+    assert.equal(await artifacts().get(id, acme), 'mortal', 'the claim of another thread is good');
+    const short = await artifacts().put('soon', about({ ttlMs: 300 }));
+    assert.equal(await artifacts().get(short, acme), 'soon');
+    await new Promise((resolve) => setTimeout(resolve, 320));
+    await assertAbsent(artifacts(), short, acme);
+  });
+}
+
+function erasureTests(artifacts: () => ArtifactStore): void {
+  const [one, two] = ['one', 'two'] as ThreadId[] as [ThreadId, ThreadId];
+
+  test('what a thread put is erased with it; what another one put as well stays for that one', async () => {
+    const tenant = `erased-${crypto.randomUUID()}`;
+    const put = (text: string, thread: ThreadId): Promise<ArtifactId> =>
+      artifacts().put(text, about({ tenant, thread }));
+    const [own, shared] = [await put('own', one), await put('shared', one)];
+    await put('shared', two);
+    const theirs = await put('theirs', two);
+    assert.equal(await artifacts().delete({ tenant, threads: [one] }), 1);
+    await assertAbsent(artifacts(), own, { tenant });
+    assert.equal(await artifacts().get(shared, { tenant }), 'shared');
+    assert.equal((await artifacts().metadata(shared, { tenant }))?.thread, two);
+    assert.equal(await artifacts().get(theirs, { tenant }), 'theirs');
+    assert.equal(await artifacts().delete({ tenant, threads: [one] }), 0);
+    await put('own', one);
+    assert.equal(await artifacts().get(own, { tenant }), 'own', 'it can be put again');
+  });
+
+  test('what a tenant has is erased, and nothing of another tenant', async () => {
+    const [tenant, other] = [`a-${crypto.randomUUID()}`, `b-${crypto.randomUUID()}`];
+    const ids: ArtifactId[] = [];
+    for (const thread of [one, two])
+      ids.push(await artifacts().put(`of ${thread}`, about({ tenant, thread })));
+    const id = await artifacts().put('of one', about({ tenant: other, thread: one }));
+    assert.equal(await artifacts().delete({ tenant }), 2);
+    for (const each of ids) await assertAbsent(artifacts(), each, { tenant });
+    assert.equal(await artifacts().get(id, { tenant: other }), 'of one');
   });
 }

@@ -1,9 +1,12 @@
 import { after, before, suite } from 'node:test';
 import type { Store } from '@bobbin/core';
 import { doorTests } from './door-tests.ts';
+import { erasureTests } from './erasure-tests.ts';
+import { headTests } from './head-tests.ts';
 import { isolationTests } from './isolation-tests.ts';
 import { modelTests } from './model-tests.ts';
 import { planTests } from './plan-tests.ts';
+import { rankingTests } from './ranking-tests.ts';
 import { recallTests } from './recall-tests.ts';
 import { threadTests } from './thread-tests.ts';
 
@@ -26,7 +29,10 @@ export function storeSuite(name: string, open: () => Promise<StoreUnderTest>): v
     const store = (): Store => under.store;
     threadTests(store);
     planTests(store);
+    headTests(store);
     recallTests(store);
+    rankingTests(store);
+    erasureTests(store, () => under.reopen());
     isolationTests(store);
     modelTests(store);
     doorTests(

@@ -1,75 +1,60 @@
-import { Logger, makeWorkerUtils, run, type WorkerUtils } from 'graphile-worker';
-import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
-import { causeText, StoreError } from '../store-error.ts';
-
-const TASK = 'bobbin-compact';
-const silent = new Logger(() => () => undefined);
+import { Connection } from './connection.ts';
+import { JobTable } from './job-table.ts';
+import { JobWorker, type Compact, type Failed, type WorkOptions } from './job-worker.ts';
 
 /** Compactions to be done in the background, kept in the same database as the threads. */
 export interface CompactionQueue {
   /** Asks for a thread to be compacted soon. Asked again before it began, it is done once. */
   add(key: ThreadKey): Promise<void>;
   /**
-   * Does what was asked for, by any process, until it is stopped. What fails is tried again later, and each failure is
-   * told with its thread; one without a thread is the queue's own.
+   * Does what was asked for, by any process, until it is stopped: one job of a thread at a time. What fails is tried
+   * again later, and each failure is reported with its thread; one without a thread is the queue's own. What a process
+   * that ended had begun is done by another one when its lease is over.
    */
-  work(
-    compact: (key: ThreadKey) => Promise<unknown>,
-    failed: (error: unknown, key?: ThreadKey) => void,
-    options?: { readonly concurrency?: number },
-  ): Promise<() => Promise<void>>;
+  work(compact: Compact, failed: Failed, options?: WorkOptions): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** The role must own the queue's tables (schema `graphile_worker`), or be allowed to make them. */
-export async function compactionQueue(url: string): Promise<CompactionQueue> {
-  const jobs = await opened(url);
-  return {
-    async add({ tenant, thread }) {
-      await jobs.addJob(TASK, { tenant, thread }, { jobKey: JSON.stringify([tenant, thread]) });
-    },
-    async work(compact, failed, { concurrency = 2 } = {}) {
-      const task = async (payload: unknown): Promise<void> => {
-        await compact(keyOf(payload)).catch((error: unknown) => {
-          failed(error, keyOf(payload));
-          throw error;
-        });
-      };
-      const runner = await run({
-        connectionString: url,
-        concurrency,
-        logger: silent,
-        noHandleSignals: true,
-        taskList: { [TASK]: task },
-      });
-      for (const event of [
-        'worker:getJob:error',
-        'worker:fatalError',
-        'pool:listen:error',
-      ] as const)
-        runner.events.on(event, ({ error }) => failed(error));
-      return () => runner.stop();
-    },
-    close: async () => jobs.release(),
-  };
+export interface QueueOptions {
+  /** How long a connection may be silent while something is asked. Default: 15 000. */
+  readonly timeoutMs?: number;
+  /** For how long a call is tried again while the database takes no connection. Default: 15 000. */
+  readonly retryMs?: number;
 }
 
-async function opened(url: string): Promise<WorkerUtils> {
+const CONNECTIONS = 3;
+
+/** The role must own the queue's table (schema `bobbin_jobs`), or be allowed to make it. */
+export async function compactionQueue(
+  url: string,
+  { timeoutMs = 15_000, retryMs = 15_000 }: QueueOptions = {},
+): Promise<CompactionQueue> {
+  const connection = await Connection.open(url, { connections: CONNECTIONS, timeoutMs, retryMs });
+  const table = new JobTable(connection);
+  const workers = new Set<JobWorker>();
   try {
-    const jobs = await makeWorkerUtils({ connectionString: url, logger: silent });
-    await jobs.migrate();
-    return jobs;
+    await table.create();
   } catch (error) {
-    throw new StoreError(
-      'unavailable',
-      `postgres: the queue cannot be opened: ${causeText(error)}. Its role must own the schema graphile_worker, or have CREATE on the database to make it`,
-      error,
-    );
+    await connection.sql.end({ timeout: 0 });
+    throw error;
   }
-}
-
-function keyOf(payload: unknown): ThreadKey {
-  const { tenant, thread } = payload as { tenant: string; thread: ThreadId };
-  return { tenant, thread };
+  return {
+    async add(key) {
+      await table.add(key);
+      for (const worker of workers) worker.wake();
+    },
+    async work(compact, failed, options = {}) {
+      const worker = new JobWorker(table, compact, failed, options);
+      workers.add(worker);
+      return async () => {
+        workers.delete(worker);
+        await worker.stop();
+      };
+    },
+    async close() {
+      await Promise.all([...workers].map((worker) => worker.stop()));
+      await connection.close();
+    },
+  };
 }

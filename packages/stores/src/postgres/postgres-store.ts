@@ -91,7 +91,7 @@ export async function postgresStore(
       primary.isPooled && directUrl === undefined ? undefined : new Listener(directUrl ?? url);
     return new PostgresThreads(primary, replica, listener);
   } catch (error) {
-    await primary.close();
+    await primary.sql.end({ timeout: 0 });
     throw error;
   }
 }

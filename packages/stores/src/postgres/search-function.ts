@@ -11,7 +11,8 @@ export const SEARCH_FUNCTION = `
   RETURNS TABLE (thread text, id text, parent text, "position" int, turn int, message text, score real)
   LANGUAGE plpgsql STABLE AS $$
   DECLARE
-    size record;
+    texts float8;
+    total float8;
     bits text;
     counts text;
     sums text;
@@ -21,9 +22,9 @@ export const SEARCH_FUNCTION = `
   BEGIN
     PERFORM set_config('bobbin.tenant', p_tenant, true);
     IF p_thread IS NULL THEN
-      SELECT sum(t.compacted) AS texts, sum(t.words) AS words INTO size FROM bobbin.threads t WHERE t.tenant = p_tenant;
+      SELECT sum(t.compacted), sum(t.words) INTO texts, total FROM bobbin.threads t WHERE t.tenant = p_tenant;
     ELSE
-      SELECT t.compacted AS texts, t.words INTO size FROM bobbin.threads t
+      SELECT t.compacted, t.words INTO texts, total FROM bobbin.threads t
       WHERE t.tenant = p_tenant AND t.thread = p_thread;
     END IF;
     SELECT string_agg(format('CASE WHEN r.words @@ %L::tsquery THEN %s ELSE 0 END', q.word, 1::bigint << q.bit), ' + '),
@@ -43,8 +44,8 @@ export const SEARCH_FUNCTION = `
         ((%s) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * hit.length / $5)))::real AS score
       FROM hit, rare ORDER BY score DESC, hit.id LIMIT $6',
       bits, CASE WHEN p_thread IS NOT NULL THEN 'AND r.thread = $2' END, counts, sums)
-    USING p_tenant, p_thread, array_to_string(p_queries, ' | ')::tsquery, size.texts::float8,
-      greatest(1, size.words::float8 / greatest(1, size.texts)), CASE WHEN p_head IS NULL THEN p_most END
+    USING p_tenant, p_thread, array_to_string(p_queries, ' | ')::tsquery, texts, greatest(1, total / greatest(1, texts)),
+      CASE WHEN p_head IS NULL THEN p_most END
     LOOP
       EXIT WHEN many = p_most;
       SELECT m.* INTO place FROM bobbin.messages m
