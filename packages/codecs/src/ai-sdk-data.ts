@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { base64Of, dataUrl } from './data-url.ts';
+import { jsonText } from './json-text.ts';
 
 /** The message as JSON can hold it: bytes as base64, URLs as text. The same object where it holds neither. */
 export function serializable(wire: JsonObject): JsonObject {
@@ -70,11 +71,11 @@ export function sourceOf(data: Json, mediaType: string | undefined): string {
     return /^(?:https?|data|file|gs):/.test(data)
       ? data
       : dataUrl(mediaType ?? 'application/octet-stream', data);
-  if (!isJsonObject(data)) return JSON.stringify(data);
+  if (!isJsonObject(data)) return jsonText(data);
   const { type, data: inner, url, text } = data;
   if (type === 'data' && inner !== undefined) return sourceOf(inner, mediaType);
   if (type === 'url' && typeof url === 'string') return url;
-  return type === 'text' && typeof text === 'string' ? text : JSON.stringify(data);
+  return type === 'text' && typeof text === 'string' ? text : jsonText(data);
 }
 
 const VOLATILE = new Set(['cacheControl', 'cache_control', 'cachePoint', 'promptCacheBreakpoint']);

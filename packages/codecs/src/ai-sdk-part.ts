@@ -3,6 +3,7 @@ import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/cor
 import { lastingOptions, sourceOf } from './ai-sdk-data.ts';
 import { decodeResult } from './ai-sdk-result.ts';
 import { parseDataUrl } from './data-url.ts';
+import { jsonText } from './json-text.ts';
 import { lasting } from './leftover.ts';
 import type { Place } from './place.ts';
 
@@ -20,8 +21,7 @@ function isNote({ type, kind }: JsonObject): boolean {
   return type === 'custom' && kind === 'anthropic.message_start';
 }
 
-/** `paired` are the calls that are answered within the same message: the provider ran them. */
-export function decodePart(place: Place, paired: ReadonlySet<string>): readonly Part[] {
+export function decodePart(place: Place): readonly Part[] {
   const wire = place.object();
   const type = place.at('type').text();
   switch (type) {
@@ -37,7 +37,7 @@ export function decodePart(place: Place, paired: ReadonlySet<string>): readonly 
     case 'file':
       return [decodeMedia(place)];
     case 'tool-call':
-      return decodeCall(place, paired);
+      return [decodeCall(place)];
     case 'tool-result':
       return [decodeResult(place)];
     default:
@@ -77,14 +77,10 @@ function decodeMedia(place: Place): Part {
     : { kind: 'file', ...fields, ...(name === undefined ? {} : { name }) };
 }
 
-/** A call that the provider runs and has not answered yet waits for no result of the host. */
-function decodeCall(place: Place, paired: ReadonlySet<string>): readonly Part[] {
+function decodeCall(place: Place): Part {
   const callId = place.at('toolCallId').text();
   const tool = place.at('toolName').text();
-  const input = place.at('input').json();
-  if (place.at('providerExecuted').value === true && !paired.has(callId))
-    return [opaque('tool-call', place.object())];
-  return [{ kind: 'call', callId, tool, args: JSON.stringify(input) }];
+  return { kind: 'call', callId, tool, args: jsonText(place.at('input').json()) };
 }
 
 export function encodePart(part: Part, callOptions: JsonObject): object {

@@ -2,6 +2,7 @@ import type { ResultPart } from '@bobbin/core';
 import { resultText, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
 import { sourceOf } from './ai-sdk-data.ts';
 import { parseDataUrl } from './data-url.ts';
+import { jsonText } from './json-text.ts';
 import { lasting } from './leftover.ts';
 import type { Place } from './place.ts';
 
@@ -27,7 +28,7 @@ function decodeOutput(type: string, output: Place): readonly ContentPart[] {
       return [{ kind: 'text', text: output.at('value').text() }];
     case 'json':
     case 'error-json':
-      return [{ kind: 'text', text: JSON.stringify(output.at('value').json()) }];
+      return [{ kind: 'text', text: jsonText(output.at('value').json()) }];
     case 'execution-denied':
       return [{ kind: 'text', text: output.at('reason').optionalText() ?? 'Denied by the user.' }];
     case 'content':

@@ -3,9 +3,12 @@ import { isJsonObject, STRICT_RULES, type Json, type JsonObject } from '@bobbin/
 import { lastingOptions, revived, serializable } from './ai-sdk-data.ts';
 import { decodePart, encodePart, isApproval } from './ai-sdk-part.ts';
 import { encodeResult } from './ai-sdk-result.ts';
+import { AI_SDK_SERVER_PARTS, openCalls, serverParts } from './ai-sdk-server.ts';
+import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
 import { withToldServerTools } from './server-tool.ts';
+import { wholeServerPairs } from './whole-server-pairs.ts';
 import type { WireObject } from './wire-object.ts';
 
 /** A `ModelMessage` of the AI SDK, major 6 or 7: any that its own types describe, and those to come. */
@@ -21,21 +24,24 @@ export type AiSdkMessage = WireObject<{
 export const aiSdk: Codec<AiSdkMessage> = {
   name: 'ai-sdk',
   rules: STRICT_RULES,
-  decode: (wire) => new Place('messages', wire).list().map(decodeMessage),
-  encode: (messages) => messages.flatMap(encodeMessage),
+  decode(wire, before) {
+    const calls = new KnownCalls(before);
+    return new Place('messages', wire).list().map((place) => decodeMessage(place, calls));
+  },
+  encode: (messages) => wholeServerPairs(messages.flatMap(encodeMessage), AI_SDK_SERVER_PARTS),
 };
 
 const ROLES: ReadonlySet<string> = new Set<Role>(['system', 'user', 'assistant', 'tool']);
 const KNOWN = new Set(['role', 'content', 'providerOptions']);
 
-function decodeMessage(place: Place): Message {
+function decodeMessage(place: Place, calls: KnownCalls): Message {
   const role = place.at('role').text();
   const original = serializable(place.object());
   if (!ROLES.has(role)) {
     const value = lasting(original);
     return { role: 'system', parts: [{ kind: 'opaque', type: 'message', value }], original };
   }
-  const parts = decodeContent(place.holding(original).at('content'));
+  const parts = decodeContent(role, place.holding(original).at('content'), calls);
   const extra = extraOf(original);
   return {
     role: role as Role,
@@ -45,20 +51,13 @@ function decodeMessage(place: Place): Message {
   };
 }
 
-function decodeContent(place: Place): readonly Part[] {
+function decodeContent(role: string, place: Place, calls: KnownCalls): readonly Part[] {
   if (typeof place.value === 'string')
     return place.value === '' ? [] : [{ kind: 'text', text: place.value }];
   if (!Array.isArray(place.value)) return place.fail('must be a string or a list of parts');
   const places = place.list();
-  const called = idsOf(places, 'tool-call');
-  const answered = idsOf(places, 'tool-result');
-  const paired = new Set([...called].filter((id) => answered.has(id)));
-  return places.flatMap((part) => decodePart(part, paired));
-}
-
-function idsOf(places: readonly Place[], type: string): ReadonlySet<string> {
-  const own = places.filter((place) => place.at('type').value === type);
-  return new Set(own.map((place) => place.at('toolCallId').text()));
+  const decodeServer = serverParts(role, places, calls);
+  return places.flatMap((part) => decodeServer(part) ?? decodePart(part));
 }
 
 /** Approvals and the provider's notes on calls belong to the content, but mean nothing to the engine. */
@@ -70,10 +69,12 @@ function extraOf(wire: JsonObject): JsonObject {
     return options === undefined ? [] : [[toolCallId, options]];
   });
   const providerOptions = lastingOptions(wire['providerOptions']);
+  const open = openCalls(content);
   return {
     ...leftover(wire, KNOWN),
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(approvals.length === 0 ? {} : { approvals }),
+    ...(open.length === 0 ? {} : { [OPEN_SERVER_CALLS]: open.map(lasting) }),
     ...(callOptions.length === 0 ? {} : { callOptions: Object.fromEntries(callOptions) as Json }),
   };
 }
@@ -90,10 +91,10 @@ function callOptionsOf(providerOptions: Json | undefined): JsonObject | undefine
 
 function encodeMessage(message: Message): readonly AiSdkMessage[] {
   if (message.original !== undefined) return [revived(message.original) as AiSdkMessage];
-  const { approvals, callOptions, ...extra } = message.extra ?? {};
+  const { approvals, callOptions, [OPEN_SERVER_CALLS]: _, ...extra } = message.extra ?? {};
   const parts = withToldServerTools(message);
   const results = parts.filter((part) => part.kind === 'result').map(encodeResult);
-  const said = parts.filter((part) => part.kind !== 'result');
+  const said = [...openServerCalls(message).map(openPart), ...parts.filter(isSaid)];
   const approved = Array.isArray(approvals) ? (approvals as object[]) : [];
   const role = message.role === 'tool' ? 'user' : message.role;
   const answers = role === 'assistant' ? results : [...approved, ...results];
@@ -103,6 +104,15 @@ function encodeMessage(message: Message): readonly AiSdkMessage[] {
       ? []
       : [{ role, content: encodeSaid(message, said, callOptions, approved), ...extra }]),
   ] as AiSdkMessage[];
+}
+
+/** A call that a later message answers goes out as it came. */
+function openPart(value: JsonObject): Part {
+  return { kind: 'opaque', type: 'tool-call', value };
+}
+
+function isSaid(part: Part): boolean {
+  return part.kind !== 'result';
 }
 
 /** Text alone is a string, and a system message is nothing else. */

@@ -1,16 +1,12 @@
 import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
-import {
-  isJsonObject,
-  parseJson,
-  type ContentPart,
-  type Json,
-  type JsonObject,
-} from '@bobbin/core/internal';
+import { isJsonObject, parseJson, type ContentPart, type JsonObject } from '@bobbin/core/internal';
+import { callerOf, isServerCall, serverBlocks } from './anthropic-server.ts';
 import { dataUrl, parseDataUrl } from './data-url.ts';
-import type { KnownCalls } from './known-calls.ts';
+import { jsonText } from './json-text.ts';
+import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from './known-calls.ts';
 import { lasting } from './leftover.ts';
 import type { Place } from './place.ts';
-import { readableJson, withToldServerTools } from './server-tool.ts';
+import { withToldServerTools } from './server-tool.ts';
 
 /** A block of a message with the parts that it became. */
 export interface Block {
@@ -26,12 +22,10 @@ export function decodeBlocks(content: Place, calls: KnownCalls): readonly Block[
   }
   if (!Array.isArray(content.value)) return content.fail('must be a string or a list of blocks');
   const places = content.list();
-  const answered = new Set(places.flatMap(serverResultId));
-  const used = new Set(places.flatMap(serverCallId));
+  const decodeServer = serverBlocks(places, calls);
   return places.map((place) => {
     const wire = place.object();
-    const server = decodeServerBlock(place, answered, used);
-    return { wire, parts: server ?? decodeBlock(place, calls) };
+    return { wire, parts: decodeServer(place) ?? decodeBlock(place, calls) };
   });
 }
 
@@ -51,7 +45,7 @@ function decodeBlock(place: Place, calls: KnownCalls): readonly Part[] {
       const callId = place.at('id').text();
       const tool = place.at('name').text();
       calls.add(callId, tool);
-      return [{ kind: 'call', callId, tool, args: JSON.stringify(place.at('input').json()) }];
+      return [{ kind: 'call', callId, tool, args: jsonText(place.at('input').json()) }];
     }
     case 'tool_result':
       return [decodeResult(place, calls)];
@@ -131,50 +125,40 @@ function sourceFields(place: Place): { readonly source: string; readonly mediaTy
     case 'file':
       return { source: place.at('file_id').text() };
     default:
-      return { source: JSON.stringify(place.json()) };
+      return { source: jsonText(place.json()) };
   }
-}
-
-const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
-const SERVER_RESULT = /_tool_result$/;
-
-function serverCallId(place: Place): readonly string[] {
-  return SERVER_CALL.test(place.at('type').text()) ? [place.at('id').text()] : [];
-}
-
-function serverResultId(place: Place): readonly string[] {
-  return SERVER_RESULT.test(place.at('type').text()) ? [place.at('tool_use_id').text()] : [];
-}
-
-/** A tool that Anthropic ran, where both the call and the result stand in this message; elsewhere they are opaque. */
-function decodeServerBlock(
-  place: Place,
-  answered: ReadonlySet<string>,
-  used: ReadonlySet<string>,
-): readonly Part[] | undefined {
-  const [called] = serverCallId(place);
-  if (called !== undefined && answered.has(called)) {
-    const args = JSON.stringify(place.at('input').json());
-    return [{ kind: 'call', callId: called, tool: place.at('name').text(), args }];
-  }
-  const [result] = serverResultId(place);
-  if (result === undefined || !used.has(result)) return undefined;
-  const content = place.at('content').json();
-  const failed = isFailure(place, content) ? { outcome: 'failure' as const } : {};
-  const parts: readonly ContentPart[] = [{ kind: 'text', text: readableJson(content) }];
-  return [{ kind: 'result', callId: result, ...failed, content: parts }];
-}
-
-function isFailure(place: Place, content: Json): boolean {
-  return (
-    place.at('is_error').value === true ||
-    (isJsonObject(content) && typeof content['error_code'] === 'string')
-  );
 }
 
 /** The blocks of a message that is not what came in. Thoughts are left out: unsigned ones are refused. */
 export function encodeBlocks(message: Message): readonly JsonObject[] {
-  return withToldServerTools(message).flatMap(encodePart);
+  const blocks = withToldServerTools(message).flatMap(encodePart);
+  const callers = message.extra?.[CALLERS];
+  const named = isJsonObject(callers) ? blocks.map((block) => withCaller(block, callers)) : blocks;
+  const open = openServerCalls(message);
+  const firstCall = named.findIndex(({ type }) => type === 'tool_use');
+  const at = firstCall < 0 ? named.length : firstCall;
+  return open.length === 0 ? named : [...named.slice(0, at), ...open, ...named.slice(at)];
+}
+
+/** The field of `extra` that names the code which made a message's calls, by call id. */
+export const CALLERS = 'callers';
+
+function withCaller(block: JsonObject, callers: JsonObject): JsonObject {
+  const { type, id } = block;
+  const isMeant = type === 'tool_use' && typeof id === 'string' && Object.hasOwn(callers, id);
+  return isMeant ? { ...block, caller: callers[id] } : block;
+}
+
+/** What the blocks of a message say that is in none of its parts: calls that it leaves open, and who called. */
+export function blockExtra(blocks: readonly Block[]): JsonObject {
+  const open = blocks.filter(({ wire, parts }) => isServerCall(wire) && parts.length === 0);
+  const callers = blocks.flatMap(({ wire }) =>
+    callerOf(wire) === undefined ? [] : [[wire['id'], wire['caller']] as const],
+  );
+  return {
+    ...(open.length === 0 ? {} : { [OPEN_SERVER_CALLS]: open.map(({ wire }) => lasting(wire)) }),
+    ...(callers.length === 0 ? {} : { [CALLERS]: Object.fromEntries(callers) as JsonObject }),
+  };
 }
 
 function encodePart(part: Part): readonly JsonObject[] {

@@ -1,9 +1,11 @@
 import type { Codec, Message, Part } from '@bobbin/core';
 import { ANTHROPIC_RULES, hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
-import { KnownCalls } from './known-calls.ts';
+import { blockExtra, CALLERS, decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
+import { ANTHROPIC_SERVER_BLOCKS } from './anthropic-server.ts';
+import { KnownCalls, OPEN_SERVER_CALLS } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
+import { wholeServerPairs } from './whole-server-pairs.ts';
 import type { WireObject } from './wire-object.ts';
 
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
@@ -29,7 +31,7 @@ export const anthropic: Codec<AnthropicMessage> = {
     });
     return places.flatMap((place) => decodeAnthropic(place, calls));
   },
-  encode: (messages) => seatSystem(joined(messages)),
+  encode: (messages) => wholeServerPairs(seatSystem(joined(messages)), ANTHROPIC_SERVER_BLOCKS),
 };
 
 /** One message of the wire, wherever it is kept. */
@@ -53,12 +55,12 @@ export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Messa
     return [results, { ...said, extra: { [JOINS]: true } }];
   }
   const parts = blocks.flatMap((block) => block.parts);
-  const extra = leftover(wire, KNOWN);
+  const extra = { ...leftover(wire, KNOWN), ...blockExtra(blocks) };
   return [
     {
       role: roleOf(role, parts),
       parts,
-      ...(extra === undefined ? {} : { extra }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
       original: wire,
     },
   ];
@@ -144,7 +146,7 @@ function encodeMessage(message: Message): AnthropicMessage | undefined {
   if (message.original !== undefined) return message.original as AnthropicMessage;
   const content = encodeBlocks(message);
   if (content.length === 0) return undefined;
-  const { [JOINS]: _, ...extra } = message.extra ?? {};
+  const { [JOINS]: _, [CALLERS]: __, [OPEN_SERVER_CALLS]: ___, ...extra } = message.extra ?? {};
   const role = message.role === 'tool' ? 'user' : message.role;
   const [only] = content;
   const isText = content.length === 1 && only?.['type'] === 'text';

@@ -28,7 +28,8 @@ export { signThinking } from './validity/thinking.ts';
 export { encodeItems } from './parted-reasoning.ts';
 export { portable } from './portable.ts';
 export { recogniseMessages } from './recognise.ts';
-export { readableJson, withToldServerTools } from './server-tool.ts';
+export { readableJson, readableParts } from './readable.ts';
+export { withToldServerTools } from './server-tool.ts';
 export { recogniseSession, SESSION_FORMATS } from './session-files/formats.ts';
 export type {
   Session,

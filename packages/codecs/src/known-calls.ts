@@ -1,13 +1,17 @@
 import type { Message } from '@bobbin/core';
-import { callsOf } from '@bobbin/core/internal';
+import { callsOf, isJsonObject, type JsonObject } from '@bobbin/core/internal';
 
-/** The tools that were called so far, by call id: a result on the wire names only its call. */
+/** The field of `extra` that holds the calls of a provider's tools whose results are not in the same message. */
+export const OPEN_SERVER_CALLS = 'open_server_calls';
+
+/** The calls so far, by call id: a result on the wire names only its call. */
 export class KnownCalls {
   readonly #tools = new Map<string, string>();
+  readonly #serverCalls = new Map<string, JsonObject>();
   readonly #before: readonly Message[];
   #unread: number;
 
-  /** `before` are messages that were decoded earlier; they are looked at only as far back as it takes. */
+  /** `before` are messages that were decoded earlier. They are read only as far back as needed. */
   constructor(before: readonly Message[] = []) {
     this.#before = before;
     this.#unread = before.length;
@@ -17,15 +21,18 @@ export class KnownCalls {
     this.#tools.set(callId, tool);
   }
 
+  /** Remembers the call of a provider's tool in its wire form. */
+  addServerCall(callId: string, wire: JsonObject): void {
+    this.#serverCalls.set(callId, wire);
+  }
+
   tool(callId: string): string | undefined {
-    let tool = this.#tools.get(callId);
-    while (tool === undefined && this.#unread > 0) {
-      this.#unread -= 1;
-      for (const call of callsOf(this.#before[this.#unread] as Message))
-        if (!this.#tools.has(call.callId)) this.#tools.set(call.callId, call.tool);
-      tool = this.#tools.get(callId);
-    }
-    return tool;
+    return this.#find(this.#tools, callId);
+  }
+
+  /** The wire form of a provider's call that an earlier message made and did not answer. */
+  serverCall(callId: string): JsonObject | undefined {
+    return this.#find(this.#serverCalls, callId);
   }
 
   /** `{ tool }` for a result part, empty where the call is not known. */
@@ -33,4 +40,27 @@ export class KnownCalls {
     const tool = this.tool(callId);
     return tool === undefined ? {} : { tool };
   }
+
+  #find<Known>(known: ReadonlyMap<string, Known>, callId: string): Known | undefined {
+    while (!known.has(callId) && this.#unread > 0) {
+      this.#unread -= 1;
+      this.#read(this.#before[this.#unread] as Message);
+    }
+    return known.get(callId);
+  }
+
+  #read(message: Message): void {
+    for (const { callId, tool } of callsOf(message))
+      if (!this.#tools.has(callId)) this.#tools.set(callId, tool);
+    for (const call of openServerCalls(message)) {
+      const id = call['id'] ?? call['toolCallId'];
+      if (typeof id === 'string' && !this.#serverCalls.has(id)) this.#serverCalls.set(id, call);
+    }
+  }
+}
+
+/** The provider's calls in a message that a later message answers, in their wire form. */
+export function openServerCalls({ extra }: Message): readonly JsonObject[] {
+  const calls = extra?.[OPEN_SERVER_CALLS];
+  return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
 }

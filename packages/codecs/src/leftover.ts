@@ -1,4 +1,5 @@
 import type { JsonObject } from '@bobbin/core/internal';
+import { shallow } from './json-text.ts';
 
 /**
  * The fields of a wire object that its codec does not read: they belong to the content, so they go to `extra` and
@@ -10,7 +11,7 @@ export function leftover(wire: JsonObject, known: ReadonlySet<string>): JsonObje
     ([name, value]) =>
       value !== undefined && value !== null && !known.has(name) && !VOLATILE.has(name),
   );
-  return extra.length === 0 ? undefined : Object.fromEntries(extra);
+  return extra.length === 0 ? undefined : (shallow(Object.fromEntries(extra)) as JsonObject);
 }
 
 const VOLATILE = new Set(['cache_control', 'prompt_cache_breakpoint']);

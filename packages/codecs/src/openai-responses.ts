@@ -1,5 +1,5 @@
 import type { CallPart, Codec, Message, Part, ResultPart, Role } from '@bobbin/core';
-import { OPENAI_RULES, parseJson, resultText, type JsonObject } from '@bobbin/core/internal';
+import { OPENAI_RULES, parseJson, type JsonObject } from '@bobbin/core/internal';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';
@@ -20,7 +20,10 @@ export const openaiResponses: Codec<ResponsesItem> = {
     const calls = new KnownCalls(before);
     return new Place('input', wire).list().map((place) => decodeResponsesItem(place, calls));
   },
-  encode: (messages) => encodeItems(messages, encodeMessage),
+  encode(messages) {
+    const types = callTypes(messages);
+    return encodeItems(messages, (message) => encodeMessage(message, types));
+  },
 };
 
 /** One item of the wire, wherever it is kept. */
@@ -50,9 +53,11 @@ const UNSTEADY = ['id', 'status'];
  * side and its output behind it; whatever is neither stands apart from the order of roles.
  */
 function opaqueItem(type: string, wire: JsonObject): Message {
-  const role = type.endsWith('_output') ? 'tool' : type.endsWith('_call') ? 'assistant' : 'system';
+  const role = type.endsWith('_output') ? 'tool' : MODEL_ITEM.test(type) ? 'assistant' : 'system';
   return { role, parts: [{ kind: 'opaque', type, value: lasting(wire) }], original: wire };
 }
+
+const MODEL_ITEM = /_call$|^(?:program|mcp_approval_request|mcp_list_tools)$/;
 
 interface ReadItem {
   readonly role: Role;
@@ -122,14 +127,29 @@ function readOutput(type: string, place: Place, calls: KnownCalls): ReadItem | u
   };
 }
 
-function encodeMessage(message: Message): readonly ResponsesItem[] {
+/** The kinds of the calls, by call id: an output is of the kind of its call. */
+function callTypes(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const { parts, extra } of messages) {
+    const type = extra?.['type'];
+    if (typeof type !== 'string') continue;
+    for (const part of parts) if (part.kind === 'call') types.set(part.callId, type);
+  }
+  return types;
+}
+
+function encodeMessage(
+  message: Message,
+  types: ReadonlyMap<string, string>,
+): readonly ResponsesItem[] {
   if (message.original !== undefined) return [message.original as ResponsesItem];
   const { type, ...extra } = message.extra ?? {};
   const items: object[] = [];
   const said: Part[] = [];
   for (const part of withToldServerTools(message)) {
     if (part.kind === 'call') items.push({ ...encodeCall(part, type), ...extra });
-    else if (part.kind === 'result') items.push({ ...encodeOutput(part, type), ...extra });
+    else if (part.kind === 'result')
+      items.push(...encodeOutput(part, types.get(part.callId), message.extra ?? {}));
     else if (part.kind !== 'reasoning') said.push(part);
   }
   if (said.length > 0) items.unshift({ ...encodeSaid(message.role, said), ...extra });
@@ -151,15 +171,17 @@ function encodeCall({ callId, tool, args }: CallPart, type: unknown): object {
   };
 }
 
-function encodeOutput(result: ResultPart, type: unknown): object {
-  const [name, item] = itemOf(OUTPUT_ITEMS, type, 'function_call_output');
-  const failed = result.outcome === 'failure';
-  const content = encodeContent(result.content, false);
-  return {
-    type: name,
-    call_id: result.callId,
-    ...item.encode(resultText(result), content, failed),
-  };
+function encodeOutput(
+  result: ResultPart,
+  called: string | undefined,
+  { type, ...extra }: JsonObject,
+): readonly object[] {
+  const { callId } = result;
+  const own = called === undefined ? type : `${called}_output`;
+  const [name, item] = itemOf(OUTPUT_ITEMS, own, 'function_call_output');
+  const output = { type: name, call_id: callId, ...item.encode(result), ...extra };
+  const note = item.note?.(result) ?? '';
+  return note === '' ? [output] : [output, { type: 'message', role: 'user', content: note }];
 }
 
 function itemOf<Item>(

@@ -1,6 +1,7 @@
 import type { Message, Part } from '@bobbin/core';
 import { hasResults, type ContentPart } from '@bobbin/core/internal';
-import { readableJson, withToldServerTools } from './server-tool.ts';
+import { readableJson } from './readable.ts';
+import { withToldServerTools } from './server-tool.ts';
 
 /**
  * Messages for another codec than the one that decoded them: without their wire form, without the thoughts and fields

@@ -1,9 +1,17 @@
-import type { Part } from '@bobbin/core';
-import { sha256, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
-import { dataUrl } from './data-url.ts';
-import { decodeContent } from './responses-content.ts';
+import type { Part, ResultPart } from '@bobbin/core';
+import {
+  isJsonObject,
+  resultText,
+  sha256,
+  type ContentPart,
+  type Json,
+  type JsonObject,
+} from '@bobbin/core/internal';
+import { dataUrl, mediaTypeField } from './data-url.ts';
+import { jsonText } from './json-text.ts';
 import type { Place } from './place.ts';
-import { readableJson } from './server-tool.ts';
+import { readableParts } from './readable.ts';
+import { decodeContent, encodeContent } from './responses-content.ts';
 
 /** A kind of item that calls a tool: how it is read, and how one with shortened arguments is written. */
 interface CallItem {
@@ -17,7 +25,9 @@ interface CallItem {
 interface OutputItem {
   readonly fields: readonly string[];
   readonly content: (place: Place) => readonly ContentPart[];
-  readonly encode: (text: string, content: Json, failed: boolean) => JsonObject;
+  readonly encode: (result: ResultPart) => JsonObject;
+  /** What the item cannot say: a message after it does. */
+  readonly note?: (result: ResultPart) => string;
 }
 
 /** Calls that the host answers with an item of its own; functions are the first of them. */
@@ -43,6 +53,11 @@ export const CALL_ITEMS: ReadonlyMap<string, CallItem> = new Map(
       env: typeof action['env'] === 'object' ? action['env'] : {},
     })),
     apply_patch_call: builtIn('apply_patch', 'operation', (operation) => operation),
+    computer_call: {
+      fields: ['action', 'actions'],
+      decode: (place) => ({ tool: 'computer', args: jsonText(actionsOf(place.object())) }),
+      encode: (_, args) => ({ status: 'completed', ...restoredActions(args as JsonObject) }),
+    },
   }),
 );
 
@@ -50,7 +65,7 @@ export const CALL_ITEMS: ReadonlyMap<string, CallItem> = new Map(
 function builtIn(tool: string, field: string, restore: (args: JsonObject) => JsonObject): CallItem {
   return {
     fields: [field],
-    decode: (place) => ({ tool, args: JSON.stringify(place.at(field).object()) }),
+    decode: (place) => ({ tool, args: jsonText(place.at(field).object()) }),
     encode: (_, args) => {
       const { externalized: __, ...rest } = args as JsonObject;
       return { status: 'completed', [field]: restore(rest) };
@@ -59,7 +74,22 @@ function builtIn(tool: string, field: string, restore: (args: JsonObject) => Jso
 }
 
 function argsText(args: Json): string {
-  return typeof args === 'string' ? args : JSON.stringify(args);
+  return typeof args === 'string' ? args : jsonText(args);
+}
+
+/** A computer does one action, or several in a batch. */
+function actionsOf({ action, actions }: JsonObject): JsonObject {
+  return {
+    ...(action === undefined ? {} : { action }),
+    ...(actions === undefined ? {} : { actions }),
+  };
+}
+
+/** Actions that were cut have become a text. What they did shows in the screenshot. */
+function restoredActions(args: JsonObject): JsonObject {
+  const { action, actions } = args;
+  if (Array.isArray(actions)) return { actions };
+  return { action: isJsonObject(action) ? action : { type: 'screenshot' } };
 }
 
 /** A list that was cut has become a text. */
@@ -67,38 +97,68 @@ function listOf(value: Json | undefined): Json {
   return typeof value === 'string' ? [value] : (value ?? []);
 }
 
-const textOutput = {
+const textOutput: OutputItem = {
   fields: ['output'],
-  content: (place: Place) => decodeContent(place.at('output')),
-  encode: (_: string, content: Json) => ({ output: content }),
+  content: (place) => decodeContent(place.at('output')),
+  encode: ({ content }) => ({ output: encodeContent(content, false) }),
 };
 
 export const OUTPUT_ITEMS: ReadonlyMap<string, OutputItem> = new Map(
   Object.entries<OutputItem>({
     function_call_output: textOutput,
     custom_tool_call_output: textOutput,
-    local_shell_call_output: { ...textOutput, encode: (text) => ({ output: text }) },
+    local_shell_call_output: {
+      ...textOutput,
+      encode: (result) => ({ output: resultText(result) }),
+    },
     apply_patch_call_output: {
       ...textOutput,
-      encode: (text, _, failed) => ({ status: failed ? 'failed' : 'completed', output: text }),
+      encode: (result) => ({
+        status: result.outcome === 'failure' ? 'failed' : 'completed',
+        output: resultText(result),
+      }),
     },
     shell_call_output: {
       fields: ['output'],
       content: (place) => place.at('output').list().map(shellOutput),
-      encode: (text, _, failed) => ({
-        output: [
-          { stdout: text, stderr: '', outcome: { type: 'exit', exit_code: failed ? 1 : 0 } },
-        ],
-      }),
+      encode: (result) => ({ output: [writtenShellOutput(result)] }),
+    },
+    computer_call_output: {
+      fields: ['output'],
+      content: (place) => [screenshotPart(place.at('output'))],
+      encode: ({ content }) => ({ output: writtenScreenshot(content) }),
+      note: resultText,
     },
   }),
 );
+
+function writtenShellOutput(result: ResultPart): JsonObject {
+  const outcome = { type: 'exit', exit_code: result.outcome === 'failure' ? 1 : 0 };
+  return { stdout: resultText(result), stderr: '', outcome };
+}
+
+function screenshotPart(output: Place): ContentPart {
+  const source =
+    output.at('image_url').optionalText() ?? output.at('file_id').optionalText() ?? BLANK;
+  return { kind: 'image', source, ...mediaTypeField(source) };
+}
+
+/** A computer answers with a picture and nothing else: one that was compacted is blank. */
+function writtenScreenshot(content: readonly ContentPart[]): JsonObject {
+  const source = content.find((part) => part.kind === 'image')?.source ?? BLANK;
+  const field = /^(?:data:|https?:)/.test(source) ? 'image_url' : 'file_id';
+  return { type: 'computer_screenshot', [field]: source };
+}
+
+/** A picture of one black pixel. */
+const BLANK =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==';
 
 function shellOutput(place: Place): ContentPart {
   const outcome = place.at('outcome').json();
   const texts = [place.at('stdout').optionalText(), place.at('stderr').optionalText()];
   const said = texts.filter((text) => text !== undefined && text !== '').join('\n');
-  return { kind: 'text', text: outcome === null ? said : `${said}\n${JSON.stringify(outcome)}` };
+  return { kind: 'text', text: outcome === null ? said : `${said}\n${jsonText(outcome)}` };
 }
 
 /** The fields of an item that say what was called, and the one with what came of it. */
@@ -126,7 +186,7 @@ export function decodeServerItem(type: string, place: Place): readonly Part[] | 
   const called = Object.fromEntries(
     kind.call.flatMap((name) => (wire[name] === undefined ? [] : [[name, wire[name]]])),
   );
-  const args = JSON.stringify(called);
+  const args = jsonText(called);
   const tool = type.slice(0, -'_call'.length);
   const callId = place.at('id').optionalText() ?? `${type}:${sha256(args).slice(0, 16)}`;
   const result = wire[kind.result] ?? wire['error'] ?? null;
@@ -141,5 +201,5 @@ function serverContent(type: string, result: Json): readonly ContentPart[] {
   if (result === null) return [];
   if (type === 'image_generation_call' && typeof result === 'string')
     return [{ kind: 'image', source: dataUrl('image/png', result), mediaType: 'image/png' }];
-  return [{ kind: 'text', text: readableJson(result) }];
+  return readableParts(result);
 }

@@ -1,5 +1,5 @@
 import type { CallPart, Message, Part } from '@bobbin/core';
-import { callsOf, resultsOf, resultText, type Json } from '@bobbin/core/internal';
+import { callsOf, resultsOf, resultText } from '@bobbin/core/internal';
 
 /**
  * Tools that a provider runs itself answer within the message that calls them. Such a pair is bound to the bytes that
@@ -14,8 +14,18 @@ function toldServerTools(message: Message): readonly string[] {
 }
 
 function told({ tool, args }: CallPart, result: string): string {
-  const head = `[The provider ran ${tool} with ${args}]`;
+  const head = toldCall(tool, args);
   return result === '' ? head : `${head}\n${result}`;
+}
+
+/** A provider's call whose result is gone. */
+export function toldCall(tool: string, args: string): string {
+  return `[The provider ran ${tool} with ${args}]`;
+}
+
+/** A provider's result whose call is gone. */
+export function toldResult(result: string): string {
+  return `[A tool of the provider gave]\n${result}`;
 }
 
 /** The parts of a message that is no longer what its provider made: its tools are told, before all else. */
@@ -39,11 +49,3 @@ function serverCallIds(message: Message): ReadonlySet<string> {
       .filter((callId) => answered.has(callId)),
   );
 }
-
-/** A provider's structured result as text, without what only the provider can read. */
-export function readableJson(value: Json): string {
-  if (typeof value === 'string') return value;
-  return JSON.stringify(value, (key, field: unknown) => (UNREADABLE.test(key) ? undefined : field));
-}
-
-const UNREADABLE = /^encrypted_|^(?:signature|fingerprint|cache_control)$/;

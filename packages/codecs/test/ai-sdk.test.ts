@@ -243,7 +243,7 @@ test('A14 AI SDK: tools that the provider ran, answered and not yet', () => {
   ];
   const messages = lossless(aiSdk, wire);
   assert.deepEqual(unitStarts(messages), [0, 1, 3]);
-  assert.deepEqual(messages.map(isOpaque), [false, false, false, true]);
+  assert.deepEqual(messages.map(isOpaque), [false, false, false, false]);
   assert.deepEqual(aiSdk.encode(changed(messages.slice(1, 2))), [
     {
       role: 'assistant',

@@ -277,7 +277,7 @@ test('Anthropic: tools that Anthropic ran are a call and its result, and are tol
   assert.deepEqual(anthropicProblems({ messages: told }), []);
 });
 
-test('Anthropic: a server tool that still runs, compaction blocks and unknown blocks are never compacted', () => {
+test('Anthropic: compaction blocks and unknown blocks are never compacted', () => {
   const wire = [
     { role: 'assistant', content: [{ type: 'compaction', content: 'Summary', signature: 's' }] },
     { role: 'user', content: 'Go' },
@@ -297,7 +297,7 @@ test('Anthropic: a server tool that still runs, compaction blocks and unknown bl
     [
       ['system', true],
       ['user', false],
-      ['assistant', true],
+      ['assistant', false],
       ['assistant', true],
       ['system', true],
     ],

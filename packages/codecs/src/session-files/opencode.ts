@@ -1,6 +1,7 @@
 import { textOf, type Message, type Part, type ResultPart } from '@bobbin/core';
 import { isJsonObject, parseJson, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
 import { DecodeError } from '../decode-error.ts';
+import { jsonText } from '../json-text.ts';
 import { lasting } from '../leftover.ts';
 import { Place } from '../place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
@@ -138,7 +139,7 @@ function decodePart(place: Place): readonly Part[] {
           kind: 'call',
           callId: place.at('callID').text(),
           tool: place.at('tool').text(),
-          args: JSON.stringify(place.at('state').at('input').json()),
+          args: jsonText(place.at('state').at('input').json()),
         },
       ];
     case 'subtask':

@@ -1,6 +1,7 @@
 import type { Message, Part, Role, Usage } from '@bobbin/core';
 import type { ContentPart, MessageMeta } from '@bobbin/core/internal';
 import { dataUrl } from '../data-url.ts';
+import { jsonText } from '../json-text.ts';
 import { lasting } from '../leftover.ts';
 import type { Place } from '../place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
@@ -65,7 +66,7 @@ function decodeBlock(place: Place): Part {
         kind: 'call',
         callId: place.at('id').text(),
         tool: place.at('name').text(),
-        args: JSON.stringify(place.at('arguments').json()),
+        args: jsonText(place.at('arguments').json()),
       };
     default:
       return decodeContentBlock(place);

@@ -7,21 +7,24 @@ import { Pairs } from './pairs.ts';
  */
 export function aiSdkProblems(messages: readonly object[]): readonly string[] {
   const pairs = new Pairs();
+  const server = new Pairs();
   const problems: string[] = [];
   messages.forEach((wire, i) => {
     const { role, content } = wire as JsonObject;
     const path = `messages[${i}]`;
+    if (role === 'user') server.close();
     if (role === 'user' || role === 'system') pairs.close();
     else if (role !== 'assistant' && role !== 'tool')
       problems.push(`${path}.role: there is no such role`);
     const parts = Array.isArray(content) ? (content as readonly JsonObject[]) : [];
     parts.forEach(({ type, toolCallId, providerExecuted }, j) => {
       const at = `${path}.content[${j}]`;
-      if (providerExecuted === true) return;
-      if (type === 'tool-call') pairs.call(at, toolCallId);
+      if (type === 'tool-call' && providerExecuted === true) server.call(at, toolCallId);
+      else if (type === 'tool-call') pairs.call(at, toolCallId);
       else if (type === 'tool-result' && role === 'tool') pairs.result(at, toolCallId);
+      else if (type === 'tool-result') server.result(at, toolCallId);
     });
   });
   pairs.close();
-  return [...problems, ...pairs.problems];
+  return [...problems, ...pairs.problems, ...server.problems];
 }

@@ -22,6 +22,7 @@ export function anthropicProblems(request: AnthropicRequest): readonly string[] 
     ...(markers > MOST_MARKERS ? [`${markers} cache markers, at most ${MOST_MARKERS}`] : []),
     ...orderProblems(turns),
     ...pairProblems(turns),
+    ...serverPairProblems(turns),
     ...turns.flatMap((turn) => turn.blocks.flatMap((placed) => blockProblems(turn, placed))),
     ...thinkingProblems(request),
   ];
@@ -61,6 +62,31 @@ function pairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
     if (turn.role === 'user') pairs.close();
   }
   pairs.close();
+  return [...problems, ...pairs.problems];
+}
+
+const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
+const SERVER_RESULT = /._tool_result$/;
+
+/** Tools that Anthropic runs: each result has its call before it, and each call its result before the user speaks. */
+function serverPairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
+  const pairs = new Pairs();
+  const problems: string[] = [];
+  const called = new Set<unknown>();
+  for (const { role, blocks } of turns) {
+    if (role === 'user' && blocks.some(({ block }) => block['type'] !== 'tool_result'))
+      pairs.close();
+    for (const { path, block } of blocks) {
+      const { type, id, tool_use_id: answered, caller } = block;
+      const code = isJsonObject(caller) ? caller['tool_id'] : undefined;
+      if (SERVER_CALL.test(named(type))) {
+        called.add(id);
+        pairs.call(path, id);
+      } else if (SERVER_RESULT.test(named(type))) pairs.result(path, answered);
+      else if (code !== undefined && !called.has(code))
+        problems.push(`${path}.caller: there is no server_tool_use ${named(code)}`);
+    }
+  }
   return [...problems, ...pairs.problems];
 }
 

@@ -13,12 +13,14 @@ export function openaiResponsesProblems(items: readonly object[]): readonly stri
     const item = wire as JsonObject;
     const type = typeOf(item);
     const id = named(item['call_id']);
-    if (CALLS.has(type)) calls.set(id, { path, type });
-    if (OUTPUTS.has(type)) {
+    // Tools that OpenAI searched for itself have no call id.
+    const isSearch = type.startsWith('tool_search') && typeof item['call_id'] !== 'string';
+    if (CALLS.has(type) && !isSearch) calls.set(id, { path, type });
+    if (OUTPUTS.has(type) && !isSearch) {
       const call = calls.get(id);
       calls.delete(id);
       if (call === undefined) problems.push(`${path}: an output without its call (${id})`);
-      else if (`${call.type}_output` !== type)
+      else if (outputOf(call.type) !== type)
         problems.push(`${path}: an output of another kind than its call (${id})`);
     }
     if (type === 'reasoning' && !isModels(items[i + 1] as JsonObject | undefined))
@@ -35,8 +37,14 @@ const CALLS = new Set([
   'local_shell_call',
   'apply_patch_call',
   'computer_call',
+  'program',
+  'tool_search_call',
 ]);
-const OUTPUTS = new Set([...CALLS].map((type) => `${type}_output`));
+const OUTPUTS = new Set([...CALLS].map(outputOf));
+
+function outputOf(type: string): string {
+  return type === 'tool_search_call' ? 'tool_search_output' : `${type}_output`;
+}
 
 function typeOf({ type, role }: JsonObject): string {
   return typeof type === 'string' ? type : role === undefined ? 'item_reference' : 'message';

@@ -1,4 +1,5 @@
-import type { ContentPart, Message, Part } from '../message/message.ts';
+import { isJsonObject, type Json } from '../message/json.ts';
+import type { ContentPart, FilePart, ImagePart, Message, Part } from '../message/message.ts';
 
 const ROLE_TOKENS = 2;
 
@@ -24,7 +25,7 @@ export function countMessages(
   for (const { parts, extra } of messages) {
     total += ROLE_TOKENS + countParts(parts, text, media);
     // Fields that no codec reads are sent all the same.
-    if (extra !== undefined) total += text(JSON.stringify(extra));
+    if (extra !== undefined) total += countJson(extra, text, media);
   }
   return total;
 }
@@ -50,7 +51,7 @@ function countParts(
         total += countParts(part.content, text, media);
         break;
       case 'opaque':
-        total += text(JSON.stringify(part.value));
+        total += countJson(part.value, text, media);
         break;
       case 'image':
       case 'file':
@@ -59,6 +60,33 @@ function countParts(
     }
   }
   return total;
+}
+
+/** Counts what no codec has read: its JSON as text, but pictures and files inside it as what they are. */
+function countJson(value: Json, text: (text: string) => number, media: MediaTokens): number {
+  let tokens = 0;
+  const rest = JSON.stringify(value, (_, field: unknown) => {
+    const part = mediaOf(field);
+    if (part === undefined) return field;
+    tokens += media(part);
+    return part.mediaType;
+  });
+  return tokens + text(rest);
+}
+
+const DATA_URL = /^data:([^;,]+)[^,]*;base64,/;
+
+/** A data URL, or an object that holds bytes as base64 beside their media type, under the names that providers use. */
+function mediaOf(value: unknown): ImagePart | FilePart | undefined {
+  if (typeof value === 'string') return mediaPart(DATA_URL.exec(value)?.[1], value);
+  if (!isJsonObject(value)) return undefined;
+  const type = value['media_type'] ?? value['mediaType'] ?? value['mime_type'] ?? value['mimeType'];
+  return mediaPart(type, value['data']);
+}
+
+function mediaPart(mediaType: unknown, source: unknown): ImagePart | FilePart | undefined {
+  if (typeof mediaType !== 'string' || typeof source !== 'string') return undefined;
+  return { kind: mediaType.startsWith('image/') ? 'image' : 'file', source, mediaType };
 }
 
 /** The seed's 4 800 characters an image; a file of unknown size counts as one page of text and picture. */

@@ -1,0 +1,87 @@
+import type { Part } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
+import { jsonText, textOr } from './json-text.ts';
+import type { KnownCalls } from './known-calls.ts';
+import { lasting } from './leftover.ts';
+import type { Place } from './place.ts';
+import { readableJson, readableParts } from './readable.ts';
+import { toldCall, toldResult } from './server-tool.ts';
+import type { ServerBlocks } from './whole-server-pairs.ts';
+
+const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
+const SERVER_RESULT = /._tool_result$/;
+
+export function isServerCall({ type }: JsonObject): boolean {
+  return typeof type === 'string' && SERVER_CALL.test(type);
+}
+
+export function isServerResult({ type }: JsonObject): boolean {
+  return typeof type === 'string' && SERVER_RESULT.test(type);
+}
+
+/** The parts of a block of a tool that Anthropic runs; undefined for any other block. */
+export type DecodeServerBlock = (place: Place) => readonly Part[] | undefined;
+
+/**
+ * Tools that Anthropic runs. A result is a pair with its call, also where the call is in an earlier message: code that
+ * calls the host's tools has its result messages later. A call that this message does not answer has no part.
+ */
+export function serverBlocks(blocks: readonly Place[], calls: KnownCalls): DecodeServerBlock {
+  const own = new Map<string, JsonObject>();
+  const answered = new Set<unknown>();
+  for (const place of blocks) {
+    const wire = place.object();
+    if (isServerCall(wire)) own.set(place.at('id').text(), wire);
+    if (isServerResult(wire)) answered.add(place.at('tool_use_id').text());
+  }
+  for (const [id, wire] of own) if (!answered.has(id)) calls.addServerCall(id, lasting(wire));
+  return (place) => {
+    const wire = place.object();
+    if (isServerCall(wire)) {
+      const id = place.at('id').text();
+      return answered.has(id) ? [callPart(id, wire)] : [];
+    }
+    if (!isServerResult(wire)) return undefined;
+    const id = place.at('tool_use_id').text();
+    if (own.has(id)) return [resultPart(place, id)];
+    const earlier = calls.serverCall(id);
+    return earlier && [callPart(id, earlier), resultPart(place, id)];
+  };
+}
+
+function callPart(callId: string, { name, input = null }: JsonObject): Part {
+  return { kind: 'call', callId, tool: textOr(name, 'tool'), args: jsonText(input) };
+}
+
+function resultPart(place: Place, callId: string): Part {
+  const content = place.at('content').json();
+  const failed = isFailure(place, content) ? { outcome: 'failure' as const } : {};
+  return { kind: 'result', callId, ...failed, content: readableParts(content) };
+}
+
+function isFailure(place: Place, content: Json): boolean {
+  return (
+    place.at('is_error').value === true ||
+    (isJsonObject(content) && typeof content['error_code'] === 'string')
+  );
+}
+
+/** The server tool call whose code made a call; undefined for a call that the model made itself. */
+export function callerOf({ type, caller }: JsonObject): string | undefined {
+  if (type !== 'tool_use' || !isJsonObject(caller)) return undefined;
+  return typeof caller['tool_id'] === 'string' ? caller['tool_id'] : undefined;
+}
+
+export const ANTHROPIC_SERVER_BLOCKS: ServerBlocks = {
+  called: (block) => (isServerCall(block) ? block['id'] : undefined),
+  answered: (block) => (isServerResult(block) ? block['tool_use_id'] : undefined),
+  caller: callerOf,
+  isHostsResult: ({ type }) => type === 'tool_result',
+  told(block) {
+    const { name, input = null, content = null, caller: _, ...rest } = block;
+    if (isServerResult(block)) return { type: 'text', text: toldResult(readableJson(content)) };
+    if (isServerCall(block))
+      return { type: 'text', text: toldCall(textOr(name, 'a tool'), jsonText(input)) };
+    return { ...rest, name, input };
+  },
+};
