@@ -2,6 +2,7 @@ import type { Part } from '@bobbin/core';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
 import { lastingOptions, sourceOf } from './ai-sdk-data.ts';
 import { decodeResult } from './ai-sdk-result.ts';
+import { compactionPart } from './compaction.ts';
 import { parseDataUrl } from './data-url.ts';
 import { jsonText } from './json-text.ts';
 import { lasting } from './leftover.ts';
@@ -24,6 +25,7 @@ function isNote({ type, kind }: JsonObject): boolean {
 export function decodePart(place: Place): readonly Part[] {
   const wire = place.object();
   const type = place.at('type').text();
+  if (isCompaction(wire)) return [compactionPart('compaction')];
   switch (type) {
     case 'text':
       return [{ kind: 'text', text: place.at('text').text() }];
@@ -43,6 +45,13 @@ export function decodePart(place: Place): readonly Part[] {
     default:
       return isApproval(wire) || isNote(wire) ? [] : [opaque(type, wire)];
   }
+}
+
+/** Anthropic's compactions are marked texts, OpenAI's are custom parts. */
+export function isCompaction({ type, kind, providerOptions }: JsonObject): boolean {
+  if (type === 'custom') return kind === 'openai.compaction';
+  const options = isJsonObject(providerOptions) ? providerOptions['anthropic'] : undefined;
+  return type === 'text' && isJsonObject(options) && options['type'] === 'compaction';
 }
 
 function opaque(type: string, wire: JsonObject): Part {

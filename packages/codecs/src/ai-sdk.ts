@@ -1,9 +1,15 @@
 import { textOf, type Codec, type Message, type Part, type Role } from '@bobbin/core';
 import { isJsonObject, STRICT_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { lastingOptions, revived, serializable } from './ai-sdk-data.ts';
-import { decodePart, encodePart, isApproval } from './ai-sdk-part.ts';
+import { decodePart, encodePart, isApproval, isCompaction } from './ai-sdk-part.ts';
 import { encodeResult } from './ai-sdk-result.ts';
 import { AI_SDK_SERVER_PARTS, openCalls, serverParts } from './ai-sdk-server.ts';
+import {
+  compactionExtra,
+  splitCompactions,
+  summariesAfterCompaction,
+  withoutCompactions,
+} from './compaction.ts';
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
@@ -28,7 +34,10 @@ export const aiSdk: Codec<AiSdkMessage> = {
     const calls = new KnownCalls(before);
     return new Place('messages', wire).list().map((place) => decodeMessage(place, calls));
   },
-  encode: (messages) => wholeServerPairs(messages.flatMap(encodeMessage), AI_SDK_SERVER_PARTS),
+  encode(messages) {
+    const read = summariesAfterCompaction(messages, ({ role }) => role === 'system');
+    return wholeServerPairs(read.flatMap(encodeMessage), AI_SDK_SERVER_PARTS);
+  },
 };
 
 const ROLES: ReadonlySet<string> = new Set<Role>(['system', 'user', 'assistant', 'tool']);
@@ -72,6 +81,7 @@ function extraOf(wire: JsonObject): JsonObject {
   const open = openCalls(content);
   return {
     ...leftover(wire, KNOWN),
+    ...compactionExtra(content.filter(isCompaction).map(lasting)),
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(approvals.length === 0 ? {} : { approvals }),
     ...(open.length === 0 ? {} : { [OPEN_SERVER_CALLS]: open.map(lasting) }),
@@ -91,10 +101,12 @@ function callOptionsOf(providerOptions: Json | undefined): JsonObject | undefine
 
 function encodeMessage(message: Message): readonly AiSdkMessage[] {
   if (message.original !== undefined) return [revived(message.original) as AiSdkMessage];
-  const { approvals, callOptions, [OPEN_SERVER_CALLS]: _, ...extra } = message.extra ?? {};
-  const parts = withToldServerTools(message);
+  const [compactions, own] = splitCompactions(message.extra);
+  const { approvals, callOptions, [OPEN_SERVER_CALLS]: _, ...extra } = own;
+  const parts = withoutCompactions(withToldServerTools(message));
   const results = parts.filter((part) => part.kind === 'result').map(encodeResult);
-  const said = [...openServerCalls(message).map(openPart), ...parts.filter(isSaid)];
+  const carried = [...compactions, ...openServerCalls(message)].map(carriedPart);
+  const said = [...carried, ...parts.filter(isSaid)];
   const approved = Array.isArray(approvals) ? (approvals as object[]) : [];
   const role = message.role === 'tool' ? 'user' : message.role;
   const answers = role === 'assistant' ? results : [...approved, ...results];
@@ -106,9 +118,9 @@ function encodeMessage(message: Message): readonly AiSdkMessage[] {
   ] as AiSdkMessage[];
 }
 
-/** A call that a later message answers goes out as it came. */
-function openPart(value: JsonObject): Part {
-  return { kind: 'opaque', type: 'tool-call', value };
+/** Calls that a later message answers and compactions go out as they came. */
+function carriedPart(value: JsonObject): Part {
+  return { kind: 'opaque', type: 'part', value };
 }
 
 function isSaid(part: Part): boolean {

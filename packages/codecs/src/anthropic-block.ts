@@ -1,6 +1,12 @@
 import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
 import { isJsonObject, parseJson, type ContentPart, type JsonObject } from '@bobbin/core/internal';
 import { callerOf, isServerCall, serverBlocks } from './anthropic-server.ts';
+import {
+  compactionExtra,
+  compactionPart,
+  splitCompactions,
+  withoutCompactions,
+} from './compaction.ts';
 import { dataUrl, parseDataUrl } from './data-url.ts';
 import { jsonText } from './json-text.ts';
 import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from './known-calls.ts';
@@ -49,9 +55,18 @@ function decodeBlock(place: Place, calls: KnownCalls): readonly Part[] {
     }
     case 'tool_result':
       return [decodeResult(place, calls)];
+    case 'compaction':
+      // Without content the provider's compaction failed, and it reads everything.
+      return isCompaction(place.object())
+        ? [compactionPart('compaction')]
+        : decodeContentBlock(place);
     default:
       return decodeContentBlock(place);
   }
+}
+
+function isCompaction({ type, content }: JsonObject): boolean {
+  return type === 'compaction' && typeof content === 'string';
 }
 
 function signatureField(place: Place): { readonly signature?: string } {
@@ -131,13 +146,14 @@ function sourceFields(place: Place): { readonly source: string; readonly mediaTy
 
 /** The blocks of a message that is not what came in. Thoughts are left out: unsigned ones are refused. */
 export function encodeBlocks(message: Message): readonly JsonObject[] {
-  const blocks = withToldServerTools(message).flatMap(encodePart);
+  const blocks = withoutCompactions(withToldServerTools(message)).flatMap(encodePart);
   const callers = message.extra?.[CALLERS];
   const named = isJsonObject(callers) ? blocks.map((block) => withCaller(block, callers)) : blocks;
   const open = openServerCalls(message);
   const firstCall = named.findIndex(({ type }) => type === 'tool_use');
   const at = firstCall < 0 ? named.length : firstCall;
-  return open.length === 0 ? named : [...named.slice(0, at), ...open, ...named.slice(at)];
+  const [compactions] = splitCompactions(message.extra);
+  return [...compactions, ...named.slice(0, at), ...open, ...named.slice(at)];
 }
 
 /** The field of `extra` that names the code which made a message's calls, by call id. */
@@ -155,7 +171,9 @@ export function blockExtra(blocks: readonly Block[]): JsonObject {
   const callers = blocks.flatMap(({ wire }) =>
     callerOf(wire) === undefined ? [] : [[wire['id'], wire['caller']] as const],
   );
+  const compactions = blocks.filter(({ wire }) => isCompaction(wire));
   return {
+    ...compactionExtra(compactions.map(({ wire }) => lasting(wire))),
     ...(open.length === 0 ? {} : { [OPEN_SERVER_CALLS]: open.map(({ wire }) => lasting(wire)) }),
     ...(callers.length === 0 ? {} : { [CALLERS]: Object.fromEntries(callers) as JsonObject }),
   };

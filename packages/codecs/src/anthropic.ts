@@ -2,6 +2,7 @@ import type { Codec, Message, Part } from '@bobbin/core';
 import { ANTHROPIC_RULES, hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { blockExtra, CALLERS, decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
 import { ANTHROPIC_SERVER_BLOCKS } from './anthropic-server.ts';
+import { isCompactionPart, splitCompactions, summariesAfterCompaction } from './compaction.ts';
 import { KnownCalls, OPEN_SERVER_CALLS } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
@@ -31,7 +32,10 @@ export const anthropic: Codec<AnthropicMessage> = {
     });
     return places.flatMap((place) => decodeAnthropic(place, calls));
   },
-  encode: (messages) => wholeServerPairs(seatSystem(joined(messages)), ANTHROPIC_SERVER_BLOCKS),
+  encode(messages) {
+    const read = summariesAfterCompaction(messages, () => false);
+    return wholeServerPairs(seatSystem(joined(read)), ANTHROPIC_SERVER_BLOCKS);
+  },
 };
 
 /** One message of the wire, wherever it is kept. */
@@ -103,10 +107,6 @@ function roleOf(role: AnthropicMessage['role'], parts: readonly Part[]): Message
   return isCompaction ? 'system' : role;
 }
 
-function isCompactionPart(part: Part): boolean {
-  return part.kind === 'opaque' && part.type === 'compaction';
-}
-
 /** The wire messages; what belongs to the tool results before it is one message with them. */
 function joined(messages: readonly Message[]): readonly AnthropicMessage[] {
   const wire: AnthropicMessage[] = [];
@@ -146,8 +146,10 @@ function encodeMessage(message: Message): AnthropicMessage | undefined {
   if (message.original !== undefined) return message.original as AnthropicMessage;
   const content = encodeBlocks(message);
   if (content.length === 0) return undefined;
-  const { [JOINS]: _, [CALLERS]: __, [OPEN_SERVER_CALLS]: ___, ...extra } = message.extra ?? {};
-  const role = message.role === 'tool' ? 'user' : message.role;
+  const [compactions, own] = splitCompactions(message.extra);
+  const { [JOINS]: _, [CALLERS]: __, [OPEN_SERVER_CALLS]: ___, ...extra } = own;
+  const role =
+    compactions.length > 0 ? 'assistant' : message.role === 'tool' ? 'user' : message.role;
   const [only] = content;
   const isText = content.length === 1 && only?.['type'] === 'text';
   return { role, content: isText ? only['text'] : content, ...extra } as AnthropicMessage;

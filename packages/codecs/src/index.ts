@@ -23,7 +23,7 @@ export { aiSdkProblems } from './validity/ai-sdk.ts';
 export { anthropicProblems } from './validity/anthropic.ts';
 export type { AnthropicRequest } from './validity/anthropic-turn.ts';
 export { openaiChatProblems } from './validity/openai-chat.ts';
-export { openaiResponsesProblems } from './validity/openai-responses.ts';
+export { openaiResponsesProblems, type ResponsesRequest } from './validity/openai-responses.ts';
 export { signThinking } from './validity/thinking.ts';
 export { encodeItems } from './parted-reasoning.ts';
 export { portable } from './portable.ts';

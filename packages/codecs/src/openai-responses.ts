@@ -1,5 +1,11 @@
 import type { CallPart, Codec, Message, Part, ResultPart, Role } from '@bobbin/core';
 import { OPENAI_RULES, parseJson, type JsonObject } from '@bobbin/core/internal';
+import {
+  compactionExtra,
+  compactionPart,
+  splitCompactions,
+  summariesAfterCompaction,
+} from './compaction.ts';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';
@@ -18,13 +24,44 @@ export const openaiResponses: Codec<ResponsesItem> = {
   rules: OPENAI_RULES,
   decode(wire, before) {
     const calls = new KnownCalls(before);
-    return new Place('input', wire).list().map((place) => decodeResponsesItem(place, calls));
+    const places = new Place('input', wire).list();
+    const continues = !places.some(isModels) && before?.some(isAssistants) !== true;
+    return places.map((place) =>
+      continues && isOutput(place)
+        ? storedOutput(place.object())
+        : decodeResponsesItem(place, calls),
+    );
   },
   encode(messages) {
     const types = callTypes(messages);
-    return encodeItems(messages, (message) => encodeMessage(message, types));
+    const read = summariesAfterCompaction(messages, () => true);
+    return encodeItems(read, (message) => encodeMessage(message, types));
   },
 };
+
+/**
+ * An input without anything of the model's continues a stored response (`previous_response_id`, or a conversation): its
+ * outputs answer calls that only the provider has.
+ */
+function storedOutput(wire: JsonObject): Message {
+  const parts: readonly Part[] = [{ kind: 'opaque', type: 'stored_output', value: lasting(wire) }];
+  return { role: 'system', parts, original: wire };
+}
+
+function isOutput(place: Place): boolean {
+  return OUTPUT_ITEMS.has(typeOf(place)) && place.has('call_id');
+}
+
+function isModels(place: Place): boolean {
+  const type = typeOf(place);
+  return type === 'message'
+    ? place.at('role').value === 'assistant'
+    : type === 'reasoning' || MODEL_ITEM.test(type);
+}
+
+function isAssistants({ role }: Message): boolean {
+  return role === 'assistant';
+}
 
 /** One item of the wire, wherever it is kept. */
 export function decodeResponsesItem(place: Place, calls: KnownCalls): Message {
@@ -53,6 +90,10 @@ const UNSTEADY = ['id', 'status'];
  * side and its output behind it; whatever is neither stands apart from the order of roles.
  */
 function opaqueItem(type: string, wire: JsonObject): Message {
+  if (type === 'compaction') {
+    const extra = compactionExtra([lasting(wire)]);
+    return { role: 'system', parts: [compactionPart(type)], extra, original: wire };
+  }
   const role = type.endsWith('_output') ? 'tool' : MODEL_ITEM.test(type) ? 'assistant' : 'system';
   return { role, parts: [{ kind: 'opaque', type, value: lasting(wire) }], original: wire };
 }
@@ -143,7 +184,8 @@ function encodeMessage(
   types: ReadonlyMap<string, string>,
 ): readonly ResponsesItem[] {
   if (message.original !== undefined) return [message.original as ResponsesItem];
-  const { type, ...extra } = message.extra ?? {};
+  const [compactions, { type, ...extra }] = splitCompactions(message.extra);
+  if (compactions.length > 0) return compactions;
   const items: object[] = [];
   const said: Part[] = [];
   for (const part of withToldServerTools(message)) {

@@ -1,5 +1,6 @@
 import type { Message, Part } from '@bobbin/core';
-import { hasResults, type ContentPart } from '@bobbin/core/internal';
+import { hasResults, type ContentPart, type Json } from '@bobbin/core/internal';
+import { splitCompactions, withoutCompactions } from './compaction.ts';
 import { readableJson } from './readable.ts';
 import { withToldServerTools } from './server-tool.ts';
 
@@ -12,7 +13,12 @@ export function portable(messages: readonly Message[]): readonly Message[] {
   const carried: Message[] = [];
   for (const source of messages) {
     const { role, meta } = source;
-    const kept = withToldServerTools(source).flatMap((part) => portablePart(part, ids));
+    const [compactions] = splitCompactions(source.extra);
+    const parts = withoutCompactions(withToldServerTools(source));
+    const kept = [
+      ...compactions.map((wire) => told('compaction', wire)),
+      ...parts.flatMap((part) => portablePart(part, ids)),
+    ];
     if (kept.length === 0) continue;
     const message: Message = { role, parts: kept, ...(meta === undefined ? {} : { meta }) };
     const last = carried.at(-1);
@@ -52,8 +58,11 @@ function portablePart(part: Part, ids: CallIds): readonly Part[] {
 
 /** What only one provider understands can be told to the others. */
 function portableContent(part: ContentPart): ContentPart {
-  if (part.kind !== 'opaque') return part;
-  return { kind: 'text', text: `[${part.type}] ${readableJson(part.value)}` };
+  return part.kind === 'opaque' ? told(part.type, part.value) : part;
+}
+
+function told(type: string, value: Json): ContentPart {
+  return { kind: 'text', text: `[${type}] ${readableJson(value)}` };
 }
 
 /** Some harnesses use a call id again; some providers refuse that. */

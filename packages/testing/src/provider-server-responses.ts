@@ -10,7 +10,7 @@ export const responsesDialect: Dialect = {
   path: '/v1/responses',
   problem(body, headers) {
     if (!headers['authorization']?.startsWith('Bearer ')) return 'You must provide an API key.';
-    const [problem] = openaiResponsesProblems(objectsIn(body['input']));
+    const [problem] = openaiResponsesProblems(objectsIn(body['input']), body);
     return commonProblem(body, 'input') ?? problem ?? formatProblem(body);
   },
   answer(text, finish, usage, body) {

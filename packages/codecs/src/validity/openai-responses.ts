@@ -1,11 +1,22 @@
 import type { JsonObject } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 
+/** What a request says beside its items: a stored response or conversation has calls of its own. */
+export interface ResponsesRequest {
+  readonly previous_response_id?: unknown;
+  readonly conversation?: unknown;
+}
+
 /**
  * What the Responses API would refuse of a list of items, one located line each. Every call has one output of its own
  * kind behind it, and reasoning stands before what it led to.
  */
-export function openaiResponsesProblems(items: readonly object[]): readonly string[] {
+export function openaiResponsesProblems(
+  items: readonly object[],
+  request: ResponsesRequest = {},
+): readonly string[] {
+  const isStored =
+    typeof (request.previous_response_id ?? request.conversation ?? null) !== 'object';
   const problems: string[] = [];
   const calls = new Map<string, { readonly path: string; readonly type: string }>();
   items.forEach((wire, i) => {
@@ -19,8 +30,9 @@ export function openaiResponsesProblems(items: readonly object[]): readonly stri
     if (OUTPUTS.has(type) && !isSearch) {
       const call = calls.get(id);
       calls.delete(id);
-      if (call === undefined) problems.push(`${path}: an output without its call (${id})`);
-      else if (outputOf(call.type) !== type)
+      if (call === undefined) {
+        if (!isStored) problems.push(`${path}: an output without its call (${id})`);
+      } else if (outputOf(call.type) !== type)
         problems.push(`${path}: an output of another kind than its call (${id})`);
     }
     if (type === 'reasoning' && !isModels(items[i + 1] as JsonObject | undefined))

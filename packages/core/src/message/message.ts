@@ -79,6 +79,8 @@ export interface OpaquePart {
   readonly kind: 'opaque';
   readonly type: string;
   readonly value: Json;
+  /** Set where a provider compacted the conversation itself: it reads nothing that comes before this part. */
+  readonly compaction?: true;
 }
 
 export type ContentPart = TextPart | ImagePart | FilePart | OpaquePart;
