@@ -13,6 +13,7 @@ import {
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
+import { resultsAfterCalls } from './results-after-calls.ts';
 import { withToldServerTools } from './server-tool.ts';
 import { wholeServerPairs } from './whole-server-pairs.ts';
 import type { WireObject } from './wire-object.ts';
@@ -36,7 +37,8 @@ export const aiSdk: Codec<AiSdkMessage> = {
   },
   encode(messages) {
     const read = summariesAfterCompaction(messages, ({ role }) => role === 'system');
-    return wholeServerPairs(read.flatMap(encodeMessage), AI_SDK_SERVER_PARTS);
+    const ordered = resultsAfterCalls(read);
+    return wholeServerPairs(ordered.flatMap(encodeMessage), AI_SDK_SERVER_PARTS);
   },
 };
 

@@ -13,6 +13,7 @@ import { decodeContent, encodeContent } from './chat-content.ts';
 import { KnownCalls } from './known-calls.ts';
 import { lasting, leftover } from './leftover.ts';
 import { Place } from './place.ts';
+import { resultsAfterCalls } from './results-after-calls.ts';
 
 // The wire types name what the codec reads; they take and give what OpenAI's own types describe, and other fields pass.
 
@@ -81,7 +82,7 @@ export const openaiChat: Codec<ChatMessage> = {
     const calls = new KnownCalls(before);
     return new Place('messages', wire).list().map((place) => decodeMessage(place, calls));
   },
-  encode: (messages) => messages.flatMap(encodeMessage),
+  encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
 };
 
 function decodeMessage(place: Place, calls: KnownCalls): Message {

@@ -2,7 +2,7 @@ import type { Message } from '@bobbin/core';
 
 /**
  * The items of messages, for OpenAI: reasoning is refused without the item that it led to, and that item's id is asked
- * for its reasoning. Where the item was changed, both are left out.
+ * for its reasoning. Where the item was changed or never came, both are left out.
  */
 export function encodeItems<Item extends object>(
   messages: readonly Message[],
@@ -29,7 +29,10 @@ function isParted(message: Message, next: Message | undefined): boolean {
   return (
     message.parts.length > 0 &&
     message.parts.every((part) => part.kind === 'reasoning') &&
-    next?.role === 'assistant' &&
-    next.original === undefined
+    (next === undefined || next.role === 'user' || next.role === 'tool' || isRewritten(next))
   );
+}
+
+function isRewritten({ role, original }: Message): boolean {
+  return role === 'assistant' && original === undefined;
 }

@@ -64,13 +64,16 @@ test('Anthropic: a compaction that failed is no compaction', () => {
   });
 });
 
+function said(i: number): object[] {
+  return [
+    { role: 'user', content: `Do step ${i}. ${'word '.repeat(60)}` },
+    { role: 'assistant', content: `Done ${i}. ${'ok '.repeat(60)}` },
+  ];
+}
+
 for (const [codec, wire, inner] of FORMS)
   for (const preset of Object.keys(PRESETS) as PresetName[])
     test(`H5 ${codec.name}: ${preset} neither replaces a provider's compaction nor puts a summary before it`, async () => {
-      const said = (i: number): object[] => [
-        { role: 'user', content: `Do step ${i}. ${'word '.repeat(60)}` },
-        { role: 'assistant', content: `Done ${i}. ${'ok '.repeat(60)}` },
-      ];
       const history = [
         ...said(0),
         wire,
@@ -107,7 +110,7 @@ const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'r' };
 test('H5 OpenAI Responses: an output that answers a stored response stays what it is', async () => {
   const input = [OUTPUT, { ...OUTPUT, call_id: 'c2' }, { role: 'user', content: 'And now?' }];
   lossless(openaiResponses, input);
-  const { messages } = await createBobbin({ codec: openaiResponses as Codec<object> }).fit(input);
+  const { messages } = await createBobbin({ codec: openaiResponses }).fit(input);
   assert.deepEqual(messages, input);
   const stored = { previous_response_id: 'resp_1' };
   assert.deepEqual(openaiResponsesProblems(messages, stored), []);
@@ -123,6 +126,6 @@ test('H5 OpenAI Responses: an output whose call was lost is told, as the rest of
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'ok' }] },
     { role: 'user', content: 'And now?' },
   ];
-  const { messages } = await createBobbin({ codec: openaiResponses as Codec<object> }).fit(input);
+  const { messages } = await createBobbin({ codec: openaiResponses }).fit(input);
   assert.deepEqual(openaiResponsesProblems(messages), []);
 });

@@ -1,9 +1,11 @@
 import type { JsonObject } from '@bobbin/core/internal';
 import { Pairs } from './pairs.ts';
 
+const ROLES = new Set<unknown>(['system', 'user', 'assistant', 'tool']);
+
 /**
- * What the AI SDK would refuse of a list of `ModelMessage`s, one located line each: a call that nobody answers before
- * the next turn, and a result without its call.
+ * What the AI SDK and the providers that it writes for would refuse of a list of `ModelMessage`s, one located line
+ * each: a call that nobody answers before anyone else speaks, and a result without its call.
  */
 export function aiSdkProblems(messages: readonly object[]): readonly string[] {
   const pairs = new Pairs();
@@ -13,9 +15,8 @@ export function aiSdkProblems(messages: readonly object[]): readonly string[] {
     const { role, content } = wire as JsonObject;
     const path = `messages[${i}]`;
     if (role === 'user') server.close();
-    if (role === 'user' || role === 'system') pairs.close();
-    else if (role !== 'assistant' && role !== 'tool')
-      problems.push(`${path}.role: there is no such role`);
+    if (role !== 'tool') pairs.close();
+    if (!ROLES.has(role)) problems.push(`${path}.role: there is no such role`);
     const parts = Array.isArray(content) ? (content as readonly JsonObject[]) : [];
     parts.forEach(({ type, toolCallId, providerExecuted }, j) => {
       const at = `${path}.content[${j}]`;
