@@ -1,9 +1,9 @@
 import type { Codec, Prompt } from '@bobbin/core';
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
-import { aiSdk } from './ai-sdk.ts';
-import { anthropic } from './anthropic.ts';
-import { openaiChat } from './openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import { aiSdk } from './ai-sdk/ai-sdk.ts';
+import { anthropic } from './anthropic/anthropic.ts';
+import { openaiChat } from './openai/chat.ts';
+import { openaiResponses } from './openai/responses.ts';
 
 /** How many markers a request may hold, those of the host included. */
 const MOST_MARKERS = 4;
@@ -144,12 +144,18 @@ function isCacheable({ type, text }: JsonObject): boolean {
 
 /** The host's markers in tools, system or a message's content, those in tool results included. */
 function markersIn(value: unknown): readonly JsonObject[] {
-  if (!Array.isArray(value)) return [];
-  return (value as readonly unknown[]).flatMap((block) => {
-    if (!isJsonObject(block)) return [];
-    const { cache_control: own, content } = block;
-    return [...(isJsonObject(own) ? [own] : []), ...markersIn(content)];
-  });
+  const markers: JsonObject[] = [];
+  const rest: unknown[] = [value];
+  while (rest.length > 0) {
+    const list = rest.pop();
+    for (const block of Array.isArray(list) ? (list as readonly unknown[]) : []) {
+      if (!isJsonObject(block)) continue;
+      const { cache_control: own, content } = block;
+      if (isJsonObject(own)) markers.push(own);
+      rest.push(content);
+    }
+  }
+  return markers;
 }
 
 const BREAKPOINT = ['prompt_cache_breakpoint', { mode: 'explicit' }] as const;
@@ -185,14 +191,15 @@ function breakpointsIn({ content, output }: JsonObject): readonly unknown[] {
 }
 
 /** How many markers of the host a message, a tool or a part holds, its own parts included. */
-function optionsIn({ providerOptions, content }: JsonObject): number {
-  const options = isJsonObject(providerOptions) ? Object.values(providerOptions) : [];
-  const own = options.some(
-    (each) => isJsonObject(each) && (each['cacheControl'] ?? each['cachePoint']) !== undefined,
-  );
+function optionsIn(message: JsonObject): number {
+  const { content } = message;
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  return parts.reduce<number>(
-    (sum, part) => sum + (isJsonObject(part) ? optionsIn(part) : 0),
-    own ? 1 : 0,
+  return [message, ...parts].filter((each) => isJsonObject(each) && isMarked(each)).length;
+}
+
+function isMarked({ providerOptions }: JsonObject): boolean {
+  const options = isJsonObject(providerOptions) ? Object.values(providerOptions) : [];
+  return options.some(
+    (each) => isJsonObject(each) && (each['cacheControl'] ?? each['cachePoint']) !== undefined,
   );
 }

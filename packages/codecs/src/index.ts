@@ -1,12 +1,12 @@
-export { aiSdk, type AiSdkMessage } from './ai-sdk.ts';
-export { anthropic, type AnthropicMessage } from './anthropic.ts';
+export { aiSdk, type AiSdkMessage } from './ai-sdk/ai-sdk.ts';
+export { anthropic, type AnthropicMessage } from './anthropic/anthropic.ts';
 export {
   aiSdkCacheMarkers,
   anthropicCacheMarkers,
   openaiCacheMarkers,
   type OpenAICacheOptions,
 } from './cache-markers.ts';
-export { DecodeError } from './decode-error.ts';
+export { DecodeError } from './wire/decode-error.ts';
 export {
   openaiChat,
   type ChatAssistantMessage,
@@ -17,19 +17,19 @@ export {
   type ChatToolCall,
   type ChatToolMessage,
   type ChatUserMessage,
-} from './openai-chat.ts';
-export { openaiResponses, type ResponsesItem } from './openai-responses.ts';
+} from './openai/chat.ts';
+export { openaiResponses, type ResponsesItem } from './openai/responses.ts';
 export { aiSdkProblems } from './validity/ai-sdk.ts';
 export { anthropicProblems } from './validity/anthropic.ts';
 export type { AnthropicRequest } from './validity/anthropic-turn.ts';
 export { openaiChatProblems } from './validity/openai-chat.ts';
 export { openaiResponsesProblems, type ResponsesRequest } from './validity/openai-responses.ts';
 export { signThinking } from './validity/thinking.ts';
-export { encodeItems } from './parted-reasoning.ts';
+export { encodeItems } from './openai/parted-reasoning.ts';
 export { portable } from './portable.ts';
 export { recogniseMessages } from './recognise.ts';
-export { readableJson, readableParts } from './readable.ts';
-export { withToldServerTools } from './server-tool.ts';
+export { readableJson, readableParts } from './wire/readable.ts';
+export { withToldServerTools } from './wire/server-tool.ts';
 export { recogniseSession, SESSION_FORMATS } from './session-files/formats.ts';
 export type {
   Session,

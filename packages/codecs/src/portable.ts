@@ -1,8 +1,8 @@
 import type { Message, Part } from '@bobbin/core';
 import { hasResults, type ContentPart, type Json } from '@bobbin/core/internal';
-import { splitCompactions, withoutCompactions } from './compaction.ts';
-import { readableJson } from './readable.ts';
-import { withToldServerTools } from './server-tool.ts';
+import { splitCompactions, withoutCompactions } from './wire/compaction.ts';
+import { readableJson } from './wire/readable.ts';
+import { withToldServerTools } from './wire/server-tool.ts';
 
 /**
  * Messages for another codec than the one that decoded them: without their wire form, without the thoughts and fields

@@ -1,9 +1,9 @@
 import type { Codec } from '@bobbin/core';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { aiSdk } from './ai-sdk.ts';
-import { anthropic } from './anthropic.ts';
-import { openaiChat } from './openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import { aiSdk } from './ai-sdk/ai-sdk.ts';
+import { anthropic } from './anthropic/anthropic.ts';
+import { openaiChat } from './openai/chat.ts';
+import { openaiResponses } from './openai/responses.ts';
 
 /**
  * The codec of a list of messages, by what is in it. Messages of nothing but text look alike: they are OpenAI Chat's.

@@ -1,8 +1,8 @@
 import type { Message } from '@bobbin/core';
 import { canonicalJson, withParts } from '@bobbin/core/internal';
-import { DecodeError } from '../decode-error.ts';
-import type { Place } from '../place.ts';
-import { openaiChat } from '../openai-chat.ts';
+import { DecodeError } from '../wire/decode-error.ts';
+import type { Place } from '../wire/place.ts';
+import { openaiChat } from '../openai/chat.ts';
 import { recogniseMessages } from '../recognise.ts';
 
 const ROLES = new Set(['system', 'user', 'assistant', 'tool']);

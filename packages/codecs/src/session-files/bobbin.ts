@@ -1,7 +1,7 @@
 import { textMessage, type Message } from '@bobbin/core';
 import type { JsonObject } from '@bobbin/core/internal';
-import { DecodeError } from '../decode-error.ts';
-import type { Place } from '../place.ts';
+import { DecodeError } from '../wire/decode-error.ts';
+import type { Place } from '../wire/place.ts';
 import { checkedMessage, withKnownWire } from './bobbin-message.ts';
 import {
   encodeJsonLines,

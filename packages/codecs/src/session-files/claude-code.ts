@@ -1,9 +1,9 @@
 import { textOf, type Message, type Usage } from '@bobbin/core';
 import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
-import { decodeAnthropic } from '../anthropic.ts';
-import { DecodeError } from '../decode-error.ts';
-import { KnownCalls } from '../known-calls.ts';
-import type { Place } from '../place.ts';
+import { decodeAnthropic } from '../anthropic/anthropic.ts';
+import { DecodeError } from '../wire/decode-error.ts';
+import { KnownCalls } from '../wire/known-calls.ts';
+import type { Place } from '../wire/place.ts';
 import {
   encodeJsonLines,
   firstLines,

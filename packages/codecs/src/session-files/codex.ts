@@ -1,9 +1,9 @@
 import { textMessage, type Message, type Role } from '@bobbin/core';
 import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
-import { DecodeError } from '../decode-error.ts';
-import { KnownCalls } from '../known-calls.ts';
-import { decodeResponsesItem } from '../openai-responses.ts';
-import type { Place } from '../place.ts';
+import { DecodeError } from '../wire/decode-error.ts';
+import { KnownCalls } from '../wire/known-calls.ts';
+import { decodeResponsesItem } from '../openai/responses.ts';
+import type { Place } from '../wire/place.ts';
 import {
   encodeJsonLines,
   firstLines,

@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
-import { DecodeError } from '../decode-error.ts';
-import { Place } from '../place.ts';
+import { DecodeError } from '../wire/decode-error.ts';
+import { Place } from '../wire/place.ts';
 import type { Session } from './session.ts';
 
 /**

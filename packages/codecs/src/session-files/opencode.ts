@@ -1,9 +1,9 @@
 import { textOf, type Message, type Part, type ResultPart } from '@bobbin/core';
 import { isJsonObject, parseJson, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
-import { DecodeError } from '../decode-error.ts';
-import { jsonText } from '../json-text.ts';
-import { lasting } from '../leftover.ts';
-import { Place } from '../place.ts';
+import { DecodeError } from '../wire/decode-error.ts';
+import { jsonText } from '../wire/json-text.ts';
+import { lasting } from '../wire/leftover.ts';
+import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
 

@@ -1,9 +1,9 @@
 import type { Message, Part, Role, Usage } from '@bobbin/core';
 import type { ContentPart, MessageMeta } from '@bobbin/core/internal';
-import { dataUrl } from '../data-url.ts';
-import { jsonText } from '../json-text.ts';
-import { lasting } from '../leftover.ts';
-import type { Place } from '../place.ts';
+import { dataUrl } from '../wire/data-url.ts';
+import { jsonText } from '../wire/json-text.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 
 /** The message of an entry that holds one. */

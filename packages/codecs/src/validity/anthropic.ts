@@ -105,10 +105,17 @@ function blockProblems({ role }: AnthropicTurn, { path, block }: PlacedBlock): r
     : [];
 }
 
-/** Counts cache markers wherever they may stand. */
-function countMarkers(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMarkers(item), 0);
-  if (!isJsonObject(value)) return 0;
-  const own = isJsonObject(value['cache_control']) ? 1 : 0;
-  return own + countMarkers(value['content']);
+/** Counts cache markers wherever they may be. */
+function countMarkers(values: readonly unknown[]): number {
+  const rest = [...values];
+  let markers = 0;
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (Array.isArray(value)) for (const item of value as readonly unknown[]) rest.push(item);
+    else if (isJsonObject(value)) {
+      markers += isJsonObject(value['cache_control']) ? 1 : 0;
+      rest.push(value['content']);
+    }
+  }
+  return markers;
 }

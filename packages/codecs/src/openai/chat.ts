@@ -10,10 +10,10 @@ import type {
 } from '@bobbin/core';
 import { OPENAI_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { decodeContent, encodeContent } from './chat-content.ts';
-import { KnownCalls } from './known-calls.ts';
-import { lasting, leftover } from './leftover.ts';
-import { Place } from './place.ts';
-import { resultsAfterCalls } from './results-after-calls.ts';
+import { KnownCalls } from '../wire/known-calls.ts';
+import { lasting, leftover } from '../wire/leftover.ts';
+import { Place } from '../wire/place.ts';
+import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 
 // The wire types name what the codec reads; they take and give what OpenAI's own types describe, and other fields pass.
 

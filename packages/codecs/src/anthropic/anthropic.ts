@@ -1,13 +1,17 @@
 import type { Codec, Message, Part } from '@bobbin/core';
 import { ANTHROPIC_RULES, hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { blockExtra, CALLERS, decodeBlocks, encodeBlocks, type Block } from './anthropic-block.ts';
-import { ANTHROPIC_SERVER_BLOCKS } from './anthropic-server.ts';
-import { isCompactionPart, splitCompactions, summariesAfterCompaction } from './compaction.ts';
-import { KnownCalls, OPEN_SERVER_CALLS } from './known-calls.ts';
-import { lasting, leftover } from './leftover.ts';
-import { Place } from './place.ts';
-import { wholeServerPairs } from './whole-server-pairs.ts';
-import type { WireObject } from './wire-object.ts';
+import { blockExtra, CALLERS, decodeBlocks, encodeBlocks, type Block } from './block.ts';
+import { ANTHROPIC_SERVER_BLOCKS } from './server-tool.ts';
+import {
+  isCompactionPart,
+  splitCompactions,
+  summariesAfterCompaction,
+} from '../wire/compaction.ts';
+import { KnownCalls, OPEN_SERVER_CALLS } from '../wire/known-calls.ts';
+import { lasting, leftover } from '../wire/leftover.ts';
+import { Place } from '../wire/place.ts';
+import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
+import type { WireObject } from '../wire/wire-object.ts';
 
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
 export type AnthropicMessage = WireObject<{

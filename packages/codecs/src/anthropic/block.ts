@@ -1,18 +1,18 @@
 import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
 import { isJsonObject, parseJson, type ContentPart, type JsonObject } from '@bobbin/core/internal';
-import { callerOf, isServerCall, serverBlocks } from './anthropic-server.ts';
+import { callerOf, isServerCall, serverBlocks } from './server-tool.ts';
 import {
   compactionExtra,
   compactionPart,
   splitCompactions,
   withoutCompactions,
-} from './compaction.ts';
-import { dataUrl, parseDataUrl } from './data-url.ts';
-import { jsonText } from './json-text.ts';
-import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from './known-calls.ts';
-import { lasting } from './leftover.ts';
-import type { Place } from './place.ts';
-import { withToldServerTools } from './server-tool.ts';
+} from '../wire/compaction.ts';
+import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
+import { jsonText } from '../wire/json-text.ts';
+import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from '../wire/known-calls.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
+import { withToldServerTools } from '../wire/server-tool.ts';
 
 /** A block of a message with the parts that it became. */
 export interface Block {
@@ -86,25 +86,31 @@ function decodeResult(place: Place, calls: KnownCalls): ResultPart {
   };
 }
 
-function decodeResultContent(place: Place): readonly ContentPart[] {
+/** How deep blocks may be inside blocks: a search result in a document in a tool's result. */
+const MOST_LEVELS = 3;
+
+function decodeResultContent(place: Place, levels: number = MOST_LEVELS): readonly ContentPart[] {
   if (place.value === undefined || place.value === null || place.value === '') return [];
   if (typeof place.value === 'string') return [{ kind: 'text', text: place.value }];
   if (!Array.isArray(place.value)) return place.fail('must be a string or a list of blocks');
-  return place.list().flatMap(decodeContentBlock);
+  return place.list().flatMap((block) => decodeContentBlock(block, levels));
 }
 
-function decodeContentBlock(place: Place): readonly ContentPart[] {
+function decodeContentBlock(place: Place, levels: number = MOST_LEVELS): readonly ContentPart[] {
   const type = place.at('type').text();
-  switch (type) {
+  switch (levels === 0 ? 'too deep' : type) {
     case 'text':
       return place.at('text').value === '' ? [] : [{ kind: 'text', text: place.at('text').text() }];
     case 'image':
       return [decodeImage(place.at('source'))];
     case 'document':
-      return decodeDocument(place);
+      return decodeDocument(place, levels);
     case 'search_result': {
       const head = `${place.at('title').text()}\n${place.at('source').text()}`;
-      return [{ kind: 'text', text: head }, ...decodeResultContent(place.at('content'))];
+      return [
+        { kind: 'text', text: head },
+        ...decodeResultContent(place.at('content'), levels - 1),
+      ];
     }
     default:
       return [{ kind: 'opaque', type, value: lasting(place.object()) }];
@@ -115,13 +121,13 @@ function decodeImage(source: Place): ImagePart {
   return { kind: 'image', ...sourceFields(source) };
 }
 
-function decodeDocument(place: Place): readonly ContentPart[] {
+function decodeDocument(place: Place, levels: number): readonly ContentPart[] {
   const source = place.at('source');
   switch (source.at('type').text()) {
     case 'text':
       return [{ kind: 'text', text: source.at('data').text() }];
     case 'content':
-      return decodeResultContent(source.at('content'));
+      return decodeResultContent(source.at('content'), levels - 1);
     default: {
       const name = place.at('title').optionalText();
       return [{ kind: 'file', ...sourceFields(source), ...(name === undefined ? {} : { name }) }];

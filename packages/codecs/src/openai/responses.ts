@@ -5,15 +5,15 @@ import {
   compactionPart,
   splitCompactions,
   summariesAfterCompaction,
-} from './compaction.ts';
-import { KnownCalls } from './known-calls.ts';
-import { lasting, leftover } from './leftover.ts';
+} from '../wire/compaction.ts';
+import { KnownCalls } from '../wire/known-calls.ts';
+import { lasting, leftover } from '../wire/leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';
-import { Place } from './place.ts';
+import { Place } from '../wire/place.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
-import { withToldServerTools } from './server-tool.ts';
-import type { WireObject } from './wire-object.ts';
+import { withToldServerTools } from '../wire/server-tool.ts';
+import type { WireObject } from '../wire/wire-object.ts';
 
 /** An item of the Responses API's `input`: any that OpenAI's own types describe, and those to come. */
 export type ResponsesItem = WireObject<{ type?: string | null }>;

@@ -1,10 +1,10 @@
 import type { ResultPart } from '@bobbin/core';
 import { resultText, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
-import { sourceOf } from './ai-sdk-data.ts';
-import { parseDataUrl } from './data-url.ts';
-import { jsonText } from './json-text.ts';
-import { lasting } from './leftover.ts';
-import type { Place } from './place.ts';
+import { sourceOf } from './data.ts';
+import { parseDataUrl } from '../wire/data-url.ts';
+import { jsonText } from '../wire/json-text.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
 
 export function decodeResult(place: Place): ResultPart {
   const output = place.at('output');

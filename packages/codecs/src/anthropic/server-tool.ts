@@ -1,12 +1,12 @@
 import type { Part } from '@bobbin/core';
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
-import { jsonText, textOr } from './json-text.ts';
-import type { KnownCalls } from './known-calls.ts';
-import { lasting } from './leftover.ts';
-import type { Place } from './place.ts';
-import { readableJson, readableParts } from './readable.ts';
-import { toldCall, toldResult } from './server-tool.ts';
-import type { ServerBlocks } from './whole-server-pairs.ts';
+import { jsonText, textOr } from '../wire/json-text.ts';
+import type { KnownCalls } from '../wire/known-calls.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
+import { readableJson, readableParts } from '../wire/readable.ts';
+import { toldCall, toldResult } from '../wire/server-tool.ts';
+import type { ServerBlocks } from '../wire/whole-server-pairs.ts';
 
 const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
 const SERVER_RESULT = /._tool_result$/;

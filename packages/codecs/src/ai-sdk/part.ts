@@ -1,12 +1,12 @@
 import type { Part } from '@bobbin/core';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
-import { lastingOptions, sourceOf } from './ai-sdk-data.ts';
-import { decodeResult } from './ai-sdk-result.ts';
-import { compactionPart } from './compaction.ts';
-import { parseDataUrl } from './data-url.ts';
-import { jsonText } from './json-text.ts';
-import { lasting } from './leftover.ts';
-import type { Place } from './place.ts';
+import { lastingOptions, sourceOf } from './data.ts';
+import { decodeResult } from './result.ts';
+import { compactionPart } from '../wire/compaction.ts';
+import { parseDataUrl } from '../wire/data-url.ts';
+import { jsonText } from '../wire/json-text.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
 
 const APPROVALS = new Set<unknown>(['tool-approval-request', 'tool-approval-response']);
 

@@ -1,22 +1,22 @@
 import { textOf, type Codec, type Message, type Part, type Role } from '@bobbin/core';
 import { isJsonObject, STRICT_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
-import { lastingOptions, revived, serializable } from './ai-sdk-data.ts';
-import { decodePart, encodePart, isApproval, isCompaction } from './ai-sdk-part.ts';
-import { encodeResult } from './ai-sdk-result.ts';
-import { AI_SDK_SERVER_PARTS, openCalls, serverParts } from './ai-sdk-server.ts';
+import { lastingOptions, revived, serializable } from './data.ts';
+import { decodePart, encodePart, isApproval, isCompaction } from './part.ts';
+import { encodeResult } from './result.ts';
+import { AI_SDK_SERVER_PARTS, openCalls, serverParts } from './server-tool.ts';
 import {
   compactionExtra,
   splitCompactions,
   summariesAfterCompaction,
   withoutCompactions,
-} from './compaction.ts';
-import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from './known-calls.ts';
-import { lasting, leftover } from './leftover.ts';
-import { Place } from './place.ts';
-import { resultsAfterCalls } from './results-after-calls.ts';
-import { withToldServerTools } from './server-tool.ts';
-import { wholeServerPairs } from './whole-server-pairs.ts';
-import type { WireObject } from './wire-object.ts';
+} from '../wire/compaction.ts';
+import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
+import { lasting, leftover } from '../wire/leftover.ts';
+import { Place } from '../wire/place.ts';
+import { resultsAfterCalls } from '../wire/results-after-calls.ts';
+import { withToldServerTools } from '../wire/server-tool.ts';
+import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
+import type { WireObject } from '../wire/wire-object.ts';
 
 /** A `ModelMessage` of the AI SDK, major 6 or 7: any that its own types describe, and those to come. */
 export type AiSdkMessage = WireObject<{

@@ -1,8 +1,8 @@
 import { textOf, type Part } from '@bobbin/core';
 import type { ContentPart } from '@bobbin/core/internal';
-import { dataUrl, mediaTypeField, parseDataUrl } from './data-url.ts';
-import { lasting } from './leftover.ts';
-import type { Place } from './place.ts';
+import { dataUrl, mediaTypeField, parseDataUrl } from '../wire/data-url.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
 
 /** The content of a message: absent, a string or a list of parts. */
 export function decodeContent(place: Place): readonly ContentPart[] {

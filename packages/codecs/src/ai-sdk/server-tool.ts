@@ -1,13 +1,13 @@
 import type { Part } from '@bobbin/core';
 import type { JsonObject } from '@bobbin/core/internal';
-import { decodeResult } from './ai-sdk-result.ts';
-import { jsonText, textOr } from './json-text.ts';
-import type { KnownCalls } from './known-calls.ts';
-import { lasting } from './leftover.ts';
-import type { Place } from './place.ts';
-import { readableJson } from './readable.ts';
-import { toldCall, toldResult } from './server-tool.ts';
-import { blocksOf, type ServerBlocks, type WireMessage } from './whole-server-pairs.ts';
+import { decodeResult } from './result.ts';
+import { jsonText, textOr } from '../wire/json-text.ts';
+import type { KnownCalls } from '../wire/known-calls.ts';
+import { lasting } from '../wire/leftover.ts';
+import type { Place } from '../wire/place.ts';
+import { readableJson } from '../wire/readable.ts';
+import { toldCall, toldResult } from '../wire/server-tool.ts';
+import { blocksOf, type ServerBlocks, type WireMessage } from '../wire/whole-server-pairs.ts';
 
 /** The parts of a call or result of a tool that the provider runs; undefined for anything else. */
 export type DecodeServerPart = (place: Place) => readonly Part[] | undefined;

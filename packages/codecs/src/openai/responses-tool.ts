@@ -7,10 +7,10 @@ import {
   type Json,
   type JsonObject,
 } from '@bobbin/core/internal';
-import { dataUrl, mediaTypeField } from './data-url.ts';
-import { jsonText } from './json-text.ts';
-import type { Place } from './place.ts';
-import { readableParts } from './readable.ts';
+import { dataUrl, mediaTypeField } from '../wire/data-url.ts';
+import { jsonText } from '../wire/json-text.ts';
+import type { Place } from '../wire/place.ts';
+import { readableParts } from '../wire/readable.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 
 /** A kind of item that calls a tool: how it is read, and how one with shortened arguments is written. */
