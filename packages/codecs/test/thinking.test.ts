@@ -17,7 +17,7 @@ interface Run {
 }
 
 /** An agent whose provider binds each thought to the conversation that it was made in, over many compactions. */
-async function run(rules: ProviderRules): Promise<Run> {
+async function run(rules: ProviderRules, thinking?: object): Promise<Run> {
   const bobbin = createBobbin({ codec: anthropic, rules, window: 6_000 });
   const history: AnthropicMessage[] = [{ role: 'user', content: 'Do all the steps.' }];
   const problems: string[] = [];
@@ -26,7 +26,7 @@ async function run(rules: ProviderRules): Promise<Run> {
   let recalled = 0;
   for (let step = 1; step <= STEPS; step++) {
     const fitted = await bobbin.fit(history);
-    const request = { system: SYSTEM, messages: fitted.messages };
+    const request = { system: SYSTEM, thinking, messages: fitted.messages };
     problems.push(...anthropicProblems(request));
     compactions += fitted.compacted ? 1 : 0;
     recalled += fitted.prompt.messages.some(({ source }) => source.kind === 'recalled') ? 1 : 0;
@@ -75,6 +75,16 @@ test('C18 no request holds a thought whose conversation was rewritten before it'
   assert.ok(compactions >= 5, `${compactions} compactions`);
   assert.ok(thoughtful > STEPS / 2, `thoughts were sent in ${thoughtful} requests`);
 });
+
+test(
+  'H1 no request of a running loop lacks the thinking of its last answer',
+  { todo: 'core leaves out the thinking of a running loop when it compacts inside it' },
+  async () => {
+    const { problems, compactions } = await run(ANTHROPIC_RULES, { type: 'enabled' });
+    assert.ok(compactions >= 5, `${compactions} compactions`);
+    assert.deepEqual(problems, []);
+  },
+);
 
 test('C18 the scripted provider refuses what a rewrite leaves behind', async () => {
   const { problems } = await run({ ...ANTHROPIC_RULES, bindsReasoning: false });

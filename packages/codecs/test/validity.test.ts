@@ -162,6 +162,41 @@ test('Anthropic refuses blocks that are not whole', () => {
   );
 });
 
+test('H1 Anthropic with thinking refuses a running loop whose last answer does not start with it', () => {
+  const thought = { type: 'thinking', thinking: 'a', signature: 's' };
+  const loop = (...content: object[]): object[] => [
+    user,
+    { role: 'assistant', content },
+    results(answer('a')),
+  ];
+  const thinking = { type: 'enabled', budget_tokens: 1_024 };
+  const problem = (type: string): string =>
+    `messages[1].content[0]: a final assistant message must start with a thinking block, found ${type}`;
+  const words = { type: 'text', text: 'I look.' };
+  assert.deepEqual(anthropicProblems({ thinking, messages: loop(thought, use('a')) }), []);
+  assert.deepEqual(
+    anthropicProblems({
+      thinking,
+      messages: loop({ type: 'redacted_thinking', data: 'd' }, use('a')),
+    }),
+    [],
+  );
+  assert.deepEqual(anthropicProblems({ thinking, messages: loop(use('a')) }), [
+    problem('tool_use'),
+  ]);
+  assert.deepEqual(anthropicProblems({ thinking, messages: loop(words, thought, use('a')) }), [
+    problem('text'),
+  ]);
+  assert.deepEqual(anthropicProblems({ messages: loop(use('a')) }), [], 'thinking is off');
+  assert.deepEqual(
+    anthropicProblems({ thinking: { type: 'adaptive' }, messages: loop(use('a')) }),
+    [],
+    'a model that decides when to think may not have thought',
+  );
+  const over = [...loop(use('a')), { role: 'assistant', content: 'Done' }, user];
+  assert.deepEqual(anthropicProblems({ thinking, messages: over }), [], 'the loop is over');
+});
+
 test('E13 Anthropic refuses more than four cache markers, wherever they are', () => {
   const cache_control = { type: 'ephemeral' };
   const text = { type: 'text', text: 'a', cache_control };

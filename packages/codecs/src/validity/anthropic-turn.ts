@@ -5,6 +5,7 @@ import { named } from './pairs.ts';
 export interface AnthropicRequest {
   readonly system?: unknown;
   readonly tools?: unknown;
+  readonly thinking?: unknown;
   readonly messages: readonly object[];
 }
 

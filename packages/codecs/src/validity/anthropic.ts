@@ -12,7 +12,8 @@ const MOST_MARKERS = 4;
 
 /**
  * What the Messages API would refuse of a request, one located line each: order of roles, pairs, results before words,
- * empty blocks, more than four cache markers, thinking that was not signed for this place.
+ * empty blocks, more than four cache markers, a running tool loop without its thinking, thinking that was not signed for
+ * this place.
  */
 export function anthropicProblems(request: AnthropicRequest): readonly string[] {
   const turns = turnsOf(request);
@@ -24,6 +25,7 @@ export function anthropicProblems(request: AnthropicRequest): readonly string[] 
     ...pairProblems(turns),
     ...serverPairProblems(turns),
     ...turns.flatMap((turn) => turn.blocks.flatMap((placed) => blockProblems(turn, placed))),
+    ...loopThinkingProblems(request, turns),
     ...thinkingProblems(request),
   ];
 }
@@ -89,6 +91,23 @@ function serverPairProblems(turns: readonly AnthropicTurn[]): readonly string[] 
   }
   return [...problems, ...pairs.problems];
 }
+
+/** With thinking enabled, the answer whose tools have just run must begin with what the model thought. */
+function loopThinkingProblems(
+  { thinking }: AnthropicRequest,
+  turns: readonly AnthropicTurn[],
+): readonly string[] {
+  const [answer, results] = turns.slice(-2);
+  const isEnabled = isJsonObject(thinking) && thinking['type'] === 'enabled';
+  const isRunning = results?.blocks.some(({ block }) => block['type'] === 'tool_result') === true;
+  if (!isEnabled || !isRunning || answer?.role !== 'assistant') return [];
+  const [first] = answer.blocks;
+  if (first === undefined || THINKING.has(first.block['type'])) return [];
+  const found = `found ${named(first.block['type'])}`;
+  return [`${first.path}: a final assistant message must start with a thinking block, ${found}`];
+}
+
+const THINKING = new Set<unknown>(['thinking', 'redacted_thinking']);
 
 const ASSISTANT_ONLY = /^(?:thinking|redacted_thinking|(?:server_|mcp_)?tool_use)$/;
 
