@@ -42,7 +42,7 @@ export function transcriptConversation(
   format: string,
   text: (messages: readonly unknown[]) => string,
 ): Conversation {
-  const name = messageFormat(format, transcript.messages);
+  const name = transcript.located(() => messageFormat(format, transcript.messages));
   const codec = MESSAGE_FORMATS[name];
   const { model } = transcript.fields;
   const messages = transcript.located(() => {

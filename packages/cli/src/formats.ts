@@ -1,9 +1,12 @@
 import {
   aiSdk,
   anthropic,
+  bedrock,
+  DecodeError,
+  detectFormat,
+  gemini,
   openaiChat,
   openaiResponses,
-  recogniseMessages,
   recogniseSession,
   SESSION_FORMATS,
   type SessionFormat,
@@ -16,6 +19,8 @@ export const MESSAGE_FORMATS = {
   'openai-responses': openaiResponses as Codec<unknown>,
   anthropic: anthropic as Codec<unknown>,
   'ai-sdk': aiSdk as Codec<unknown>,
+  gemini: gemini as Codec<unknown>,
+  bedrock: bedrock as Codec<unknown>,
 } satisfies Record<string, Codec<unknown>>;
 
 type MessageFormat = keyof typeof MESSAGE_FORMATS;
@@ -53,11 +58,16 @@ export function sessionCodec(
   return MESSAGE_FORMATS[messageFormat('auto', wire)];
 }
 
-/** The format of a list of messages: the one asked for, or the one that is recognised. */
+/**
+ * The format of a list of messages: the one asked for, or the one that is recognised.
+ * @throws DecodeError where it is one that the command cannot read.
+ */
 export function messageFormat(format: string, messages: readonly unknown[]): MessageFormat {
   if (Object.hasOwn(MESSAGE_FORMATS, format)) return format as MessageFormat;
-  const codec: unknown = recogniseMessages(messages);
-  const found = Object.entries(MESSAGE_FORMATS).find(([, each]) => each === codec);
+  const detected = detectFormat(messages);
+  const found = Object.entries(MESSAGE_FORMATS).find(([, { name }]) => name === detected?.name);
+  if (found === undefined && detected !== undefined)
+    throw new DecodeError('messages', `are messages of ${detected.title}: use ${detected.use}`);
   return (found?.[0] ?? 'openai') as MessageFormat;
 }
 
@@ -67,6 +77,7 @@ export const ROLES: readonly string[] = [
   'developer',
   'user',
   'assistant',
+  'model',
   'tool',
   'function',
 ];

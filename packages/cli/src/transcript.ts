@@ -132,7 +132,7 @@ export class Transcript {
 }
 
 /** What a request calls its list of messages. */
-const LISTS = ['messages', 'input'];
+const LISTS = ['messages', 'input', 'contents'];
 
 function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

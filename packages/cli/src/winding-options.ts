@@ -7,6 +7,8 @@ const FORMAT_NAMES = [
   'openai-responses',
   'anthropic',
   'ai-sdk',
+  'gemini',
+  'bedrock',
   'bobbin',
   'pi',
   'claude-code',

@@ -110,11 +110,11 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
   ],
   [
     ['compact', '--format', 'xml'],
-    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, bobbin, pi, claude-code, codex, opencode, not "xml"; see bobbin compact --help',
+    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, gemini, bedrock, bobbin, pi, claude-code, codex, opencode, not "xml"; see bobbin compact --help',
   ],
   [
     ['inspect', '--format', 'Antrophic'],
-    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, bobbin, pi, claude-code, codex, opencode, not "Antrophic" (did you mean anthropic?); see bobbin inspect --help',
+    '--format must be one of auto, openai, openai-responses, anthropic, ai-sdk, gemini, bedrock, bobbin, pi, claude-code, codex, opencode, not "Antrophic" (did you mean anthropic?); see bobbin inspect --help',
   ],
   [
     ['compact', '--preset', 'claudecode'],

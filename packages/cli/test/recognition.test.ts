@@ -52,9 +52,32 @@ test('a list is taken for what its first telling message is, as the codecs judge
       { type: 'message', role: 'user', content: 'Go.' },
       { type: 'web_search_call', id: 'w1', status: 'completed', action: { type: 'search' } },
     ],
+    gemini: {
+      contents: [
+        { role: 'user', parts: [{ text: 'Go.' }] },
+        { role: 'model', parts: [{ text: 'Yes.' }] },
+      ],
+    },
+    bedrock: { messages: [{ role: 'user', content: [{ text: 'Go.' }] }] },
   };
   for (const [format, messages] of Object.entries(lists)) {
     const { stdout } = await here(['inspect'], { stdin: JSON.stringify(messages) });
     assert.match(stdout, new RegExp(`\\n {2}${format} · `));
   }
+});
+
+test('H6 a list that no codec of the command reads is named, with what reads it', async () => {
+  const messages = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Go.' }] }];
+  const { status, stderr } = await here(['inspect'], { stdin: JSON.stringify(messages) });
+  assert.equal(status, 2);
+  assert.match(
+    stderr,
+    /are messages of the AI SDK \(UIMessage\): use `convertToModelMessages` of `ai` first/,
+  );
+  const given = await here(['inspect', '--format', 'openai'], { stdin: JSON.stringify(messages) });
+  assert.equal(given.status, 2);
+  assert.match(
+    given.stderr,
+    /must be a message of OpenAI Chat Completions, is one of the AI SDK \(UIMessage\)/,
+  );
 });

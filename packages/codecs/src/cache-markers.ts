@@ -2,6 +2,7 @@ import type { Codec, Prompt } from '@bobbin/core';
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { aiSdk } from './ai-sdk/ai-sdk.ts';
 import { anthropic } from './anthropic/anthropic.ts';
+import { bedrock } from './bedrock/bedrock.ts';
 import { openaiChat } from './openai/chat.ts';
 import { openaiResponses } from './openai/responses.ts';
 
@@ -26,6 +27,37 @@ export function anthropicCacheMarkers<Request extends { readonly messages: reado
     return markBlock(message, 'content', blocks, ['cache_control', marker], isCacheable);
   };
   return { ...request, messages: marked(request.messages, anthropic, prompt, room, mark) };
+}
+
+/** A request to the Converse API with `cachePoint` blocks at the cache points of the prompt that its messages are. */
+export function bedrockCacheMarkers<
+  Request extends { readonly messages?: readonly object[] | undefined },
+>(request: Request, prompt: Prompt): Request {
+  const { system, toolConfig } = request as unknown as JsonObject;
+  const messages = request.messages ?? [];
+  const tools = isJsonObject(toolConfig) ? toolConfig['tools'] : undefined;
+  const inMessages = messages.map((message) => (message as JsonObject)['content']);
+  const own = [tools, system, ...inMessages].flatMap(cachePointsIn);
+  const room = MOST_MARKERS - own.length;
+  return { ...request, messages: marked(messages, bedrock, prompt, room, markCachePoint) };
+}
+
+/** A point goes after blocks that are not reasoning. */
+const markCachePoint: Mark = (message, blocks) => {
+  const content = Array.isArray(message['content']) ? (message['content'] as JsonObject[]) : [];
+  for (let i = Math.min(blocks, content.length) - 1; i >= 0; i--) {
+    const block = content[i] as JsonObject;
+    if (block['cachePoint'] !== undefined) return message;
+    if (block['reasoningContent'] !== undefined) continue;
+    const point = { cachePoint: { type: 'default' } };
+    return { ...message, content: [...content.slice(0, i + 1), point, ...content.slice(i + 1)] };
+  }
+  return undefined;
+};
+
+function cachePointsIn(value: unknown): readonly unknown[] {
+  const blocks: readonly unknown[] = Array.isArray(value) ? value : [];
+  return blocks.filter((block) => isJsonObject(block) && block['cachePoint'] !== undefined);
 }
 
 export interface OpenAICacheOptions {

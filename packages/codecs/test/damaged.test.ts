@@ -6,6 +6,8 @@ import { seededRandom, type Random } from '@bobbin/testing';
 import {
   aiSdk,
   anthropic,
+  bedrock,
+  gemini,
   DecodeError,
   openaiChat,
   openaiResponses,
@@ -18,6 +20,62 @@ const CASES = 3_000;
 
 /** One message of each kind, for damaging. */
 const WHOLE: readonly [Codec<object>, readonly Json[]][] = [
+  [
+    gemini,
+    [
+      {
+        role: 'user',
+        parts: [{ text: 'a' }, { inlineData: { mimeType: 'image/png', data: 'AA' } }],
+      },
+      {
+        role: 'model',
+        parts: [
+          { text: 'hm', thought: true, thoughtSignature: 's' },
+          { executableCode: { code: 'x', language: 'PYTHON' } },
+          { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } },
+          { functionCall: { id: 'c1', name: 'x', args: { a: 1 } }, thoughtSignature: 's' },
+          { functionCall: { name: 'y', args: {} } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'c1', name: 'x', response: { output: 'r' } } },
+          { functionResponse: { name: 'y', response: { error: 'e' } } },
+          { fileData: { fileUri: 'gs://a', mimeType: 'video/mp4' } },
+        ],
+      },
+    ],
+  ],
+  [
+    bedrock,
+    [
+      {
+        role: 'user',
+        content: [
+          { text: 'a' },
+          { image: { format: 'png', source: { bytes: 'AA' } } },
+          { document: { format: 'pdf', name: 'd', source: { s3Location: { uri: 's3://a' } } } },
+          { guardContent: { text: { text: 'g' } } },
+          { cachePoint: { type: 'default' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { reasoningContent: { reasoningText: { text: 'hm', signature: 's' } } },
+          { toolUse: { toolUseId: 'c1', name: 'x', input: { a: 1 } } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { toolResult: { toolUseId: 'c1', status: 'error', content: [{ json: { a: 1 } }] } },
+          { text: 'b' },
+        ],
+      },
+    ],
+  ],
   [
     openaiChat,
     [
@@ -174,7 +232,7 @@ function refused<T>(decode: () => T): T | undefined {
     return decode();
   } catch (error) {
     assert.ok(error instanceof DecodeError, String(error));
-    assert.match(error.message, /^(?:messages|input|export|line \d+)[^\n]*: [^\n]+$/);
+    assert.match(error.message, /^(?:messages|input|contents|export|line \d+)[^\n]*: [^\n]+$/);
     return undefined;
   }
 }

@@ -7,6 +7,10 @@ import {
   aiSdkProblems,
   anthropic,
   anthropicProblems,
+  bedrock,
+  bedrockProblems,
+  gemini,
+  geminiProblems,
   openaiChat,
   openaiChatProblems,
   openaiResponses,
@@ -70,6 +74,24 @@ function conversations(levels: number): readonly (readonly [Codec<object>, Probl
             { type: 'web_search_tool_result', tool_use_id: 's', content: args },
           ],
         },
+      ],
+    ],
+    [
+      gemini,
+      geminiProblems,
+      [
+        { role: 'user', parts: [{ text: 'a' }, { dream: args }] },
+        { role: 'model', parts: [{ functionCall: { name: 'f', args } }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'f', response: args } }] },
+      ],
+    ],
+    [
+      bedrock,
+      (messages) => bedrockProblems({ messages }),
+      [
+        { role: 'user', content: [{ dream: args }] },
+        { role: 'assistant', content: [{ toolUse: { toolUseId: 'c', name: 'f', input: args } }] },
+        { role: 'user', content: [{ toolResult: { toolUseId: 'c', content: [{ json: args }] } }] },
       ],
     ],
     [

@@ -233,7 +233,7 @@ test('OpenAI Chat: what is malformed is refused with its place', () => {
       'messages[0].content: must be a string or a list of parts, is 3',
     ],
     [
-      [{ role: 'user', content: [{ text: 'a' }] }],
+      [{ role: 'user', content: [{ text: 'a', index: 0 }] }],
       'messages[0].content[0].type: must be a string, is absent',
     ],
     [

@@ -23,18 +23,22 @@ function frozen<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** At every budget the provider takes what comes out, and what was kept is the very message that came in. */
+/** At every budget the provider takes what comes out, and what was kept is the very message that came in, or its very blocks. */
 export async function checkCompaction(form: WireForm, { id, messages }: Recording): Promise<void> {
   const { codec, problems } = form;
   const wire = form.wire(messages);
   const came = new Set(wire);
+  const blocks = new Set(wire.flatMap(form.blocks ?? (() => [])));
   for (const windowTokens of WINDOWS) {
     const { prompt } = await checkedFit(codec, wire, windowTokens, problems);
     const kept = prompt.messages.filter(({ source }) => source.kind === 'kept');
     const originals = codec.encode(kept.map(({ message }) => message));
     const changed = originals.filter((message) => !came.has(message));
-    // Words whose results were compacted away are no longer the whole message that they came in.
-    const parted = codec.name === 'anthropic' ? 1 : 0;
-    assert.ok(changed.length <= parted, `${id} at ${windowTokens}`);
+    if (form.blocks === undefined) assert.deepEqual(changed, [], `${id} at ${windowTokens}`);
+    else
+      assert.deepEqual(
+        changed.flatMap(form.blocks).filter((each) => !blocks.has(each)),
+        [],
+      );
   }
 }

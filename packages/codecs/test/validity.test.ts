@@ -162,6 +162,10 @@ test('Anthropic refuses blocks that are not whole', () => {
   );
 });
 
+function lacksThinking(type: string): string {
+  return `messages[1].content[0]: a final assistant message must start with a thinking block, found ${type}`;
+}
+
 test('H1 Anthropic with thinking refuses a running loop whose last answer does not start with it', () => {
   const thought = { type: 'thinking', thinking: 'a', signature: 's' };
   const loop = (...content: object[]): object[] => [
@@ -170,8 +174,6 @@ test('H1 Anthropic with thinking refuses a running loop whose last answer does n
     results(answer('a')),
   ];
   const thinking = { type: 'enabled', budget_tokens: 1_024 };
-  const problem = (type: string): string =>
-    `messages[1].content[0]: a final assistant message must start with a thinking block, found ${type}`;
   const words = { type: 'text', text: 'I look.' };
   assert.deepEqual(anthropicProblems({ thinking, messages: loop(thought, use('a')) }), []);
   assert.deepEqual(
@@ -182,10 +184,10 @@ test('H1 Anthropic with thinking refuses a running loop whose last answer does n
     [],
   );
   assert.deepEqual(anthropicProblems({ thinking, messages: loop(use('a')) }), [
-    problem('tool_use'),
+    lacksThinking('tool_use'),
   ]);
   assert.deepEqual(anthropicProblems({ thinking, messages: loop(words, thought, use('a')) }), [
-    problem('text'),
+    lacksThinking('text'),
   ]);
   assert.deepEqual(anthropicProblems({ messages: loop(use('a')) }), [], 'thinking is off');
   assert.deepEqual(

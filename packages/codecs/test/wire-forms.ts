@@ -4,11 +4,23 @@ import {
   aiSdkProblems,
   anthropic,
   anthropicProblems,
+  bedrock,
+  bedrockProblems,
+  gemini,
+  geminiProblems,
   openaiChat,
   openaiChatProblems,
   openaiResponses,
   openaiResponsesProblems,
 } from '@bobbin/codecs';
+import {
+  AIMessage,
+  HumanMessage,
+  SystemMessage,
+  ToolMessage,
+  type BaseMessage,
+} from '@langchain/core/messages';
+import { langchainMessages } from '@bobbin/codecs/langchain';
 import type { Codec } from '@bobbin/core';
 import type { RecordedMessage } from './recordings.ts';
 
@@ -17,6 +29,16 @@ export interface WireForm {
   readonly codec: Codec<object>;
   readonly wire: (messages: readonly RecordedMessage[]) => readonly object[];
   readonly problems: (wire: readonly object[]) => readonly string[];
+  /** The blocks of a message, where a compaction may take a message apart or join two. */
+  readonly blocks?: (wire: object) => readonly object[];
+}
+
+function contentOf(wire: object): readonly object[] {
+  return (wire as { content: readonly object[] }).content;
+}
+
+function partsOf(wire: object): readonly object[] {
+  return (wire as { parts: readonly object[] }).parts;
 }
 
 export const WIRE_FORMS: readonly WireForm[] = [
@@ -34,8 +56,17 @@ export const WIRE_FORMS: readonly WireForm[] = [
     codec: anthropic,
     wire: anthropicMessages,
     problems: (messages) => anthropicProblems({ messages }),
+    blocks: contentOf,
   },
   { codec: aiSdk, wire: aiSdkMessages, problems: aiSdkProblems },
+  { codec: gemini, wire: geminiContents, problems: geminiProblems, blocks: partsOf },
+  {
+    codec: bedrock,
+    wire: bedrockMessages,
+    problems: (messages) => bedrockProblems({ messages }),
+    blocks: contentOf,
+  },
+  { codec: langchainMessages, wire: langchainList, problems: langchainProblems },
 ];
 
 type Call = NonNullable<RecordedMessage['toolCalls']>[number];
@@ -121,4 +152,107 @@ function aiSdkMessages(messages: readonly RecordedMessage[]): readonly object[] 
 
 function aiSdkCall({ id, name, args }: Call): object {
   return { type: 'tool-call', toolCallId: id, toolName: name, input: args };
+}
+
+/** Responses and the words after them are one content of the user's; the system prompt is none. */
+function geminiContents(messages: readonly RecordedMessage[]): readonly object[] {
+  const wire: { role: string; parts: object[] }[] = [];
+  for (const message of messages) {
+    if (message.role === 'system') continue;
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const last = wire.at(-1);
+    if (last?.role === role) last.parts.push(...geminiParts(message));
+    else wire.push({ role, parts: geminiParts(message) });
+  }
+  return wire;
+}
+
+function geminiParts(message: RecordedMessage): object[] {
+  const { role, content, toolCalls = [], toolCallId, toolName = 'tool' } = message;
+  if (role === 'tool') {
+    const response = { output: content ?? '' };
+    return [{ functionResponse: { id: toolCallId, name: toolName, response } }];
+  }
+  const text = (content ?? '') === '' ? [] : [{ text: content }];
+  const calls = toolCalls.map(({ id, name, args }) => ({
+    functionCall: { id, name, args: inputOf(args) },
+    thoughtSignature: `signed ${id}`,
+  }));
+  return text.length + calls.length === 0 ? [{ text: '(empty)' }] : [...text, ...calls];
+}
+
+function bedrockMessages(messages: readonly RecordedMessage[]): readonly object[] {
+  return (anthropicMessages(messages) as { role: string; content: AnthropicBlock[] }[]).map(
+    ({ role, content }) => ({ role, content: content.map(bedrockBlock) }),
+  );
+}
+
+interface AnthropicBlock {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: object;
+  readonly tool_use_id?: string;
+  readonly content?: string;
+}
+
+function bedrockBlock({
+  type,
+  text,
+  id,
+  name,
+  input,
+  tool_use_id,
+  content,
+}: AnthropicBlock): object {
+  if (type === 'tool_use') return { toolUse: { toolUseId: id, name, input } };
+  if (type === 'tool_result')
+    return { toolResult: { toolUseId: tool_use_id, content: [{ text: content }] } };
+  return { text: text?.trim() === '' ? '(blank)' : text };
+}
+
+function langchainList(messages: readonly RecordedMessage[]): readonly object[] {
+  return messages.map(({ role, content, toolCalls = [], toolCallId, toolName }): BaseMessage => {
+    const text = content ?? '';
+    switch (role) {
+      case 'system':
+        return new SystemMessage(text);
+      case 'user':
+        return new HumanMessage(text);
+      case 'assistant': {
+        const tool_calls = toolCalls.map(({ id, name, args }) => ({
+          type: 'tool_call' as const,
+          id,
+          name,
+          args: { ...inputOf(args) },
+        }));
+        return new AIMessage({ content: text, tool_calls });
+      }
+      case 'tool':
+        return new ToolMessage({
+          content: text,
+          tool_call_id: toolCallId ?? '',
+          ...(toolName === undefined ? {} : { name: toolName }),
+        });
+    }
+  });
+}
+
+/** LangChain writes for many providers: the strictest about calls and results is OpenAI's Chat. */
+function langchainProblems(messages: readonly object[]): readonly string[] {
+  return openaiChatProblems(
+    (messages as readonly BaseMessage[]).map((message) => {
+      const { tool_calls: calls = [] } = message as AIMessage;
+      if (message.type === 'tool')
+        return { role: 'tool', tool_call_id: (message as ToolMessage).tool_call_id, content: '' };
+      if (message.type !== 'ai') return { role: 'user', content: message.content };
+      const tool_calls = calls.map(({ id }) => ({ id, type: 'function' }));
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(tool_calls.length === 0 ? {} : { tool_calls }),
+      };
+    }),
+  );
 }

@@ -6,7 +6,7 @@ import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
 import { RequestSize, toolAsSent } from '../request-size.ts';
-import { langchainMessages } from './codec.ts';
+import { langchainMessages } from '@bobbin/codecs/langchain';
 
 export { RefusedTwice } from '../refusal.ts';
 export type { AdapterOptions } from '../conversations.ts';

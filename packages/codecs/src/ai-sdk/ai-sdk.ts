@@ -10,6 +10,7 @@ import {
   summariesAfterCompaction,
   withoutCompactions,
 } from '../wire/compaction.ts';
+import { refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
@@ -33,7 +34,9 @@ export const aiSdk: Codec<AiSdkMessage> = {
   rules: STRICT_RULES,
   decode(wire, before) {
     const calls = new KnownCalls(before);
-    return new Place('messages', wire).list().map((place) => decodeMessage(place, calls));
+    const places = new Place('messages', wire).list();
+    refuseOtherFormats(places, 'ai-sdk');
+    return places.map((place) => decodeMessage(place, calls));
   },
   encode(messages) {
     const read = summariesAfterCompaction(messages, ({ role }) => role === 'system');

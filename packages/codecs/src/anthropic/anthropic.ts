@@ -1,14 +1,16 @@
 import type { Codec, Message, Part } from '@bobbin/core';
-import { ANTHROPIC_RULES, hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { blockExtra, CALLERS, decodeBlocks, encodeBlocks, type Block } from './block.ts';
+import { ANTHROPIC_RULES, isJsonObject } from '@bobbin/core/internal';
+import { blockExtra, CALLERS, decodeBlocks, encodeBlocks } from './block.ts';
 import { ANTHROPIC_SERVER_BLOCKS } from './server-tool.ts';
 import {
   isCompactionPart,
   splitCompactions,
   summariesAfterCompaction,
 } from '../wire/compaction.ts';
+import { refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
+import { joinMixed, splitMixed, withoutJoin, type MixedFormat } from '../wire/mixed-message.ts';
 import { Place } from '../wire/place.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
@@ -30,6 +32,7 @@ export const anthropic: Codec<AnthropicMessage> = {
   decode(wire, before) {
     const calls = new KnownCalls(before);
     const places = new Place('messages', wire).list();
+    refuseOtherFormats(places, 'anthropic');
     wire.forEach((message, i) => {
       if (isJsonObject(message) && message.role === 'system')
         neighbours.set(message, [wire[i - 1], wire[i + 1]]);
@@ -38,7 +41,10 @@ export const anthropic: Codec<AnthropicMessage> = {
   },
   encode(messages) {
     const read = summariesAfterCompaction(messages, () => false);
-    return wholeServerPairs(seatSystem(joined(read)), ANTHROPIC_SERVER_BLOCKS);
+    return wholeServerPairs(
+      seatSystem(joinMixed(read, encodeMessage, MIXED)),
+      ANTHROPIC_SERVER_BLOCKS,
+    );
   },
 };
 
@@ -55,13 +61,8 @@ export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Messa
   // A system message that only changes the tools has no content.
   const isBare = role === 'system' && wire['content'] === undefined;
   const blocks = isBare ? [] : decodeBlocks(place.at('content'), calls);
-  const words = role === 'user' ? wordsFrom(blocks) : blocks.length;
-  if (words < blocks.length) {
-    const results = slice(wire, 'tool', blocks, 0, words);
-    const said = slice(wire, 'user', blocks, words, blocks.length);
-    wholes.set(results.original as object, wire).set(said.original as object, wire);
-    return [results, { ...said, extra: { [JOINS]: true } }];
-  }
+  const mixed = role === 'user' ? splitMixed(wire, blocks, MIXED) : undefined;
+  if (mixed !== undefined) return mixed;
   const parts = blocks.flatMap((block) => block.parts);
   const extra = { ...leftover(wire, KNOWN), ...blockExtra(blocks) };
   return [
@@ -75,34 +76,13 @@ export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Messa
 }
 
 const KNOWN = new Set(['role', 'content']);
-/** The messages that slices were cut from: while both are in memory, the very same one goes out again. */
-const wholes = new WeakMap<object, JsonObject>();
-/** Marks the words of a user message whose tool results are the message before. */
-const JOINS = 'joins_results';
 
-/** Where the user's own words begin behind tool results; at the end where there are no results or no words. */
-function wordsFrom(blocks: readonly Block[]): number {
-  const last = blocks.findLastIndex(({ wire }) => wire['type'] === 'tool_result');
-  const isSaid = last >= 0 && blocks.slice(last + 1).some(({ wire }) => !isReminder(wire));
-  return isSaid ? last + 1 : blocks.length;
-}
-
-/** Claude Code puts notes of its own behind tool results; they are nobody's turn. */
-function isReminder({ text }: JsonObject): boolean {
-  return typeof text === 'string' && text.startsWith('<system-reminder>');
-}
-
-function slice(
-  wire: JsonObject,
-  role: 'tool' | 'user',
-  blocks: readonly Block[],
-  from: number,
-  to: number,
-): Message {
-  const own = blocks.slice(from, to);
-  const content = own.map((block) => block.wire);
-  return { role, parts: own.flatMap(({ parts }) => parts), original: { ...wire, content } };
-}
+/** Claude Code puts notes of its own after tool results: nobody said them. */
+const MIXED: MixedFormat = {
+  field: 'content',
+  isResult: ({ type }) => type === 'tool_result',
+  isNote: ({ text }) => typeof text === 'string' && text.startsWith('<system-reminder>'),
+};
 
 /** A compaction block may have to be the first of the conversation: nothing must be put before it. */
 function roleOf(role: AnthropicMessage['role'], parts: readonly Part[]): Message['role'] {
@@ -111,47 +91,12 @@ function roleOf(role: AnthropicMessage['role'], parts: readonly Part[]): Message
   return isCompaction ? 'system' : role;
 }
 
-/** The wire messages; what belongs to the tool results before it is one message with them. */
-function joined(messages: readonly Message[]): readonly AnthropicMessage[] {
-  const wire: AnthropicMessage[] = [];
-  for (const message of messages) {
-    const encoded = encodeMessage(message);
-    const last = wire.at(-1);
-    if (encoded === undefined) continue;
-    if (last !== undefined && belongsTo(last, message)) wire[wire.length - 1] = join(last, encoded);
-    else wire.push(encoded);
-  }
-  return wire;
-}
-
-function join(results: AnthropicMessage, said: AnthropicMessage): AnthropicMessage {
-  const whole = wholes.get(results);
-  if (whole !== undefined && whole === wholes.get(said))
-    return whole as unknown as AnthropicMessage;
-  return { ...results, content: [...blocksOf(results), ...blocksOf(said)] };
-}
-
-/** Words join the results that they came with, and a result that was made up joins those of its round. */
-function belongsTo(last: AnthropicMessage, message: Message): boolean {
-  const isMadeUp = message.original === undefined && message.role === 'tool' && hasResults(message);
-  const joins = message.extra?.[JOINS] === true || isMadeUp;
-  return joins && last.role === 'user' && blocksOf(last).at(-1)?.type === 'tool_result';
-}
-
-function blocksOf({ content = [] }: AnthropicMessage): readonly { type: string }[] {
-  return typeof content === 'string' ? [textBlock(content)] : content;
-}
-
-function textBlock(text: string): { type: string; text: string } {
-  return { type: 'text', text };
-}
-
 function encodeMessage(message: Message): AnthropicMessage | undefined {
   if (message.original !== undefined) return message.original as AnthropicMessage;
   const content = encodeBlocks(message);
   if (content.length === 0) return undefined;
-  const [compactions, own] = splitCompactions(message.extra);
-  const { [JOINS]: _, [CALLERS]: __, [OPEN_SERVER_CALLS]: ___, ...extra } = own;
+  const [compactions, own] = splitCompactions(withoutJoin(message));
+  const { [CALLERS]: _, [OPEN_SERVER_CALLS]: __, ...extra } = own;
   const role =
     compactions.length > 0 ? 'assistant' : message.role === 'tool' ? 'user' : message.role;
   const [only] = content;

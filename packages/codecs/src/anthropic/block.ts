@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
-import { isJsonObject, parseJson, type ContentPart, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, type ContentPart, type JsonObject } from '@bobbin/core/internal';
 import { callerOf, isServerCall, serverBlocks } from './server-tool.ts';
 import {
   compactionExtra,
@@ -8,17 +8,12 @@ import {
   withoutCompactions,
 } from '../wire/compaction.ts';
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
-import { jsonText } from '../wire/json-text.ts';
+import { argsObject, jsonText } from '../wire/json-text.ts';
 import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
+import type { Block } from '../wire/mixed-message.ts';
 import type { Place } from '../wire/place.ts';
 import { withToldServerTools } from '../wire/server-tool.ts';
-
-/** A block of a message with the parts that it became. */
-export interface Block {
-  readonly wire: JsonObject;
-  readonly parts: readonly Part[];
-}
 
 /** The blocks of a message's content; a string is one block of text. */
 export function decodeBlocks(content: Place, calls: KnownCalls): readonly Block[] {
@@ -188,7 +183,7 @@ export function blockExtra(blocks: readonly Block[]): JsonObject {
 function encodePart(part: Part): readonly JsonObject[] {
   switch (part.kind) {
     case 'call':
-      return [{ type: 'tool_use', id: part.callId, name: part.tool, input: inputOf(part.args) }];
+      return [{ type: 'tool_use', id: part.callId, name: part.tool, input: argsObject(part.args) }];
     case 'result':
       return [encodeResult(part)];
     case 'reasoning':
@@ -202,12 +197,6 @@ function encodePart(part: Part): readonly JsonObject[] {
     case 'opaque':
       return [part.value as JsonObject];
   }
-}
-
-/** The API takes only an object. */
-function inputOf(args: string): JsonObject {
-  const input = parseJson(args);
-  return isJsonObject(input) ? input : args.trim() === '' ? {} : { input: args };
 }
 
 function encodeResult(result: ResultPart): JsonObject {

@@ -10,6 +10,7 @@ import type {
 } from '@bobbin/core';
 import { OPENAI_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { decodeContent, encodeContent } from './chat-content.ts';
+import { refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
@@ -80,7 +81,9 @@ export const openaiChat: Codec<ChatMessage> = {
   rules: OPENAI_RULES,
   decode(wire, before) {
     const calls = new KnownCalls(before);
-    return new Place('messages', wire).list().map((place) => decodeMessage(place, calls));
+    const places = new Place('messages', wire).list();
+    refuseOtherFormats(places, 'openai-chat');
+    return places.map((place) => decodeMessage(place, calls));
   },
   encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
 };

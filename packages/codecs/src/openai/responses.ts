@@ -6,6 +6,7 @@ import {
   splitCompactions,
   summariesAfterCompaction,
 } from '../wire/compaction.ts';
+import { refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';
@@ -25,6 +26,7 @@ export const openaiResponses: Codec<ResponsesItem> = {
   decode(wire, before) {
     const calls = new KnownCalls(before);
     const places = new Place('input', wire).list();
+    refuseOtherFormats(places, 'openai-responses');
     const continues = !places.some(isModels) && before?.some(isAssistants) !== true;
     return places.map((place) =>
       continues && isOutput(place)

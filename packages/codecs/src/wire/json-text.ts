@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
 
 /** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
 export function jsonText(value: Json): string {
@@ -65,4 +65,10 @@ export function shallow<Value extends Json | undefined>(
 
 export function textOr(value: Json | undefined, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise;
+}
+
+/** A call's arguments for an API that takes only an object. */
+export function argsObject(args: string): JsonObject {
+  const input = parseJson(args);
+  return isJsonObject(input) ? input : args.trim() === '' ? {} : { input: args };
 }

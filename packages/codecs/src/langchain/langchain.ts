@@ -27,7 +27,11 @@ import {
   type Json,
   type JsonObject,
 } from '@bobbin/core/internal';
-import { readableJson, withToldServerTools } from '@bobbin/codecs';
+import { refuseOtherFormats } from '../wire/format.ts';
+import { Place } from '../wire/place.ts';
+import { readableParts } from '../wire/readable.ts';
+import { resultsAfterCalls } from '../wire/results-after-calls.ts';
+import { withToldServerTools } from '../wire/server-tool.ts';
 
 /**
  * LangChain's messages. Which provider will read them is not known, so the rules are the strictest. A message is kept in
@@ -36,9 +40,23 @@ import { readableJson, withToldServerTools } from '@bobbin/codecs';
 export const langchainMessages: Codec<BaseMessage> = {
   name: 'langchain',
   rules: STRICT_RULES,
-  decode: (wire) => wire.map(decodeMessage),
-  encode: (messages) => messages.map(encodeMessage),
+  decode(wire) {
+    const places = new Place('messages', wire).list();
+    refuseOtherFormats(places, 'langchain');
+    return places.map(decodePlace);
+  },
+  encode: (messages) => resultsAfterCalls(messages).map(encodeMessage),
 };
+
+/** Instances alone: LangChain's stored forms and other formats are plain objects. */
+function decodePlace(place: Place): Message {
+  const wire = place.object() as unknown as Partial<BaseMessage>;
+  if (typeof wire.toDict !== 'function')
+    return place.fail('must be a message of LangChain’s classes');
+  if (wire.type === 'remove')
+    return place.fail('must not be a RemoveMessage: apply it to the list first');
+  return decodeMessage(wire as BaseMessage);
+}
 
 const decoded = new WeakMap<BaseMessage, Message>();
 const live = new WeakMap<object, BaseMessage>();
@@ -143,8 +161,7 @@ function serverPart(
   if (typeof resultId !== 'string' || !called.has(resultId)) return undefined;
   const failed = block['is_error'] === true || block['status'] === 'error';
   const outcome = failed ? { outcome: 'failure' as const } : {};
-  const text = readableJson(output);
-  return [{ kind: 'result', callId: resultId, ...outcome, content: [{ kind: 'text', text }] }];
+  return [{ kind: 'result', callId: resultId, ...outcome, content: readableParts(output) }];
 }
 
 /** Calls stand among the blocks too, where the provider puts them there: `tool_calls` has them all. */

@@ -1,0 +1,139 @@
+import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
+import { DecodeError } from './decode-error.ts';
+import type { Place } from './place.ts';
+
+/** What a format is called, and how messages of it are read. */
+const FORMATS = {
+  'openai-chat': { title: 'OpenAI Chat Completions', use: '`openaiChat` of @bobbin/codecs' },
+  'openai-responses': { title: 'OpenAI Responses', use: '`openaiResponses` of @bobbin/codecs' },
+  anthropic: { title: 'Anthropic Messages', use: '`anthropic` of @bobbin/codecs' },
+  'ai-sdk': { title: 'the AI SDK (ModelMessage)', use: '`aiSdk` of @bobbin/codecs' },
+  'ai-sdk-ui': {
+    title: 'the AI SDK (UIMessage)',
+    use: '`convertToModelMessages` of `ai` first, then `aiSdk` of @bobbin/codecs',
+  },
+  gemini: { title: 'Gemini generateContent', use: '`gemini` of @bobbin/codecs' },
+  bedrock: { title: 'Bedrock Converse', use: '`bedrock` of @bobbin/codecs' },
+  langchain: { title: 'LangChain', use: '`langchainMessages` of @bobbin/codecs/langchain' },
+} as const;
+
+export type FormatName = keyof typeof FORMATS;
+
+export interface MessageFormat {
+  readonly name: FormatName;
+  /** The format as people call it. */
+  readonly title: string;
+  /** What reads it. */
+  readonly use: string;
+}
+
+/**
+ * The format of a list of messages, by what is in it. Messages of nothing but text look alike in many formats: they count
+ * as OpenAI Chat's. Undefined where nothing in the list tells, and a message has no role that a format knows.
+ */
+export function detectFormat(messages: readonly unknown[]): MessageFormat | undefined {
+  for (const message of messages) {
+    const name = isJsonObject(message)
+      ? (certainFormat(message) ?? likelyFormat(message))
+      : undefined;
+    if (name !== undefined) return { name, ...FORMATS[name] };
+  }
+  const name = 'openai-chat';
+  return messages.every(speaks) ? { name, ...FORMATS[name] } : undefined;
+}
+
+const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+
+function speaks(message: unknown): boolean {
+  return isJsonObject(message) && ROLES.has(message['role']);
+}
+
+/**
+ * Refuses a list that is certainly of another format than its codec's. A guess would lose what it cannot read.
+ * @throws DecodeError that names the codec which reads it.
+ */
+export function refuseOtherFormats(places: readonly Place[], own: FormatName): void {
+  for (const { value, path } of places) {
+    const name = isJsonObject(value) ? certainFormat(value) : undefined;
+    if (name === undefined || name === own) continue;
+    const { title, use } = FORMATS[name];
+    const expected = `must be a message of ${FORMATS[own].title}`;
+    throw new DecodeError(path, `${expected}, is one of ${title}: use ${use}`);
+  }
+}
+
+/** The format that a message can only be of. */
+function certainFormat(message: JsonObject): FormatName | undefined {
+  if (isLangchain(message)) return 'langchain';
+  if (Array.isArray(message['parts']) && message['content'] === undefined)
+    return partsFormat(message, message['parts'] as readonly unknown[]);
+  if (typeof message['role'] !== 'string')
+    return isResponsesItem(message) ? 'openai-responses' : undefined;
+  if (Array.isArray(message['tool_calls']) || typeof message['tool_call_id'] === 'string')
+    return 'openai-chat';
+  for (const kind of kindsIn(message)) {
+    if (kind === 'tool_use' || kind === 'tool_result') return 'anthropic';
+    if (kind === 'tool-call' || kind === 'tool-result') return 'ai-sdk';
+    if (BEDROCK_KIND.test(kind)) return 'bedrock';
+  }
+  return undefined;
+}
+
+const STORED_LANGCHAIN = new Set<unknown>(['human', 'ai', 'system', 'tool']);
+
+/** An instance of LangChain's, or one in either of its stored forms. */
+function isLangchain(message: JsonObject): boolean {
+  const { lc, type, data, toDict } = message as Readonly<Record<string, unknown>>;
+  if (typeof toDict === 'function') return true;
+  return (lc === 1 && type === 'constructor') || (STORED_LANGCHAIN.has(type) && isJsonObject(data));
+}
+
+/** Gemini and the AI SDK's UI both have parts; only the latter's name their type. */
+function partsFormat({ role }: JsonObject, parts: readonly unknown[]): FormatName | undefined {
+  const [first] = parts;
+  if (isJsonObject(first)) return typeof first['type'] === 'string' ? 'ai-sdk-ui' : 'gemini';
+  return role === 'model' ? 'gemini' : undefined;
+}
+
+const RESPONSES_TYPE = /(?:_call|_output|^reasoning|^item_reference|^compaction|^program)$/;
+
+function isResponsesItem({ type }: JsonObject): boolean {
+  return typeof type === 'string' && RESPONSES_TYPE.test(type);
+}
+
+const BEDROCK_KIND =
+  /^bedrock:(?:toolUse|toolResult|reasoningContent|cachePoint|guardContent|image|document|video|audio|text)$/;
+
+/** The kinds of a message's blocks: their types, or for blocks without one the name of their only field. */
+function kindsIn({ content }: JsonObject): readonly string[] {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  return blocks.flatMap((block) => {
+    if (!isJsonObject(block)) return [];
+    if (typeof block['type'] === 'string') return [block['type']];
+    const names = Object.keys(block);
+    return names.length === 1 ? [`bedrock:${names[0]}`] : [];
+  });
+}
+
+const ANTHROPIC_BLOCK =
+  /^(?:thinking|redacted_thinking|image|document|compaction|.*_tool_(?:use|result))$/;
+const AI_SDK_PART = /^(?:tool-.*|reasoning|reasoning-file|custom)$/;
+const RESPONSES_PART = /^(?:input_text|output_text|input_image|input_file)$/;
+
+/** The format that a message is most likely of. */
+function likelyFormat(message: JsonObject): FormatName | undefined {
+  const { type, content } = message;
+  if (typeof type === 'string' && (type !== 'message' || !('stop_reason' in message)))
+    return 'openai-responses';
+  if ('function_call' in message) return 'openai-chat';
+  const images = Array.isArray(content) ? (content as readonly unknown[]) : [];
+  if (images.some((part) => isJsonObject(part) && part['type'] === 'image' && 'image' in part))
+    return 'ai-sdk';
+  for (const kind of kindsIn(message)) {
+    if (ANTHROPIC_BLOCK.test(kind)) return 'anthropic';
+    if (AI_SDK_PART.test(kind)) return 'ai-sdk';
+    if (RESPONSES_PART.test(kind)) return 'openai-responses';
+    if (kind === 'image_url' || kind === 'input_audio') return 'openai-chat';
+  }
+  return undefined;
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  AIMessage,
+  HumanMessage,
+  RemoveMessage,
+  SystemMessage,
+  ToolMessage,
+  type BaseMessage,
+} from '@langchain/core/messages';
+import { createBobbin, type Message } from '@bobbin/core';
+import { withParts } from '@bobbin/core/internal';
+import { langchainMessages } from '@bobbin/codecs/langchain';
+import { bare } from './lossless.ts';
+
+function call(id: string): AIMessage {
+  return new AIMessage({
+    content: 'I look.',
+    tool_calls: [{ type: 'tool_call', id, name: 'look', args: { id } }],
+  });
+}
+
+function result(id: string, text: string): ToolMessage {
+  return new ToolMessage({ content: text, tool_call_id: id, name: 'look' });
+}
+
+test('LangChain: a list of messages is compacted directly, and kept messages are the very same objects', async () => {
+  const history: BaseMessage[] = [new SystemMessage('Rules'), new HumanMessage('Look at all.')];
+  for (let i = 0; i < 60; i++) history.push(call(`c${i}`), result(`c${i}`, 'seen '.repeat(200)));
+  const bobbin = createBobbin({ codec: langchainMessages, window: 8_000 });
+  const { messages, fits, compacted } = await bobbin.fit(history);
+  assert.deepEqual([fits, compacted], [true, true]);
+  const kept = messages.filter((message) => history.includes(message));
+  assert.ok(kept.includes(history[0] as BaseMessage) && kept.length > 4, `${kept.length} kept`);
+  assert.ok(messages.length < history.length);
+});
+
+test('LangChain: blocks of every kind that is read, also from a store', () => {
+  const wire = [
+    new HumanMessage({
+      content: [
+        { type: 'text', text: 'Look' },
+        { type: 'image_url', image_url: { url: 'https://a/b.png' } },
+        { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+      ],
+    }),
+    new AIMessage({
+      content: [
+        { type: 'thinking', thinking: 'Plan', signature: 'sig' },
+        { type: 'text', text: 'I call' },
+      ],
+      tool_calls: [{ type: 'tool_call', id: 'c1', name: 'look', args: { a: 1 } }],
+    }),
+    new ToolMessage({ content: 'no', tool_call_id: 'c1', name: 'look', status: 'error' }),
+  ];
+  const messages = langchainMessages.decode(wire);
+  assert.deepEqual(messages.map(bare), [
+    {
+      role: 'user',
+      parts: [
+        { kind: 'text', text: 'Look' },
+        { kind: 'image', source: 'https://a/b.png' },
+        { kind: 'image', source: 'data:image/png;base64,AAAA' },
+      ],
+    },
+    {
+      role: 'assistant',
+      parts: [
+        { kind: 'reasoning', text: 'Plan', signature: 'sig' },
+        { kind: 'text', text: 'I call' },
+        { kind: 'call', callId: 'c1', tool: 'look', args: '{"a":1}' },
+      ],
+    },
+    {
+      role: 'tool',
+      parts: [
+        {
+          kind: 'result',
+          callId: 'c1',
+          tool: 'look',
+          outcome: 'failure',
+          content: [{ kind: 'text', text: 'no' }],
+        },
+      ],
+    },
+  ]);
+  const stored = JSON.parse(JSON.stringify(messages)) as Message[];
+  assert.deepEqual(
+    langchainMessages.encode(stored).map((message) => message.toDict()),
+    wire.map((message) => message.toDict()),
+  );
+});
+
+test('LangChain: an unanswered call before an answer is answered directly after it', async () => {
+  const history = [new HumanMessage('Go'), call('a'), new AIMessage('No.'), new HumanMessage('Ok')];
+  const { messages } = await createBobbin({ codec: langchainMessages }).fit(history);
+  assert.deepEqual(
+    messages.map(({ type }) => type),
+    ['human', 'ai', 'tool', 'ai', 'human'],
+  );
+});
+
+test('LangChain: what is told is a message of its own kind', () => {
+  const [, , answer] = langchainMessages.decode([
+    new HumanMessage('Go'),
+    call('a'),
+    result('a', 'r'),
+  ]);
+  assert.ok(answer);
+  const [cleared] = langchainMessages.encode([
+    withParts(answer, [{ kind: 'result', callId: 'a', content: [{ kind: 'text', text: '[x]' }] }]),
+  ]);
+  assert.deepEqual([cleared?.type, cleared?.content], ['tool', '[x]']);
+});
+
+test('LangChain: a message that LangChain itself acts on is refused', () => {
+  assert.throws(() => langchainMessages.decode([new RemoveMessage({ id: 'm1' })]), {
+    name: 'DecodeError',
+    message: 'messages[0]: must not be a RemoveMessage: apply it to the list first, is an object',
+  });
+});
