@@ -7,77 +7,19 @@ export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
 export { standingFacts } from './extract/facts/supersede.ts';
-export {
-  canonicalJson,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  parseJson,
-} from './message/json.ts';
-export {
-  type ArtifactId,
-  callsOf,
-  contentHash,
-  type ContentPart,
-  type Determinism,
-  type Durability,
-  hasCalls,
-  hasResults,
-  isOpaque,
-  isSummary,
-  messageId,
-  type MessageMeta,
-  type Outcome,
-  resultsOf,
-  resultText,
-  startsTurn,
-  withParts,
-} from './message/message.ts';
+export { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from './message/json.ts';
+export { type ArtifactId, callsOf, contentHash, type ContentPart, type Determinism, type Durability, hasCalls, hasResults, isOpaque, isSummary, messageId, type MessageMeta, type Outcome, resultsOf, resultText, startsTurn, withParts } from './message/message.ts';
 export { sha256 } from './message/sha256.ts';
 export { headOf, oneLine } from './message/text.ts';
 export { type Cut, type CutItem, findCut } from './plan/cut.ts';
-export {
-  durabilityOf,
-  hasDrifted,
-  preservedFields,
-  type ToolPolicies,
-  verifiedDurability,
-} from './plan/durability.ts';
+export { durabilityOf, hasDrifted, preservedFields, type ToolPolicies, verifiedDurability } from './plan/durability.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
-export {
-  type ClearRecord,
-  currentSummary,
-  type DropRecord,
-  emptyPlan,
-  type ExternalizeRecord,
-  PLAN_FORMAT,
-  planArtifacts,
-  type PlanRecord,
-  type SummarizeRecord,
-} from './plan/plan.ts';
+export { type ClearRecord, currentSummary, type DropRecord, emptyPlan, type ExternalizeRecord, PLAN_FORMAT, planArtifacts, type PlanRecord, type SummarizeRecord } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
-export {
-  EMPTY_SUMMARY,
-  type Fact,
-  type FileRecord,
-  type Item,
-  type ToolOutcome,
-} from './plan/summary.ts';
-export { type TriggerInput, firedBecause } from './plan/trigger.ts';
+export { EMPTY_SUMMARY, type Fact, type FileRecord, type Item, type ToolOutcome } from './plan/summary.ts';
+export { firedBecause, type TriggerInput } from './plan/trigger.ts';
 export { windowOf } from './plan/window.ts';
-export type {
-  ArtifactMetadata,
-  CaptureDeterminism,
-  Found,
-  MessageVector,
-  RecallIndex,
-  Requester,
-  StoredEvent,
-  StoredPlan,
-  StoredWindow,
-  ThreadEntry,
-  ThreadKey,
-} from './ports.ts';
+export type { Appended, AppendOptions, ArtifactMetadata, CaptureDeterminism, Erasure, ErasureOptions, Found, FoundInThread, MessageVector, RecallIndex, Requester, StoredEvent, StoredPlan, StoredWindow, ThreadEntry, ThreadKey } from './ports.ts';
 export { claudeCode } from './presets/claude-code.ts';
 export { codex } from './presets/codex.ts';
 export { ladder } from './presets/ladder.ts';
@@ -88,7 +30,7 @@ export { recursiveSummary } from './presets/recursive-summary.ts';
 export { step } from './presets/step.ts';
 export { timeline } from './presets/timeline.ts';
 export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
-export { rankTexts, type Scored } from './recall/lexical-index.ts';
+export { type Posting, rankTexts, type Scored, type TextSizes } from './recall/lexical-index.ts';
 export { pageOf, type PageRequest } from './recall/page.ts';
 export { qualityOf } from './recall/quality.ts';
 export type { ToolDefinition } from './recall/read-artifact.ts';
@@ -101,11 +43,14 @@ export type { PromptMessage, Source } from './render/prompt.ts';
 export { finishPrompt, render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
 export { sessionConfig } from './session/config/config.ts';
-export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
-export { assertSensitivity, mayRead } from './session/memory/memory-artifacts.ts';
 export { checkToolPolicy } from './session/config/options.ts';
-export { noParent, outsideParents, StoredThread } from './session/memory/stored-thread.ts';
+export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
+export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
+export { noParent, outsideParents, ownNodes, StoredThread } from './session/memory/stored-thread.ts';
+export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
+export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
+export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
 export { cachedSummarizer, memorySummaryCache, summaryKey } from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
@@ -113,16 +58,7 @@ export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/ren
 export { type Span, spanOf } from './thread/span.ts';
 export { type Node, Thread } from './thread/thread.ts';
 export { unitStarts } from './thread/units.ts';
-export {
-  budget,
-  BUDGET_DEFAULTS,
-  messageLimit,
-  messagesOnly,
-  overheadTokens,
-  softLimit,
-  STEP_DEFAULTS,
-  stepThreshold,
-} from './tokens/budget.ts';
+export { budget, BUDGET_DEFAULTS, messageLimit, messagesOnly, overheadTokens, softLimit, STEP_DEFAULTS, stepThreshold } from './tokens/budget.ts';
 export { calibrate, estimator, scaled, startCalibration } from './tokens/calibration.ts';
 export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
@@ -133,5 +69,3 @@ export type { SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';
 export { trustedSummarizer, verifiedSummarizer } from './verify/trusted.ts';
 export { type Verified, verify } from './verify/verify.ts';
-export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
-export { Conversations, type HostRequest } from './session/recognise/conversations.ts';

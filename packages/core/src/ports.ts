@@ -24,6 +24,7 @@ export interface ThreadKey {
   readonly thread: ThreadId;
 }
 
+/** What a summarizer is asked for. */
 export interface SummaryRequest {
   /** What is to be summarised, oldest first. */
   readonly nodes: readonly Node[];

@@ -5,12 +5,16 @@ declare const brand: unique symbol;
 /** A string or number that must not be mistaken for another one. */
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
+/** Names a message: a hash of its content and of everything before it. */
 export type MessageId = Brand<string, 'MessageId'>;
+/** Names a thread of a tenant. */
 export type ThreadId = Brand<string, 'ThreadId'>;
 export type ArtifactId = Brand<string, 'ArtifactId'>;
 
+/** Who speaks in a message. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
+/** Text that was said. */
 export interface TextPart {
   readonly kind: 'text';
   readonly text: string;
@@ -23,6 +27,7 @@ export interface ReasoningPart {
   readonly signature?: string;
 }
 
+/** A call of a tool. */
 export interface CallPart {
   readonly kind: 'call';
   readonly callId: string;
@@ -57,6 +62,7 @@ export interface ResultPart {
   readonly completedAt?: number;
 }
 
+/** An image. */
 export interface ImagePart {
   readonly kind: 'image';
   /** A URL, a data URL, a path or a provider's file id. */
@@ -66,6 +72,7 @@ export interface ImagePart {
   readonly heightPx?: number;
 }
 
+/** A file. */
 export interface FilePart {
   readonly kind: 'file';
   readonly source: string;
@@ -84,6 +91,7 @@ export interface OpaquePart {
 }
 
 export type ContentPart = TextPart | ImagePart | FilePart | OpaquePart;
+/** Anything that a message consists of. */
 export type Part = ContentPart | ReasoningPart | CallPart | ResultPart;
 
 /** What a provider reported for the request that made an assistant message. */
@@ -114,6 +122,7 @@ export interface MessageMeta {
   readonly sources?: Readonly<Record<string, Determinism>>;
 }
 
+/** What was said at once by one speaker. */
 export interface Message {
   readonly role: Role;
   readonly parts: readonly Part[];
@@ -142,6 +151,7 @@ export function messageId(parent: MessageId | null, message: Message): MessageId
   return sha256(`${parent ?? ''}\n${contentHash(message)}`).slice(0, 32) as MessageId;
 }
 
+/** A message that consists of one text. */
 export function textMessage(role: Role, text: string, meta?: MessageMeta): Message {
   const parts: readonly Part[] = [{ kind: 'text', text }];
   return meta === undefined ? { role, parts } : { role, parts, meta };

@@ -113,6 +113,7 @@ export interface Plan {
   readonly undid?: number;
 }
 
+/** How a summary is shown unless a policy says otherwise: as the assistant's, at the place of its first message. */
 export const DEFAULT_STYLE: RenderStyle = {
   summaryRole: 'assistant',
   summaryPrefix: '[Context Summary - Turns {first}-{last}]',

@@ -63,13 +63,18 @@ function made(by: string, trigger: Trigger): Trigger {
   return trigger;
 }
 
+/** Fires above a number of turns. */
 export const turnCount = (over: number): Trigger => made('turnCount', { kind: 'turns', over });
+/** Fires at a number of tokens. */
 export const tokenCount = (atLeast: number): Trigger =>
   made('tokenCount', { kind: 'tokens', atLeast });
+/** Fires if any of some triggers fires. */
 export const anyOf = (...triggers: readonly Trigger[]): Trigger =>
   made('anyOf', { kind: 'any-of', triggers });
+/** Fires if all of some triggers fire. */
 export const allOf = (...triggers: readonly Trigger[]): Trigger =>
   made('allOf', { kind: 'all-of', triggers });
+/** Fires if a function of your own returns true; the name appears in events. */
 export const when = (name: string, fires: (check: TriggerInput) => boolean): Trigger =>
   made('when', { kind: 'custom', name, fires });
 

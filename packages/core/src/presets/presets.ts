@@ -39,6 +39,7 @@ export interface Presets {
   readonly timeline: typeof timeline;
 }
 
+/** A function for each preset, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
 export const presets: Presets = {
   ladder: () => ladder,
   step,

@@ -64,6 +64,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly clock?: Clock;
 }
 
+/** Fits lists of messages, and opens sessions. */
 export interface Bobbin<Wire = Message> {
   /**
    * For hosts that resend everything: all messages in, the prompt out. The same conversation is recognised by its
@@ -74,6 +75,13 @@ export interface Bobbin<Wire = Message> {
   thread(id: string, head?: MessageId): Promise<Session<Wire>>;
 }
 
+/**
+ * Makes a Bobbin. Without options it keeps threads in memory, uses the `ladder` preset and summarises without a model.
+ *
+ * @example
+ * const bobbin = createBobbin({ codec: openaiChat, model: 'gpt-5' });
+ * const { messages } = await bobbin.fit(history);
+ */
 export function createBobbin(options?: BobbinOptions): Bobbin;
 export function createBobbin<Wire>(
   options: BobbinOptions<Wire> & { readonly codec: Codec<Wire> },

@@ -16,7 +16,7 @@ export interface SummarizeOptions {
   readonly maxTokens: number;
   /** The most that it may take of what it stands for. */
   readonly ratio: number;
-  /** The newest user messages before the cut that stay object, in tokens (B20). */
+  /** The newest user messages before the cut that stay whole, in tokens (B20). */
   readonly keepUserTokens: number;
   /** How many kept messages the summarizer reads beside, so that the summary leads over to them (D9). */
   readonly overlapMessages: number;

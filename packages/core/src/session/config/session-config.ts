@@ -30,6 +30,7 @@ export interface SessionConfig<Wire> extends CompactorConfig {
   readonly assumption?: string;
 }
 
+/** What a host asks of one prompt. */
 export interface CompactOptions {
   readonly instructions?: string;
   readonly signal?: AbortSignal;

@@ -7,7 +7,7 @@ import type {
 } from '../../ports.ts';
 import { artifactId } from '../../message/artifact-content.ts';
 import type { ArtifactId } from '../../message/message.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../config/host.ts';
 import { assertName } from './thread-name.ts';
 
 /** Keeps artifacts in this process. Each thread that put some content has its own claim on it. */

@@ -1,7 +1,7 @@
 import type { Clock, Store, ThreadKey } from '../../ports.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../config/host.ts';
 import { StoredThread } from './stored-thread.ts';
-import { searchThreads } from '../../door/tenant-search.ts';
+import { searchThreads } from './tenant-search.ts';
 import { assertKey, assertName } from './thread-name.ts';
 
 /** Keeps threads and plans in this process: the default, and the model that every other store is compared with. */

@@ -1,7 +1,7 @@
-import type { FoundInThread } from '../ports.ts';
-import { rankTexts, type Posting } from '../recall/lexical-index.ts';
-import type { MessageId } from '../message/message.ts';
-import type { StoredThread } from '../session/memory/stored-thread.ts';
+import type { FoundInThread } from '../../ports.ts';
+import { rankTexts, type Posting } from '../../recall/lexical-index.ts';
+import type { MessageId } from '../../message/message.ts';
+import type { StoredThread } from './stored-thread.ts';
 
 /** Finds messages by words in several threads, ranked as one collection. */
 export function searchThreads(
