@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { MessageId, ThreadId } from '@bobbin/core';
+import type { ThreadKey } from '@bobbin/core/internal';
 import type { AgentOptions } from './agent-options.ts';
 import { Compacting } from './compacting.ts';
 import type { AgentEvent, EndReason } from './events.ts';
@@ -77,6 +78,11 @@ export class Agent {
 
   get machine(): Machine {
     return this.#machine;
+  }
+
+  /** How the last of what was sent ended. */
+  get lastEnd(): EndReason {
+    return this.#lastEnd;
   }
 
   get isIdle(): boolean {
@@ -163,11 +169,18 @@ export class Agent {
     if (restored.kind === 'unavailable') this.emit({ type: 'notice', text: restored.why });
   }
 
-  /** Goes over to another session; the one before stays as it is. What was asked for meanwhile comes along. */
-  async enter(id: string, model: Model = this.#session.model): Promise<void> {
+  /**
+   * Goes over to another session; the one before stays as it is. What was asked for meanwhile comes along. What was paid
+   * in other sessions counts here where they are named.
+   */
+  async enter(
+    id: string,
+    model: Model = this.#session.model,
+    paidIn: readonly ThreadKey[] = [],
+  ): Promise<void> {
     const { phase, queue, wanted, automatic } = this.#machine;
     const machine = { ...startMachine(automatic === 'on'), phase, queue, wanted, automatic };
-    await this.#open(id, model, machine);
+    await this.#open(id, model, machine, paidIn);
   }
 
   /** Does some work that can be interrupted; what is typed meanwhile waits for it. */
@@ -216,11 +229,17 @@ export class Agent {
     this.emit(contextEvent(this.#session, this.#machine.automatic === 'on'));
   }
 
-  async #open(id: string, model: Model, machine: Machine): Promise<void> {
+  async #open(
+    id: string,
+    model: Model,
+    machine: Machine,
+    paidIn: readonly ThreadKey[] = [],
+  ): Promise<void> {
     const { folders, interactive } = this.options;
     const lock = this.#lockOf(id, folders);
     try {
-      this.#session = await AgentSession.open(id, await this.#settingFor(model, machine));
+      const setting = await this.#settingFor(model, machine);
+      this.#session = await AgentSession.open(id, { ...setting, paidIn });
     } catch (error) {
       if (lock !== this.#lock) lock?.release();
       throw error;
@@ -234,7 +253,10 @@ export class Agent {
     this.tellSession();
   }
 
-  async #settingFor(model: Model, { automatic, summaries }: Machine): Promise<SessionSetting> {
+  async #settingFor(
+    model: Model,
+    { automatic, summaries }: Machine,
+  ): Promise<Omit<SessionSetting, 'paidIn'>> {
     const { folders, settings, vault, clock } = this.options;
     const { compaction } = settings;
     const summaryModel =

@@ -11,7 +11,8 @@ it needs a terminal.
 
 Options:
   -p, --print          Answer the prompt, with what comes in on stdin, print the
-                       answer, and end.
+                       answer and nothing else, and end.
+  --verbose            With -p, print what happens on the way to stderr.
   --mode json|rpc      Speak JSON events a line, or JSON-RPC over stdin and
                        stdout (docs/agent.md).
   --model PROVIDER/ID  anthropic/…, openai/…, ollama/…, a provider of the
@@ -42,6 +43,7 @@ export interface Invocation {
     | { readonly kind: 'newest' | 'choose' }
     | { readonly kind: 'named'; readonly id: string };
   readonly yes: boolean;
+  readonly verbose: boolean;
   /** The file to import. */
   readonly file?: string;
 }
@@ -54,6 +56,7 @@ const OPTIONS = {
   resume: { type: 'boolean' },
   session: { type: 'string' },
   yes: { type: 'boolean' },
+  verbose: { type: 'boolean' },
 } as const;
 
 const SEE_HELP = 'see bobbin --help and bobbin agent --help';
@@ -78,6 +81,7 @@ async function invocationOf(args: readonly string[]): Promise<Invocation> {
     ...(values.model === undefined ? {} : { model: values.model }),
     ...(resume === undefined ? {} : { resume }),
     yes: values.yes === true,
+    verbose: values.verbose === true,
     ...(isImport && others[0] !== undefined ? { file: others[0] } : {}),
   };
 }

@@ -28,6 +28,8 @@ export type AgentEvent =
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
+  /** The model is asked again: the pieces since the last answer count for nothing. */
+  | { readonly type: 'retry'; readonly attempt: number; readonly reason: string }
   | {
       readonly type: 'assistant';
       readonly id: MessageId;

@@ -1,5 +1,5 @@
-import type { Usage } from '@bobbin/core';
-import { modelFacts, usageTokens } from '@bobbin/core/internal';
+import type { Store, Usage } from '@bobbin/core';
+import { modelFacts, usageTokens, type ThreadKey } from '@bobbin/core/internal';
 import { modelSettings } from './models.ts';
 import type { AgentSession } from './session.ts';
 import type { Settings } from './settings.ts';
@@ -27,15 +27,11 @@ interface Entry {
 /** Whatever was asked for was paid: forks that were left count too. */
 export async function ledgerOf({ store, key, setting }: AgentSession): Promise<Ledger> {
   const answers: Entry[] = [];
-  for await (const nodes of store.nodes(key))
-    for (const { message } of nodes) {
-      const usage = message.role === 'assistant' ? message.meta?.usage : undefined;
-      if (usage !== undefined && usageTokens(usage) > 0)
-        answers.push({ model: message.meta?.model ?? '', usage });
-    }
-  const summaries = (await store.events(key)).flatMap(({ event }): readonly Entry[] =>
-    event.kind === 'summary-report' && event.report.kind === 'called' ? [event.report] : [],
-  );
+  const summaries: Entry[] = [];
+  for (const paidIn of [key, ...setting.paidIn]) {
+    answers.push(...(await answersIn(store, paidIn)));
+    summaries.push(...(await summariesIn(store, paidIn)));
+  }
   const answered = sumOf(answers);
   const all = [...answers, ...summaries];
   const prices = all.flatMap(({ model, usage }) => priceOf(usage, model, setting.settings) ?? []);
@@ -47,6 +43,23 @@ export async function ledgerOf({ store, key, setting }: AgentSession): Promise<L
     ...(prices.length === 0 ? {} : { price: prices.reduce((sum, price) => sum + price, 0) }),
     unpriced: all.length - prices.length,
   };
+}
+
+async function answersIn(store: Store, key: ThreadKey): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const nodes of store.nodes(key))
+    for (const { message } of nodes) {
+      const usage = message.role === 'assistant' ? message.meta?.usage : undefined;
+      if (usage !== undefined && usageTokens(usage) > 0)
+        entries.push({ model: message.meta?.model ?? '', usage });
+    }
+  return entries;
+}
+
+async function summariesIn(store: Store, key: ThreadKey): Promise<readonly Entry[]> {
+  return (await store.events(key)).flatMap(({ event }): readonly Entry[] =>
+    event.kind === 'summary-report' && event.report.kind === 'called' ? [event.report] : [],
+  );
 }
 
 function sumOf(entries: readonly Entry[]): Usage {

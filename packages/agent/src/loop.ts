@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { contextLimitOf, type Refusal, type Usage } from '@bobbin/core';
 import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
-import { reasonOf } from './provider-error.ts';
+import { DELAY_MS, isRefusal, reasonOf, retryDelay } from './provider-error.ts';
 import type { Toolbox } from './tools/toolbox.ts';
 import { earlyUsage, NO_USAGE, usageOf } from './usage.ts';
 
@@ -16,6 +17,14 @@ export interface Request {
   readonly signal: AbortSignal;
   /** Text and reasoning as they come. */
   readonly onText: (kind: 'text' | 'reasoning', text: string) => void;
+  /** It is asked again: what came so far counts for nothing. */
+  readonly onRetry: (retry: Retry) => void;
+}
+
+export interface Retry {
+  /** Which one comes now, from 2. */
+  readonly attempt: number;
+  readonly reason: string;
 }
 
 export type Answer =
@@ -31,7 +40,31 @@ export type Answer =
   | { readonly kind: 'overflow'; readonly reason: string; readonly refusal: Refusal }
   | { readonly kind: 'failure'; readonly reason: string };
 
+/** A failure that may pass, with how long to wait before the next attempt. */
+interface Passing {
+  readonly kind: 'passing';
+  readonly reason: string;
+  readonly delayMs: number;
+}
+
+const MOST_ATTEMPTS = 3;
+
+/** Asks, and asks again where the provider is busy or the stream breaks off. */
 export async function askModel(request: Request): Promise<Answer> {
+  const { signal } = request;
+  for (let attempt = 1; ; attempt++) {
+    const answer = await askOnce(request, attempt);
+    if (answer.kind !== 'passing') return answer;
+    const { reason, delayMs } = answer;
+    if (attempt === MOST_ATTEMPTS)
+      return { kind: 'failure', reason: `${reason} (asked ${attempt} times)` };
+    request.onRetry({ attempt: attempt + 1, reason });
+    await setTimeout(delayMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return { kind: 'aborted', text: '', usage: NO_USAGE };
+  }
+}
+
+async function askOnce(request: Request, attempt: number): Promise<Answer | Passing> {
   // The SDK's warnings would be written over the screen.
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   const { streamText } = await import('ai');
@@ -39,6 +72,7 @@ export async function askModel(request: Request): Promise<Answer> {
   let text = '';
   let told = NO_USAGE;
   let error: unknown;
+  let hasBegun = false;
   try {
     const result = streamText({
       model,
@@ -46,6 +80,7 @@ export async function askModel(request: Request): Promise<Answer> {
       messages: markedMessages(request),
       tools: await toolSet(request.tools),
       abortSignal: signal,
+      maxRetries: 0,
       include: { rawChunks: true },
       // What goes wrong comes through the stream as well.
       onError: () => undefined,
@@ -55,8 +90,10 @@ export async function askModel(request: Request): Promise<Answer> {
         text += part.text;
         request.onText('text', part.text);
       } else if (part.type === 'reasoning-delta') request.onText('reasoning', part.text);
-      else if (part.type === 'raw') told = earlyUsage(part.rawValue) ?? told;
-      else if (part.type === 'finish-step') told = usageOf(part.usage);
+      else if (part.type === 'raw') {
+        hasBegun = true;
+        told = earlyUsage(part.rawValue) ?? told;
+      } else if (part.type === 'finish-step') told = usageOf(part.usage);
       else if (part.type === 'error') error = part.error;
     }
     if (signal.aborted) return { kind: 'aborted', text, usage: told };
@@ -79,9 +116,13 @@ export async function askModel(request: Request): Promise<Answer> {
   if (signal.aborted) return { kind: 'aborted', text, usage: told };
   const reason = reasonOf(error);
   const refusal = contextLimitOf(error);
-  return refusal === undefined
-    ? { kind: 'failure', reason }
-    : { kind: 'overflow', reason, refusal };
+  if (refusal !== undefined) return { kind: 'overflow', reason, refusal };
+  const delayMs = retryDelay(error, attempt);
+  if (delayMs !== undefined) return { kind: 'passing', reason, delayMs };
+  // An answer that has begun and has no end was cut off on its way.
+  return hasBegun && !isRefusal(error)
+    ? { kind: 'passing', reason, delayMs: DELAY_MS * attempt }
+    : { kind: 'failure', reason };
 }
 
 /** The tools as the model may call them; the agent runs them itself, so that a person can be asked first. */

@@ -5,6 +5,8 @@ const LONGEST = 500;
 interface Told {
   readonly statusCode?: number;
   readonly responseBody?: string;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly isRetryable?: boolean;
   /** Of the attempts, where there were several. */
   readonly errors?: readonly unknown[];
   readonly lastError?: unknown;
@@ -20,6 +22,26 @@ export function reasonOf(error: unknown): string {
   // Some endpoints say what is wrong in a form of their own, of which the SDK gives only the status.
   const body = /^\s*[{[]/.test(responseBody) && !responseBody.includes(message) ? responseBody : '';
   return `HTTP ${statusCode}: ${oneLine(`${message} ${body}`, LONGEST)}`;
+}
+
+/** How long to wait before the next attempt, doubled each time, where the provider does not say it. */
+export const DELAY_MS = 1_000;
+/** Nobody waits longer for an answer, whatever a provider asks for. */
+const LONGEST_DELAY_MS = 60_000;
+
+/** How long to wait before the same is asked again; undefined where that would not help. */
+export function retryDelay(error: unknown, attempt: number): number | undefined {
+  const { isRetryable, responseHeaders = {} } = (error ?? {}) as Told;
+  if (isRetryable !== true) return undefined;
+  const { 'retry-after-ms': ms, 'retry-after': seconds } = responseHeaders;
+  const asked = ms === undefined ? Number(seconds) * 1_000 : Number(ms);
+  const delayMs = asked >= 0 ? asked : DELAY_MS * 2 ** (attempt - 1);
+  return delayMs > LONGEST_DELAY_MS ? undefined : delayMs;
+}
+
+/** Whether the provider answered with an error of its own. */
+export function isRefusal(error: unknown): boolean {
+  return ((error ?? {}) as Told).statusCode !== undefined;
 }
 
 const UNFINISHED = /stream ended without a finish/;

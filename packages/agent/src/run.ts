@@ -121,13 +121,14 @@ async function runImport(invocation: Invocation, folders: Folders): Promise<numb
 }
 
 async function runPrint(invocation: Invocation, options: AgentOptions): Promise<number> {
-  const { printMode } = await import('./modes/print.ts');
+  const { printMode, verboseMode } = await import('./modes/print.ts');
+  const print = invocation.verbose ? verboseMode : printMode;
   const piped = process.stdin.isTTY ? '' : await pipedText();
   const prompt = [invocation.prompt, piped.trim()].filter((part) => part !== '').join('\n\n');
   if (prompt === '')
     throw new ExpectedError('there is nothing to answer: give a prompt, or pipe one in');
   return withAgent(options, (agent) =>
-    printMode(agent, prompt, {
+    print(agent, prompt, {
       write: (said) => put(process.stdout, said),
       complain: (said) => put(process.stderr, said),
     }),

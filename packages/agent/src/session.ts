@@ -54,6 +54,8 @@ export interface SessionSetting {
   /** Writes the summaries, where it is not the model that works. */
   readonly summaryModel?: Model;
   readonly clock: Clock;
+  /** Sessions whose cost counts here: all of them was undone. */
+  readonly paidIn: readonly ThreadKey[];
   readonly automatic: boolean;
   /** Whether a model writes the summaries, or the built-in extract. */
   readonly summaries: 'model' | 'extract';

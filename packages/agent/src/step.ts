@@ -72,6 +72,7 @@ export class Step {
       tools,
       signal,
       onText: (type, text) => this.#agent.emit({ type, text }),
+      onRetry: (retry) => this.#agent.emit({ type: 'retry', ...retry }),
     };
     this.#sent = sentFor(session, request);
     const answer = await askModel(request);

@@ -6,7 +6,7 @@ import { reasonOf } from './provider-error.ts';
 
 /**
  * Takes what a person typed: a command that begins with a slash, or a message with its mentions. An empty line has the
- * last message answered. What went wrong is told as an event.
+ * last message answered, but not after an interruption: that was somebody's will. What went wrong is told as an event.
  */
 export async function submit(agent: Agent, text: string): Promise<CommandResult | undefined> {
   const trimmed = text.trim();
@@ -14,13 +14,16 @@ export async function submit(agent: Agent, text: string): Promise<CommandResult 
   try {
     if (command !== null)
       return await runCommand(agent, command[1] ?? '', command[2]?.trim() ?? '');
-    if (trimmed === '') agent.goOn();
-    else agent.say(trimmed);
+    if (trimmed !== '') agent.say(trimmed);
+    else if (agent.lastEnd === 'interrupted') agent.emit({ type: 'notice', text: INTERRUPTED });
+    else agent.goOn();
   } catch (error) {
     if (!isAbort(error)) agent.emit({ type: 'error', error: reasonOf(error) });
   }
   return undefined;
 }
+
+const INTERRUPTED = 'It was interrupted: type a message to go on, such as "go on".';
 
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

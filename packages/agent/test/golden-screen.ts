@@ -17,18 +17,13 @@ export function assertScreen(name: string, screen: string): void {
   assert.equal(actual, readFileSync(path, 'utf8'), `screen ${name}`);
 }
 
-const FIGURE = String.raw`\d[\d.]*[kM]?`;
-
 function withoutFigures(screen: string): string {
   return screen
-    .replaceAll(new RegExp(String.raw`context \d+% \(${FIGURE}/`, 'g'), 'context N% (N/')
-    .replaceAll(new RegExp(String.raw`cache \d+% · used ${FIGURE}`, 'g'), 'cache N% · used N')
-    .replaceAll(new RegExp(String.raw` · used ${FIGURE}`, 'g'), ' · used N')
-    .replaceAll(new RegExp(String.raw`${FIGURE} → ${FIGURE} tokens`, 'g'), 'N → N tokens')
-    .replaceAll(
-      new RegExp(String.raw`${FIGURE} freed for ${FIGURE} tokens`, 'g'),
-      'N freed for N tokens',
-    )
+    .replaceAll(/\b\d+(?:\.\d+)?[kM]\b/g, 'N')
+    .replaceAll(/context \d+%/g, 'context N%')
+    .replaceAll(/cache \d+% · used \d*N?/g, 'cache N% · used N')
+    .replaceAll(/… \d+ s · /g, '… S s · ')
+    .replaceAll(/^(context .*?) {2,}(\S+)$/gm, '$1  $2')
     .replaceAll(/\d+ messages \(turns/g, 'N messages (turns')
     .replaceAll(/ +\S*@16000$/gm, ' MODEL')
     .replaceAll(/\/tmp\/bobbin-agent-\w+/g, 'HOME')

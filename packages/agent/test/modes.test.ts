@@ -37,21 +37,28 @@ test('B14 JSON: where the input ends with a question open, and before one is ask
   assert.deepEqual(client.lines.at(-1), { type: 'end', reason: 'done' });
 });
 
-test('print: what was not allowed is told as such', (t) => {
+test('print: the answer and nothing else; --verbose tells on stderr what happened on the way', (t) => {
   const { home, project, model } = place(t);
   const { PATH } = process.env;
-  const { status, stderr } = spawnSync(process.execPath, [BIN, '-p', ...model, 'write it'], {
-    cwd: project,
-    env: { PATH, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
-    input: '',
-    encoding: 'utf8',
-  });
-  assert.equal(status, 0, stderr);
-  assert.equal(
-    stderr,
+  const printed = (...options: readonly string[]): readonly unknown[] => {
+    const args = [BIN, '-p', ...options, ...model, 'write it'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: project,
+      env: { PATH, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
+      input: '',
+      encoding: 'utf8',
+    });
+    return [status, stdout, stderr];
+  };
+  const [status, answer, quiet] = printed();
+  assert.deepEqual([status, quiet], [0, '']);
+  assert.match(String(answer), /^.+\n$/);
+  assert.deepEqual(printed('--verbose'), [
+    0,
+    answer,
     '[write] {"path":"a.txt","content":"A"}\n' +
       '[write] failed: not allowed: nobody can be asked here (--yes or a permission rule allows it): write a.txt\n',
-  );
+  ]);
 });
 
 test('JSON: the exit code tells of what came last', async (t) => {

@@ -171,7 +171,7 @@ test('B14 RPC: the same by JSON-RPC, with permissions asked and answered', async
   assert.deepEqual([tool, wish.kind], ['bash', 'run']);
   await assert.rejects(
     client.call('answer', { id, answer: 'perhaps' }),
-    /-32602: answer must be yes, always or no/,
+    /-32602: answer must be yes, always, edits, alike or no/,
   );
   // Every command line is another one, so that each is asked for.
   let answered = id;

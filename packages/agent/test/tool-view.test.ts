@@ -31,11 +31,15 @@ test('a tool that puts out much is drawn as fast as one that puts out little', (
   assert.deepEqual(view.render(80), [
     '',
     '… bash yes',
+    '  … 2999996 earlier lines (Ctrl+O shows all)',
     ...Array.from({ length: 4 }, () => '  a line of output'),
-    '  … 2999996 more lines (Ctrl+O shows all)',
   ]);
-  view.finish('success', chunk);
-  assert.equal(view.render(80).at(-1), '  … 3996 more lines (Ctrl+O shows all)');
+  view.finish('success', `${chunk}the result`);
+  assert.deepEqual(view.render(80).slice(2), [
+    '  … 3997 earlier lines (Ctrl+O shows all)',
+    ...Array.from({ length: 3 }, () => '  a line of output'),
+    '  the result',
+  ]);
 });
 
 const call = (callId: string): Part => ({ kind: 'call', callId, tool: 'bash', args: '{}' });

@@ -254,7 +254,7 @@ test('the program stays up in a terminal of eight columns', async (t) => {
   const terminal = open(t, where);
   await terminal.until('conte');
   terminal.line('do 6 steps');
-  await terminal.until('→ 4');
+  await terminal.until('→ 3');
   terminal.type('\u001B');
   await terminal.until('Interrup');
   terminal.line('/settings');

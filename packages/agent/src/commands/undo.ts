@@ -55,7 +55,9 @@ async function undoCompaction(
 async function undoTurn(agent: Agent, path: readonly Node[], turn: Node): Promise<CommandResult> {
   const before = path[turn.index - 1];
   const { undid } = agent.session.handle.plan;
-  if (before === undefined) await agent.enter(newSessionId(agent.options.clock.now()));
+  const { model, key, setting } = agent.session;
+  if (before === undefined)
+    await agent.enter(newSessionId(agent.options.clock.now()), model, [key, ...setting.paidIn]);
   else await agent.session.moveHead(before);
   // The earlier head knows nothing of an undo that was made behind it.
   if (undid !== undefined) await undoFrom(agent.session.handle, undid);

@@ -11,27 +11,50 @@ export interface Output {
   complain(text: string): void;
 }
 
-/** Answers once and prints what was answered; what happened on the way goes to the error output. */
+/** Answers once and prints the answer. */
 export async function printMode(agent: Agent, prompt: string, output: Output): Promise<EndReason> {
+  return printed(agent, prompt, output, () => undefined);
+}
+
+/** As `printMode`; what happened on the way goes to the error output. */
+export async function verboseMode(
+  agent: Agent,
+  prompt: string,
+  output: Output,
+): Promise<EndReason> {
+  return printed(agent, prompt, output, (event) => tell(event, output));
+}
+
+async function printed(
+  agent: Agent,
+  prompt: string,
+  output: Output,
+  tellOnTheWay: (event: AgentEvent) => void,
+): Promise<EndReason> {
   const outcome = new Outcome();
+  let answer = '';
   const stop = agent.on((event) => {
     outcome.take(event);
-    tell(event, output);
+    if (event.type === 'assistant') {
+      // What is said before a call is on the way to the answer.
+      if (event.calls.length === 0) answer = event.text;
+      else if (event.text !== '') tellOnTheWay(event);
+    } else if (event.type === 'command') output.write(`${event.text}\n`);
+    else if (event.type === 'error') output.complain(`error: ${event.error}\n`);
+    else tellOnTheWay(event);
   });
   agent.tellStart();
   await submit(agent, prompt);
   await agent.rest();
   stop();
+  if (answer !== '') output.write(`${answer}\n`);
   return outcome.reason;
 }
 
 function tell(event: AgentEvent, output: Output): void {
   switch (event.type) {
     case 'assistant':
-      if (event.text !== '') output.write(`${event.text}\n`);
-      return;
-    case 'command':
-      return output.write(`${event.text}\n`);
+      return output.complain(`${event.text}\n`);
     case 'tool-start':
       return output.complain(`[${event.tool}] ${cut(JSON.stringify(event.args))}\n`);
     case 'tool-end':
@@ -42,13 +65,15 @@ function tell(event: AgentEvent, output: Output): void {
       return output.complain(`[compaction] ${event.notice}\n`);
     case 'compaction-stopped':
       return output.complain(`[compaction] stopped: ${event.reason}\n`);
+    case 'retry':
+      return output.complain(`[retry ${event.attempt}] ${event.reason}\n`);
     case 'notice':
       return output.complain(`${event.text}\n`);
-    case 'error':
-      return output.complain(`error: ${event.error}\n`);
+    case 'command':
     case 'compaction-start':
     case 'context':
     case 'end':
+    case 'error':
     case 'permission':
     case 'phase':
     case 'queued':

@@ -37,6 +37,9 @@ export async function tuiMode(invocation: Invocation, folders: Folders): Promise
     if (invocation.resume?.kind === 'choose') conversation?.submit('/resume');
     for (const text of [invocation.prompt, ...typed]) if (text !== '') conversation?.submit(text);
     await over;
+  } catch (error) {
+    screen.erase();
+    throw error;
   } finally {
     screen.stop();
   }

@@ -121,6 +121,7 @@ export class Conversation {
     const { status, editor } = this.#screen;
     if (event.type === 'session') this.#takeSession(event.session, event.messages);
     if (event.type === 'phase') status.phase = event.phase;
+    if (event.type === 'retry') status.retry = event;
     if (event.type === 'queued') status.queue = event.texts;
     if (event.type === 'returned') {
       status.queue = [];

@@ -38,6 +38,7 @@ export class Screen {
   /** What is asked; the last of it is shown. */
   #asked: readonly (Chooser | Question)[] = [];
   #lastQuitKey = 0;
+  #clock: NodeJS.Timeout | undefined;
 
   constructor(theme: Theme, project: string, actions: ScreenActions) {
     this.#theme = theme;
@@ -69,10 +70,20 @@ export class Screen {
   start(): void {
     this.#tui.start();
     this.#tui.setFocus(this.editor);
+    this.#clock = setInterval(() => (this.status.isBusy ? this.draw() : undefined), SECOND_MS);
+    this.#clock.unref();
   }
 
   stop(): void {
+    clearInterval(this.#clock);
     this.#tui.stop();
+  }
+
+  /** Takes back what was drawn: there is nothing to be seen in it. */
+  erase(): void {
+    this.#tui.setClearOnShrink(true);
+    this.#tui.clear();
+    this.#tui.renderNow();
   }
 
   draw(): void {
@@ -163,3 +174,4 @@ export class Screen {
 }
 
 const TWICE_MS = 2_000;
+const SECOND_MS = 1_000;

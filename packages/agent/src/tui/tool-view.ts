@@ -1,7 +1,7 @@
 import { truncateToWidth, type Component } from '@earendil-works/pi-tui';
 import { isJsonObject, type Json, type Outcome } from '@bobbin/core/internal';
 import { diffStyle } from './diff-style.ts';
-import { FoldedLines, moreLines } from './folded-lines.ts';
+import { FoldedLines, moreLines, type Shown } from './folded-lines.ts';
 import { printable } from './printable.ts';
 import type { Theme } from './theme.ts';
 
@@ -20,7 +20,12 @@ export class ToolView implements Component {
   #tail = '';
   #lineBreaks = 0;
   #end:
-    | { readonly outcome: Outcome | 'unknown'; readonly lines: FoldedLines; readonly most: number }
+    | {
+        readonly outcome: Outcome | 'unknown';
+        readonly lines: FoldedLines;
+        readonly most: number;
+        readonly end: Shown;
+      }
     | undefined;
   folded = true;
 
@@ -41,7 +46,9 @@ export class ToolView implements Component {
     const lines = isDiff
       ? new FoldedLines(diff, diffStyle(this.#theme))
       : new FoldedLines(text, this.#theme.dim);
-    this.#end = { outcome, lines, most: isDiff ? DIFF_LINES : FOLDED_LINES };
+    this.#end = isDiff
+      ? { outcome, lines, most: DIFF_LINES, end: 'beginning' }
+      : { outcome, lines, most: FOLDED_LINES, end: 'end' };
   }
 
   invalidate(): void {
@@ -57,7 +64,7 @@ export class ToolView implements Component {
     const body =
       this.#end === undefined
         ? this.#running()
-        : this.#end.lines.show(this.#theme, this.folded, this.#end.most);
+        : this.#end.lines.show(this.#theme, this.folded, this.#end.most, this.#end.end);
     return ['', head, ...body.map((line) => truncateToWidth(line, width))];
   }
 
@@ -68,7 +75,7 @@ export class ToolView implements Component {
     const shown = text.split('\n').slice(this.folded ? -FOLDED_LINES : -RUNNING_LINES);
     const lines = this.#lineBreaks + (this.#tail.endsWith('\n') ? 0 : 1);
     const body = shown.map((line) => `  ${this.#theme.dim(line)}`);
-    return [...body, ...moreLines(this.#theme, lines - shown.length, this.folded)];
+    return [...moreLines(this.#theme, lines - shown.length, this.folded, 'earlier'), ...body];
   }
 }
 

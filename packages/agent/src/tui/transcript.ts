@@ -15,6 +15,7 @@ import { UNKNOWN_OUTCOME } from '../unknown-outcome.ts';
 import { AttachmentView } from './attachment-view.ts';
 import { CompactionCard } from './compaction-card.ts';
 import { printable } from './printable.ts';
+import { ReasoningView } from './reasoning-view.ts';
 import type { Theme } from './theme.ts';
 import { ToolView } from './tool-view.ts';
 
@@ -28,6 +29,11 @@ export class Transcript extends Container {
   readonly #tools = new Map<string, ToolView>();
   readonly #foldable = new Set<Foldable>();
   #streaming: { view: Markdown; text: string } | undefined;
+  #reasoning: ReasoningView | undefined;
+  /** What was said beside an answer while it comes: it follows it. */
+  #beside: string[] = [];
+  /** Whether the end of what was interrupted is told already. */
+  #isTold = false;
   #folded = true;
   /** How many messages of the thread it shows or stands for. */
   messages = 0;
@@ -51,7 +57,7 @@ export class Transcript extends Container {
     this.clear();
     this.#tools.clear();
     this.#foldable.clear();
-    this.#streaming = undefined;
+    this.#endStream();
     this.messages = length;
     const shown = messages.slice(-SHOWN_MESSAGES);
     if (length > shown.length)
@@ -76,6 +82,9 @@ export class Transcript extends Container {
       const { typed, attached = [] } = saidIn(message);
       this.#user(typed, attached.join('\n\n'));
     }
+    const thought = message.parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : []));
+    if (thought.join('') !== '') this.#think(thought.join('\n'));
+    this.#reasoning = undefined;
     if (message.role === 'assistant' && text !== '') this.#assistant(text);
     for (const { callId, tool, args } of callsOf(message))
       this.#toolStart(callId, tool, parseJson(args) ?? args);
@@ -96,12 +105,14 @@ export class Transcript extends Container {
         );
       case 'text':
         return this.#stream(event.text);
+      case 'reasoning':
+        return this.#think(event.text);
+      case 'retry':
+        return this.#dropStream();
       case 'assistant':
         this.messages += 1;
         if (this.#streaming === undefined && event.text !== '') this.#assistant(event.text);
-        this.#streaming = undefined;
-        if (event.status === 'aborted') this.say(this.#theme.dim('(interrupted)'));
-        return undefined;
+        return this.#endStream();
       case 'tool-start':
         return this.#toolStart(event.callId, event.tool, event.args);
       case 'tool-output':
@@ -112,27 +123,29 @@ export class Transcript extends Container {
       case 'compaction-end':
         return this.#compaction(event);
       case 'compaction-stopped':
-        return this.say(this.#theme.dim(`Compaction stopped: ${printable(event.reason)}.`));
+        this.#isTold = event.reason === 'interrupted';
+        return this.#isTold
+          ? undefined
+          : this.say(this.#theme.dim(`Compaction stopped: ${printable(event.reason)}.`));
       case 'command':
         return event.text === '' || event.choices === true
           ? undefined
-          : this.say(printable(event.text));
+          : this.#remark(printable(event.text));
       case 'notice':
-        return this.say(this.#theme.dim(printable(event.text)));
+        return this.#remark(this.#theme.dim(printable(event.text)));
       case 'error':
-        this.#streaming = undefined;
-        return this.say(this.#theme.error(`Error: ${printable(event.error)}`));
+        return this.#remark(this.#theme.error(`Error: ${printable(event.error)}`));
       case 'end':
-        this.#streaming = undefined;
-        return event.reason === 'interrupted'
-          ? this.say(this.#theme.dim('Interrupted.'))
-          : undefined;
+        this.#endStream();
+        if (event.reason === 'interrupted' && !this.#isTold)
+          this.say(this.#theme.dim('Interrupted.'));
+        this.#isTold = false;
+        return undefined;
       case 'compaction-start':
       case 'context':
       case 'permission':
       case 'phase':
       case 'queued':
-      case 'reasoning':
       case 'returned':
       case 'session':
         return undefined;
@@ -141,6 +154,32 @@ export class Transcript extends Container {
 
   say(text: string): void {
     this.addChild(new Text(`\n${text}`, 0, 0));
+  }
+
+  /** Says something; while an answer comes, behind it. */
+  #remark(text: string): void {
+    if (this.#streaming === undefined) this.say(text);
+    else this.#beside.push(text);
+  }
+
+  #endStream(): void {
+    this.#streaming = undefined;
+    this.#reasoning = undefined;
+    for (const text of this.#beside.splice(0)) this.say(text);
+  }
+
+  #dropStream(): void {
+    for (const view of [this.#streaming?.view, this.#reasoning])
+      if (view !== undefined) this.removeChild(view);
+    this.#endStream();
+  }
+
+  #think(text: string): void {
+    if (this.#reasoning === undefined) {
+      this.#reasoning = new ReasoningView(this.#theme);
+      this.#foldableChild(this.#reasoning);
+    }
+    this.#reasoning.add(text);
   }
 
   #user(typed: string, attached: string): void {
@@ -163,7 +202,7 @@ export class Transcript extends Container {
   }
 
   #toolStart(callId: string, tool: string, args: Json): void {
-    this.#streaming = undefined;
+    this.#endStream();
     const view = new ToolView(this.#theme, tool, args);
     this.#tools.set(callId, view);
     this.#foldableChild(view);
