@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import type { AgentOptions } from './agent-options.ts';
 import { Compacting } from './compacting.ts';
 import type { AgentEvent, EndReason } from './events.ts';
-import { ExpectedError } from './expected-error.ts';
-import type { Folders } from './folders.ts';
 import { livePrompt } from './live-prompt.ts';
 import {
   startMachine,
@@ -22,11 +19,11 @@ import type { Answer } from './permissions.ts';
 import { reasonOf } from './provider-error.ts';
 import { Questions } from './questions.ts';
 import type { Said } from './said.ts';
-import { AgentSession, type SessionSetting } from './session.ts';
+import { AgentSession } from './session.ts';
 import { contextEvent, sessionEvent } from './session-events.ts';
-import { projectName } from './session-id.ts';
 import { restoredModel } from './session-model.ts';
-import { SessionLock } from './session-lock.ts';
+import type { SessionSetting } from './session-setting.ts';
+import { lockOf, type SessionLock } from './session-lock.ts';
 import { Step } from './step.ts';
 
 /** Carries out what the machine decides: the one place where model, tools, engine and listeners meet. */
@@ -236,7 +233,7 @@ export class Agent {
     paidIn: readonly ThreadKey[] = [],
   ): Promise<void> {
     const { folders, interactive } = this.options;
-    const lock = this.#lockOf(id, folders);
+    const lock = lockOf(folders, id, this.#lock);
     try {
       const setting = await this.#settingFor(model, machine);
       this.#session = await AgentSession.open(id, { ...setting, paidIn });
@@ -281,17 +278,6 @@ export class Agent {
       onSummaryReport: (report) => this.#compacting.pay(report),
       onSummaryFailure: () => this.#compacting.failSummary(),
     };
-  }
-
-  /** @throws ExpectedError where another process works on that session. */
-  #lockOf(id: string, { data, project }: Folders): SessionLock | undefined {
-    const path = join(data, 'locks', `${projectName(project)}-${id}.lock`);
-    if (this.#lock?.path === path) return this.#lock;
-    const lock = SessionLock.take(path);
-    if (lock !== 'held') return lock;
-    throw new ExpectedError(
-      `session ${id} is open in another bobbin: /fork it there, or go on with another one here`,
-    );
   }
 
   /** Throws where there is no such model. */

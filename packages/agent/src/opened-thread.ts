@@ -12,7 +12,7 @@ import {
 import { mannerOf } from '@bobbin/models';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
-import type { SessionSetting } from './session.ts';
+import type { SessionSetting } from './session-setting.ts';
 import { sessionSummarizer } from './summarizing.ts';
 import { toolPolicies, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 

@@ -1,6 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { ExpectedError } from './expected-error.ts';
+import type { Folders } from './folders.ts';
+import { projectName } from './session-id.ts';
 
 /**
  * Keeps a session to one process: two that go on with it would each lose sight of what the other does. It is SQLite's
@@ -38,6 +41,24 @@ export class SessionLock {
     rmSync(this.path, { force: true });
     this.#database.close();
   }
+}
+
+/**
+ * The lock of a session: the one that is held already, or a new one.
+ * @throws ExpectedError where another process works on that session.
+ */
+export function lockOf(
+  { data, project }: Folders,
+  id: string,
+  held: SessionLock | undefined,
+): SessionLock | undefined {
+  const path = join(data, 'locks', `${projectName(project)}-${id}.lock`);
+  if (held?.path === path) return held;
+  const lock = SessionLock.take(path);
+  if (lock !== 'held') return lock;
+  throw new ExpectedError(
+    `session ${id} is open in another bobbin: /fork it there, or go on with another one here`,
+  );
 }
 
 const SQLITE_BUSY = 5;

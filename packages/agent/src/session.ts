@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type {
-  Clock,
   CompactionEvent,
   CompactOptions,
   Counter,
@@ -27,8 +26,6 @@ import {
 } from '@bobbin/core/internal';
 import { mannerOf } from '@bobbin/models';
 import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
-import type { LivePrompt } from '@bobbin/models';
-import type { Folders } from './folders.ts';
 import { readInstructions } from './instructions.ts';
 import { factorBetween } from './learnt-tokens.ts';
 import type { Model } from './models.ts';
@@ -36,37 +33,13 @@ import { openThread, type OpenedThread } from './opened-thread.ts';
 import { budgetOf, policyOf, reserveOf } from './policy.ts';
 import { saidParts, type Said } from './said.ts';
 import { projectName } from './session-id.ts';
-import type { Settings } from './settings.ts';
+import type { SessionSetting } from './session-setting.ts';
 import { namedFor, sessionSummarizer } from './summarizing.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { loadedBehind } from './tokenizer.ts';
 import { openCalls, resultMessage } from './tool-run.ts';
 import { toolbox, toolSchemas, type Toolbox } from './tools/toolbox.ts';
 import { UNKNOWN_OUTCOME } from './unknown-outcome.ts';
-import type { Vault } from './vault.ts';
-
-/** What a session is made of. */
-export interface SessionSetting {
-  readonly folders: Folders;
-  readonly vault: Vault;
-  readonly settings: Settings;
-  readonly model: Model;
-  /** Writes the summaries, where it is not the model that works. */
-  readonly summaryModel?: Model;
-  readonly clock: Clock;
-  /** Sessions whose cost counts here: all of them was undone. */
-  readonly paidIn: readonly ThreadKey[];
-  readonly automatic: boolean;
-  /** Whether a model writes the summaries, or the built-in extract. */
-  readonly summaries: 'model' | 'extract';
-  /** The prompt that `model` knows already, if any. */
-  readonly live: () => Promise<LivePrompt | undefined>;
-  /** The engine asks for a summary; whether a model is asked for it follows. */
-  readonly onSummaryWanted: () => void;
-  readonly onSummaryStart: () => void;
-  readonly onSummaryReport: (report: SummaryReport) => void;
-  readonly onSummaryFailure: (reason: string) => void;
-}
 
 /** A thread with its store, the model that reads it and the tools that work for it. It holds no compaction logic: the engine does. */
 export class AgentSession {

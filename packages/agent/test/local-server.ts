@@ -3,16 +3,19 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 
+type Answer = (body: string) => object;
+
 /** What a server answers, by path; a function gets the body that was sent. */
-export type Answers = Readonly<Record<string, object | ((body: string) => object | undefined)>>;
+export type Answers = Readonly<Record<string, object | Answer>>;
 
 /** A server on this machine that knows these paths alone. Gives its address. */
 export async function localServer(t: TestContext, answers: Answers): Promise<string> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      const answer = answers[request.url ?? ''];
-      const content = typeof answer === 'function' ? answer(body) : answer;
-      response.writeHead(content === undefined ? 404 : 200).end(JSON.stringify(content ?? {}));
+      const answer: object | undefined = answers[request.url ?? ''];
+      if (answer === undefined) return response.writeHead(404).end();
+      const content: object = typeof answer === 'function' ? (answer as Answer)(body) : answer;
+      return response.writeHead(200).end(JSON.stringify(content));
     });
   }).listen(0, '127.0.0.1');
   t.after(() => server.close());

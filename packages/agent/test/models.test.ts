@@ -58,7 +58,9 @@ test('/model lists servers that answer, known models and what they need; the cho
   const shop = await workshop(t, { script, settings, env, model: 'scripted/echo' });
   await shop.line('/model');
   const [listed] = ofType(shop.events, 'command');
-  const { models } = listed?.data as { models: readonly { name: string; note: string }[] };
+  const { models } = (listed?.data ?? { models: [] }) as {
+    models: readonly { name: string; note: string }[];
+  };
   const { host } = new URL(baseURL);
   assert.deepEqual(
     models.map(({ name, note }) => `${name} ${note}`.trimEnd()),

@@ -72,11 +72,10 @@ export class Chooser extends Container {
   #listFor(width: number): SelectList {
     const column = Math.max(0, ...this.#items.map(({ label }) => visibleWidth(oneLine(label))));
     const items = this.#items.map((item) => ({
-      ...item,
+      value: item.value,
       label: lineOf(item, column, width - MARGIN),
     }));
-    const shown = items.map(({ description: _, ...item }) => item);
-    const list = new SelectList(shown, MOST_VISIBLE, this.#theme.select);
+    const list = new SelectList(items, MOST_VISIBLE, this.#theme.select);
     list.setSelectedIndex(this.#selected);
     list.onSelectionChange = ({ value }) => {
       this.#selected = items.findIndex((item) => item.value === value);
