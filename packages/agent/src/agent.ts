@@ -5,6 +5,7 @@ import { Compacting } from './compacting.ts';
 import type { AgentEvent, EndReason } from './events.ts';
 import { livePrompt } from './live-prompt.ts';
 import {
+  isLong,
   startMachine,
   transition,
   type Effect,
@@ -299,7 +300,7 @@ export class Agent {
     this.#machine = machine;
     if (machine.phase !== before) this.emit({ type: 'phase', phase: machine.phase });
     // Made before anything runs: what is interrupted at once is interrupted too.
-    if (effects.some(({ kind }) => LONG.has(kind))) this.#controller = new AbortController();
+    if (effects.some(isLong)) this.#controller = new AbortController();
     if (effects.some(({ kind }) => kind === 'abort')) this.#controller.abort();
     this.#effects = this.#effects.then(() => this.#carryOutAll(effects));
   }
@@ -396,13 +397,3 @@ export class Agent {
 }
 
 const ABORTED: MachineEvent = { kind: 'aborted' };
-
-/** What takes its time and can be interrupted. */
-const LONG: ReadonlySet<Effect['kind']> = new Set([
-  'prepare',
-  'ask',
-  'act',
-  'compact',
-  'compact-for-provider',
-  'switch',
-]);

@@ -98,6 +98,20 @@ export type Effect =
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'end'; readonly reason: EndReason };
 
+const LONG: ReadonlySet<Effect['kind']> = new Set([
+  'prepare',
+  'ask',
+  'act',
+  'compact',
+  'compact-for-provider',
+  'switch',
+]);
+
+/** Whether an effect takes its time and can be interrupted. */
+export function isLong({ kind }: Effect): boolean {
+  return LONG.has(kind);
+}
+
 /** When to compact for a prompt: early, as the policy says; only where it would not fit; or not at all. */
 export type Readiness = 'early' | 'must' | 'never';
 
