@@ -32,6 +32,7 @@ export { openaiResponsesProblems, type ResponsesRequest } from './validity/opena
 export { signThinking } from './validity/thinking.ts';
 export { encodeItems } from './openai/parted-reasoning.ts';
 export { portable } from './portable.ts';
+export { responseUsage, type ResponseUsage } from './response-usage.ts';
 export { recogniseMessages } from './recognise.ts';
 export { detectFormat, type FormatName, type MessageFormat } from './wire/format.ts';
 export { readableJson, readableParts } from './wire/readable.ts';

@@ -46,9 +46,12 @@ import {
 } from '@bobbin/testing';
 import { jsonSchema, tool, type LanguageModel } from 'ai';
 
-const DIALECTS: readonly DialectName[] = ['anthropic', 'openai-chat', 'openai-responses'];
+/** The providers that the AI SDK's packages here speak to. */
+type Spoken = Exclude<DialectName, 'bedrock' | 'gemini'>;
 
-function modelAt(name: DialectName, { url }: ProviderServer): LanguageModel {
+const DIALECTS: readonly Spoken[] = ['anthropic', 'openai-chat', 'openai-responses'];
+
+function modelAt(name: Spoken, { url }: ProviderServer): LanguageModel {
   const setting = { baseURL: url, apiKey: 'key' };
   switch (name) {
     case 'anthropic':
@@ -114,7 +117,7 @@ interface Compacted {
 
 /** Compacts the session with a scripted provider, and checks what must hold whatever the provider does. */
 async function compacted(
-  name: DialectName,
+  name: Spoken,
   script: Parameters<typeof providerServer>[1][],
   given: Partial<ModelSummarizerOptions> = {},
   options: BobbinOptions = {},

@@ -33,6 +33,20 @@ export const anthropicDialect: Dialect = {
     const content = text === '' ? [] : [{ type: 'text', text }];
     return message(content, FINISHES[finish], usage, body);
   },
+  reads(body) {
+    const messages = objectsIn(body['messages']);
+    const from = messages.findLastIndex(({ content }) => objectsIn(content).some(isCompaction));
+    return from < 0 ? body : { ...body, messages: messages.slice(from).map(fromCompaction) };
+  },
+  compaction(summary, text, usage, body) {
+    const block = { type: 'compaction', content: summary, encrypted_content: null };
+    const isAlone = body['compaction'] !== undefined || pauses(body);
+    const content = isAlone ? [block] : [block, { type: 'text', text }];
+    return message(content, isAlone ? 'compaction' : 'end_turn', usage, body, [
+      { type: 'compaction', ...counted({ ...usage, inputTokens: 9_000, outputTokens: 300 }) },
+      ...(isAlone ? [] : [{ type: 'message', ...counted(usage) }]),
+    ]);
+  },
   call: (tool, args, usage, body) => message([toolUse(tool, args)], 'tool_use', usage, body),
   error: (status, text) => ({
     type: 'error',
@@ -47,6 +61,7 @@ function message(
   stopReason: string,
   usage: ProviderUsage,
   body: JsonObject,
+  iterations?: readonly JsonObject[],
 ): JsonObject {
   return {
     id: 'msg_scripted',
@@ -56,13 +71,34 @@ function message(
     content,
     stop_reason: stopReason,
     stop_sequence: null,
-    usage: {
-      input_tokens: usage.inputTokens,
-      output_tokens: usage.outputTokens,
-      cache_read_input_tokens: usage.cacheReadTokens,
-      cache_creation_input_tokens: 0,
-    },
+    usage: { ...counted(usage), ...(iterations === undefined ? {} : { iterations }) },
   };
+}
+
+function counted(usage: ProviderUsage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+    cache_creation_input_tokens: 0,
+  };
+}
+
+/** A block without content is a compaction that failed: nothing is dropped for it. */
+function isCompaction({ type, content }: JsonObject): boolean {
+  return type === 'compaction' && typeof content === 'string';
+}
+
+/** The message that holds a compaction, without what comes before it. */
+function fromCompaction(wire: JsonObject): JsonObject {
+  const blocks = objectsIn(wire['content']);
+  const from = blocks.findLastIndex(isCompaction);
+  return from < 0 ? wire : { ...wire, content: blocks.slice(from) };
+}
+
+function pauses({ context_management: managed }: JsonObject): boolean {
+  const edits = isJsonObject(managed) ? objectsIn(managed['edits']) : [];
+  return edits.some((edit) => edit['pause_after_compaction'] === true);
 }
 
 /** Clients that hold a model to a schema by a tool named `json` are answered by a call of it. */

@@ -26,6 +26,21 @@ export const responsesDialect: Dialect = {
     const item = { ...called, arguments: JSON.stringify(args), status: 'completed' };
     return response(item, 'stop', usage, body);
   },
+  reads(body) {
+    const items = objectsIn(body['input']);
+    const from = items.findLastIndex(({ type }) => type === 'compaction');
+    if (from < 0) return body;
+    const input = items.filter((item, i) => i >= from || isSaid(item));
+    return { ...body, input: input.map((item) => ({ ...item, ...decrypted(item) })) };
+  },
+  compaction(summary, text, usage, body) {
+    const encrypted_content = Buffer.from(summary).toString('base64');
+    const part = { type: 'output_text', text, annotations: [] };
+    const message = { type: 'message', id: 'msg_scripted', role: 'assistant', content: [part] };
+    const said = response({ ...message, status: 'completed' }, 'stop', usage, body);
+    const item = { type: 'compaction', id: 'cmp_scripted', encrypted_content };
+    return { ...said, output: [item, ...objectsIn(said['output'])] };
+  },
   error: openaiError,
   stream: responseEvents,
   overflow: {
@@ -34,6 +49,16 @@ export const responsesDialect: Dialect = {
       'Your input exceeds the context window of this model. Please adjust your input and try again.',
   },
 };
+
+/** What the user and the developer said stays beside a compaction. */
+function isSaid({ type = 'message', role }: JsonObject): boolean {
+  return type === 'message' && role !== 'assistant';
+}
+
+function decrypted({ type, encrypted_content: content }: JsonObject): JsonObject {
+  if (type !== 'compaction' || typeof content !== 'string') return {};
+  return { encrypted_content: Buffer.from(content, 'base64').toString('utf8') };
+}
 
 function response(
   item: JsonObject,

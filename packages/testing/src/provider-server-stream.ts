@@ -20,10 +20,12 @@ export function anthropicEvents(answer: JsonObject): string {
 }
 
 function emptied(block: JsonObject): JsonObject {
+  if (block['type'] === 'compaction') return { ...block, content: null };
   return block['type'] === 'text' ? { type: 'text', text: '' } : { ...block, input: {} };
 }
 
 function anthropicDelta(block: JsonObject): JsonObject {
+  if (block['type'] === 'compaction') return { ...block, type: 'compaction_delta' };
   return block['type'] === 'text'
     ? { type: 'text_delta', text: block['text'] }
     : { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) };
@@ -64,6 +66,7 @@ export function responseEvents(answer: JsonObject): string {
 }
 
 function unsaid(item: JsonObject): JsonObject {
+  if (item['type'] === 'compaction') return item;
   return item['type'] === 'message' ? { ...item, content: [] } : { ...item, arguments: '' };
 }
 

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
 import { anthropicDialect } from './provider-server-anthropic.ts';
+import { bedrockDialect } from './provider-server-bedrock.ts';
 import { chatDialect } from './provider-server-chat.ts';
+import { geminiDialect } from './provider-server-gemini.ts';
 import { responsesDialect } from './provider-server-responses.ts';
 
 /** Why an answer ends. */
@@ -16,11 +18,24 @@ export interface ProviderUsage {
 
 /** How one provider speaks: where, what it takes, and how it answers. */
 export interface Dialect {
-  readonly path: string;
+  readonly path: string | RegExp;
+  /** True where a request asks for a stream; where absent, its body says so. */
+  isStream?(url: string): boolean;
+  /** What the model reads of a request: a provider that compacts drops what came before. The whole where absent. */
+  reads?(body: JsonObject): JsonObject;
   /** Why the provider would not take a request, or undefined where it would. */
   problem(body: JsonObject, headers: Readonly<Record<string, string>>): string | undefined;
   answer(text: string, finish: Finish, usage: ProviderUsage, body: JsonObject): JsonObject;
-  call(tool: string, args: JsonObject, usage: ProviderUsage, body: JsonObject): JsonObject;
+  /** `index` is the number of the request, for an id that is not used twice. */
+  call(
+    tool: string,
+    args: JsonObject,
+    usage: ProviderUsage,
+    body: JsonObject,
+    index: number,
+  ): JsonObject;
+  /** An answer that begins with the provider's own compaction, where it has one. */
+  compaction?(summary: string, text: string, usage: ProviderUsage, body: JsonObject): JsonObject;
   /** The same in the events of a stream. */
   stream(answer: JsonObject): string;
   error(status: number, message: string): JsonObject;
@@ -39,6 +54,8 @@ export type ProviderStep =
     }
   /** A call of a tool. */
   | { readonly kind: 'call'; readonly tool: string; readonly args: JsonObject }
+  /** The provider compacts the conversation itself, and then answers. */
+  | { readonly kind: 'compact'; readonly summary: string; readonly text: string }
   /** An error in the provider's own form. */
   | {
       readonly kind: 'error';
@@ -54,14 +71,17 @@ export type ProviderStep =
 
 export interface ProviderRequest {
   readonly headers: Readonly<Record<string, string>>;
+  readonly url: string;
   readonly body: JsonObject;
-  /** Every text in the request, in order: what the model reads. */
+  /** Every text that the model reads of the request, in order. */
   readonly text: string;
 }
 
 export interface ProviderServer {
   /** What a client is given as its base URL. */
   readonly url: string;
+  /** The same without a path, for clients that add their version themselves. */
+  readonly origin: string;
   /** What it was asked, in order. */
   readonly requests: readonly ProviderRequest[];
   /** Throws where a request was unexpected or unlawful, or where the script was not played to its end. */
@@ -69,10 +89,12 @@ export interface ProviderServer {
   close(): Promise<void>;
 }
 
-export type DialectName = 'anthropic' | 'openai-chat' | 'openai-responses';
+export type DialectName = 'anthropic' | 'bedrock' | 'gemini' | 'openai-chat' | 'openai-responses';
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   anthropic: anthropicDialect,
+  bedrock: bedrockDialect,
+  gemini: geminiDialect,
   'openai-chat': chatDialect,
   'openai-responses': responsesDialect,
 };
@@ -91,7 +113,7 @@ export async function providerServer(
   const faults: string[] = [];
   const server = createServer((incoming, outgoing) => {
     void read(incoming).then((text) => {
-      const request = requestOf(incoming, text);
+      const request = requestOf(incoming, text, dialect);
       const fault = faultOf(dialect, incoming, request);
       const step = stepAt(script, requests.length);
       requests.push(request);
@@ -100,13 +122,14 @@ export async function providerServer(
         faults.push(message);
         return send(outgoing, 400, dialect.error(400, message));
       }
-      return play(step, dialect, request, outgoing);
+      return play(step, dialect, request, outgoing, requests.length);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/v1`,
+    origin: `http://127.0.0.1:${port}`,
     requests,
     expectDone() {
       if (faults.length > 0) throw new Error(faults.join('\n'));
@@ -133,11 +156,12 @@ function stepAt(
 
 function faultOf(
   dialect: Dialect,
-  { method, url }: IncomingMessage,
-  { headers, body }: ProviderRequest,
+  { method }: IncomingMessage,
+  { headers, url, body }: ProviderRequest,
 ): string | undefined {
-  if (method !== 'POST' || url !== dialect.path)
-    return `${method} ${url} is not POST ${dialect.path}`;
+  const { path } = dialect;
+  const isPath = typeof path === 'string' ? url === path : path.test(url);
+  if (method !== 'POST' || !isPath) return `${method} ${url} is not POST ${String(path)}`;
   if (!headers['content-type']?.startsWith('application/json'))
     return 'the content type is not JSON';
   return dialect.problem(body, headers);
@@ -150,6 +174,7 @@ function play(
   dialect: Dialect,
   request: ProviderRequest,
   outgoing: ServerResponse,
+  index: number,
 ): void {
   switch (step.kind) {
     case 'answer': {
@@ -160,11 +185,17 @@ function play(
     }
     case 'call':
       return reply(
-        dialect.call(step.tool, step.args, USAGE, request.body),
+        dialect.call(step.tool, step.args, USAGE, request.body, index),
         dialect,
         request,
         outgoing,
       );
+    case 'compact': {
+      const { summary, text } = step;
+      const answer = dialect.compaction?.(summary, text, USAGE, request.body);
+      if (answer === undefined) throw new Error('the provider does not compact by itself');
+      return reply(answer, dialect, request, outgoing);
+    }
     case 'error':
       return send(outgoing, step.status, dialect.error(step.status, step.message), step.headers);
     case 'overflow': {
@@ -183,10 +214,11 @@ function play(
 function reply(
   answer: JsonObject,
   dialect: Dialect,
-  { body }: ProviderRequest,
+  { body, url }: ProviderRequest,
   outgoing: ServerResponse,
 ): void {
-  if (body['stream'] !== true) return send(outgoing, 200, answer);
+  const isStream = dialect.isStream?.(url) ?? body['stream'] === true;
+  if (!isStream) return send(outgoing, 200, answer);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(dialect.stream(answer));
   return undefined;
 }
@@ -208,17 +240,25 @@ async function read(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-function requestOf(incoming: IncomingMessage, text: string): ProviderRequest {
+function requestOf(incoming: IncomingMessage, text: string, dialect: Dialect): ProviderRequest {
   const headers = Object.fromEntries(
     Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
   );
   const body = parseJson(text);
   const known = isJsonObject(body) ? body : {};
-  return { headers, body: known, text: textsIn(known).join('\n') };
+  const read = dialect.reads?.(known) ?? known;
+  return { headers, url: incoming.url ?? '', body: known, text: textsIn(read).join('\n') };
 }
 
-function textsIn(value: Json | undefined): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (value === null || typeof value !== 'object') return [];
-  return (Array.isArray(value) ? value : Object.values(value as JsonObject)).flatMap(textsIn);
+/** Every text in a value, in order, however deep it is nested. */
+function textsIn(value: Json): readonly string[] {
+  const texts: string[] = [];
+  const rest: (Json | undefined)[] = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    if (typeof next === 'string') texts.push(next);
+    else if (typeof next === 'object' && next !== null)
+      for (const inner of Object.values(next).toReversed()) rest.push(inner as Json | undefined);
+  }
+  return texts;
 }

@@ -1,17 +1,11 @@
 import { textOf, type Message, type Usage } from '@bobbin/core';
 import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
 import { decodeAnthropic } from '../anthropic/anthropic.ts';
+import { contextUsage } from '../response-usage.ts';
 import { DecodeError } from '../wire/decode-error.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import type { Place } from '../wire/place.ts';
-import {
-  encodeJsonLines,
-  firstLines,
-  jsonLines,
-  textField,
-  timeField,
-  tokenCount,
-} from './json-lines.ts';
+import { encodeJsonLines, firstLines, jsonLines, textField, timeField } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
 
 const RECOGNISED_BY = 50;
@@ -77,17 +71,13 @@ function metaOf(wire: JsonObject, message: Place): MessageMeta {
       : {}),
     ...(isCompactSummary === true ? { synthetic: true } : {}),
     ...(isApiErrorMessage === true ? { status: 'error' as const } : {}),
-    ...(message.has('usage') ? { usage: usageOf(message.at('usage').object()) } : {}),
+    ...usageField(message),
   };
 }
 
-function usageOf(usage: JsonObject): Usage {
-  return {
-    inputTokens: tokenCount(usage['input_tokens']),
-    outputTokens: tokenCount(usage['output_tokens']),
-    cacheReadTokens: tokenCount(usage['cache_read_input_tokens']),
-    cacheWriteTokens: tokenCount(usage['cache_creation_input_tokens']),
-  };
+function usageField(message: Place): { readonly usage?: Usage } {
+  const usage = message.has('usage') ? contextUsage(message.at('usage').object()) : undefined;
+  return usage === undefined ? {} : { usage };
 }
 
 function sessionOf(lines: readonly Line[]): Session {

@@ -117,6 +117,8 @@ function blockProblems({ role }: AnthropicTurn, { path, block }: PlacedBlock): r
     return [`${path}.text: must not be empty`];
   if (type === 'thinking' && typeof signature !== 'string')
     return [`${path}.signature: must be given`];
+  if (type === 'compaction' && typeof signature === 'string' && path !== 'messages[0].content[0]')
+    return [`${path}: a signed compaction must be first in messages`];
   if (type === 'tool_use' && !isJsonObject(input)) return [`${path}.input: must be an object`];
   if (type === 'tool_result' && role !== 'user') return [`${path}: only the user gives results`];
   return ASSISTANT_ONLY.test(named(type)) && role !== 'assistant'
