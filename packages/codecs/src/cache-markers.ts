@@ -5,6 +5,7 @@ import { anthropic } from './anthropic/anthropic.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { openaiChat } from './openai/chat.ts';
 import { openaiResponses } from './openai/responses.ts';
+import { lastIndex, reversed } from './wire/list.ts';
 
 /** How many markers a request may hold, those of the host included. */
 const MOST_MARKERS = 4;
@@ -21,7 +22,7 @@ export function anthropicCacheMarkers<Request extends { readonly messages: reado
   );
   const room = MOST_MARKERS - own.length - inMessages.flat().length;
   // One that lives for an hour may not follow one that lives for five minutes.
-  const lastLong = inMessages.findLastIndex((markers) => markers.some(({ ttl }) => ttl === '1h'));
+  const lastLong = lastIndex(inMessages, (markers) => markers.some(({ ttl }) => ttl === '1h'));
   const mark: Mark = (message, blocks, i) => {
     const marker = { type: 'ephemeral', ...(i <= lastLong ? { ttl: '1h' } : {}) };
     return markBlock(message, 'content', blocks, ['cache_control', marker], isCacheable);
@@ -127,7 +128,7 @@ function marked<Wire extends object>(
   const list = [...wire] as unknown as JsonObject[];
   const shown = prompt.messages.map(({ message }) => message);
   let left = room;
-  for (const point of prompt.cachePoints.toReversed()) {
+  for (const point of reversed(prompt.cachePoints)) {
     const prefix = codec.encode(shown.slice(0, point + 1));
     if (left > 0) left -= markEnd(list, prefix as readonly JsonObject[], mark);
   }
@@ -161,11 +162,12 @@ function markBlock(
   const list = (
     typeof content === 'string' ? [{ type: textType, text: content }] : (content ?? [])
   ) as readonly JsonObject[];
-  const at = list.findLastIndex((block, i) => i < blocks && canHold(block));
+  const at = lastIndex(list, (each, i) => i < blocks && canHold(each));
   const block = list[at];
   if (block === undefined) return undefined;
   if (isJsonObject(block[name])) return message;
-  return { ...message, [field]: list.with(at, { ...block, [name]: marker }) };
+  const now = { ...block, [name]: marker };
+  return { ...message, [field]: [...list.slice(0, at), now, ...list.slice(at + 1)] };
 }
 
 const THINKING = new Set<unknown>(['thinking', 'redacted_thinking']);

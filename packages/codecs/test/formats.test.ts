@@ -11,6 +11,7 @@ import {
   openaiChat,
   openaiResponses,
   recogniseMessages,
+  type ChatMessage,
 } from '@bobbin/codecs';
 import { langchainMessages } from '@bobbin/codecs/langchain';
 
@@ -106,9 +107,7 @@ for (const [name, sample] of Object.entries(SAMPLES)) {
 }
 
 test('H6 the error of a wrong format is one line that says what was given, expected and to do', async () => {
-  const fitted = createBobbin({ codec: openaiChat as Codec<object> }).fit(
-    SAMPLES['gemini'] as object[],
-  );
+  const fitted = createBobbin({ codec: openaiChat }).fit(SAMPLES['gemini'] as ChatMessage[]);
   await assert.rejects(fitted, {
     name: 'DecodeError',
     message:

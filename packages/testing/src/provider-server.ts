@@ -246,8 +246,8 @@ function requestOf(incoming: IncomingMessage, text: string, dialect: Dialect): P
   );
   const body = parseJson(text);
   const known = isJsonObject(body) ? body : {};
-  const read = dialect.reads?.(known) ?? known;
-  return { headers, url: incoming.url ?? '', body: known, text: textsIn(read).join('\n') };
+  const texts = textsIn(dialect.reads?.(known) ?? known);
+  return { headers, url: incoming.url ?? '', body: known, text: texts.join('\n') };
 }
 
 /** Every text in a value, in order, however deep it is nested. */
@@ -258,7 +258,7 @@ function textsIn(value: Json): readonly string[] {
     const next = rest.pop();
     if (typeof next === 'string') texts.push(next);
     else if (typeof next === 'object' && next !== null)
-      for (const inner of Object.values(next).toReversed()) rest.push(inner as Json | undefined);
+      rest.push(...Object.values(next).toReversed());
   }
   return texts;
 }

@@ -12,6 +12,7 @@ import {
   tokenCount,
 } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat } from './session.ts';
+import { lastOf, reversed } from '../wire/list.ts';
 
 /**
  * Session files of Bobbin itself: a `session` line, messages that name their parents, heads that moved, and compactions.
@@ -58,7 +59,7 @@ class BobbinFile {
     const messages = withKnownWire(path.map((id) => (this.#lines.get(id) as Line).message));
     const made = this.#places.flatMap((place) => compactionOn(path, place));
     const last = made.at(-1);
-    const model = messages.findLast(({ meta }) => meta?.model !== undefined)?.meta?.model;
+    const model = lastOf(messages, ({ meta }) => meta?.model !== undefined)?.meta?.model;
     return {
       format: 'bobbin',
       header: {
@@ -92,7 +93,7 @@ class BobbinFile {
   #path(): readonly string[] {
     const path: string[] = [];
     for (let id = this.#head; id !== null; id = this.#lines.get(id)?.parent ?? null) path.push(id);
-    return path.toReversed();
+    return reversed(path);
   }
 
   #entryOf(place: Place): Session['entries'][number] {

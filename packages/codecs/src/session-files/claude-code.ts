@@ -7,6 +7,7 @@ import { KnownCalls } from '../wire/known-calls.ts';
 import type { Place } from '../wire/place.ts';
 import { encodeJsonLines, firstLines, jsonLines, textField, timeField } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
+import { lastIndex, lastOf } from '../wire/list.ts';
 
 const RECOGNISED_BY = 50;
 
@@ -84,7 +85,7 @@ function sessionOf(lines: readonly Line[]): Session {
   const path = pathOf(lines);
   const spoken = path.filter(({ isSummary }) => !isSummary);
   const messages = spoken.flatMap((line) => line.messages);
-  const boundary = path.findLastIndex(isBoundary);
+  const boundary = lastIndex(path, isBoundary);
   return {
     format: 'claude-code',
     header: headerOf(lines),
@@ -111,7 +112,8 @@ function pathOf(lines: readonly Line[]): readonly Line[] {
     lines.flatMap((line) => (line.uuid === undefined ? [] : [[line.uuid, line]])),
   );
   const chain = new Set<Line>();
-  let line = lines.findLast(
+  let line = lastOf(
+    lines,
     ({ messages, wire }) => messages.length > 0 && wire['isSidechain'] !== true,
   );
   while (line !== undefined && !chain.has(line)) {
@@ -169,7 +171,10 @@ function headerOf(lines: readonly Line[]): SessionHeader {
   const first = lines.find(({ wire }) => wire['parentUuid'] !== undefined)?.wire;
   if (typeof first?.['sessionId'] !== 'string')
     throw new DecodeError('line 1', 'must be a line of a Claude Code session');
-  const model = lines.flatMap(({ messages }) => messages).findLast(({ meta }) => meta?.model);
+  const model = lastOf(
+    lines.flatMap(({ messages }) => messages),
+    ({ meta }) => meta?.model !== undefined,
+  );
   return {
     id: first['sessionId'],
     ...timeField(first['timestamp']),

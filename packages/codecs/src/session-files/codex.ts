@@ -13,6 +13,7 @@ import {
   tokenCount,
 } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
+import { lastOf, reversed } from '../wire/list.ts';
 
 /**
  * Rollouts of Codex: a line for each item of the Responses API, and events beside them. A compaction holds the items
@@ -69,13 +70,15 @@ class Rollout {
   session(header: SessionHeader): Session {
     const messages = this.#messages.map(({ message }) => message);
     const compaction = this.#compactions.at(-1);
-    const byLine = Map.groupBy(this.#messages, ({ line }) => line);
+    const byLine = new Map<number, Message[]>();
+    for (const { line, message } of this.#messages)
+      byLine.set(line, [...(byLine.get(line) ?? []), message]);
     return {
       format: 'codex',
       header: this.#model === undefined ? header : { ...header, model: this.#model },
       entries: this.#wires.map((original, line) => ({
         original,
-        messages: (byLine.get(line) ?? []).map(({ message }) => message),
+        messages: byLine.get(line) ?? [],
       })),
       messages,
       compactions: this.#compactions,
@@ -86,7 +89,7 @@ class Rollout {
   /** Events tell what the answer of the turn cost, and that it was broken off. */
   #notice(payload: Place): void {
     const type = payload.at('type').value;
-    const last = this.#messages.findLast(({ message: { role } }) => SPEAKERS.has(role));
+    const last = lastOf(this.#messages, ({ message: { role } }) => SPEAKERS.has(role));
     if (last?.message.role !== 'assistant') return;
     const { meta } = last.message;
     if (type === 'turn_aborted') this.#tell(last, { ...meta, status: 'aborted' });
@@ -125,11 +128,11 @@ class Rollout {
   #newestUserMessages(): readonly Message[] {
     const users = this.#messages.filter(({ message }) => message.role === 'user');
     let left = USER_CHARS;
-    const kept = users.toReversed().filter(({ message }) => {
+    const kept = reversed(users).filter(({ message }) => {
       left -= JSON.stringify(message.parts).length;
       return left >= 0;
     });
-    return kept.toReversed().map(({ message }) => message);
+    return reversed(kept).map(({ message }) => message);
   }
 }
 

@@ -6,6 +6,7 @@ import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
+import { lastOf } from '../wire/list.ts';
 
 /**
  * Exports of OpenCode: one object with the session and its messages, each a list of parts. A tool's part holds the
@@ -184,7 +185,7 @@ function sessionOf(head: JsonObject, info: Place, entries: readonly Entry[]): Se
   const compactions = entries.flatMap((_, i) => compactionAt(entries, i) ?? []);
   const messages = spoken.flatMap((entry) => entry.messages);
   const last = compactions.at(-1);
-  const model = messages.findLast(({ meta }) => meta?.model !== undefined)?.meta?.model;
+  const model = lastOf(messages, ({ meta }) => meta?.model !== undefined)?.meta?.model;
   const { time, directory, version } = info.object();
   return {
     format: 'opencode',
@@ -215,7 +216,7 @@ function isMade({ isSummary, compaction }: Entry): boolean {
 function compactionAt(entries: readonly Entry[], at: number): SessionCompaction | undefined {
   const entry = entries[at];
   if (entry?.isSummary !== true || entry.messages.length === 0) return undefined;
-  const wish = entries.slice(0, at).findLast(({ compaction }) => compaction !== undefined);
+  const wish = lastOf(entries.slice(0, at), ({ compaction }) => compaction !== undefined);
   const tail = wish?.compaction?.['tail_start_id'];
   const from = entries.findIndex(({ id }) => id === tail);
   const after = spokenBefore(entries, at);

@@ -18,6 +18,7 @@ import type {
   SessionFormat,
   SessionHeader,
 } from './session.ts';
+import { lastIndex, reversed } from '../wire/list.ts';
 
 /**
  * Session files of pi, versions 1 to 3. Version 1 is a line of entries, in which a compaction names the first entry it
@@ -90,12 +91,12 @@ function pathOf(lines: readonly Line[]): readonly Line[] {
     path.push(line);
     line = line.parent === null ? undefined : byId.get(line.parent);
   }
-  return path.toReversed();
+  return reversed(path);
 }
 
 /** As pi rebuilds it: the newest summary, what was kept before it, and all that came behind it. */
 function contextOf(path: readonly Line[]): readonly Message[] {
-  const at = path.findLastIndex(({ type }) => type === 'compaction');
+  const at = lastIndex(path, ({ type }) => type === 'compaction');
   if (at < 0) return messagesOf(path);
   const kept = [...keptLines(path, at), ...path.slice(at + 1)];
   return [...checkpoint(path[at] as Line), ...messagesOf(kept)];

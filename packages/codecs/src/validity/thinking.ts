@@ -1,6 +1,7 @@
 import { canonicalJson, sha256 } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 import { turnsOf, type AnthropicRequest, type PlacedBlock } from './anthropic-turn.ts';
+import { lastOf } from '../wire/list.ts';
 
 /**
  * Newer models bind a thinking block to the conversation that it was made in: to system, tools and every block before
@@ -10,7 +11,7 @@ import { turnsOf, type AnthropicRequest, type PlacedBlock } from './anthropic-tu
 export function signThinking(request: AnthropicRequest, said: readonly object[] = []): string {
   const answer = { role: 'assistant', content: said };
   const placed = blocksIn({ ...request, messages: [...request.messages, answer] });
-  const before = placed.findLast(({ block }) => isThinking(block));
+  const before = lastOf(placed, ({ block }) => isThinking(block));
   return signature(request, placed, before?.block);
 }
 

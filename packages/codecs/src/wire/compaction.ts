@@ -1,5 +1,6 @@
 import type { Message, Part } from '@bobbin/core';
 import { hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
+import { lastIndex } from './list.ts';
 
 /**
  * The field of `extra` that holds what a provider made of the conversation before it, in its wire form. It is there and
@@ -59,9 +60,4 @@ export function summariesAfterCompaction(
     ...summaries,
     ...messages.slice(round),
   ];
-}
-
-function lastIndex<Item>(items: readonly Item[], isMeant: (item: Item) => boolean): number {
-  for (let i = items.length - 1; i >= 0; i--) if (isMeant(items[i] as Item)) return i;
-  return -1;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
+import { reversed } from './list.ts';
 
 /** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
 export function jsonText(value: Json): string {
@@ -26,13 +27,9 @@ function deepText(value: Json): string {
     const next = rest.pop() as Json | Written;
     if (next instanceof Written) pieces.push(next.text);
     else if (next === null || typeof next !== 'object') pieces.push(JSON.stringify(next));
-    else pushReversed(rest, tokensOf(next));
+    else for (const token of reversed(tokensOf(next))) rest.push(token);
   }
   return pieces.join('');
-}
-
-function pushReversed<Item>(stack: Item[], items: readonly Item[]): void {
-  for (let i = items.length - 1; i >= 0; i--) stack.push(items[i] as Item);
 }
 
 function tokensOf(value: readonly Json[] | JsonObject): (Json | Written)[] {

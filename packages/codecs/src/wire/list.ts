@@ -1,0 +1,24 @@
+// What later versions of the language have and ES2022 has not.
+
+/** The index of the last item that is meant, or -1. */
+export function lastIndex<Item>(
+  items: readonly Item[],
+  isMeant: (item: Item, index: number) => boolean,
+): number {
+  for (let i = items.length - 1; i >= 0; i--) if (isMeant(items[i] as Item, i)) return i;
+  return -1;
+}
+
+export function lastOf<Item>(
+  items: readonly Item[],
+  isMeant: (item: Item) => boolean,
+): Item | undefined {
+  return items[lastIndex(items, isMeant)];
+}
+
+/** A copy in the opposite order. */
+export function reversed<Item>(items: readonly Item[]): Item[] {
+  const copy: Item[] = [];
+  for (let i = items.length - 1; i >= 0; i--) copy.push(items[i] as Item);
+  return copy;
+}
