@@ -166,6 +166,36 @@ test('H2 images and files in what a provider’s tools gave are images and files
   });
 });
 
+test('H2 images inside the structured result of a host’s tool are images', () => {
+  const value = {
+    signature: 'kept',
+    content: [{ type: 'image', data: SCREENSHOT.slice(22), mimeType: 'image/png' }],
+  };
+  const [, result] = aiSdk.decode([
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'shot', input: {} }],
+    },
+    {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', toolCallId: 'c', toolName: 'shot', output: { type: 'json', value } },
+      ],
+    },
+  ]);
+  assert.deepEqual(result?.parts, [
+    {
+      kind: 'result',
+      callId: 'c',
+      tool: 'shot',
+      content: [
+        { kind: 'text', text: '{"signature":"kept","content":["[image/png]"]}' },
+        { kind: 'image', source: SCREENSHOT, mediaType: 'image/png' },
+      ],
+    },
+  ]);
+});
+
 test('H2 images in what no codec reads are counted as images', () => {
   const [unknown] = anthropic.decode([
     {

@@ -2,9 +2,9 @@ import type { ResultPart } from '@bobbin/core';
 import { resultText, type ContentPart, type Json, type JsonObject } from '@bobbin/core/internal';
 import { sourceOf } from './data.ts';
 import { parseDataUrl } from '../wire/data-url.ts';
-import { jsonText } from '../wire/json-text.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
+import { jsonParts } from '../wire/readable.ts';
 
 export function decodeResult(place: Place): ResultPart {
   const output = place.at('output');
@@ -28,7 +28,7 @@ function decodeOutput(type: string, output: Place): readonly ContentPart[] {
       return [{ kind: 'text', text: output.at('value').text() }];
     case 'json':
     case 'error-json':
-      return [{ kind: 'text', text: jsonText(output.at('value').json()) }];
+      return jsonParts(output.at('value').json());
     case 'execution-denied':
       return [{ kind: 'text', text: output.at('reason').optionalText() ?? 'Denied by the user.' }];
     case 'content':

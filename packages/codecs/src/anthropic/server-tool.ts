@@ -15,7 +15,7 @@ export function isServerCall({ type }: JsonObject): boolean {
   return typeof type === 'string' && SERVER_CALL.test(type);
 }
 
-export function isServerResult({ type }: JsonObject): boolean {
+function isServerResult({ type }: JsonObject): boolean {
   return typeof type === 'string' && SERVER_RESULT.test(type);
 }
 

@@ -5,12 +5,12 @@ import { argsObject, jsonText } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
-import { readableParts } from '../wire/readable.ts';
+import { jsonParts } from '../wire/readable.ts';
 import { withToldServerTools } from '../wire/server-tool.ts';
 import { base64In, bytesOf } from './bytes.ts';
 
 /** The kind of a block is the name of its only field. */
-export function kindOf(block: JsonObject): string {
+function kindOf(block: JsonObject): string {
   return Object.keys(block).find((name) => block[name] !== undefined) ?? 'block';
 }
 
@@ -77,7 +77,7 @@ function decodeContent(place: Place): readonly ContentPart[] {
     case 'text':
       return inner.value === '' ? [] : [{ kind: 'text', text: inner.text() }];
     case 'json':
-      return readableParts(inner.json());
+      return jsonParts(inner.json());
     case 'image':
     case 'document':
     case 'video':

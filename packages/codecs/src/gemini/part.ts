@@ -12,7 +12,7 @@ import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';
 import type { Place } from '../wire/place.ts';
-import { readableParts } from '../wire/readable.ts';
+import { jsonParts, readableParts } from '../wire/readable.ts';
 import { withToldServerTools } from '../wire/server-tool.ts';
 
 /** The field of `extra` that holds the thought signatures of a message's calls, by call id. */
@@ -74,7 +74,7 @@ function responseContent(response: Json): readonly ContentPart[] {
   if (fields.length === 0) return [];
   const value = isWrapped ? (only[1] ?? null) : response;
   if (value === '') return [];
-  return typeof value === 'string' ? [{ kind: 'text', text: value }] : readableParts(value);
+  return typeof value === 'string' ? [{ kind: 'text', text: value }] : jsonParts(value);
 }
 
 const WRAPPERS = new Set(['output', 'result', 'error', 'content']);

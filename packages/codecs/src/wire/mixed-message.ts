@@ -82,7 +82,7 @@ function join<Wire extends object>(results: Wire, said: Wire, format: MixedForma
 }
 
 /** One message of two that follow one another. */
-export function concatenated<Wire extends object>(first: Wire, second: Wire, field: string): Wire {
+function concatenated<Wire extends object>(first: Wire, second: Wire, field: string): Wire {
   return { ...first, [field]: [...blocksIn(first, field), ...blocksIn(second, field)] };
 }
 

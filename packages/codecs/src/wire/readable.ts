@@ -14,16 +14,25 @@ export function readableParts(value: Json): readonly (TextPart | ImagePart | Fil
   return [{ kind: 'text', text }, ...media];
 }
 
+/** A tool's own structured result as content: its JSON, then the pictures and files that are inside it. */
+export function jsonParts(value: Json): readonly (TextPart | ImagePart | FilePart)[] {
+  const { text, media } = split(value, NEVER);
+  return [{ kind: 'text', text }, ...media];
+}
+
 interface Readable {
   readonly text: string;
   readonly media: readonly (ImagePart | FilePart)[];
 }
 
 function readable(value: Json): Readable {
-  if (typeof value === 'string') return { text: value, media: [] };
+  return typeof value === 'string' ? { text: value, media: [] } : split(value, UNREADABLE);
+}
+
+function split(value: Json, left: RegExp): Readable {
   const media: (ImagePart | FilePart)[] = [];
   const replace = (key: string, field: unknown): unknown => {
-    if (UNREADABLE.test(key)) return undefined;
+    if (left.test(key)) return undefined;
     const part = mediaOf(field);
     if (part === undefined) return field;
     media.push(part);
@@ -38,6 +47,7 @@ function readable(value: Json): Readable {
 }
 
 const UNREADABLE = /^encrypted_|^(?:signature|fingerprint|cache_control)$/;
+const NEVER = /^(?!)/;
 
 /** A data URL, or an object that holds bytes as base64 beside their media type, under the names that providers use. */
 function mediaOf(value: unknown): ImagePart | FilePart | undefined {
