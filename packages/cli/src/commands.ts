@@ -41,6 +41,11 @@ const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./store.ts')).storeCommand,
   },
   {
+    name: 'delete',
+    summary: 'erases threads, or all that a tenant has',
+    load: async () => (await import('./delete.ts')).deleteCommand,
+  },
+  {
     name: 'demo',
     summary: 'winds a sample session before your eyes',
     load: async () => (await import('./demo.ts')).demoCommand,

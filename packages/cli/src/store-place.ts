@@ -12,7 +12,8 @@ const SQLITE = /\.(?:db|sqlite3?)$/;
 async function openStore(place: string, existing: boolean): Promise<Store> {
   if (POSTGRES.test(place)) {
     const { postgresStore } = await import('@bobbin/stores/postgres');
-    return postgresStore(place, { existing });
+    // A person who waits sees sooner that nothing answers.
+    return postgresStore(place, { existing, retryMs: 2_000 });
   }
   const { jsonlStore, sqliteStore } = await import('@bobbin/stores');
   // Broken off, a copy is repeated: it need not survive the power failing.

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Store } from '@bobbin/core';
+import type { Store, ThreadId } from '@bobbin/core';
 import type { KeptArtifacts, StoreVerdict } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from './command.ts';
 import { EXIT, InputError, tell, UsageError } from './failure.ts';
@@ -41,7 +41,7 @@ export const storeCommand: Command = {
   name: 'store',
   operands: 'copy FROM TO | verify STORE | sweep STORE | rotate STORE | migrate STORE',
   about:
-    'copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that have expired and that no plan points to, past plans included. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
+    'copy takes all threads with their forks, plans and events from one store to another and verifies the copy; broken off, it can be repeated. verify checks every hash, place and reference. sweep removes artifacts that no plan points to, past plans included, and that have expired or whose threads are gone. rotate encrypts every artifact with the current key. migrate makes a store, or brings one of an earlier version up to date; all others change nothing of a store that they read. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
   options: OPTIONS,
   examples: [
     'bobbin store copy sessions/ sessions.db',
@@ -111,7 +111,9 @@ async function sweep([place = '']: readonly string[], values: Values): Promise<n
   return withStore(place, true, async (store) =>
     eachTenant(await tenantsOf(store, place, values.tenant), async (tenant) => {
       const live = await liveIn(store, tenant);
-      const swept = await artifacts.sweep(tenant, (id) => live.has(id), Date.now());
+      const hasThread = async (thread: ThreadId): Promise<boolean> =>
+        (await store.heads({ tenant, thread })).length > 0;
+      const swept = await artifacts.sweep(tenant, (id) => live.has(id), Date.now(), { hasThread });
       const { kept, removed, problems } = swept;
       return { done: `${counted(removed, 'artifact')} removed, ${kept} kept`, problems };
     }),

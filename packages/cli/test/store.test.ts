@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -77,11 +77,12 @@ test('a store that is to be read must be there, and nothing is made of what is n
 
 test('an older store is read after it was brought up to date', async (t) => {
   const home = folder(t);
-  const fixture = new URL('../../stores/test/fixtures/sqlite-v1.db', import.meta.url);
-  copyFileSync(fixture, join(home, 'old.db'));
+  const old = new DatabaseSync(join(home, 'old.db'));
+  old.exec('PRAGMA application_id = 0x424f424e; CREATE TABLE before (x)');
+  old.close();
   const refused = await here(['store', 'verify', 'old.db'], { cwd: home });
   assert.deepEqual([refused.status, refused.stdout], [1, '']);
-  assert.match(refused.stderr, /^bobbin: old\.db has schema 1; .*bobbin store migrate/);
+  assert.match(refused.stderr, /^bobbin: old\.db has schema 0; .*bobbin store migrate/);
   assert.deepEqual(await here(['store', 'migrate', 'old.db'], { cwd: home }), {
     status: 0,
     stdout: 'old.db was brought up to date\n',

@@ -42,11 +42,12 @@ export interface ServerOptions {
 
 /** PostgreSQL refuses to run as root; this user is on every Unix. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
-const asUser: Partial<typeof NOBODY> = process.getuid?.() === 0 ? NOBODY : {};
+export const SERVER_USER: typeof NOBODY | { uid?: undefined } =
+  process.getuid?.() === 0 ? NOBODY : {};
 
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-postgres-'));
-  if (asUser.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
+  if (SERVER_USER.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
   const bin = usableBinaries(folder);
   const data = join(folder, 'data');
   makeData(bin, data);
@@ -113,7 +114,7 @@ function makeData(bin: string, data: string): void {
 }
 
 function versionOf(bin: string): string {
-  const options = { ...asUser, cwd: bin, encoding: 'utf8' } as const;
+  const options = { ...SERVER_USER, cwd: bin, encoding: 'utf8' } as const;
   const { stdout } = spawnSync(join(bin, 'postgres'), ['--version'], options);
   return /[\d.]+/.exec(stdout)?.[0] ?? '';
 }
@@ -125,7 +126,7 @@ function copied(from: string, to: string): boolean {
 
 function initialise(bin: string, data: string): void {
   const settings = '-U postgres -A trust -E UTF8 --no-locale -N --wal-segsize=1'.split(' ');
-  const options = { ...asUser, cwd: dirname(data), encoding: 'utf8' } as const;
+  const options = { ...SERVER_USER, cwd: dirname(data), encoding: 'utf8' } as const;
   const made = spawnSync(join(bin, 'initdb'), ['-D', data, ...settings], options);
   if (made.status !== 0)
     throw new Error(`initdb failed: ${made.stderr}${String(made.error ?? '')}`);
@@ -152,7 +153,7 @@ function launch(
   // The server lives as long as the pipe to its shell: it ends with the test's process, however that ends.
   const shell = `${limit}"$0" "$@" & read -r signal; kill -"\${signal:-INT}" $!; wait`;
   const server = spawn('bash', ['-c', shell, postgres, ...args], {
-    ...asUser,
+    ...SERVER_USER,
     cwd: data,
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -171,7 +172,7 @@ function usableBinaries(folder: string): string {
   const native = nativeFolder();
   linkLibraries(native);
   const probe = spawnSync(join(native, 'bin', 'postgres'), ['--version'], {
-    ...asUser,
+    ...SERVER_USER,
     cwd: folder,
   });
   if (probe.status === 0) return join(native, 'bin');
@@ -207,7 +208,7 @@ function makeExecutable(path: string): void {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address() as AddressInfo;

@@ -20,21 +20,18 @@ export class Connection {
   /** True where the address leads to a pooler, which gives each transaction another session of the server. */
   readonly isPooled: boolean;
 
-  private constructor(sql: Sql, options: ConnectionOptions, isPooled: boolean) {
+  private constructor(sql: Sql, patience: Patience, prepare: boolean, isPooled: boolean) {
     this.sql = sql;
-    this.#patience = options;
+    this.#patience = patience;
+    this.#prepare = prepare;
     this.isPooled = isPooled;
-    this.#prepare = options.prepare === undefined ? !isPooled : options.prepare === 'always';
   }
 
   static async open(url: string, options: ConnectionOptions): Promise<Connection> {
-    const sql = pool(url, options.timeoutMs, { max: options.connections });
-    try {
-      return new Connection(sql, options, await reliably(options, () => leadsToPooler(sql)));
-    } catch (error) {
-      await sql.end({ timeout: 0 });
-      throw error;
-    }
+    const { connections: max, timeoutMs, prepare: asked } = options;
+    const isPooled = await reliably(options, () => leadsToPooler(url, timeoutMs));
+    const prepare = asked === undefined ? !isPooled : asked === 'always';
+    return new Connection(pool(url, timeoutMs, { max, prepare }), options, prepare, isPooled);
   }
 
   /** One query in one round trip, which may be repeated: a read, or a write that changes nothing the second time. */
@@ -77,6 +74,9 @@ export function pool(url: string, timeoutMs: number, options: Options<Record<str
     // Where the connection is lost while the driver asks for the types of arrays, it never answers the query after that.
     fetch_types: false,
     types: ARRAYS,
+    // A pooler may not know a prepared statement any more. The driver would send it again: a COMMIT that was refused, and
+    // has become a ROLLBACK, too.
+    prepare: false,
     // We wait ourselves.
     backoff: () => 0,
     connect_timeout: Math.max(1, Math.ceil(timeoutMs / 1_000)),
@@ -101,7 +101,12 @@ function placesIn(url: string): readonly ServerPlace[] {
 }
 
 /** A pooler answers for the server, with a process number of its own. */
-async function leadsToPooler(sql: Sql): Promise<boolean> {
-  const rows = await sql.unsafe('SELECT pg_backend_pid() AS pid');
-  return Number(rows[0]?.['pid']) !== rows.state.pid;
+async function leadsToPooler(url: string, timeoutMs: number): Promise<boolean> {
+  const sql = pool(url, timeoutMs, { max: 1 });
+  try {
+    const rows = await sql.unsafe('SELECT pg_backend_pid() AS pid');
+    return Number(rows[0]?.['pid']) !== rows.state.pid;
+  } finally {
+    await sql.end({ timeout: 0 });
+  }
 }

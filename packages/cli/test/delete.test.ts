@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
+import { folderArtifacts, sqliteStore } from '@bobbin/stores';
+import { here } from './run.ts';
+
+async function filled(t: TestContext): Promise<string> {
+  const home = mkdtempSync(join(tmpdir(), 'bobbin-delete-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const store = sqliteStore(join(home, 'a.db'));
+  const artifacts = folderArtifacts(join(home, 'artifacts'));
+  for (const thread of ['one', 'two', 'three']) {
+    const handle = await createBobbin({ store, tenant: 'acme' }).thread(thread);
+    await handle.append(textMessage('user', `the secret of ${thread}`));
+    await artifacts.put(`the artifact of ${thread}`, {
+      thread: thread as ThreadId,
+      tenant: 'acme',
+      createdAt: Date.now(),
+      mediaType: 'text/plain',
+      sensitivity: 'internal',
+    });
+  }
+  await store.close();
+  return home;
+}
+
+function holds(home: string, text: string): boolean {
+  return readdirSync(home, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(home, name))
+    .some((path) => statSync(path).isFile() && readFileSync(path).includes(text));
+}
+
+test('threads, old threads and tenants are erased, with their artifacts', async (t) => {
+  const home = await filled(t);
+  const erase = (...args: readonly string[]) =>
+    here(['delete', 'a.db', '--tenant', 'acme', '--artifacts', 'artifacts', ...args], {
+      cwd: home,
+    });
+  assert.deepEqual(await erase('--thread', 'one'), {
+    status: 0,
+    stdout: 'acme: 1 thread erased\n',
+    stderr: '',
+  });
+  assert.deepEqual(
+    ['secret', 'artifact'].flatMap((what) =>
+      ['one', 'two'].map((thread) => holds(home, `the ${what} of ${thread}`)),
+    ),
+    [false, true, false, true],
+  );
+  assert.equal((await erase('--older-than', '1')).stdout, 'acme: 0 threads erased\n');
+  assert.equal((await erase('--older-than', '0')).stdout, 'acme: 2 threads erased\n');
+  assert.equal(holds(home, 'the secret of'), false);
+  assert.equal(holds(home, 'the artifact of'), false);
+  assert.equal((await erase('--all')).stdout, 'acme: 0 threads erased\n');
+});
+
+test('a call that does not say exactly what to erase erases nothing', async (t) => {
+  const home = await filled(t);
+  for (const [args, expected] of [
+    [['a.db', '--all'], /give the --tenant/],
+    [['a.db', '--tenant', 'acme'], /give one of --thread, --older-than and --all/],
+    [['a.db', '--tenant', 'acme', '--all', '--thread', 'one'], /give one of/],
+    [['a.db', '--tenant', 'acme', '--older-than', 'x'], /number of days, not "x"/],
+    [['a.db', '--tenant', 'acme', '--thread', 'one', '--thread', 'four'], /has no thread "four"/],
+    [['b.db', '--tenant', 'acme', '--all'], /there is no store/],
+    [['--tenant', 'acme', '--all'], /give one STORE/],
+  ] as const) {
+    const { status, stderr } = await here(['delete', ...args], { cwd: home });
+    assert.ok(status === 2 || status === 1, `${status}`);
+    assert.match(stderr, expected);
+    assert.equal(stderr.trim().split('\n').length <= 2, true, stderr);
+  }
+  for (const thread of ['one', 'two', 'three'])
+    assert.ok(holds(home, `the secret of ${thread}`), thread);
+});
