@@ -29,7 +29,7 @@ export class Connection {
 
   static async open(url: string, options: ConnectionOptions): Promise<Connection> {
     const { connections: max, timeoutMs, prepare: asked } = options;
-    const isPooled = await reliably(options, () => leadsToPooler(url, timeoutMs));
+    const isPooled = await leadsToPooler(url, options);
     const prepare = asked === undefined ? !isPooled : asked === 'always';
     return new Connection(pool(url, timeoutMs, { max, prepare }), options, prepare, isPooled);
   }
@@ -101,10 +101,10 @@ function placesIn(url: string): readonly ServerPlace[] {
 }
 
 /** A pooler answers for the server, with a process number of its own. */
-async function leadsToPooler(url: string, timeoutMs: number): Promise<boolean> {
-  const sql = pool(url, timeoutMs, { max: 1 });
+async function leadsToPooler(url: string, patience: Patience): Promise<boolean> {
+  const sql = pool(url, patience.timeoutMs, { max: 1 });
   try {
-    const rows = await sql.unsafe('SELECT pg_backend_pid() AS pid');
+    const rows = await reliably(patience, () => sql.unsafe('SELECT pg_backend_pid() AS pid'));
     return Number(rows[0]?.['pid']) !== rows.state.pid;
   } finally {
     await sql.end({ timeout: 0 });

@@ -25,7 +25,7 @@ import { StoreError } from '../store-error.ts';
 import { namesOf } from '../threads-of.ts';
 import { Connection, pool, type Value } from './connection.ts';
 import { Listener } from './listener.ts';
-import { located, reliably } from './lost-connection.ts';
+import { located, reliably, type Patience } from './lost-connection.ts';
 import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
 import { RecallQueries, searchable } from './recall-queries.ts';
 import { assertPresent, isCurrent, migrate } from './schema.ts';
@@ -84,7 +84,7 @@ export async function postgresStore(
   };
   const primary = await Connection.open(url, settings);
   try {
-    await reliably(settings, () => prepareSchema(url, primary, options));
+    await prepareSchema(url, primary, settings, options);
     const replica =
       replicaUrl === undefined ? primary : await Connection.open(replicaUrl, settings);
     const listener =
@@ -99,14 +99,16 @@ export async function postgresStore(
 async function prepareSchema(
   url: string,
   { sql }: Connection,
+  patience: Patience,
   { existing = false, partitions = 0 }: PostgresOptions,
 ): Promise<void> {
-  if (existing) return assertPresent(sql);
-  if (await isCurrent(sql)) return;
+  if (existing) return reliably(patience, () => assertPresent(sql));
+  if (await reliably(patience, () => isCurrent(sql))) return;
   // A migration may be silent for long.
   const slow = pool(url, MIGRATION_MS, { max: 1 });
+  const layout = { partitions, patienceMs: MIGRATION_MS };
   try {
-    await migrate(slow, { partitions, patienceMs: MIGRATION_MS });
+    await reliably({ ...patience, timeoutMs: MIGRATION_MS }, () => migrate(slow, layout));
   } finally {
     await slow.end({ timeout: 0 });
   }

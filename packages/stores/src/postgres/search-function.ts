@@ -36,7 +36,7 @@ export const SEARCH_FUNCTION = `
       WITH hit AS MATERIALIZED (
         SELECT r.thread, r.id, r.length, (%s)::bigint AS bits FROM bobbin.recall r
         WHERE r.tenant = $1 %s AND r.words @@ $3
-      ), rare AS (
+      ), rare AS MATERIALIZED (
         SELECT ARRAY(SELECT ln(1 + ($4 - held.texts + 0.5) / (held.texts + 0.5))
           FROM unnest(ARRAY[%s]::float8[]) WITH ORDINALITY AS held (texts, n) ORDER BY held.n) AS weights FROM hit
       )
