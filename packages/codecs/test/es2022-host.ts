@@ -22,7 +22,7 @@ for (const name of ['Buffer', 'process', 'setImmediate'])
 
 const { WIRE_FORMS } = await import('./wire-forms.ts');
 const { portable, recogniseMessages, recogniseSession } = await import('@bobbin/codecs');
-const { withParts } = await import('@bobbin/core');
+const { withParts } = await import('@bobbin/core/internal');
 
 const TALK = [
   { role: 'user', content: 'Look at a.ts and b.ts.' },
