@@ -7,19 +7,82 @@ export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
 export { standingFacts } from './extract/facts/supersede.ts';
-export { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from './message/json.ts';
-export { type ArtifactId, callsOf, contentHash, type ContentPart, type Determinism, type Durability, hasCalls, hasResults, isOpaque, isSummary, messageId, type MessageMeta, type Outcome, resultsOf, resultText, startsTurn, withParts } from './message/message.ts';
+export {
+  canonicalJson,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+} from './message/json.ts';
+export {
+  type ArtifactId,
+  callsOf,
+  contentHash,
+  type ContentPart,
+  type Determinism,
+  type Durability,
+  hasCalls,
+  hasResults,
+  isOpaque,
+  isSummary,
+  messageId,
+  type MessageMeta,
+  type Outcome,
+  resultsOf,
+  resultText,
+  startsTurn,
+  withParts,
+} from './message/message.ts';
 export { sha256 } from './message/sha256.ts';
 export { headOf, oneLine } from './message/text.ts';
 export { type Cut, type CutItem, findCut } from './plan/cut.ts';
-export { durabilityOf, hasDrifted, preservedFields, type ToolPolicies, verifiedDurability } from './plan/durability.ts';
+export {
+  durabilityOf,
+  hasDrifted,
+  preservedFields,
+  type ToolPolicies,
+  verifiedDurability,
+} from './plan/durability.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
-export { type ClearRecord, currentSummary, type DropRecord, emptyPlan, type ExternalizeRecord, PLAN_FORMAT, planArtifacts, type PlanRecord, type SummarizeRecord } from './plan/plan.ts';
+export {
+  type ClearRecord,
+  currentSummary,
+  type DropRecord,
+  emptyPlan,
+  type ExternalizeRecord,
+  PLAN_FORMAT,
+  planArtifacts,
+  type PlanRecord,
+  type SummarizeRecord,
+} from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
-export { EMPTY_SUMMARY, type Fact, type FileRecord, type Item, type ToolOutcome } from './plan/summary.ts';
+export {
+  EMPTY_SUMMARY,
+  type Fact,
+  type FileRecord,
+  type Item,
+  type ToolOutcome,
+} from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
 export { windowOf } from './plan/window.ts';
-export type { Appended, AppendOptions, ArtifactMetadata, CaptureDeterminism, Erasure, ErasureOptions, Found, FoundInThread, MessageVector, RecallIndex, Requester, StoredEvent, StoredPlan, StoredWindow, ThreadEntry, ThreadKey } from './ports.ts';
+export type {
+  Appended,
+  AppendOptions,
+  ArtifactMetadata,
+  CaptureDeterminism,
+  Erasure,
+  ErasureOptions,
+  Found,
+  FoundInThread,
+  MessageVector,
+  RecallIndex,
+  Requester,
+  StoredEvent,
+  StoredPlan,
+  StoredWindow,
+  ThreadEntry,
+  ThreadKey,
+} from './ports.ts';
 export { claudeCode } from './presets/claude-code.ts';
 export { codex } from './presets/codex.ts';
 export { ladder } from './presets/ladder.ts';
@@ -46,7 +109,12 @@ export { sessionConfig } from './session/config/config.ts';
 export { checkToolPolicy } from './session/config/options.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
-export { noParent, outsideParents, ownNodes, StoredThread } from './session/memory/stored-thread.ts';
+export {
+  noParent,
+  outsideParents,
+  ownNodes,
+  StoredThread,
+} from './session/memory/stored-thread.ts';
 export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
@@ -58,7 +126,16 @@ export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/ren
 export { type Span, spanOf } from './thread/span.ts';
 export { type Node, Thread } from './thread/thread.ts';
 export { unitStarts } from './thread/units.ts';
-export { budget, BUDGET_DEFAULTS, messageLimit, messagesOnly, overheadTokens, softLimit, STEP_DEFAULTS, stepThreshold } from './tokens/budget.ts';
+export {
+  budget,
+  BUDGET_DEFAULTS,
+  messageLimit,
+  messagesOnly,
+  overheadTokens,
+  softLimit,
+  STEP_DEFAULTS,
+  stepThreshold,
+} from './tokens/budget.ts';
 export { calibrate, estimator, scaled, startCalibration } from './tokens/calibration.ts';
 export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
