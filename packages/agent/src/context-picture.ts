@@ -63,7 +63,7 @@ function shares(
   return sums;
 }
 
-const CELLS = 40;
+const CELLS = 24;
 const KINDS = [
   ['system', 'system prompt', '#'],
   ['instructions', 'instruction files', '@'],

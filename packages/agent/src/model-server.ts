@@ -35,7 +35,8 @@ export async function withServerWindow(
   const { endpoint, windowFrom, windowTokens, name } = model;
   if (endpoint === undefined || windowFrom === 'given') return { model };
   const { loadedTokens, mostTokens } = await serverWindow(endpoint, model.id);
-  if (loadedTokens !== undefined) return { model: { ...model, windowTokens: loadedTokens } };
+  if (loadedTokens !== undefined)
+    return { model: { ...model, windowTokens: loadedTokens, windowFrom: 'server' } };
   const tokens = mostTokens ?? windowTokens;
   if (mostTokens === undefined && windowFrom === 'known') return { model };
   const why =
@@ -43,9 +44,19 @@ export async function withServerWindow(
       ? 'its server does not say how large the window is'
       : 'that is the most it can have, and its server does not say with how much it runs';
   return {
-    model: { ...model, windowTokens: tokens },
+    model: { ...model, windowTokens: tokens, windowFrom: 'assumed' },
     notice: `${name}: a window of ${tokensText(tokens)} tokens is assumed; ${why}. ${name}@N sets it.`,
   };
+}
+
+/**
+ * A model that was assumed to have some window, once it has answered: a server that loads models when they are first
+ * asked tells only then what it gave them. Undefined where there is nothing new.
+ */
+export async function withLoadedWindow(model: Model): Promise<Model | undefined> {
+  if (model.windowFrom !== 'assumed') return undefined;
+  const { model: asked } = await withServerWindow(model);
+  return asked.windowFrom === 'server' ? asked : undefined;
 }
 
 /** Asks all that a server may be at once. What is not on this machine gets the one question that all of them know. */

@@ -12,8 +12,8 @@ export interface Model {
   readonly provider: string;
   readonly id: string;
   readonly windowTokens: number;
-  /** Whether a person said how large the window is, the table of models does, or nobody. */
-  readonly windowFrom: 'given' | 'known' | 'assumed';
+  /** Who said how large the window is: a person, its server, the table of models, or nobody. */
+  readonly windowFrom: 'given' | 'server' | 'known' | 'assumed';
   /** The server that can be asked of the model; none for the providers' own. */
   readonly endpoint?: Endpoint;
   /** Whether the provider holds it to a schema; free text is asked for otherwise. */

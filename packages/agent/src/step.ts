@@ -11,9 +11,12 @@ import { callsOf, parseJson, resultsOf, usageTokens, type Json } from '@bobbin/c
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import type { Agent } from './agent.ts';
 import type { Compacting } from './compacting.ts';
+import { tokensText } from './figures.ts';
 import { sentFor, type Sent } from './live-prompt.ts';
 import { askModel, type Request } from './loop.ts';
 import type { MachineEvent, Readiness } from './machine.ts';
+import { withLoadedWindow } from './model-server.ts';
+import type { Model } from './models.ts';
 import { openCalls, resultMessage, ToolRunner, type Ask } from './tool-run.ts';
 
 /**
@@ -27,6 +30,8 @@ export class Step {
   #fitted: Fitted<AiSdkMessage> | undefined;
   #sent: Sent | undefined;
   #calls: readonly CallPart[] = [];
+  /** The model whose server was asked after an answer. */
+  #asked: Model | undefined;
 
   constructor(agent: Agent, compacting: Compacting, ask: Ask) {
     this.#agent = agent;
@@ -110,8 +115,22 @@ export class Step {
     if (cutOff) this.#notice('The answer was cut off at its output limit.');
     else if (calls === 0 && messages.every((message) => textOf(message).trim() === ''))
       this.#notice('The model answered nothing.');
+    await this.#learnWindow();
     this.#agent.tellContext();
     return { kind: 'answered', calls };
+  }
+
+  /** Asks once, after the first answer. */
+  async #learnWindow(): Promise<void> {
+    const { session } = this.#agent;
+    if (this.#asked === session.model) return;
+    this.#asked = session.model;
+    const model = await withLoadedWindow(session.model);
+    if (model === undefined) return;
+    await session.change({ model });
+    this.#asked = model;
+    this.#notice(`${model.name} runs with a window of ${tokensText(model.windowTokens)} tokens.`);
+    this.#agent.tellSession();
   }
 
   #notice(text: string): void {

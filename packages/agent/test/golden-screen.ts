@@ -28,7 +28,7 @@ function withoutFigures(screen: string): string {
     .replaceAll(/ +\S*@16000$/gm, ' MODEL')
     .replaceAll(/\/tmp\/bobbin-agent-\w+/g, 'HOME')
     .replaceAll(/^ {2}([#@%!=+.]) ([a-z ]+?) +\S+ +\d+%$/gm, '  $1 $2 N')
-    .replaceAll(/^\[[#@%!=+.]{40}\]/gm, '[BAR]')
+    .replaceAll(/^\[[#@%!=+.]{24}\]/gm, '[BAR]')
     .replaceAll(/([Ss])tep \d+/g, '$1tep N')
     .replaceAll(/\d{8}-\d{6}-[0-9a-f]{6}/g, 'SESSION')
     .replaceAll(/127\.0\.0\.1:\d+ */g, 'HOST')

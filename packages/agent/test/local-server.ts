@@ -1,21 +1,24 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 
 type Answer = (body: string) => object;
 
 /** What a server answers, by path; a function gets the body that was sent. */
 export type Answers = Readonly<Record<string, object | Answer>>;
 
-/** A server on this machine that knows these paths alone. Gives its address. */
+/** A server on this machine that knows these paths alone; completions are streamed. Gives its address. */
 export async function localServer(t: TestContext, answers: Answers): Promise<string> {
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    void textOf(request).then((body) => {
       const answer: object | undefined = answers[request.url ?? ''];
       if (answer === undefined) return response.writeHead(404).end();
       const content: object = typeof answer === 'function' ? (answer as Answer)(body) : answer;
-      return response.writeHead(200).end(JSON.stringify(content));
+      const text = JSON.stringify(content);
+      if (!('choices' in content)) return response.writeHead(200).end(text);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return response.end(`data: ${text}\n\ndata: [DONE]\n\n`);
     });
   }).listen(0, '127.0.0.1');
   t.after(() => server.close());

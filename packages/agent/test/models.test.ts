@@ -98,3 +98,26 @@ test('/model lists servers that answer, known models and what they need; the cho
     /needs a key in .* OPENAI_API_KEY/,
   );
 });
+
+test('A4 a model that its server loads when it is first asked gets the window that it was loaded with', async (t) => {
+  let isLoaded = false;
+  const running = { models: [{ name: 'qwen3:8b', model: 'qwen3:8b', context_length: 4_096 }] };
+  const usage = { prompt_tokens: 900, completion_tokens: 3 };
+  const url = await localServer(t, {
+    ...OLLAMA,
+    '/api/ps': () => (isLoaded ? running : { models: [] }),
+    '/v1/chat/completions'() {
+      isLoaded = true;
+      return { choices: [{ index: 0, delta: { content: 'ok' }, finish_reason: 'stop' }], usage };
+    },
+  });
+  const settings = { providers: { ollama: { baseURL: `${url}/v1` } } };
+  const shop = await workshop(t, { script: '', settings, model: 'ollama/qwen3:8b' });
+  assert.equal(shop.agent.session.windowTokens, 131_072);
+  assert.equal(await shop.line('hello'), 'done', JSON.stringify(ofType(shop.events, 'error')));
+  assert.equal(shop.agent.session.windowTokens, 4_096);
+  assert.equal(
+    ofType(shop.events, 'notice').at(-1)?.text,
+    'ollama/qwen3:8b runs with a window of 4.1k tokens.',
+  );
+});
