@@ -55,8 +55,8 @@ export async function withServerWindow(
  */
 export async function withLoadedWindow(model: Model): Promise<Model | undefined> {
   if (model.windowFrom !== 'assumed') return undefined;
-  const { model: asked } = await withServerWindow(model);
-  return asked.windowFrom === 'server' ? asked : undefined;
+  const { model: told } = await withServerWindow(model);
+  return told.windowFrom === 'server' ? told : undefined;
 }
 
 /** Asks all that a server may be at once. What is not on this machine gets the one question that all of them know. */
