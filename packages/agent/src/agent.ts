@@ -212,7 +212,7 @@ export class Agent {
     for (const listener of this.#listeners) listener(event);
   };
 
-  /** Tells how it started: the session, and what there is to know of it. */
+  /** Reports how it started: the session, and what there is to know of it. */
   tellStart(): void {
     this.tellSession();
     for (const text of this.#notices) this.emit({ type: 'notice', text });
@@ -287,7 +287,7 @@ export class Agent {
     return chooseModel(name, settings, env, folders.project);
   }
 
-  /** The model with its window as its server tells it. @throws as `#choose`. */
+  /** The model with its window as its server reports it. @throws as `#choose`. */
   async #ready(name: string): Promise<Model> {
     const { model, notice } = await withServerWindow(this.#choose(name));
     if (notice !== undefined) this.emit({ type: 'notice', text: notice });

@@ -58,7 +58,7 @@ export class LearntTokens {
   }
 }
 
-/** The window behind a name changes nothing of its tokens. */
+/** The window after a name (`@N`) changes nothing of its tokens. */
 function keyOf(model: string, counter: Counter): string {
   return `${model.replace(/@\d+$/, '')} by ${counter.name}`;
 }

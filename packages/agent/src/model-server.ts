@@ -15,7 +15,7 @@ interface ServerWindow {
 }
 
 const PATIENCE_MS = 1_500;
-/** Servers tell their models and sizes in little; more is not what was asked for. */
+/** Lists of models and sizes are short; a longer answer is something else. */
 const MOST_BYTES = 4_000_000;
 
 /** The names of the models that a server has; undefined where none answers. */
@@ -26,8 +26,8 @@ export async function listedModels(endpoint: Endpoint): Promise<readonly string[
 }
 
 /**
- * A model with the window that its server tells, where it has a server and nobody said how large the window is. The
- * notice says what is assumed where the server does not tell.
+ * A model with the window that its server reports, where it has a server and nobody said how large the window is. The
+ * notice says what is assumed where the server does not report it.
  */
 export async function withServerWindow(
   model: Model,
@@ -51,12 +51,12 @@ export async function withServerWindow(
 
 /**
  * A model that was assumed to have some window, once it has answered: a server that loads models when they are first
- * asked tells only then what it gave them. Undefined where there is nothing new.
+ * asked reports only then what it gave them. Undefined where there is nothing new.
  */
 export async function withLoadedWindow(model: Model): Promise<Model | undefined> {
   if (model.windowFrom !== 'assumed') return undefined;
-  const { model: told } = await withServerWindow(model);
-  return told.windowFrom === 'server' ? told : undefined;
+  const { model: reported } = await withServerWindow(model);
+  return reported.windowFrom === 'server' ? reported : undefined;
 }
 
 /** Asks all that a server may be at once. What is not on this machine gets the one question that all of them know. */
@@ -94,7 +94,7 @@ async function llamaWindow(endpoint: Endpoint, root: string): Promise<ServerWind
   return windowOf([isJsonObject(settings) ? settings['n_ctx'] : undefined, props?.['n_ctx']], []);
 }
 
-/** `/api/ps` of Ollama tells what a model runs with; `/api/show` what its file sets, and the most it was made for. */
+/** `/api/ps` of Ollama reports what a model runs with; `/api/show` what its file sets, and the most it was made for. */
 async function ollamaWindow(endpoint: Endpoint, root: string, id: string): Promise<ServerWindow> {
   const [running, shown] = await Promise.all([
     asked(endpoint, `${root}/api/ps`),

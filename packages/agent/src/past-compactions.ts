@@ -16,7 +16,7 @@ export interface PastCompaction {
   /** Of the plan that it made. */
   readonly version: number;
   readonly plan: Plan;
-  /** What it told; nothing where a branch took it over from the session that it comes from. */
+  /** What it reported; nothing where a branch took it over from the session that it comes from. */
   readonly events: readonly StoredEvent[];
 }
 
@@ -29,13 +29,13 @@ export async function compactionsInForce(
   path: readonly Node[],
 ): Promise<readonly PastCompaction[]> {
   const ids = new Set<string>(path.map(({ id }) => id));
-  const told = Map.groupBy(await store.events(key), ({ version }) => version);
+  const reported = Map.groupBy(await store.events(key), ({ version }) => version);
   const found: PastCompaction[] = [];
   for (let version = versionInForce(handle); version > 0; version--) {
     const plan = (await store.plan(key, version))?.plan;
     if (plan?.undid !== undefined) version = plan.undid;
     if (plan === undefined || plan.undid !== undefined) continue;
-    const events = told.get(version) ?? [];
+    const events = reported.get(version) ?? [];
     const isOnPath = plan.head !== null && ids.has(plan.head);
     if (isOnPath && isCompactionOf(plan, version, events)) found.push({ version, plan, events });
   }
@@ -54,14 +54,14 @@ export function versionInForce({ plan, version }: Session<unknown>): number {
   return plan.undid === undefined ? version : plan.undid - 1;
 }
 
-/** A compaction as it was told when it was made, and behind how many messages of the path that was. */
-export interface ToldCompaction {
+/** A compaction as it was shown when it was made, and after how many messages of the path that was. */
+export interface ShownCompaction {
   readonly after: number;
   readonly end: CompactionEnd;
 }
 
 /** The compactions in force for a person who comes back, the oldest first. */
-export async function toldCompactions(session: AgentSession): Promise<readonly ToldCompaction[]> {
+export async function shownCompactions(session: AgentSession): Promise<readonly ShownCompaction[]> {
   if (session.handle.version === 0) return [];
   const path = await session.path();
   const past = (await compactionsInForce(session, path)).toReversed();

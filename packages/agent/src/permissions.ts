@@ -26,7 +26,7 @@ const CHAINED = /[;&|<>`$(){}\n\\]/;
 /** For the rest of the session: `always` the very same, `edits` every write in the project, `alike` commands like this. */
 export type Answer = 'yes' | 'always' | 'edits' | 'alike' | 'no';
 
-/** Programs that run whatever they are given: "like this" would mean anything. */
+/** Programs that run any program they are given: "like this" would mean anything. */
 const RUNNERS: ReadonlySet<string> = new Set(
   'bash sh zsh fish dash env exec eval sudo doas su xargs find ssh nohup timeout time watch node deno bun python python3 ruby perl php awk sed'.split(
     ' ',

@@ -26,7 +26,7 @@ export function reasonOf(error: unknown): string {
 
 /** How long to wait before the next attempt, doubled each time, where the provider does not say it. */
 export const DELAY_MS = 1_000;
-/** Nobody waits longer for an answer, whatever a provider asks for. */
+/** Nobody waits longer for an answer, even if a provider asks for it. */
 const LONGEST_DELAY_MS = 60_000;
 
 /** How long to wait before the same is asked again; undefined where that would not help. */

@@ -66,7 +66,7 @@ for (const columns of [40, 80, 140])
     assert.match(terminal.all(), /I weigh it\./);
   });
 
-test('Esc in an answer gives one message; an empty Enter behind it sends nothing', async (t) => {
+test('Esc in an answer gives one message; an empty Enter after it sends nothing', async (t) => {
   const where = await facing(t, {
     pieces: Array.from({ length: 50 }, () => 'word '),
     pauseMs: 200,

@@ -37,7 +37,7 @@ test('B14 JSON: where the input ends with a question open, and before one is ask
   assert.deepEqual(client.lines.at(-1), { type: 'end', reason: 'done' });
 });
 
-test('print: the answer and nothing else; --verbose tells on stderr what happened on the way', (t) => {
+test('print: the answer and nothing else; --verbose reports on stderr what happened on the way', (t) => {
   const { home, project, model } = place(t);
   const { PATH } = process.env;
   const printed = (...options: readonly string[]): readonly unknown[] => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { toldCompactions } from '../src/past-compactions.ts';
+import { shownCompactions } from '../src/past-compactions.ts';
 import { Client } from './client.ts';
 import { asking, PROVIDERS } from './provider-shop.ts';
 import { temporaryFolder } from './terminal.ts';
@@ -134,7 +134,7 @@ test('a compaction that was undone, or made on another path, is not shown again'
   const script = `return { text: Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };`;
   const shop = await workshop(t, { script });
   const shown = async (): Promise<readonly (readonly number[])[]> =>
-    (await toldCompactions(shop.agent.session)).map(({ after, end }) => [after, end.version]);
+    (await shownCompactions(shop.agent.session)).map(({ after, end }) => [after, end.version]);
   for (let i = 0; i < 4; i++) await shop.line(`Tell me about FACT-${i}`);
   await shop.line('/compact');
   assert.deepEqual(await shown(), [[8, 1]]);

@@ -8,7 +8,7 @@ export interface Answered {
   readonly reasoning?: string;
   readonly pieces: readonly string[];
   readonly pauseMs?: number;
-  /** Breaks the connection off behind the pieces. */
+  /** Breaks the connection off after the pieces. */
   readonly breaks?: true;
 }
 

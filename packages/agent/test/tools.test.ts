@@ -271,7 +271,7 @@ test('grep: links that lead out of the project are left out, those inside are fo
   );
 });
 
-test('a link that leads out of the project is refused by every tool, whatever is allowed', async (t) => {
+test('a link that leads out of the project is refused by every tool, also where all is allowed', async (t) => {
   const { root, run } = bench(t);
   const outside = temporaryFolder(t);
   const target = join(outside, 'newfile');

@@ -76,7 +76,7 @@ class PendingText {
     this.#chunks.push(chunk);
   }
 
-  /** The text so far; the next one begins behind it. */
+  /** The text so far; the next one begins after it. */
   take(firstLine: number): string {
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];

@@ -43,7 +43,7 @@ test('inspect steers no terminal with the names, the model or the texts of a fil
   assert.doesNotMatch(written, STEERS);
 });
 
-test('what is told of a bad file steers no terminal either', async (t) => {
+test('what is said of a bad file steers no terminal either', async (t) => {
   const home = folder(t);
   const { status, stderr } = await bobbin(['inspect', 'no\u001B[2J\u202E.json'], { cwd: home });
   assert.deepEqual(

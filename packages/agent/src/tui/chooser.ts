@@ -92,14 +92,14 @@ const MARGIN = 4;
 const GAP = 2;
 const LEAST_LABEL = 14;
 
-/** An item in one line, behind its column what it says of itself; where that is narrow, only the beginning of it. */
+/** An item in one line, its description after the label's column; where that is narrow, only the beginning of it. */
 function lineOf({ label, description = '' }: SelectItem, column: number, width: number): string {
   const parts = oneLine(description).split(' · ');
   for (let count = parts.length; count > 0; count--) {
     const note = parts.slice(0, count).join(' · ');
-    const room = Math.min(column, width - visibleWidth(note) - GAP);
-    if (note !== '' && room >= Math.min(column, LEAST_LABEL))
-      return `${truncateToWidth(oneLine(label), room, '…', true)}${' '.repeat(GAP)}${note}`;
+    const columns = Math.min(column, width - visibleWidth(note) - GAP);
+    if (note !== '' && columns >= Math.min(column, LEAST_LABEL))
+      return `${truncateToWidth(oneLine(label), columns, '…', true)}${' '.repeat(GAP)}${note}`;
   }
   return truncateToWidth(oneLine(label), Math.max(1, width), '…');
 }

@@ -7,7 +7,7 @@ import type { AgentEvent } from '../events.ts';
 import { tokensText } from '../figures.ts';
 import { InputHistory } from '../input-history.ts';
 import { ledgerOf, priceOf } from '../ledger.ts';
-import { toldCompactions } from '../past-compactions.ts';
+import { shownCompactions } from '../past-compactions.ts';
 import type { Answer } from '../permissions.ts';
 import { saidIn } from '../said.ts';
 import type { AgentSession } from '../session.ts';
@@ -20,7 +20,7 @@ import { Transcript } from './transcript.ts';
 /** As many lines as the editor remembers. */
 const REMEMBERED = 100;
 
-/** Events that are no part of a thread: they are shown also behind a newer state of it. */
+/** Events that are no part of a thread: they are shown also after a newer state of it. */
 const REMARKS: ReadonlySet<AgentEvent['type']> = new Set(['command', 'notice', 'error']);
 
 /** An agent on a screen: what is typed goes in, events come out. */
@@ -146,13 +146,13 @@ export class Conversation {
     void this.#countCost(agent);
   }
 
-  /** Shows a session anew. What happens meanwhile is shown behind it. */
+  /** Shows a session anew. What happens meanwhile is shown after it. */
   async #restart(session: AgentSession, length: number): Promise<void> {
     const waiting = this.#waiting?.filter(({ type }) => REMARKS.has(type)) ?? [];
     this.#waiting = waiting;
     const messages = [...session.handle.messages];
-    // What cannot be read is told by whatever needs it next.
-    const compactions = await toldCompactions(session).catch(() => []);
+    // What cannot be read fails again, with its reason, where it is needed next.
+    const compactions = await shownCompactions(session).catch(() => []);
     if (this.#waiting !== waiting) return;
     this.#waiting = undefined;
     this.#transcript.restart(messages, length, compactions);

@@ -43,13 +43,13 @@ export class Footer implements Component {
     const least = GAP + Math.min(visibleWidth(model), LEAST_NAME);
     const all = this.#figures(this.state);
     const left = all.find((figures) => visibleWidth(figures) + least <= width) ?? all.at(-1) ?? '';
-    const room = Math.max(0, Math.min(width - visibleWidth(left) - GAP, LONGEST_NAME));
-    const right = truncateToWidth(room === 0 ? '' : model.slice(-room), room);
+    const columns = Math.max(0, Math.min(width - visibleWidth(left) - GAP, LONGEST_NAME));
+    const right = truncateToWidth(columns === 0 ? '' : model.slice(-columns), columns);
     const gap = ' '.repeat(Math.max(1, width - visibleWidth(left) - visibleWidth(right)));
     return [dim(truncateToWidth(left + gap + right, width))];
   }
 
-  /** What stands before the model, from all of it to the least. */
+  /** The figures before the model, from all of them to the fewest. */
   #figures({ tokens, windowTokens, usage, automatic, cost }: FooterState): readonly string[] {
     const { error, bold } = this.#theme;
     const share = tokens / windowTokens;

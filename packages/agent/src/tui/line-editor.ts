@@ -3,7 +3,7 @@ import { Editor, matchesKey } from '@earendil-works/pi-tui';
 const DOWN = '\u001B[B';
 const LINE_END = '\u0005';
 
-/** An editor in which the cursor is behind what the arrow key brings back, so that one can go on typing. */
+/** An editor in which the cursor is at the end of what the arrow key brings back, so that one can go on typing. */
 export class LineEditor extends Editor {
   override handleInput(data: string): void {
     const before = this.getText();

@@ -9,7 +9,7 @@ import {
   type Json,
 } from '@bobbin/core/internal';
 import type { AgentEvent, CompactionEnd } from '../events.ts';
-import type { ToldCompaction } from '../past-compactions.ts';
+import type { ShownCompaction } from '../past-compactions.ts';
 import { saidIn } from '../said.ts';
 import { UNKNOWN_OUTCOME } from '../unknown-outcome.ts';
 import { AttachmentView } from './attachment-view.ts';
@@ -32,8 +32,8 @@ export class Transcript extends Container {
   #reasoning: ReasoningView | undefined;
   /** What was said beside an answer while it comes: it follows it. */
   #beside: string[] = [];
-  /** Whether the end of what was interrupted is told already. */
-  #isTold = false;
+  /** Whether the end of what was interrupted is shown already. */
+  #isShown = false;
   #folded = true;
   /** How many messages of the thread it shows or stands for. */
   messages = 0;
@@ -52,7 +52,7 @@ export class Transcript extends Container {
   restart(
     messages: readonly Message[],
     length: number,
-    compactions: readonly ToldCompaction[] = [],
+    compactions: readonly ShownCompaction[] = [],
   ): void {
     this.clear();
     this.#tools.clear();
@@ -63,7 +63,7 @@ export class Transcript extends Container {
     if (length > shown.length)
       this.say(this.#theme.dim(`(${length - shown.length} earlier messages)`));
     const first = length - shown.length;
-    // Of those before what is shown, the last one tells what the model reads instead.
+    // Of those before what is shown, the last one shows what the model reads instead.
     const earlier = compactions.filter(({ after }) => after <= first).slice(-1);
     for (const { end } of earlier) this.#compaction(end);
     for (const [i, message] of shown.entries()) {
@@ -123,8 +123,8 @@ export class Transcript extends Container {
       case 'compaction-end':
         return this.#compaction(event);
       case 'compaction-stopped':
-        this.#isTold = event.reason === 'interrupted';
-        return this.#isTold
+        this.#isShown = event.reason === 'interrupted';
+        return this.#isShown
           ? undefined
           : this.say(this.#theme.dim(`Compaction stopped: ${printable(event.reason)}.`));
       case 'command':
@@ -137,9 +137,9 @@ export class Transcript extends Container {
         return this.#remark(this.#theme.error(`Error: ${printable(event.error)}`));
       case 'end':
         this.#endStream();
-        if (event.reason === 'interrupted' && !this.#isTold)
+        if (event.reason === 'interrupted' && !this.#isShown)
           this.say(this.#theme.dim('Interrupted.'));
-        this.#isTold = false;
+        this.#isShown = false;
         return undefined;
       case 'compaction-start':
       case 'context':
@@ -156,7 +156,7 @@ export class Transcript extends Container {
     this.addChild(new Text(`\n${text}`, 0, 0));
   }
 
-  /** Says something; while an answer comes, behind it. */
+  /** Says something; while an answer comes, after it. */
   #remark(text: string): void {
     if (this.#streaming === undefined) this.say(text);
     else this.#beside.push(text);
