@@ -63,8 +63,12 @@ function keyOf(model: string, counter: Counter): string {
   return `${model.replace(/@\d+$/, '')} by ${counter.name}`;
 }
 
+/** Beyond these nothing was learnt: the file is damaged. */
+const LEAST = 0.05;
+const MOST = 20;
+
 function isFigure(value: unknown): value is number {
-  return typeof value === 'number' && value > 0 && Number.isFinite(value);
+  return typeof value === 'number' && value >= LEAST && value <= MOST;
 }
 
 function isClose(a: number, b: number): boolean {

@@ -57,6 +57,14 @@ export function isAllowed(wish: Wish, { all, allow }: Permissions): boolean {
   return allow.some((rule) => covers(rule, wish));
 }
 
+/** Folders whose files say what runs later, without a question. */
+const GUARDED = /(?:^|\/)\.(?:git|bobbin)(?:\/|$)/;
+
+/** A write that "all edits" covers: in the project, and not where a write would mean a command. */
+export function isEdit({ kind, subject, outside }: Wish): boolean {
+  return kind === 'write' && !outside && !GUARDED.test(subject);
+}
+
 /** A rule that can be read; paths are globs, which may be broken. */
 export function isRule(rule: string): boolean {
   const [, kind, pattern] = /^(run|write|read):(.+)$/s.exec(rule) ?? [];

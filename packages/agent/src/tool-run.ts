@@ -1,7 +1,14 @@
 import { textMessage, type CallPart, type Message, type ResultPart } from '@bobbin/core';
 import { callsOf, parseJson, resultsOf, type Json } from '@bobbin/core/internal';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
-import { alikeRule, isAllowed, type Answer, type Permissions, type Wish } from './permissions.ts';
+import {
+  alikeRule,
+  isAllowed,
+  isEdit,
+  type Answer,
+  type Permissions,
+  type Wish,
+} from './permissions.ts';
 import { ArgumentError, Arguments } from './tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/tool.ts';
 import type { Toolbox } from './tools/toolbox.ts';
@@ -31,8 +38,9 @@ export class ToolRunner {
   readonly #permissions: Permissions;
   /** The very same that was allowed. */
   readonly #granted = new Set<string>();
-  /** What is allowed beside, as rules. */
+  /** Commands that are allowed beside, as rules. */
   readonly #rules: string[] = [];
+  #allowsEdits = false;
 
   constructor(tools: Toolbox, permissions: Permissions, ask: Ask) {
     this.#tools = tools;
@@ -67,8 +75,8 @@ export class ToolRunner {
     if (wish.link !== undefined)
       return `${wish.link} is a link that leads out of the project, to ${wish.subject}; name that path if you mean it`;
     const what = `${wish.kind}:${wish.subject}`;
-    if (this.#granted.has(what) || isAllowed(wish, { all: false, allow: this.#rules }))
-      return undefined;
+    const isGranted = this.#granted.has(what) || (this.#allowsEdits && isEdit(wish));
+    if (isGranted || isAllowed(wish, { all: false, allow: this.#rules })) return undefined;
     if (this.#ask === undefined)
       return `not allowed: nobody can be asked here (--yes or a permission rule allows it): ${wish.kind} ${wish.subject}`;
     const diff = await tool.preview?.(args);
@@ -81,7 +89,7 @@ export class ToolRunner {
     };
     const answer = await this.#ask(question, signal);
     if (answer === 'always') this.#granted.add(what);
-    if (answer === 'edits') this.#rules.push('write:**');
+    if (answer === 'edits') this.#allowsEdits = true;
     if (answer === 'alike' && alike !== undefined) this.#rules.push(`run:${alike}`);
     if (signal.aborted) return INTERRUPTED;
     return answer === 'no'

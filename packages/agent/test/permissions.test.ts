@@ -199,4 +199,9 @@ test('"alike" and "edits" allow what they say for the session, and nothing beyon
     await asked(t, { 'src/a.ts': 'edits' }, write('src/a.ts'), write('b.md'), outside, run('ls')),
     ['src/a.ts', '/elsewhere/x', 'ls'],
   );
+  const hooks = ['.git/hooks/pre-commit', 'sub/.git/config', '.bobbin/settings.json'];
+  assert.deepEqual(
+    await asked(t, { 'a.ts': 'edits' }, write('a.ts'), ...hooks.map(write), write('.github/x')),
+    ['a.ts', ...hooks],
+  );
 });
