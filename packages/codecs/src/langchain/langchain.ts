@@ -45,7 +45,7 @@ export const langchainMessages: Codec<BaseMessage> = {
     refuseOtherFormats(places, 'langchain');
     return places.map(decodePlace);
   },
-  encode: (messages) => resultsAfterCalls(messages).map(encodeMessage),
+  encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
 };
 
 /** Instances alone: LangChain's stored forms and other formats are plain objects. */
@@ -220,25 +220,31 @@ function usageOf(wire: BaseMessage): Usage | undefined {
   };
 }
 
-function encodeMessage(message: Message): BaseMessage {
+function encodeMessage(message: Message): readonly BaseMessage[] {
   const { original } = message;
   if (original === undefined) return written(message);
-  return live.get(original as object) ?? mapStoredMessageToChatMessage(original as StoredMessage);
+  return [live.get(original as object) ?? mapStoredMessageToChatMessage(original as StoredMessage)];
 }
 
-/** A message that Bobbin wrote or changed. */
-function written(message: Message): BaseMessage {
-  const now = { ...message, parts: withToldServerTools(message) };
-  const [result] = resultsOf(now);
-  if (result !== undefined) return writtenResult(result);
-  const content = now.parts.flatMap(writtenBlock);
+/** What Bobbin wrote or changed: each result is a message of its own, before what else is said. */
+function written(message: Message): readonly BaseMessage[] {
+  const parts = withToldServerTools(message);
+  const said = parts.filter((part) => part.kind !== 'result');
+  const results = resultsOf({ ...message, parts }).map(writtenResult);
+  return said.length === 0 && results.length > 0
+    ? results
+    : [...results, writtenSaid({ ...message, parts: said })];
+}
+
+function writtenSaid(message: Message): BaseMessage {
+  const content = message.parts.flatMap(writtenBlock);
   const only = content.length === 1 ? content[0] : undefined;
-  const plain = only?.type === 'text' || content.length === 0 ? textOf(now) : content;
+  const plain = only?.type === 'text' || content.length === 0 ? textOf(message) : content;
   switch (message.role) {
     case 'system':
       return new SystemMessage(textOf(message));
     case 'assistant':
-      return new AIMessage({ content: plain, tool_calls: callsOf(now).map(writtenCall) });
+      return new AIMessage({ content: plain, tool_calls: callsOf(message).map(writtenCall) });
     case 'user':
     case 'tool':
       return new HumanMessage({ content: plain });

@@ -15,6 +15,7 @@ import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
+import { withToldServerTools } from '../wire/server-tool.ts';
 
 // The wire types name what the codec reads; they take and give what OpenAI's own types describe, and other fields pass.
 
@@ -242,8 +243,9 @@ function decodeResult(place: Place, calls: KnownCalls): ResultPart {
 
 function encodeMessage(message: Message): readonly ChatMessage[] {
   if (message.original !== undefined) return [message.original as ChatMessage];
-  const results = message.parts.filter((part) => part.kind === 'result');
-  const rest = message.parts.filter((part) => part.kind !== 'result');
+  const parts = withToldServerTools(message);
+  const results = parts.filter((part) => part.kind === 'result');
+  const rest = parts.filter((part) => part.kind !== 'result');
   const { [CUSTOM_CALLS]: custom, ...extra } = message.extra ?? {};
   const encoded: object[] = results.map((result) => ({ ...encodeResult(result), ...extra }));
   if (rest.length > 0) {

@@ -1,5 +1,6 @@
 import type { Message, Part } from '@bobbin/core';
 import { hasResults, type JsonObject } from '@bobbin/core/internal';
+import { lastIndex } from './list.ts';
 
 /** A block of a message with the parts that it became. */
 export interface Block {
@@ -75,10 +76,14 @@ export function joinMixed<Wire extends object>(
   return wire;
 }
 
-function join<Wire extends object>(results: Wire, said: Wire, format: MixedFormat): Wire {
-  const whole = wholes.get(results);
-  if (whole !== undefined && whole === wholes.get(said)) return whole as Wire;
-  return concatenated(results, said, format.field);
+/** Results go before the words that the message has already. */
+function join<Wire extends object>(last: Wire, added: Wire, format: MixedFormat): Wire {
+  const whole = wholes.get(last);
+  if (whole !== undefined && whole === wholes.get(added)) return whole as Wire;
+  const blocks = blocksIn(last, format.field);
+  const more = blocksIn(added, format.field);
+  const at = more.every(format.isResult) ? lastIndex(blocks, format.isResult) + 1 : blocks.length;
+  return { ...last, [format.field]: [...blocks.slice(0, at), ...more, ...blocks.slice(at)] };
 }
 
 /** One message of two that follow one another. */
@@ -89,10 +94,10 @@ function concatenated<Wire extends object>(first: Wire, second: Wire, field: str
 /** Words join the results that they came with, and a result that was made up joins those of its round. */
 function belongsTo(last: object, message: Message, format: MixedFormat): boolean {
   const isMadeUp = message.original === undefined && message.role === 'tool' && hasResults(message);
-  if (message.extra?.[JOINS] !== true && !isMadeUp) return false;
   const blocks = blocksIn(last, format.field);
   const end = blocks[blocks.length - 1];
-  return end !== undefined && format.isResult(end);
+  if (isMadeUp) return blocks.some(format.isResult);
+  return message.extra?.[JOINS] === true && end !== undefined && format.isResult(end);
 }
 
 function blocksIn(message: object, field: string): readonly JsonObject[] {

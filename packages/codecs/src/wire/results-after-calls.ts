@@ -9,18 +9,21 @@ interface Answered {
 
 /**
  * The messages with each result directly after the message that called, for formats that take it nowhere else. A round
- * may hold several assistant messages before its results, where a call was left unanswered or its result came late.
+ * may hold several assistant messages before its results, where a call was left unanswered or its result came late, and
+ * words beside a result before the next one.
  */
 export function resultsAfterCalls(messages: readonly Message[]): readonly Message[] {
-  const isApart = messages.some(
-    (message, i) => messages[i + 1]?.role === 'assistant' && openCalls(message).length > 0,
-  );
+  const isApart = messages.some((message, i) => {
+    const next = messages[i + 1];
+    if (next === undefined) return false;
+    if (next.role === 'assistant') return openCalls(message).length > 0;
+    return answers(next) && answers(message) && says(message);
+  });
   if (!isApart) return messages;
   const ordered: Answered[] = [];
   const calledBy = new Map<string, Answered>();
   for (const message of messages) {
-    const answers = message.role !== 'assistant' && hasResults(message);
-    if (answers) seat(message, calledBy, ordered);
+    if (answers(message)) seat(message, calledBy, ordered);
     else {
       const answered = { message, results: [] };
       ordered.push(answered);
@@ -31,6 +34,14 @@ export function resultsAfterCalls(messages: readonly Message[]): readonly Messag
   return ordered.flatMap(({ message, results }) => [message, ...results]);
 }
 
+function answers(message: Message): boolean {
+  return message.role !== 'assistant' && hasResults(message);
+}
+
+function says({ parts }: Message): boolean {
+  return parts.some(({ kind }) => kind !== 'result');
+}
+
 function openCalls(message: Message): readonly string[] {
   if (message.role !== 'assistant') return [];
   const answered = new Set(resultsOf(message).map(({ callId }) => callId));
@@ -39,18 +50,22 @@ function openCalls(message: Message): readonly string[] {
     .filter((callId) => !answered.has(callId));
 }
 
-/** Puts a message of results after the message whose calls it answers; it is split where they are several. */
+/** Puts results after the message whose calls they answer. The message is split where they go apart, or beside words. */
 function seat(
   message: Message,
   calledBy: ReadonlyMap<string, Answered>,
-  ordered: readonly Answered[],
+  ordered: Answered[],
 ): void {
   const last = ordered[ordered.length - 1];
   const seats = new Map<Answered | undefined, Part[]>();
   for (const part of message.parts) {
-    const own = part.kind === 'result' ? (calledBy.get(part.callId) ?? last) : last;
+    if (part.kind !== 'result') continue;
+    const own = calledBy.get(part.callId) ?? last;
     seats.set(own, [...(seats.get(own) ?? []), part]);
   }
+  const said = message.parts.filter(({ kind }) => kind !== 'result');
+  const isWhole = seats.size === 1 && said.length === 0;
   for (const [own, parts] of seats)
-    own?.results.push(seats.size === 1 ? message : withParts(message, parts));
+    own?.results.push(isWhole ? message : withParts(message, parts));
+  if (said.length > 0) ordered.push({ message: withParts(message, said), results: [] });
 }
