@@ -20,14 +20,14 @@ export function anthropicCacheMarkers<Request extends { readonly messages: reado
   const inMessages = request.messages.map((message) =>
     markersIn((message as JsonObject)['content']),
   );
-  const room = MOST_MARKERS - own.length - inMessages.flat().length;
+  const free = MOST_MARKERS - own.length - inMessages.flat().length;
   // One that lives for an hour may not follow one that lives for five minutes.
   const lastLong = lastIndex(inMessages, (markers) => markers.some(({ ttl }) => ttl === '1h'));
   const mark: Mark = (message, blocks, i) => {
     const marker = { type: 'ephemeral', ...(i <= lastLong ? { ttl: '1h' } : {}) };
     return markBlock(message, 'content', blocks, ['cache_control', marker], isCacheable);
   };
-  return { ...request, messages: marked(request.messages, anthropic, prompt, room, mark) };
+  return { ...request, messages: marked(request.messages, anthropic, prompt, free, mark) };
 }
 
 /** A request to the Converse API with `cachePoint` blocks at the cache points of the prompt that its messages are. */
@@ -39,8 +39,8 @@ export function bedrockCacheMarkers<
   const tools = isJsonObject(toolConfig) ? toolConfig['tools'] : undefined;
   const inMessages = messages.map((message) => (message as JsonObject)['content']);
   const own = [tools, system, ...inMessages].flatMap(cachePointsIn);
-  const room = MOST_MARKERS - own.length;
-  return { ...request, messages: marked(messages, bedrock, prompt, room, markCachePoint) };
+  const free = MOST_MARKERS - own.length;
+  return { ...request, messages: marked(messages, bedrock, prompt, free, markCachePoint) };
 }
 
 /** A point goes after blocks that are not reasoning. */
@@ -82,8 +82,8 @@ export function openaiCacheMarkers<Request extends object>(
         openaiResponses,
         Array.isArray(input) ? (input as readonly object[]) : [],
       ] as const);
-  const room = markers - wire.flatMap((item) => breakpointsIn(item as JsonObject)).length;
-  const list = room <= 0 ? wire : marked(wire, codec, prompt, room, markBreakpoint);
+  const free = markers - wire.flatMap((item) => breakpointsIn(item as JsonObject)).length;
+  const list = free <= 0 ? wire : marked(wire, codec, prompt, free, markBreakpoint);
   return {
     ...request,
     prompt_cache_key: own ?? key,
@@ -101,8 +101,8 @@ export function aiSdkCacheMarkers<Wire extends object>(
   beside: readonly object[] = [],
 ): readonly Wire[] {
   const own = [...beside, ...messages].map((each) => optionsIn(each as JsonObject));
-  const room = MOST_MARKERS - own.reduce((sum, count) => sum + count, 0);
-  return marked(messages, aiSdk, prompt, room, (message) => {
+  const free = MOST_MARKERS - own.reduce((sum, count) => sum + count, 0);
+  return marked(messages, aiSdk, prompt, free, (message) => {
     if (optionsIn(message) > 0) return message;
     const options = isJsonObject(message['providerOptions']) ? message['providerOptions'] : {};
     const provider = isJsonObject(options['anthropic']) ? options['anthropic'] : {};
@@ -117,17 +117,17 @@ export function aiSdkCacheMarkers<Wire extends object>(
  */
 type Mark = (message: JsonObject, blocks: number, position: number) => JsonObject | undefined;
 
-/** Marks the cache points, the longest prefix first, while there is room. */
+/** Marks the cache points, the longest prefix first, while some are free. */
 function marked<Wire extends object>(
   wire: readonly Wire[],
   codec: Codec<object>,
   prompt: Prompt,
-  room: number,
+  free: number,
   mark: Mark,
 ): readonly Wire[] {
   const list = [...wire] as unknown as JsonObject[];
   const shown = prompt.messages.map(({ message }) => message);
-  let left = room;
+  let left = free;
   for (const point of reversed(prompt.cachePoints)) {
     const prefix = codec.encode(shown.slice(0, point + 1));
     if (left > 0) left -= markEnd(list, prefix as readonly JsonObject[], mark);

@@ -36,7 +36,7 @@ export { responseUsage, type ResponseUsage } from './response-usage.ts';
 export { recogniseMessages } from './recognise.ts';
 export { detectFormat, type FormatName, type MessageFormat } from './wire/format.ts';
 export { readableJson, readableParts } from './wire/readable.ts';
-export { withToldServerTools } from './wire/server-tool.ts';
+export { serverToolsAsText } from './wire/server-tool.ts';
 export { recogniseSession, SESSION_FORMATS } from './session-files/formats.ts';
 export type {
   Session,

@@ -2,7 +2,7 @@ import type { Message, Part } from '@bobbin/core';
 import { hasResults, type ContentPart, type Json } from '@bobbin/core/internal';
 import { splitCompactions, withoutCompactions } from './wire/compaction.ts';
 import { readableJson } from './wire/readable.ts';
-import { withToldServerTools } from './wire/server-tool.ts';
+import { serverToolsAsText } from './wire/server-tool.ts';
 
 /**
  * Messages for another codec than the one that decoded them: without their wire form, without the thoughts and fields
@@ -14,9 +14,9 @@ export function portable(messages: readonly Message[]): readonly Message[] {
   for (const source of messages) {
     const { role, meta } = source;
     const [compactions] = splitCompactions(source.extra);
-    const parts = withoutCompactions(withToldServerTools(source));
+    const parts = withoutCompactions(serverToolsAsText(source));
     const kept = [
-      ...compactions.map((wire) => told('compaction', wire)),
+      ...compactions.map((wire) => textOfValue('compaction', wire)),
       ...parts.flatMap((part) => portablePart(part, ids)),
     ];
     if (kept.length === 0) continue;
@@ -56,12 +56,12 @@ function portablePart(part: Part, ids: CallIds): readonly Part[] {
   }
 }
 
-/** What only one provider understands can be told to the others. */
+/** What only one provider understands can be said to the others as text. */
 function portableContent(part: ContentPart): ContentPart {
-  return part.kind === 'opaque' ? told(part.type, part.value) : part;
+  return part.kind === 'opaque' ? textOfValue(part.type, part.value) : part;
 }
 
-function told(type: string, value: Json): ContentPart {
+function textOfValue(type: string, value: Json): ContentPart {
   return { kind: 'text', text: `[${type}] ${readableJson(value)}` };
 }
 

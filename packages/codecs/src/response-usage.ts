@@ -49,7 +49,7 @@ function anthropicUsage(response: JsonObject, usage: JsonObject): ResponseUsage 
 
 /**
  * Anthropic's usage of the context. Its total sums up several samplings, and leaves out those that compacted: where they
- * are listed, the last message among them tells.
+ * are listed, the last message among them counts.
  */
 export function contextUsage(usage: JsonObject): Usage | undefined {
   const iterations = objectsIn(usage['iterations']);

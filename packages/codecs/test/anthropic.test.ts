@@ -143,7 +143,7 @@ test('Anthropic: thinking, calls and results', () => {
   ]);
 });
 
-test('Anthropic: the words behind tool results start a turn and go out with them again', () => {
+test('Anthropic: the words after tool results start a turn and go out with them again', () => {
   const mixed = {
     role: 'user',
     content: [...RESULTS.content, { type: 'text', text: 'Stop, do this instead' }],
@@ -178,7 +178,7 @@ test('Anthropic: the words behind tool results start a turn and go out with them
   ]);
 });
 
-test('Anthropic: notes of a harness behind tool results are nobody\u2019s turn', () => {
+test('Anthropic: notes of a harness after tool results are nobody\u2019s turn', () => {
   const note = { type: 'text', text: '<system-reminder>Mind the todo list.</system-reminder>' };
   const messages = lossless(anthropic, [
     ANSWER,
@@ -230,7 +230,7 @@ test('Anthropic: cache markers move without changing what a message is', () => {
   assert.equal(contentHash(first), contentHash(second));
 });
 
-test('Anthropic: tools that Anthropic ran are a call and its result, and are told once changed', () => {
+test('Anthropic: tools that Anthropic ran are a call and its result, and are text once changed', () => {
   const content = [
     { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } },
     {

@@ -46,7 +46,7 @@ function places(list: readonly object[], field: string): readonly string[] {
   });
 }
 
-test('E13 cache points become cache_control, the end of results apart from the words behind them', async () => {
+test('E13 cache points become cache_control, the end of results apart from the words after them', async () => {
   const { messages, prompt } = await fitted(anthropic);
   const request = anthropicCacheMarkers({ model: 'm', messages }, prompt);
   // The last user message holds the results of the turn before and the words of this one.

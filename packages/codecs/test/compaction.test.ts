@@ -120,7 +120,7 @@ test('H5 OpenAI Responses: an output that answers a stored response stays what i
   ]);
 });
 
-test('H5 OpenAI Responses: an output whose call was lost is told, as the rest of the history is here', async () => {
+test('H5 OpenAI Responses: an output whose call was lost becomes text, as the rest of the history is here', async () => {
   const input = [
     OUTPUT,
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'ok' }] },

@@ -127,7 +127,7 @@ test('Gemini: calls without ids are answered by name, in their order', () => {
   });
 });
 
-test('Gemini: code that Google ran is a call and its result, and is told once changed', () => {
+test('Gemini: code that Google ran is a call and its result, and is text once changed', () => {
   const wire = [
     go,
     {

@@ -100,7 +100,7 @@ test('LangChain: an unanswered call before an answer is answered directly after 
   );
 });
 
-test('LangChain: what is told is a message of its own kind', () => {
+test('LangChain: what Bobbin wrote is a message of its own kind', () => {
   const [, , answer] = langchainMessages.decode([
     new HumanMessage('Go'),
     call('a'),

@@ -263,7 +263,7 @@ test('OpenAI Responses: what is left of an answer without its reasoning is no st
   ]);
 });
 
-test('OpenAI Responses: tools that OpenAI ran are a call and its result, and are told once changed', () => {
+test('OpenAI Responses: tools that OpenAI ran are a call and its result, and are text once changed', () => {
   const wire = [
     {
       type: 'web_search_call',

@@ -46,7 +46,7 @@ test('messages for another codec lose what only their own provider takes', () =>
   assert.deepEqual(openaiChatProblems(chat), []);
 });
 
-test('tools that a provider ran are told to the others', () => {
+test('tools that a provider ran are text for the others', () => {
   const wire = [
     { type: 'server_tool_use', id: 's1', name: 'search', input: { q: 1 } },
     { type: 'web_search_tool_result', tool_use_id: 's1', content: [] },

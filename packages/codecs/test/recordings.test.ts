@@ -11,7 +11,7 @@ for (const form of WIRE_FORMS) {
     for (const recording of recordings()) checkLossless(form, recording);
   });
 
-  test(`${form.codec.name}: compacted at three budgets, recorded conversations are lawful`, async () => {
+  test(`${form.codec.name}: compacted at three budgets, recorded conversations are valid`, async () => {
     for (const recording of recordings(COMPACTED_STEP)) await checkCompaction(form, recording);
   });
 }

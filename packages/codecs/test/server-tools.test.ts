@@ -287,7 +287,7 @@ test('H2 Anthropic: a changed message of a whole pair keeps its code and its cal
   assert.deepEqual(anthropic.encode([go, ...changed([called]), ...rest]), wire);
 });
 
-test('H2 Anthropic: a pair that lost a half is told as text', () => {
+test('H2 Anthropic: a pair that lost a half becomes text', () => {
   const wire = loop(1);
   const messages = anthropic.decode(wire);
   const [go, called, first, second, third, done] = messages as [

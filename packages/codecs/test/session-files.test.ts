@@ -94,7 +94,7 @@ test('B8 real session files hold what their harness wrote into them', () => {
 /** Whose models the samples were made with. */
 const ANTHROPIC_SAMPLE = /^(?:claude-code|pi)/;
 
-test('B8 real sessions, compacted at three budgets, are lawful for their provider', async () => {
+test('B8 real sessions, compacted at three budgets, are valid for their provider', async () => {
   for (const { name, text } of sessionSamples()) {
     const session = recogniseSession(text)?.decode(text);
     assert.ok(session);

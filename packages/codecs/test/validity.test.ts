@@ -87,14 +87,14 @@ test('Anthropic refuses roles out of order', () => {
     [],
   );
   assert.deepEqual(anthropicProblems({ messages: [user, system, user] }), [
-    'messages[1].role: system must stand between the user and the assistant',
+    'messages[1].role: system must be between the user and the assistant',
   ]);
   assert.deepEqual(anthropicProblems({ messages: [user, { role: 'tool', content: 'a' }] }), [
     'messages[1].role: there is no such role',
   ]);
 });
 
-test('Anthropic refuses parted pairs, results behind words, and ids used twice', () => {
+test('Anthropic refuses parted pairs, results after words, and ids used twice', () => {
   const calls = { role: 'assistant', content: [use('a'), use('b')] };
   const words = { type: 'text', text: 'and' };
   assert.deepEqual(

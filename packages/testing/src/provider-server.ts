@@ -84,7 +84,7 @@ export interface ProviderServer {
   readonly origin: string;
   /** What it was asked, in order. */
   readonly requests: readonly ProviderRequest[];
-  /** Throws where a request was unexpected or unlawful, or where the script was not played to its end. */
+  /** Throws where a request was unexpected or invalid, or where the script was not played to its end. */
   expectDone(): void;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
 
 /**
  * A provider on loopback that plays a script, one step a request. It is as strict as the real one about what it takes,
- * records what it was asked, and refuses whatever the script does not hold. The last step is played for ever where it
+ * records what it was asked, and refuses what the script does not hold. The last step is played for ever where it
  * is given as `forever`.
  */
 export async function providerServer(

@@ -8,7 +8,7 @@ import {
   type Json,
   type JsonObject,
 } from '@bobbin/core/internal';
-import { encodeItems, openaiResponses, readableJson, withToldServerTools } from '@bobbin/codecs';
+import { encodeItems, openaiResponses, readableJson, serverToolsAsText } from '@bobbin/codecs';
 
 /** The items of the OpenAI Agents SDK, one message each. Ids and provider data stay in the original alone. */
 export const agentItems: Codec<AgentInputItem> = {
@@ -157,7 +157,7 @@ function thoughtOf(item: JsonObject): Part {
 function encodeMessage(message: Message): AgentInputItem[] {
   if (message.original !== undefined) return [message.original as AgentInputItem];
   const items: object[] = [];
-  const parts = withToldServerTools(message);
+  const parts = serverToolsAsText(message);
   const said = textOf({ ...message, parts });
   if (said !== '') items.push(saidItem(message.role, said));
   for (const part of parts) {

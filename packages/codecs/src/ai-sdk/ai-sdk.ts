@@ -15,7 +15,7 @@ import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-ca
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 
@@ -108,7 +108,7 @@ function encodeMessage(message: Message): readonly AiSdkMessage[] {
   if (message.original !== undefined) return [revived(message.original) as AiSdkMessage];
   const [compactions, own] = splitCompactions(message.extra);
   const { approvals, callOptions, [OPEN_SERVER_CALLS]: _, ...extra } = own;
-  const parts = withoutCompactions(withToldServerTools(message));
+  const parts = withoutCompactions(serverToolsAsText(message));
   const results = parts.filter((part) => part.kind === 'result').map(encodeResult);
   const carried = [...compactions, ...openServerCalls(message)].map(carriedPart);
   const said = [...carried, ...parts.filter(isSaid)];

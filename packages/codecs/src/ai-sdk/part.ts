@@ -60,7 +60,7 @@ function opaque(type: string, wire: JsonObject): Part {
 
 const SIGNATURE = /signature|redacted|encrypted/i;
 
-/** Whatever a provider wants back with a thought, under any name that providers have for it. */
+/** What a provider wants back with a thought, under any name that providers have for it. */
 function signatureField(wire: JsonObject): { readonly signature?: string } {
   for (const own of Object.values(lastingOptions(wire['providerOptions']) ?? {})) {
     if (!isJsonObject(own)) continue;
@@ -119,7 +119,7 @@ export function encodePart(part: Part, callOptions: JsonObject): object {
     case 'opaque':
       return part.value as object;
     case 'result':
-      // Results stand in messages of their own.
+      // Results have messages of their own.
       return {};
   }
 }

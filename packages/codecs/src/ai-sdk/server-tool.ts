@@ -6,7 +6,7 @@ import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 import { readableJson } from '../wire/readable.ts';
-import { toldCall, toldResult } from '../wire/server-tool.ts';
+import { callAsText, resultAsText } from '../wire/server-tool.ts';
 import { blocksOf, type ServerBlocks, type WireMessage } from '../wire/whole-server-pairs.ts';
 
 /** The parts of a call or result of a tool that the provider runs; undefined for anything else. */
@@ -68,11 +68,11 @@ export const AI_SDK_SERVER_PARTS: ServerBlocks = {
   // The SDK leaves out callers that are gone by itself.
   caller: () => undefined,
   isHostsResult: ({ type }, { role }) => type === 'tool-result' && role === 'tool',
-  told({ type, toolName, input = null, output = null }) {
+  asText({ type, toolName, input = null, output = null }) {
     const text =
       type === 'tool-call'
-        ? toldCall(textOr(toolName, 'a tool'), jsonText(input))
-        : toldResult(readableJson(output));
+        ? callAsText(textOr(toolName, 'a tool'), jsonText(input))
+        : resultAsText(readableJson(output));
     return { type: 'text', text };
   },
 };

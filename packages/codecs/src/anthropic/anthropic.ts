@@ -104,7 +104,7 @@ function encodeMessage(message: Message): AnthropicMessage | undefined {
   return { role, content: isText ? only['text'] : content, ...extra } as AnthropicMessage;
 }
 
-/** What stood before and behind a system message when it came in. */
+/** What came before and after a system message on its way in. */
 const neighbours = new WeakMap<object, readonly [unknown, unknown]>();
 
 /**
@@ -114,15 +114,15 @@ const neighbours = new WeakMap<object, readonly [unknown, unknown]>();
 function seatSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
   return messages.map((message, i) => {
     if (message.role !== 'system') return message;
-    const [before, behind] = [messages[i - 1], messages[i + 1]];
-    const isSeated = before?.role === 'user' && (behind?.role ?? 'assistant') === 'assistant';
-    return isSeated || isAsItCame(message, before, behind) ? message : { ...message, role: 'user' };
+    const [before, after] = [messages[i - 1], messages[i + 1]];
+    const isSeated = before?.role === 'user' && (after?.role ?? 'assistant') === 'assistant';
+    return isSeated || isAsItCame(message, before, after) ? message : { ...message, role: 'user' };
   });
 }
 
 /** A server that took a system message at the beginning takes it there again. */
-function isAsItCame(message: object, before: unknown, behind: unknown): boolean {
+function isAsItCame(message: object, before: unknown, after: unknown): boolean {
   const came = neighbours.get(message);
   if (came === undefined || came[0] !== before) return false;
-  return before === undefined || came[1] === behind || came[1] === undefined;
+  return before === undefined || came[1] === after || came[1] === undefined;
 }

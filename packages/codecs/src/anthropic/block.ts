@@ -13,7 +13,7 @@ import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from '../wire/kno
 import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';
 import type { Place } from '../wire/place.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 
 /** The blocks of a message's content; a string is one block of text. */
 export function decodeBlocks(content: Place, calls: KnownCalls): readonly Block[] {
@@ -147,7 +147,7 @@ function sourceFields(place: Place): { readonly source: string; readonly mediaTy
 
 /** The blocks of a message that is not what came in. Thoughts are left out: unsigned ones are refused. */
 export function encodeBlocks(message: Message): readonly JsonObject[] {
-  const blocks = withoutCompactions(withToldServerTools(message)).flatMap(encodePart);
+  const blocks = withoutCompactions(serverToolsAsText(message)).flatMap(encodePart);
   const callers = message.extra?.[CALLERS];
   const named = isJsonObject(callers) ? blocks.map((block) => withCaller(block, callers)) : blocks;
   const open = openServerCalls(message);

@@ -5,7 +5,7 @@ import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 import { readableJson, readableParts } from '../wire/readable.ts';
-import { toldCall, toldResult } from '../wire/server-tool.ts';
+import { callAsText, resultAsText } from '../wire/server-tool.ts';
 import type { ServerBlocks } from '../wire/whole-server-pairs.ts';
 
 const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
@@ -77,11 +77,11 @@ export const ANTHROPIC_SERVER_BLOCKS: ServerBlocks = {
   answered: (block) => (isServerResult(block) ? block['tool_use_id'] : undefined),
   caller: callerOf,
   isHostsResult: ({ type }) => type === 'tool_result',
-  told(block) {
+  asText(block) {
     const { name, input = null, content = null, caller: _, ...rest } = block;
-    if (isServerResult(block)) return { type: 'text', text: toldResult(readableJson(content)) };
+    if (isServerResult(block)) return { type: 'text', text: resultAsText(readableJson(content)) };
     if (isServerCall(block))
-      return { type: 'text', text: toldCall(textOr(name, 'a tool'), jsonText(input)) };
+      return { type: 'text', text: callAsText(textOr(name, 'a tool'), jsonText(input)) };
     return { ...rest, name, input };
   },
 };

@@ -6,7 +6,7 @@ import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 import { jsonParts } from '../wire/readable.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 import { base64In, bytesOf } from './bytes.ts';
 
 /** The kind of a block is the name of its only field. */
@@ -139,7 +139,7 @@ function sourceOf(place: Place, mediaType: string): string {
 
 /** The blocks of a message that is not what came in. Thoughts are left out: unsigned ones are refused. */
 export function encodeBlocks(message: Message): readonly JsonObject[] {
-  return withToldServerTools(message).flatMap(encodePart);
+  return serverToolsAsText(message).flatMap(encodePart);
 }
 
 function encodePart(part: Part): readonly JsonObject[] {

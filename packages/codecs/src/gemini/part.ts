@@ -13,7 +13,7 @@ import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';
 import type { Place } from '../wire/place.ts';
 import { jsonParts, readableParts } from '../wire/readable.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 
 /** The field of `extra` that holds the thought signatures of a message's calls, by call id. */
 export const SIGNATURES = 'thought_signatures';
@@ -23,7 +23,7 @@ const UNNAMED = 'unnamed:';
 
 type DecodePart = (place: Place) => readonly Part[];
 
-/** Reads the parts of one content. Calls without an id are told apart by their place, and answered in their order. */
+/** Reads the parts of one content. Calls without an id are distinguished by their place, and answered in their order. */
 export function partDecoder(places: readonly Place[], calls: KnownCalls): DecodePart {
   const server = serverPairs(places);
   const seen = new Map<string, number>();
@@ -166,7 +166,7 @@ export function signatures(blocks: readonly Block[]): JsonObject {
 /** The parts of a message that is not what came in. Thoughts are left out; the signatures of calls are kept. */
 export function encodeParts(message: Message): readonly JsonObject[] {
   const signed = message.extra?.[SIGNATURES];
-  return withToldServerTools(message).flatMap((part) =>
+  return serverToolsAsText(message).flatMap((part) =>
     encodePart(part, isJsonObject(signed) ? signed : {}),
   );
 }

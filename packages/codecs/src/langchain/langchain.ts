@@ -31,7 +31,7 @@ import { refuseOtherFormats } from '../wire/format.ts';
 import { Place } from '../wire/place.ts';
 import { readableParts } from '../wire/readable.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 
 /**
  * LangChain's messages. Which provider will read them is not known, so the rules are the strictest. A message is kept in
@@ -147,7 +147,7 @@ function serverResultId({ type, tool_use_id: id, toolCallId = id }: JsonObject):
   return typeof type === 'string' && SERVER_RESULT.test(type) ? toolCallId : undefined;
 }
 
-/** A tool that the provider ran, where both the call and the result stand in this message; elsewhere they are opaque. */
+/** A tool that the provider ran, where both the call and the result are in this message; elsewhere they are opaque. */
 function serverPart(
   block: JsonObject,
   called: ReadonlySet<Json | undefined>,
@@ -164,7 +164,7 @@ function serverPart(
   return [{ kind: 'result', callId: resultId, ...outcome, content: readableParts(output) }];
 }
 
-/** Calls stand among the blocks too, where the provider puts them there: `tool_calls` has them all. */
+/** Calls are among the blocks too, where the provider puts them there: `tool_calls` has them all. */
 const CALL_BLOCKS = new Set<unknown>([
   'tool_use',
   'tool_call',
@@ -228,7 +228,7 @@ function encodeMessage(message: Message): readonly BaseMessage[] {
 
 /** What Bobbin wrote or changed: each result is a message of its own, before what else is said. */
 function written(message: Message): readonly BaseMessage[] {
-  const parts = withToldServerTools(message);
+  const parts = serverToolsAsText(message);
   const said = parts.filter((part) => part.kind !== 'result');
   const results = resultsOf({ ...message, parts }).map(writtenResult);
   return said.length === 0 && results.length > 0

@@ -15,7 +15,7 @@ import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 
 // The wire types name what the codec reads; they take and give what OpenAI's own types describe, and other fields pass.
 
@@ -92,7 +92,7 @@ export const openaiChat: Codec<ChatMessage> = {
 function decodeMessage(place: Place, calls: KnownCalls): Message {
   const wire = place.object();
   const known = ROLES.get(place.at('role').text());
-  // A role that is not known is carried as a system message is: in its seat, whatever happens around it.
+  // A role that is not known is carried as a system message is: in its place.
   if (known === undefined)
     return {
       role: 'system',
@@ -159,7 +159,7 @@ const ROLES: ReadonlyMap<string, RoleShape> = new Map(
   }),
 );
 
-/** What is left for `extra`; custom calls are named there, since a call part does not tell them from functions. */
+/** What is left for `extra`; custom calls are named there, since a call part does not distinguish them from functions. */
 function extraOf(wire: JsonObject, fields: ReadonlySet<string>): JsonObject | undefined {
   const extra = leftover(wire, fields);
   const custom = Array.isArray(wire['tool_calls'])
@@ -243,7 +243,7 @@ function decodeResult(place: Place, calls: KnownCalls): ResultPart {
 
 function encodeMessage(message: Message): readonly ChatMessage[] {
   if (message.original !== undefined) return [message.original as ChatMessage];
-  const parts = withToldServerTools(message);
+  const parts = serverToolsAsText(message);
   const results = parts.filter((part) => part.kind === 'result');
   const rest = parts.filter((part) => part.kind !== 'result');
   const { [CUSTOM_CALLS]: custom, ...extra } = message.extra ?? {};

@@ -13,7 +13,7 @@ import { encodeItems } from './parted-reasoning.ts';
 import { Place } from '../wire/place.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
-import { withToldServerTools } from '../wire/server-tool.ts';
+import { serverToolsAsText } from '../wire/server-tool.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 
 /** An item of the Responses API's `input`: any that OpenAI's own types describe, and those to come. */
@@ -89,7 +89,7 @@ const UNSTEADY = ['id', 'status'];
 
 /**
  * Provider-made compactions, references, and kinds of items that are not known. The role keeps a call on the model's
- * side and its output behind it; whatever is neither stands apart from the order of roles.
+ * side and its output after it; anything else is apart from the order of roles.
  */
 function opaqueItem(type: string, wire: JsonObject): Message {
   if (type === 'compaction') {
@@ -105,7 +105,7 @@ const MODEL_ITEM = /_call$|^(?:program|mcp_approval_request|mcp_list_tools)$/;
 interface ReadItem {
   readonly role: Role;
   readonly parts: readonly Part[];
-  /** The fields that became the role and the parts; a type that they do not tell is left over. */
+  /** The fields that became the role and the parts; a type that they do not imply is left over. */
   readonly fields: readonly string[];
 }
 
@@ -190,7 +190,7 @@ function encodeMessage(
   if (compactions.length > 0) return compactions;
   const items: object[] = [];
   const said: Part[] = [];
-  for (const part of withToldServerTools(message)) {
+  for (const part of serverToolsAsText(message)) {
     if (part.kind === 'call') items.push({ ...encodeCall(part, type), ...extra });
     else if (part.kind === 'result')
       items.push(...encodeOutput(part, types.get(part.callId), message.extra ?? {}));

@@ -16,7 +16,7 @@ import { lastOf, reversed } from '../wire/list.ts';
 
 /**
  * Session files of Bobbin itself: a `session` line, messages that name their parents, heads that moved, and compactions.
- * What the last compaction on the path shows is its summary, the first message that it kept and all behind that one.
+ * What the last compaction on the path shows is its summary, the first message that it kept and all after that one.
  */
 export const bobbinSession: SessionFormat = {
   name: 'bobbin',
@@ -128,7 +128,7 @@ function compactionOn(path: readonly string[], place: Place): readonly Made[] {
   return [{ compaction, isUndo }];
 }
 
-/** Plans also move out single results: what stands behind a summary stays the same then. */
+/** Plans also move out single results: what a summary replaces stays the same then. */
 function isNew({ compaction, isUndo }: Made, before: Made | undefined): boolean {
   const { summary, firstKept } = before?.compaction ?? { summary: '', firstKept: 0 };
   return !isUndo && (compaction.summary !== summary || compaction.firstKept !== firstKept);

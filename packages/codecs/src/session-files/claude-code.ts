@@ -13,7 +13,7 @@ const RECOGNISED_BY = 50;
 
 /**
  * Session files of Claude Code: a tree by `uuid` and `parentUuid`, one line for each block of an answer. The messages
- * are Anthropic's. A compaction is a boundary, which begins a new tree, and a summary in a user message behind it.
+ * are Anthropic's. A compaction is a boundary, which begins a new tree, and a summary in a user message after it.
  */
 export const claudeCodeSession: SessionFormat = {
   name: 'claude-code',

@@ -34,11 +34,11 @@ export const codexSession: SessionFormat = {
   encode: encodeJsonLines,
 };
 
-/** What the lines of a rollout have told so far. */
+/** What is known from the lines of a rollout so far. */
 class Rollout {
   readonly #calls = new KnownCalls();
   readonly #wires: JsonObject[] = [];
-  /** The messages of each line, by its number; events may still tell more of the last ones. */
+  /** The messages of each line, by its number; later events may add to the last ones. */
   readonly #messages: { readonly line: number; message: Message }[] = [];
   readonly #compactions: SessionCompaction[] = [];
   #leaves: readonly Message[] = [];
@@ -86,18 +86,18 @@ class Rollout {
     };
   }
 
-  /** Events tell what the answer of the turn cost, and that it was broken off. */
+  /** Events say what the answer of the turn cost, and that it was broken off. */
   #notice(payload: Place): void {
     const type = payload.at('type').value;
     const last = lastOf(this.#messages, ({ message: { role } }) => SPEAKERS.has(role));
     if (last?.message.role !== 'assistant') return;
     const { meta } = last.message;
-    if (type === 'turn_aborted') this.#tell(last, { ...meta, status: 'aborted' });
+    if (type === 'turn_aborted') this.#describe(last, { ...meta, status: 'aborted' });
     const info = payload.at('info').value;
     const usage = isJsonObject(info) ? info['last_token_usage'] : undefined;
     if (type !== 'token_count' || meta?.usage !== undefined || !isJsonObject(usage)) return;
     const cached = tokenCount(usage['cached_input_tokens']);
-    this.#tell(last, {
+    this.#describe(last, {
       ...meta,
       usage: {
         inputTokens: tokenCount(usage['input_tokens']) - cached,
@@ -108,7 +108,7 @@ class Rollout {
     });
   }
 
-  #tell(entry: { message: Message }, meta: MessageMeta): void {
+  #describe(entry: { message: Message }, meta: MessageMeta): void {
     entry.message = { ...entry.message, meta };
   }
 

@@ -5,7 +5,7 @@ import type { Session } from './session.ts';
 
 /**
  * The objects of a file with one on each line, each at its place. A last line that has no end and says nothing is what
- * a writer that died left behind: it is as if it were not there.
+ * a writer that died has left: it is as if it were not there.
  */
 export function jsonLines(text: string): readonly Place[] {
   const lines = text.split('\n');
@@ -57,7 +57,7 @@ export function textField<Name extends string>(
     : {};
 }
 
-/** A count of tokens; whatever is no number counts nothing. */
+/** A count of tokens; what is no number counts as 0. */
 export function tokenCount(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }

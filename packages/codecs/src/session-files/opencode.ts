@@ -10,7 +10,7 @@ import { lastOf } from '../wire/list.ts';
 
 /**
  * Exports of OpenCode: one object with the session and its messages, each a list of parts. A tool's part holds the
- * call and what came of it, so an answer is a message and the results behind it. A compaction is a user message with
+ * call and what came of it, so an answer is a message and the results after it. A compaction is a user message with
  * a part of that name, and the summary that answers it.
  */
 export const opencodeSession: SessionFormat = {
@@ -114,7 +114,7 @@ function said(role: 'user' | 'assistant', parts: readonly Part[], meta: MessageM
 /** Parts that are never sent. */
 const UNSENT = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'agent', 'retry']);
 
-/** What OpenCode asks its model in place of the wish for a compaction. */
+/** What OpenCode asks its model in place of the request for a compaction. */
 const COMPACTION_WISH = 'What did we do so far?';
 
 /** The part as it is sent. */
@@ -207,7 +207,7 @@ function plain({ original, messages }: Entry): SessionEntry {
   return { original, messages };
 }
 
-/** Said by OpenCode itself: the wish for a compaction, and the summary. */
+/** Said by OpenCode itself: the request for a compaction, and the summary. */
 function isMade({ isSummary, compaction }: Entry): boolean {
   return isSummary || compaction !== undefined;
 }
@@ -216,8 +216,8 @@ function isMade({ isSummary, compaction }: Entry): boolean {
 function compactionAt(entries: readonly Entry[], at: number): SessionCompaction | undefined {
   const entry = entries[at];
   if (entry?.isSummary !== true || entry.messages.length === 0) return undefined;
-  const wish = lastOf(entries.slice(0, at), ({ compaction }) => compaction !== undefined);
-  const tail = wish?.compaction?.['tail_start_id'];
+  const request = lastOf(entries.slice(0, at), ({ compaction }) => compaction !== undefined);
+  const tail = request?.compaction?.['tail_start_id'];
   const from = entries.findIndex(({ id }) => id === tail);
   const after = spokenBefore(entries, at);
   const [message] = entry.messages;

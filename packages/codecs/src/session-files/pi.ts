@@ -94,7 +94,7 @@ function pathOf(lines: readonly Line[]): readonly Line[] {
   return reversed(path);
 }
 
-/** As pi rebuilds it: the newest summary, what was kept before it, and all that came behind it. */
+/** As pi rebuilds it: the newest summary, what was kept before it, and all that came after it. */
 function contextOf(path: readonly Line[]): readonly Message[] {
   const at = lastIndex(path, ({ type }) => type === 'compaction');
   if (at < 0) return messagesOf(path);
@@ -158,7 +158,7 @@ function messagesOf(lines: readonly Line[]): readonly Message[] {
   return lines.flatMap(({ message }) => message ?? []);
 }
 
-/** Where on the path the first entry stands that a compaction keeps; undefined where it keeps none. */
+/** Where on the path the first entry is that a compaction keeps; undefined where it keeps none. */
 function firstKept(path: readonly Line[], at: number): number | undefined {
   const { place } = path[at] as Line;
   const { firstKeptEntryId: byId, firstKeptEntryIndex: byNumber } = place.object();

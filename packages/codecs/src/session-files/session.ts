@@ -36,7 +36,7 @@ export interface Session {
   /** The file itself, forks and sub-agents included: it is encoded from this. */
   readonly entries: readonly SessionEntry[];
   /**
-   * The conversation that was talked on last, whole, as if nothing had been compacted: all that the model was told, as
+   * The conversation that was talked on last, whole, as if nothing had been compacted: all that the model was sent, as
    * the user edited it.
    */
   readonly messages: readonly Message[];

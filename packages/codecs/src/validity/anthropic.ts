@@ -39,7 +39,7 @@ function orderProblems(turns: readonly AnthropicTurn[]): readonly string[] {
     if (role !== 'system') return [`${path}.role: there is no such role`];
     const isSeated =
       turns[i - 1]?.role === 'user' && (turns[i + 1]?.role ?? 'assistant') === 'assistant';
-    return isSeated ? [] : [`${path}.role: system must stand between the user and the assistant`];
+    return isSeated ? [] : [`${path}.role: system must be between the user and the assistant`];
   });
 }
 

@@ -3,7 +3,7 @@ import { named, Pairs } from './pairs.ts';
 
 /**
  * What Chat Completions would refuse of a list of messages, one located line each. Every call is answered by the
- * messages directly behind it, and an assistant message says or calls something.
+ * messages directly after it, and an assistant message says or calls something.
  */
 export function openaiChatProblems(messages: readonly object[]): readonly string[] {
   const pairs = new Pairs();

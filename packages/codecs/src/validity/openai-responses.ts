@@ -9,7 +9,7 @@ export interface ResponsesRequest {
 
 /**
  * What the Responses API would refuse of a list of items, one located line each. Every call has one output of its own
- * kind behind it, and reasoning stands before what it led to.
+ * kind after it, and reasoning comes before what it led to.
  */
 export function openaiResponsesProblems(
   items: readonly object[],

@@ -3,7 +3,7 @@ export function named(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'absent');
 }
 
-/** Which calls wait for their results, and whatever is wrong with how they are answered. */
+/** Which calls wait for their results, and what is wrong with how they are answered. */
 export class Pairs {
   readonly problems: string[] = [];
   #open = new Map<string, string>();

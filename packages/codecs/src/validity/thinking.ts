@@ -6,7 +6,7 @@ import { lastOf } from '../wire/list.ts';
 /**
  * Newer models bind a thinking block to the conversation that it was made in: to system, tools and every block before
  * it, and to the thinking block before it. Thinking may be left out from the beginning on, but not from the middle.
- * Real signatures can only be checked by their provider; those made here stand in for them where one is scripted.
+ * Real signatures can only be checked by their provider; scripted providers use the ones made here.
  */
 export function signThinking(request: AnthropicRequest, said: readonly object[] = []): string {
   const answer = { role: 'assistant', content: said };
@@ -28,7 +28,7 @@ function signature(
   return [MARK, prefix.slice(0, 16), chain.slice(0, 16)].join(':');
 }
 
-/** The thinking blocks of a scripted provider that stand where it did not sign them. */
+/** The thinking blocks of a scripted provider in places where it did not sign them. */
 export function thinkingProblems(request: AnthropicRequest): readonly string[] {
   const placed = blocksIn(request);
   const problems: string[] = [];

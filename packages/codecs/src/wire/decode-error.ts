@@ -1,4 +1,4 @@
-/** Data from outside that is not what its format says. Codecs throw it at the door; inside, decoded data is trusted. */
+/** Data from outside that is not what its format says. Codecs throw it while they decode; decoded data is trusted. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
   /** Where it is, such as `messages[3].tool_calls[0].function`. */

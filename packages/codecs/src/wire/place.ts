@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import { DecodeError } from './decode-error.ts';
 
-/** A value from outside with the way to it, so that whatever is wrong can be located. */
+/** A value from outside with the path to it, so that a problem can be located. */
 export class Place {
   readonly value: unknown;
   readonly #parent: Place | undefined;
@@ -56,7 +56,7 @@ export class Place {
     return this.value.map((value: unknown, i) => new Place(i, value, this));
   }
 
-  /** The value as it is; whoever decodes has it from JSON. */
+  /** The value as it is: wire data is JSON. */
   json(): Json {
     return (this.value ?? null) as Json;
   }

@@ -3,36 +3,36 @@ import { callsOf, resultsOf, resultText } from '@bobbin/core/internal';
 
 /**
  * Tools that a provider runs itself answer within the message that calls them. Such a pair is bound to the bytes that
- * the provider made: once its message is changed it can only be told.
+ * the provider made: once its message is changed, it goes out as text.
  */
-function toldServerTools(message: Message): readonly string[] {
+function serverToolTexts(message: Message): readonly string[] {
   const results = new Map(resultsOf(message).map((result) => [result.callId, result]));
   return callsOf(message).flatMap((call) => {
     const result = results.get(call.callId);
-    return result === undefined ? [] : [told(call, resultText(result))];
+    return result === undefined ? [] : [pairAsText(call, resultText(result))];
   });
 }
 
-function told({ tool, args }: CallPart, result: string): string {
-  const head = toldCall(tool, args);
+function pairAsText({ tool, args }: CallPart, result: string): string {
+  const head = callAsText(tool, args);
   return result === '' ? head : `${head}\n${result}`;
 }
 
 /** A provider's call whose result is gone. */
-export function toldCall(tool: string, args: string): string {
+export function callAsText(tool: string, args: string): string {
   return `[The provider ran ${tool} with ${args}]`;
 }
 
 /** A provider's result whose call is gone. */
-export function toldResult(result: string): string {
+export function resultAsText(result: string): string {
   return `[A tool of the provider gave]\n${result}`;
 }
 
-/** The parts of a message that is no longer what its provider made: its tools are told, before all else. */
-export function withToldServerTools(message: Message): readonly Part[] {
+/** The parts of a message that is no longer what its provider made: its tools are text, before all else. */
+export function serverToolsAsText(message: Message): readonly Part[] {
   const server = serverCallIds(message);
   if (server.size === 0) return message.parts;
-  const texts = toldServerTools(message).map((text): Part => ({ kind: 'text', text }));
+  const texts = serverToolTexts(message).map((text): Part => ({ kind: 'text', text }));
   const own = message.parts.filter(
     (part) => (part.kind !== 'call' && part.kind !== 'result') || !server.has(part.callId),
   );

@@ -15,11 +15,11 @@ export interface ServerBlocks {
   readonly caller: (block: JsonObject) => unknown;
   readonly isHostsResult: (block: JsonObject, message: WireMessage) => boolean;
   /** A block that lost its other half, as text; a call that lost its caller, without it. */
-  readonly told: (block: JsonObject) => JsonObject;
+  readonly asText: (block: JsonObject) => JsonObject;
 }
 
 /**
- * The same messages with only whole pairs of the provider's own tools. What a compaction took a half of is told as text.
+ * The same messages with only whole pairs of the provider's own tools. What a compaction took a half of becomes text.
  * Code that still waits for the host's tools at the end stays as it is.
  */
 export function wholeServerPairs<Wire extends WireMessage>(
@@ -34,7 +34,7 @@ export function wholeServerPairs<Wire extends WireMessage>(
   return messages.map((message) => {
     const blocks = blocksOf(message);
     if (blocks.every((block) => isWhole(block, message))) return message;
-    const content = blocks.map((block) => (isWhole(block, message) ? block : wire.told(block)));
+    const content = blocks.map((block) => (isWhole(block, message) ? block : wire.asText(block)));
     return { ...message, content };
   });
 }

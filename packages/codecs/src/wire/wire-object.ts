@@ -1,5 +1,5 @@
 /**
- * An object of a wire format. It takes whatever an SDK's own types describe, and literals with fields that are not listed
+ * An object of a wire format. It takes what an SDK's own types describe, and literals with fields that are not listed
  * here, since the format has more than a codec reads.
  */
 export type WireObject<Known> = Known | (Known & { [field: string]: unknown });
