@@ -281,7 +281,6 @@ test('Anthropic: compaction blocks and unknown blocks are never compacted', () =
   const wire = [
     { role: 'assistant', content: [{ type: 'compaction', content: 'Summary', signature: 's' }] },
     { role: 'user', content: 'Go' },
-    { role: 'assistant', content: [{ type: 'server_tool_use', id: 's1', name: 'x', input: {} }] },
     {
       role: 'assistant',
       content: [
@@ -297,7 +296,6 @@ test('Anthropic: compaction blocks and unknown blocks are never compacted', () =
     [
       ['system', true],
       ['user', false],
-      ['assistant', false],
       ['assistant', true],
       ['system', true],
     ],

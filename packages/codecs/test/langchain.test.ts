@@ -119,3 +119,61 @@ test('LangChain: a message that LangChain itself acts on is refused', () => {
     message: 'messages[0]: must not be a RemoveMessage: apply it to the list first, is an object',
   });
 });
+
+/** Code of the provider's that calls the host's tool before it gives its result. */
+function codeLoop(n: number): BaseMessage[] {
+  const code = {
+    type: 'server_tool_use',
+    id: `s${n}`,
+    name: 'code_execution',
+    input: { code: 'x' },
+  };
+  const tool_calls = [{ type: 'tool_call' as const, id: `c${n}`, name: 'look', args: {} }];
+  const done = {
+    type: 'code_execution_tool_result',
+    tool_use_id: `s${n}`,
+    content: { stdout: 'out '.repeat(1_500) },
+  };
+  return [
+    new HumanMessage(`Run ${n}`),
+    new AIMessage({ content: [code], tool_calls }),
+    result(`c${n}`, 'seen '.repeat(600)),
+    new AIMessage({ content: [done, { type: 'text', text: 'Done.' }] }),
+  ];
+}
+
+test('H2 LangChain: code that calls tools is one pair over several messages, and never half of one', async () => {
+  const history = Array.from({ length: 7 }, (_, n) => codeLoop(n)).flat();
+  const messages = langchainMessages.decode(history);
+  assert.deepEqual(
+    messages[3]?.parts.map(({ kind }) => kind),
+    ['call', 'result', 'text'],
+  );
+  assert.deepEqual(langchainMessages.encode(messages), history);
+  for (const window of [3_000, 6_000, 12_000]) {
+    const fitted = await createBobbin({ codec: langchainMessages, window }).fit(history);
+    const blocks = fitted.messages.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : (content as { id?: string; tool_use_id?: string }[]),
+    );
+    const called = blocks.flatMap(({ id }) => id ?? []);
+    const answered = blocks.flatMap(({ tool_use_id: id }) => id ?? []);
+    assert.deepEqual(answered, called, `in ${window}`);
+  }
+});
+
+test('LangChain: a provider’s compaction is marked and goes out as it came', () => {
+  const block = { type: 'compaction', content: 'We use metric units.' };
+  const wire = new AIMessage({ content: [block, { type: 'text', text: 'On it.' }] });
+  const [message] = langchainMessages.decode([wire]);
+  assert.ok(message);
+  assert.deepEqual(message.parts[0], {
+    kind: 'opaque',
+    type: 'compaction',
+    value: { type: 'compaction' },
+    compaction: true,
+  });
+  const [again] = langchainMessages.encode([
+    withParts(message, [{ kind: 'text', text: 'a note' }]),
+  ]);
+  assert.deepEqual(again?.content, [block, { type: 'text', text: 'a note' }]);
+});

@@ -307,6 +307,7 @@ test('H2 Anthropic: a pair that lost a half becomes text', () => {
   assert.deepEqual(anthropicProblems({ messages: withoutResult }), []);
   const resultCleared = anthropic.encode([go, called, first, second, third, cleared(done)]);
   assert.deepEqual(anthropicProblems({ messages: resultCleared }), []);
+  assert.equal(JSON.stringify(resultCleared).includes('server_tool_use'), false);
   const running = anthropic.encode([go, called, first]);
   assert.deepEqual(running, wire.slice(0, 3), 'code that still runs stays');
   assert.deepEqual(anthropicProblems({ messages: running }), []);

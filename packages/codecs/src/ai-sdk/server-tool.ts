@@ -67,6 +67,10 @@ export const AI_SDK_SERVER_PARTS: ServerBlocks = {
       : undefined,
   // The SDK leaves out callers that are gone by itself.
   caller: () => undefined,
+  callsHost: (message) =>
+    blocksOf(message).some(
+      ({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true,
+    ),
   isHostsResult: ({ type }, { role }) => type === 'tool-result' && role === 'tool',
   asText({ type, toolName, input = null, output = null }) {
     const text =

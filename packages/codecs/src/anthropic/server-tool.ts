@@ -6,7 +6,7 @@ import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 import { readableJson, readableParts } from '../wire/readable.ts';
 import { callAsText, resultAsText } from '../wire/server-tool.ts';
-import type { ServerBlocks } from '../wire/whole-server-pairs.ts';
+import { blocksOf, type ServerBlocks } from '../wire/whole-server-pairs.ts';
 
 const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
 const SERVER_RESULT = /._tool_result$/;
@@ -76,6 +76,7 @@ export const ANTHROPIC_SERVER_BLOCKS: ServerBlocks = {
   called: (block) => (isServerCall(block) ? block['id'] : undefined),
   answered: (block) => (isServerResult(block) ? block['tool_use_id'] : undefined),
   caller: callerOf,
+  callsHost: (message) => blocksOf(message).some(({ type }) => type === 'tool_use'),
   isHostsResult: ({ type }) => type === 'tool_result',
   asText(block) {
     const { name, input = null, content = null, caller: _, ...rest } = block;

@@ -27,11 +27,21 @@ import {
   type Json,
   type JsonObject,
 } from '@bobbin/core/internal';
+import {
+  compactionExtra,
+  compactionPart,
+  splitCompactions,
+  summariesAfterCompaction,
+  withoutCompactions,
+} from '../wire/compaction.ts';
 import { refuseOtherFormats } from '../wire/format.ts';
+import { jsonText } from '../wire/json-text.ts';
+import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
+import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
-import { readableParts } from '../wire/readable.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
+import { openCalls, serverBlocks, withWholePairs } from './server-tool.ts';
 
 /**
  * LangChain's messages. Which provider will read them is not known, so the rules are the strictest. A message is kept in
@@ -40,42 +50,65 @@ import { serverToolsAsText } from '../wire/server-tool.ts';
 export const langchainMessages: Codec<BaseMessage> = {
   name: 'langchain',
   rules: STRICT_RULES,
-  decode(wire) {
+  decode(wire, before) {
     const places = new Place('messages', wire).list();
     refuseOtherFormats(places, 'langchain');
-    return places.map(decodePlace);
+    const calls = new KnownCalls(before);
+    return places.map((place) => decodePlace(place, calls));
   },
-  encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
+  encode(messages) {
+    const read = summariesAfterCompaction(messages, ({ role }) => role === 'system');
+    return withWholePairs(resultsAfterCalls(read).flatMap(encodeMessage));
+  },
 };
 
 /** Instances alone: LangChain's stored forms and other formats are plain objects. */
-function decodePlace(place: Place): Message {
+function decodePlace(place: Place, calls: KnownCalls): Message {
   const wire = place.object() as unknown as Partial<BaseMessage>;
   if (typeof wire.toDict !== 'function')
     return place.fail('must be a message of LangChain’s classes');
   if (wire.type === 'remove')
     return place.fail('must not be a RemoveMessage: apply it to the list first');
-  return decodeMessage(wire as BaseMessage);
+  return decodeMessage(wire as BaseMessage, calls);
 }
 
 const decoded = new WeakMap<BaseMessage, Message>();
 const live = new WeakMap<object, BaseMessage>();
 
-function decodeMessage(wire: BaseMessage): Message {
+function decodeMessage(wire: BaseMessage, calls: KnownCalls): Message {
   const known = decoded.get(wire);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    calls.addServerCalls(known);
+    return known;
+  }
   const original = wire.toDict();
   live.set(original, wire);
   const usage = usageOf(wire);
+  const extra = extraOf(wire);
   const message: Message = {
     role: roleOf(wire),
-    parts: partsOf(wire),
-    ...(wire.name === undefined || isTool(wire) ? {} : { extra: { name: wire.name } }),
+    parts: partsOf(wire, calls),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
     ...(usage === undefined ? {} : { meta: { usage } }),
     original,
   };
   decoded.set(wire, message);
   return message;
+}
+
+/** What a message says that is in none of its parts: its name, calls that it leaves open, a provider's compactions. */
+function extraOf(wire: BaseMessage): JsonObject {
+  const blocks = Array.isArray(wire.content) ? (wire.content as readonly JsonObject[]) : [];
+  const open = openCalls(blocks);
+  return {
+    ...(wire.name === undefined || isTool(wire) ? {} : { name: wire.name }),
+    ...compactionExtra(blocks.filter(isCompaction).map(lasting)),
+    ...(open.length === 0 ? {} : { [OPEN_SERVER_CALLS]: open.map(lasting) }),
+  };
+}
+
+function isCompaction({ type, content }: JsonObject): boolean {
+  return type === 'compaction' && typeof content === 'string';
 }
 
 const ROLES: Readonly<Record<string, Role>> = {
@@ -99,12 +132,12 @@ function isAssistant(wire: BaseMessage): wire is AIMessage {
   return wire.type === 'ai';
 }
 
-function partsOf(wire: BaseMessage): readonly Part[] {
-  const content = contentOf(wire.content);
+function partsOf(wire: BaseMessage, known: KnownCalls): readonly Part[] {
+  const content = contentOf(wire.content, known);
   if (isTool(wire)) return [resultOf(wire, content)];
   if (!isAssistant(wire)) return content;
   const calls = (wire.tool_calls ?? []).map(({ id, name, args }) =>
-    callOf(id, name, JSON.stringify(args)),
+    callOf(id, name, jsonText(args as Json)),
   );
   const broken = (wire.invalid_tool_calls ?? []).map(({ id, name, args }) =>
     callOf(id, name, args),
@@ -128,40 +161,11 @@ function resultOf(wire: ToolMessage, content: readonly Part[]): ResultPart {
   };
 }
 
-function contentOf(content: BaseMessage['content']): readonly Part[] {
+function contentOf(content: BaseMessage['content'], calls: KnownCalls): readonly Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   const blocks = content as readonly JsonObject[];
-  const called = new Set(blocks.map(serverCallId));
-  const answered = new Set(blocks.map(serverResultId));
-  return blocks.flatMap((block) => serverPart(block, called, answered) ?? blockParts(block));
-}
-
-const SERVER_CALL = /^(?:(?:server|mcp)_tool_use|server_tool_call)$/;
-const SERVER_RESULT = /._tool_(?:call_)?result$/;
-
-function serverCallId({ type, id }: JsonObject): Json | undefined {
-  return typeof type === 'string' && SERVER_CALL.test(type) ? id : undefined;
-}
-
-function serverResultId({ type, tool_use_id: id, toolCallId = id }: JsonObject): Json | undefined {
-  return typeof type === 'string' && SERVER_RESULT.test(type) ? toolCallId : undefined;
-}
-
-/** A tool that the provider ran, where both the call and the result are in this message; elsewhere they are opaque. */
-function serverPart(
-  block: JsonObject,
-  called: ReadonlySet<Json | undefined>,
-  answered: ReadonlySet<Json | undefined>,
-): readonly Part[] | undefined {
-  const { name, input, args = input ?? {}, content, output = content ?? null } = block;
-  const callId = serverCallId(block);
-  if (typeof callId === 'string' && typeof name === 'string' && answered.has(callId))
-    return [{ kind: 'call', callId, tool: name, args: JSON.stringify(args) }];
-  const resultId = serverResultId(block);
-  if (typeof resultId !== 'string' || !called.has(resultId)) return undefined;
-  const failed = block['is_error'] === true || block['status'] === 'error';
-  const outcome = failed ? { outcome: 'failure' as const } : {};
-  return [{ kind: 'result', callId: resultId, ...outcome, content: readableParts(output) }];
+  const decodeServer = serverBlocks(blocks, calls);
+  return blocks.flatMap((block) => decodeServer(block) ?? blockParts(block));
 }
 
 /** Calls are among the blocks too, where the provider puts them there: `tool_calls` has them all. */
@@ -177,11 +181,14 @@ function blockParts(block: JsonObject): readonly Part[] {
   if (type === 'text' && typeof block['text'] === 'string')
     return [{ kind: 'text', text: block['text'] }];
   if (CALL_BLOCKS.has(type)) return [];
+  if (isCompaction(block)) return [compactionPart('compaction')];
   const thought = thoughtOf(block);
   if (thought !== undefined) return [thought];
   const source = imageOf(block);
   if (source !== undefined) return [{ kind: 'image', source }];
-  return [{ kind: 'opaque', type: typeof type === 'string' ? type : 'block', value: block }];
+  return [
+    { kind: 'opaque', type: typeof type === 'string' ? type : 'block', value: lasting(block) },
+  ];
 }
 
 function thoughtOf(block: JsonObject): Part | undefined {
@@ -237,7 +244,10 @@ function written(message: Message): readonly BaseMessage[] {
 }
 
 function writtenSaid(message: Message): BaseMessage {
-  const content = message.parts.flatMap(writtenBlock);
+  const [compactions] = splitCompactions(message.extra);
+  const carried = [...compactions, ...openServerCalls(message)] as unknown as { type: string }[];
+  const parts = withoutCompactions(message.parts);
+  const content = [...carried, ...parts.flatMap(writtenBlock)];
   const only = content.length === 1 ? content[0] : undefined;
   const plain = only?.type === 'text' || content.length === 0 ? textOf(message) : content;
   switch (message.role) {

@@ -70,26 +70,41 @@ function pairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
 const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
 const SERVER_RESULT = /._tool_result$/;
 
-/** Tools that Anthropic runs: each result has its call before it, and each call its result before the user speaks. */
+/**
+ * Tools that Anthropic runs: each result has its call before it, and each call its result before the user speaks or an
+ * answer calls no tool of the host's. A call at the end may still run.
+ */
 function serverPairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
-  const pairs = new Pairs();
-  const problems: string[] = [];
+  const open = new Map<string, string>();
   const called = new Set<unknown>();
-  for (const { role, blocks } of turns) {
-    if (role === 'user' && blocks.some(({ block }) => block['type'] !== 'tool_result'))
-      pairs.close();
-    for (const { path, block } of blocks) {
+  const problems: string[] = [];
+  for (const turn of turns) {
+    const earlier = [...open.keys()];
+    for (const { path, block } of turn.blocks) {
       const { type, id, tool_use_id: answered, caller } = block;
       const code = isJsonObject(caller) ? caller['tool_id'] : undefined;
       if (SERVER_CALL.test(named(type))) {
         called.add(id);
-        pairs.call(path, id);
-      } else if (SERVER_RESULT.test(named(type))) pairs.result(path, answered);
-      else if (code !== undefined && !called.has(code))
+        open.set(named(id), path);
+      } else if (SERVER_RESULT.test(named(type))) {
+        if (!open.delete(named(answered)))
+          problems.push(`${path}: a result without its call (${named(answered)})`);
+      } else if (code !== undefined && !called.has(code))
         problems.push(`${path}.caller: there is no server_tool_use ${named(code)}`);
     }
+    if (goesOn(turn)) continue;
+    for (const id of earlier.filter((each) => open.has(each)))
+      problems.push(`${open.get(id)}: a call without its result (${id})`);
+    for (const id of earlier) open.delete(id);
   }
-  return [...problems, ...pairs.problems];
+  return problems;
+}
+
+/** True where code of Anthropic's may still run: the host's tools are called, or give their results and nothing else. */
+function goesOn({ role, blocks }: AnthropicTurn): boolean {
+  const types = blocks.map(({ block }) => block['type']);
+  if (role === 'assistant') return types.includes('tool_use');
+  return role === 'system' || types.every((type) => type === 'tool_result');
 }
 
 /** With thinking enabled, the answer whose tools have just run must begin with what the model thought. */

@@ -26,6 +26,14 @@ export class KnownCalls {
     this.#serverCalls.set(callId, wire);
   }
 
+  /** Remembers the calls of a provider's tools that a message leaves open. */
+  addServerCalls(message: Message): void {
+    for (const call of openServerCalls(message)) {
+      const id = call['id'] ?? call['toolCallId'];
+      if (typeof id === 'string' && !this.#serverCalls.has(id)) this.#serverCalls.set(id, call);
+    }
+  }
+
   tool(callId: string): string | undefined {
     return this.#find(this.#tools, callId);
   }
@@ -52,10 +60,7 @@ export class KnownCalls {
   #read(message: Message): void {
     for (const { callId, tool } of callsOf(message))
       if (!this.#tools.has(callId)) this.#tools.set(callId, tool);
-    for (const call of openServerCalls(message)) {
-      const id = call['id'] ?? call['toolCallId'];
-      if (typeof id === 'string' && !this.#serverCalls.has(id)) this.#serverCalls.set(id, call);
-    }
+    this.addServerCalls(message);
   }
 }
 

@@ -13,6 +13,8 @@ export interface ServerBlocks {
   readonly answered: (block: JsonObject, message: WireMessage) => unknown;
   /** The id of the call whose code made this call of the host's tool. */
   readonly caller: (block: JsonObject) => unknown;
+  /** True for an answer that calls the host's tools: code of the provider's may have made the calls. */
+  readonly callsHost: (message: WireMessage) => boolean;
   readonly isHostsResult: (block: JsonObject, message: WireMessage) => boolean;
   /** A block that lost its other half, as text; a call that lost its caller, without it. */
   readonly asText: (block: JsonObject) => JsonObject;
@@ -40,7 +42,7 @@ export function wholeServerPairs<Wire extends WireMessage>(
 }
 
 interface ServerCalls {
-  /** By id: a call after which the host has only given results may still be answered. */
+  /** By id: a call since which only the host's tools were called and gave results may still be answered. */
   readonly calls: ReadonlyMap<unknown, 'running' | 'over'>;
   readonly answered: ReadonlySet<unknown>;
 }
@@ -50,9 +52,11 @@ function serverCalls(messages: readonly WireMessage[], wire: ServerBlocks): Serv
   const answered = new Set<unknown>();
   for (const message of messages) {
     const blocks = blocksOf(message);
-    const isHosts = message.role === 'user' || message.role === 'tool';
-    const gives = blocks.length > 0 && blocks.every((each) => wire.isHostsResult(each, message));
-    if (isHosts && !gives) for (const id of calls.keys()) calls.set(id, 'over');
+    const goesOn =
+      message.role === 'assistant'
+        ? wire.callsHost(message)
+        : blocks.length > 0 && blocks.every((each) => wire.isHostsResult(each, message));
+    if (!goesOn && message.role !== 'system') for (const id of calls.keys()) calls.set(id, 'over');
     for (const block of blocks) {
       const called = wire.called(block);
       if (called !== undefined) calls.set(called, 'running');
