@@ -262,7 +262,7 @@ test('a role that no format knows is told with its place and the one that is nea
     status: 2,
     stdout: '',
     stderr:
-      'bobbin: stdin:2:10: messages[1].role: must be one of system, developer, user, assistant, tool, function, is "assistent" (did you mean assistant?)\n',
+      'bobbin: stdin:2:10: messages[1].role: must be one of system, developer, user, assistant, model, tool, function, is "assistent" (did you mean assistant?)\n',
   });
 });
 
