@@ -53,12 +53,12 @@ function speaks(message: unknown): boolean {
  * @throws DecodeError that names the codec which reads it.
  */
 export function refuseOtherFormats(places: readonly Place[], own: FormatName): void {
-  for (const { value, path } of places) {
-    const name = isJsonObject(value) ? certainFormat(value) : undefined;
+  for (const place of places) {
+    const name = isJsonObject(place.value) ? certainFormat(place.value) : undefined;
     if (name === undefined || name === own) continue;
     const { title, use } = FORMATS[name];
     const expected = `must be a message of ${FORMATS[own].title}`;
-    throw new DecodeError(path, `${expected}, is one of ${title}: use ${use}`);
+    throw new DecodeError(place.path, `${expected}, is one of ${title}: use ${use}`);
   }
 }
 
