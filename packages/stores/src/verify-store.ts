@@ -37,17 +37,33 @@ export async function verifyStore(
   const problems: ThreadProblem[] = [];
   if (isCheckable(store)) for (const problem of await store.check()) problems.push({ problem });
   const count = { threads: 0, messages: 0, plans: 0 };
-  for (const tenant of tenants ?? (await store.tenants())) {
-    for await (const entry of threadsOf(store, tenant)) {
-      const found = await verifyThread(store, { tenant, thread: entry.thread }, entry);
-      count.threads += 1;
-      count.messages += found.ids.size;
-      count.plans += entry.version;
-      for (const problem of found.problems)
-        problems.push({ tenant, thread: entry.thread, problem });
-    }
+  const listed = tenants ?? (await listTenants(store, problems));
+  for (const tenant of listed) {
+    const unlisted: string[] = [];
+    await checked(unlisted, async () => {
+      for await (const entry of threadsOf(store, tenant)) {
+        const found = await verifyThread(store, { tenant, thread: entry.thread }, entry);
+        count.threads += 1;
+        count.messages += found.ids.size;
+        count.plans += entry.version;
+        for (const problem of found.problems)
+          problems.push({ tenant, thread: entry.thread, problem });
+      }
+    });
+    for (const problem of unlisted) problems.push({ tenant, problem });
   }
   return { ...count, problems };
+}
+
+/** A damaged file may not even say whose threads it has. */
+async function listTenants(store: Store, problems: ThreadProblem[]): Promise<readonly string[]> {
+  const unlisted: string[] = [];
+  let listed: readonly string[] = [];
+  await checked(unlisted, async () => {
+    listed = await store.tenants();
+  });
+  problems.push(...unlisted.map((problem) => ({ problem })));
+  return listed;
 }
 
 function isCheckable(store: Store): store is CheckableStore {
@@ -71,17 +87,17 @@ export async function verifyThread(
 ): Promise<ThreadVerdict> {
   const places = new Map<MessageId, Place>();
   const problems: string[] = [];
-  const isWhole = await told(problems, () => verifyNodes(store, key, places, problems));
+  const isWhole = await checked(problems, () => verifyNodes(store, key, places, problems));
   if (isWhole && places.get(entry.head)?.index !== entry.length - 1)
     problems.push(`its head ${entry.head} is not at index ${entry.length - 1}`);
   for (let version = 1; version <= entry.version; version++) {
-    await told(problems, async () => {
+    await checked(problems, async () => {
       const stored = await store.plan(key, version);
       if (stored === undefined) problems.push(`plan ${version} is missing`);
       else if (isWhole) problems.push(...planProblems(stored.plan, version, places));
     });
   }
-  await told(problems, () => store.events(key));
+  await checked(problems, () => store.events(key));
   return { ids: new Set(places.keys()), problems: [...new Set(problems)] };
 }
 
@@ -99,8 +115,8 @@ async function verifyNodes(
   }
 }
 
-/** Does some work, and tells of what is damaged; a store that cannot be reached is no finding. */
-async function told(problems: string[], work: () => Promise<unknown>): Promise<boolean> {
+/** Does some work, and notes what is damaged; a store that cannot be reached is no finding. */
+async function checked(problems: string[], work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
     return true;

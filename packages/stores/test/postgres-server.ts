@@ -27,6 +27,8 @@ export interface PostgresServer {
   url(database?: string, role?: string): string;
   /** Ends it, `fast` or as a crash would, waits, and starts it again where it was. */
   restart(how: 'fast' | 'crash', downMs?: number): Promise<void>;
+  /** Ends it as a crash would, and leaves its files. */
+  halt(): Promise<void>;
   /** A replica of it, which streams what the server writes. */
   replica(): Promise<PostgresServer>;
   /** Ends it and removes its files; twice is once. */
@@ -77,6 +79,7 @@ async function running(
       await new Promise((resolve) => setTimeout(resolve, downMs));
       server = await launch(join(bin, 'postgres'), data, port, options);
     },
+    halt: () => end('QUIT'),
     async replica() {
       await end('INT');
       const copy = join(folder, `replica-${port}`);

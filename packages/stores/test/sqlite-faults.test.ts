@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -160,6 +168,24 @@ test('C26 a verification tells of an index of words or a file that is damaged', 
   }
 });
 
+test('a verification of a file whose pages are damaged names the damage and ends', async () => {
+  for (const from of [1, 2, 3, 5]) {
+    const path = newFile();
+    const store = sqliteStore(path);
+    for (let i = 0; i < 20; i++) await store.append(keyOf(`t${i}`), talk(20, 'y'.repeat(200)));
+    await store.close();
+    const bytes = readFileSync(path);
+    for (let page = from; page < bytes.length / 4_096; page += 3)
+      bytes.fill(0x5a, page * 4_096, page * 4_096 + 300);
+    writeFileSync(path, bytes);
+    const damaged = sqliteStore(path);
+    const { problems } = await verifyStore(damaged);
+    assert.ok(problems.length > 0, `from page ${from}`);
+    for (const { problem } of problems) assert.match(problem, /\.db|message|head/);
+    await damaged.close();
+  }
+});
+
 test('C26 what other tenants say changes neither order nor score of what is found', async () => {
   const store = sqliteStore(newFile(), { sync: 'normal' });
   const fill = async (tenant: string, text: (i: number) => string): Promise<void> => {
@@ -175,6 +201,60 @@ test('C26 what other tenants say changes neither order nor score of what is foun
   assert.equal(alone.length, 12);
   for (let i = 0; i < 30; i++) await fill(`other ${i}`, () => 'seven times 7 is an error 7 7 7');
   assert.deepEqual(await found(), alone);
+  await store.close();
+});
+
+test('a process goes on with its other work while another one has the write lock', async () => {
+  const path = newFile();
+  const store = sqliteStore(path, { sync: 'normal' });
+  const key = keyOf('waiting');
+  await store.append(key, talk(1));
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  const done: string[] = [];
+  const waiting = Promise.all([
+    store.append(key, talk(2)).then(() => done.push('append')),
+    store.commit(key, dropPlan(key, talk(1), 1), 0, []).then(() => done.push('commit')),
+  ]);
+  let ticks = 0;
+  for (const end = performance.now() + 400; performance.now() < end; ticks++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(done, []);
+  assert.equal((await store.window(key))?.tail.length, 2, 'reads do not wait');
+  other.exec('COMMIT');
+  other.close();
+  await waiting;
+  // A wait of SQLite itself would have let the loop turn not once.
+  assert.ok(ticks > 5, `${ticks} turns of the loop`);
+  assert.equal((await store.window(key))?.version, 1);
+  await store.close();
+});
+
+test('a log that a reader made long is cut when the reader is done', async () => {
+  const path = newFile();
+  const store = sqliteStore(path, { sync: 'normal' });
+  const key = keyOf('log');
+  await store.append(key, talk(1));
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM messages').get();
+  const text = 'x'.repeat(200_000);
+  let end = talk(1);
+  for (let i = 0; i < 450; i++) {
+    const more = nodesOf([textMessage('user', `${i} ${text}`)], end);
+    await store.append(key, more);
+    end = more;
+  }
+  const logBytes = (): number => statSync(`${path}-wal`).size;
+  assert.ok(logBytes() > 70_000_000, `${logBytes()} bytes`);
+  reader.exec('COMMIT');
+  reader.close();
+  for (let i = 0; i < 3; i++) {
+    const more = nodesOf([textMessage('user', `after ${i}`)], end);
+    await store.append(key, more);
+    end = more;
+  }
+  assert.ok(logBytes() <= 67_108_864, `${logBytes()} bytes`);
   await store.close();
 });
 

@@ -15,7 +15,7 @@ export interface Recalled {
   readonly node: Node;
   /** The part of it that holds the most of the query. */
   readonly excerpt: string;
-  /** How many different words of the query it holds. */
+  /** How many different words of the query it holds; a lone digit, which any list holds, is not counted. */
   readonly matches: number;
   /** What was said later against the rules in it. */
   readonly corrections: readonly Fact[];
@@ -165,7 +165,7 @@ function recalled(
   return {
     node,
     excerpt: passageOf(text, words, chars),
-    matches: words.filter((word) => held.has(word)).length,
+    matches: words.filter((word) => !/^\p{N}$/u.test(word) && held.has(word)).length,
   };
 }
 

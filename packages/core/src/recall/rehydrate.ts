@@ -51,14 +51,9 @@ export interface WantedArtifact {
 /** Reading further back than this costs more than it finds. */
 const MOST_REFERENCES = 200;
 /** Words of every hint, which tell none from another. */
-const HINT_WORDS: ReadonlySet<string> = new Set([
-  'full',
-  'content',
-  'needed',
-  'lines',
-  'success',
-  'failure',
-]);
+const HINT_WORDS: ReadonlySet<string> = new Set(
+  wordsOf('full content needed lines success failure'),
+);
 
 /** What is said in the newest turn of some messages. */
 export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {

@@ -74,11 +74,12 @@ function isLostConnection(error: unknown): boolean {
 }
 
 /**
- * Nothing was done. SQLSTATE 53300: too many connections, 57P03: the server starts or stops, 40001 and 40P01: rolled
- * back because of other transactions; or a code of the system when it connects.
+ * Nothing was done. SQLSTATE 53300: too many connections, 57P03: the server starts or stops, 25006: it is a replica that
+ * may be about to take over, 40001 and 40P01: rolled back because of other transactions; or a code of the system when it
+ * connects.
  */
 function isUnreached(error: unknown): boolean {
-  return /^(53300|57P03|40001|40P01|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|CONNECT_TIMEOUT)$/.test(
+  return /^(53300|57P03|25006|40001|40P01|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|CONNECT_TIMEOUT)$/.test(
     codeOf(error),
   );
 }
