@@ -3,7 +3,6 @@
 import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { postgresStore } from '@bobbin/stores/postgres';
-import postgres from 'postgres';
 import { dropPlan, talk, warning } from '../packages/stores/src/conformance/sample.ts';
 import { startPostgres } from '../packages/stores/test/postgres-server.ts';
 
@@ -48,7 +47,7 @@ const server = await startPostgres({
 });
 await rate(server.url());
 const after = await rate(server.url());
-const sql = postgres(server.url(), { max: 1, onnotice: () => undefined });
+const sql = server.sql();
 await sql.unsafe(NOTIFY_WITHIN);
 const within = await rate(server.url());
 await sql.end();

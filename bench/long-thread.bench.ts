@@ -9,7 +9,6 @@ import { memoryStore, textMessage, type MessageId, type Store, type ThreadId } f
 import { queryWords, type Node } from '@bobbin/core/internal';
 import { sqliteStore } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
-import postgres from 'postgres';
 import { dropPlan, nodesOf, seeded } from '../packages/stores/src/conformance/sample.ts';
 import { startPostgres } from '../packages/stores/test/postgres-server.ts';
 
@@ -89,7 +88,7 @@ const server = await startPostgres();
 const store = await postgresStore(server.url(), { timeoutMs: 120_000 });
 await measure('postgres', store);
 await store.close();
-const sql = postgres(server.url(), { max: 1 });
+const sql = server.sql();
 const [row] = await sql`
   SELECT (SELECT avg(length(message)) FROM bobbin.messages) AS raw,
     pg_total_relation_size('bobbin.messages') / ${MESSAGES}::float8 AS message,

@@ -19,12 +19,15 @@ import { createServer, type AddressInfo } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import postgres, { type Sql } from 'postgres';
 
 /** A real server that a test file has for itself. */
 export interface PostgresServer {
   readonly folder: string;
   /** Where a database of it is, for one of its roles. */
   url(database?: string, role?: string): string;
+  /** A connection of its owner, for what no store does. */
+  sql(): Sql;
   /** Ends it, `fast` or as a crash would, waits, and starts it again where it was. */
   restart(how: 'fast' | 'crash', downMs?: number): Promise<void>;
   /** Ends it as a crash would, and leaves its files. */
@@ -79,6 +82,11 @@ async function running(
       await new Promise((resolve) => setTimeout(resolve, downMs));
       server = await launch(join(bin, 'postgres'), data, port, options);
     },
+    sql: () =>
+      postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, {
+        max: 1,
+        onnotice: () => undefined,
+      }),
     halt: () => end('QUIT'),
     async replica() {
       await end('INT');
@@ -136,7 +144,7 @@ function initialise(bin: string, data: string): void {
 }
 
 function launch(
-  postgres: string,
+  program: string,
   data: string,
   port: number,
   { settings = ['fsync=off'], fileLimitKb }: ServerOptions,
@@ -155,7 +163,7 @@ function launch(
   ];
   // The server lives as long as the pipe to its shell: it ends with the test's process, however that ends.
   const shell = `${limit}"$0" "$@" & read -r signal; kill -"\${signal:-INT}" $!; wait`;
-  const server = spawn('bash', ['-c', shell, postgres, ...args], {
+  const server = spawn('bash', ['-c', shell, program, ...args], {
     ...SERVER_USER,
     cwd: data,
     stdio: ['pipe', 'ignore', 'pipe'],

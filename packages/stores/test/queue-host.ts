@@ -1,7 +1,7 @@
 // A process that works the queue until its input ends, and says when each job begins and ends:
 // `node queue-host.ts URL [LEASE_MS]`.
 import { writeSync } from 'node:fs';
-import { compactionQueue } from '../src/postgres/compaction-queue.ts';
+import { compactionQueue } from '../src/queue/compaction-queue.ts';
 
 const [, , url = '', lease = '2000'] = process.argv;
 const say = (...words: readonly (string | number)[]): void => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import type { ThreadId } from '@bobbin/core';
-import { compactionQueue } from '../src/postgres/compaction-queue.ts';
+import { compactionQueue } from '../src/queue/compaction-queue.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { startProcess, type Writer } from './writer.ts';
 

@@ -24,6 +24,7 @@ import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';
 import { namesOf } from '../threads-of.ts';
 import { Connection, pool, type Value } from './connection.ts';
+import { artifactsIn, eraseThreads } from './erasure.ts';
 import { Listener } from './listener.ts';
 import { located, reliably, type Patience } from './lost-connection.ts';
 import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
@@ -62,7 +63,6 @@ export interface PostgresStore extends Store {
 }
 
 const NODES_AT_ONCE = 500;
-const PLANS_AT_ONCE = 1_000;
 const DEFAULT_TIMEOUT_MS = 15_000;
 const DEFAULT_RETRY_MS = 15_000;
 /** A migration waits for readers longer than a call for an answer. */
@@ -326,41 +326,12 @@ class PostgresThreads implements PostgresStore {
     }));
   }
 
-  async *artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
-    assertName(tenant);
-    for (let [thread, version] = ['', -1]; ;) {
-      const rows = (await this.#replica.askAs(
-        tenant,
-        `SELECT thread, version, artifacts FROM bobbin.plans
-         WHERE tenant = $1 AND (thread, version) > ($2, $3) ORDER BY thread, version LIMIT ${PLANS_AT_ONCE}`,
-        tenant,
-        thread,
-        version,
-      )) as readonly { thread: string; version: number; artifacts: string }[];
-      yield rows.flatMap(({ artifacts }) => artifacts.match(/[0-9a-f]{32}/g) ?? []) as ArtifactId[];
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < PLANS_AT_ONCE) return;
-      ({ thread, version } = last);
-    }
+  artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
+    return artifactsIn(this.#replica, tenant);
   }
 
-  async delete(
-    { tenant, threads }: Erasure,
-    { unchangedSince }: ErasureOptions = {},
-  ): Promise<readonly ThreadId[]> {
-    const erased: ThreadId[] = [];
-    for await (const thread of threads ?? namesOf(this, tenant))
-      if (await this.#erase({ tenant, thread }, unchangedSince ?? null)) erased.push(thread);
-    return erased;
-  }
-
-  async #erase(key: ThreadKey, unchangedSince: number | null): Promise<boolean> {
-    const [row] = (await this.#connection.ask(
-      'SELECT bobbin.erase($1, $2, to_timestamp($3::float8 / 1000)) AS erased',
-      ...idsOf(key),
-      unchangedSince,
-    )) as readonly { erased: boolean }[];
-    return row?.erased === true;
+  delete({ tenant, threads }: Erasure, options: ErasureOptions = {}): Promise<readonly ThreadId[]> {
+    return eraseThreads(this.#connection, tenant, threads ?? namesOf(this, tenant), options);
   }
 
   search(

@@ -1,3 +1,3 @@
 export { postgresStore, type PostgresOptions, type PostgresStore } from './postgres-store.ts';
 export type { ThreadNews } from './notices.ts';
-export { compactionQueue, type CompactionQueue } from './compaction-queue.ts';
+export { compactionQueue, type CompactionQueue } from '../queue/compaction-queue.ts';

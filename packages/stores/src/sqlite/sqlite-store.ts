@@ -20,17 +20,18 @@ import {
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
-import { eventOf, planOf } from '../plan-text.ts';
+import { eventOf } from '../plan-text.ts';
 import { namesOf } from '../threads-of.ts';
 import type { CheckableStore } from '../verify-store.ts';
-import { Ancestry, type Step } from './ancestry.ts';
+import { Ancestry } from './ancestry.ts';
 import { Database, type SqliteOptions } from './database.ts';
+import { artifactsIn, eraseThreads } from './erasure.ts';
+import { PlanTable } from './plan-table.ts';
 import { RecallTable } from './recall-table.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 import type { SQLInputValue } from 'node:sqlite';
 
 const NODES_AT_ONCE = 500;
-const PLANS_AT_ONCE = 1_000;
 
 /** Keeps threads in one SQLite file, with as many processes as there are on one machine. */
 export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
@@ -40,11 +41,13 @@ export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
 class SqliteStore implements CheckableStore {
   readonly #database: Database;
   readonly #ancestry: Ancestry;
+  readonly #plans: PlanTable;
   readonly #recall: RecallTable;
 
   constructor(database: Database) {
     this.#database = database;
     this.#ancestry = new Ancestry(database);
+    this.#plans = new PlanTable(database, this.#ancestry);
     this.#recall = new RecallTable(database, this.#ancestry);
   }
 
@@ -147,7 +150,7 @@ class SqliteStore implements CheckableStore {
     const end = thread && this.#ancestry.step(key, head ?? thread.head);
     if (thread === undefined || end === undefined) return undefined;
     const { version } = thread;
-    const current = this.#current(key, end, version);
+    const current = this.#plans.current(key, end, version);
     const carried = (current?.plan.carried ?? []).map(({ id }) => id);
     return {
       carried: this.#nodes(
@@ -161,44 +164,6 @@ class SqliteStore implements CheckableStore {
       current,
       version,
     };
-  }
-
-  /** The newest plan on the path to a message. */
-  #current(key: ThreadKey, end: Step, version: number): StoredPlan | undefined {
-    const newest = this.#database.get(
-      `SELECT p.head, m.position FROM plans p
-       LEFT JOIN messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
-       WHERE p.tenant = ? AND p.thread = ? AND p.version = ?`,
-      ...idsOf(key),
-      version,
-    ) as { head: MessageId | null; position: number | null } | undefined;
-    if (newest === undefined) return undefined;
-    const { head, position } = newest;
-    const isHere =
-      head === null || (position !== null && this.#ancestry.at(key, end, position) === head);
-    return this.#plan(key, isHere ? version : this.#olderVersion(key, end, version));
-  }
-
-  /** Every older plan is looked for on the path, from its end to its beginning: one walk for all of them. */
-  #olderVersion(key: ThreadKey, end: Step, before: number): number {
-    const plans = this.#database.all(
-      `SELECT max(p.version) AS version, p.head, m.position FROM plans p
-       LEFT JOIN messages m ON m.tenant = p.tenant AND m.thread = p.thread AND m.id = p.head
-       WHERE p.tenant = ? AND p.thread = ? AND p.version < ? AND (p.head IS NULL OR m.position <= ?)
-       GROUP BY p.head ORDER BY m.position DESC`,
-      ...idsOf(key),
-      before,
-      end.position,
-    ) as readonly { version: number; head: MessageId | null; position: number }[];
-    let best = 0;
-    let step: Step | undefined = end;
-    for (const { version, head, position } of plans) {
-      const id: MessageId | null | undefined =
-        head && step && this.#ancestry.at(key, step, position);
-      if (id === head) best = Math.max(best, version);
-      if (id) step = this.#ancestry.step(key, id);
-    }
-    return best;
   }
 
   async path(key: ThreadKey, head: MessageId, from: number = 0): Promise<readonly Node[]> {
@@ -256,16 +221,7 @@ class SqliteStore implements CheckableStore {
   }
 
   async plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined> {
-    return this.#plan(key, version);
-  }
-
-  #plan(key: ThreadKey, version: number): StoredPlan | undefined {
-    const row = this.#database.get(
-      'SELECT plan FROM plans WHERE tenant = ? AND thread = ? AND version = ?',
-      ...idsOf(key),
-      version,
-    ) as { plan: string } | undefined;
-    return row && { plan: planOf(row.plan, this.#where(key), version), version };
+    return this.#plans.get(key, version);
   }
 
   async commit(
@@ -334,49 +290,13 @@ class SqliteStore implements CheckableStore {
       );
   }
 
-  async *artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
-    assertName(tenant);
-    for (let [thread, version] = ['', -1]; ;) {
-      const rows = this.#database.all(
-        `SELECT thread, version, artifacts FROM plans
-         WHERE tenant = ? AND (thread, version) > (?, ?) ORDER BY thread, version LIMIT ${PLANS_AT_ONCE}`,
-        tenant,
-        thread,
-        version,
-      ) as readonly { thread: string; version: number; artifacts: string }[];
-      yield rows.flatMap(({ artifacts }) => JSON.parse(artifacts) as ArtifactId[]);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < PLANS_AT_ONCE) return;
-      ({ thread, version } = last);
-    }
+  artifacts(tenant: string): AsyncIterable<readonly ArtifactId[]> {
+    return artifactsIn(this.#database, tenant);
   }
 
-  /** Deleted text is overwritten in the file, and goes from the index of words and from the log. */
-  async delete(
-    { tenant, threads }: Erasure,
-    { unchangedSince = Number.MAX_SAFE_INTEGER }: ErasureOptions = {},
-  ): Promise<readonly ThreadId[]> {
-    const erased: ThreadId[] = [];
-    for await (const thread of threads ?? namesOf(this, tenant))
-      if (await this.#erase({ tenant, thread }, unchangedSince)) erased.push(thread);
-    await this.#recall.purge();
-    await this.#database.untilFree(() => this.#database.emptyLog());
-    return erased;
-  }
-
-  #erase(key: ThreadKey, unchangedSince: number): Promise<boolean> {
-    return this.#database.atomically(() => {
-      const erased = this.#database.run(
-        'DELETE FROM threads WHERE tenant = ? AND thread = ? AND changed_at <= ?',
-        ...idsOf(key),
-        Math.floor(unchangedSince),
-      );
-      if (erased === 0) return false;
-      this.#recall.remove(key);
-      for (const table of ['messages', 'plans', 'events', 'compacted', 'vectors'])
-        this.#database.run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, ...idsOf(key));
-      return true;
-    });
+  delete({ tenant, threads }: Erasure, options: ErasureOptions = {}): Promise<readonly ThreadId[]> {
+    const named = threads ?? namesOf(this, tenant);
+    return eraseThreads(this.#database, this.#recall, tenant, named, options);
   }
 
   searchTenant(

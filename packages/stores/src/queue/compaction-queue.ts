@@ -1,5 +1,5 @@
 import type { ThreadKey } from '@bobbin/core/internal';
-import { Connection } from './connection.ts';
+import { Connection } from '../postgres/connection.ts';
 import { JobTable } from './job-table.ts';
 import { JobWorker, type Compact, type Failed, type WorkOptions } from './job-worker.ts';
 

@@ -1,8 +1,8 @@
 import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { StoreError, causeText } from '../store-error.ts';
-import type { Connection } from './connection.ts';
-import { transact } from './lost-connection.ts';
+import type { Connection } from '../postgres/connection.ts';
+import { transact } from '../postgres/lost-connection.ts';
 
 /** A job that this process may do until its lease ends. */
 export interface Job {
