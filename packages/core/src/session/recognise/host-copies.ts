@@ -46,7 +46,7 @@ export class HostCopies<Wire> {
  * A copy of a host's message that nobody else can change. Lists and plain objects inside it are copied, and so is the
  * message itself where it is an instance of a class; bytes, dates and other instances inside it are shared.
  */
-export function ownCopy<T>(message: T): T {
+function ownCopy<T>(message: T): T {
   if (!isObject(message) || Array.isArray(message) || isPlain(message)) return copied(message);
   const copy = Object.create(Object.getPrototypeOf(message) as object) as Instance;
   for (const name of Reflect.ownKeys(message)) copy[name] = copied((message as Instance)[name]);
