@@ -87,6 +87,10 @@ class JsonlStore implements Store {
     return this.#read(key)?.path(head, from) ?? [];
   }
 
+  async messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]> {
+    return this.#read(key)?.some(ids) ?? [];
+  }
+
   async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {
     return this.#read(key)?.turns(head) ?? [];
   }

@@ -3,6 +3,7 @@ import {
   assertName,
   nearestVectors,
   rankTexts,
+  tellingWords,
   type Found,
   type FoundInThread,
   type MessageVector,
@@ -70,7 +71,10 @@ export class RecallTable implements RecallIndex {
   ): Promise<readonly Found[]> {
     const sizes = this.#sizes('tenant = ? AND thread = ?', idsOf(key));
     if (sizes.texts === 0) return [];
-    const postings = words.map((word) => this.#posting(key, word));
+    const held = words.map((word) => this.#held(key, word));
+    const postings = tellingWords(held, sizes.texts).map((i) =>
+      this.#posting(key, words[i] as string),
+    );
     return this.#found(key, rankTexts(postings, sizes), 'number', most, head);
   }
 
@@ -171,6 +175,15 @@ export class RecallTable implements RecallIndex {
           new Uint8Array(Float32Array.from(vector).buffer),
         );
     });
+  }
+
+  /** How many of a thread's messages have a word. */
+  #held(key: ThreadKey, word: string): number {
+    const row = this.#database.get(
+      'SELECT doc FROM recall_counts WHERE term = ?',
+      indexedWord(key, word),
+    ) as { doc: number } | undefined;
+    return row?.doc ?? 0;
   }
 
   /** How often a word is in each of a thread's messages. */

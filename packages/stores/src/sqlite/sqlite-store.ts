@@ -171,6 +171,16 @@ class SqliteStore implements CheckableStore {
     return this.#nodes(key, sql, ...idsOf(key), head, from);
   }
 
+  async messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]> {
+    return this.#nodes(
+      key,
+      `SELECT m.* FROM json_each(?3) given CROSS JOIN messages m
+       ON m.tenant = ?1 AND m.thread = ?2 AND m.id = given.value ORDER BY given.key`,
+      ...idsOf(key),
+      JSON.stringify(ids),
+    );
+  }
+
   async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {
     const sql = `${PATH} WHERE m.opens_turn = 1 ORDER BY m.position`;
     return this.#nodes(key, sql, ...idsOf(key), head, 0);
