@@ -90,10 +90,10 @@ function accessTests(artifacts: () => ArtifactStore): void {
   test('C22 a sensitivity that is no level, or none at all, is refused and nothing is kept', async () => {
     for (const sensitivity of ['secret', 'Public', '', 2, null, undefined]) {
       const bad = about({ sensitivity: sensitivity as ArtifactMetadata['sensitivity'] });
-      const told = JSON.stringify(sensitivity) ?? 'missing';
+      const given = JSON.stringify(sensitivity) ?? 'missing';
       await assert.rejects(artifacts().put('unlabelled', bad), {
         name: 'RangeError',
-        message: `the sensitivity of an artifact is public, internal, confidential or restricted, not ${told}`,
+        message: `the sensitivity of an artifact is public, internal, confidential or restricted, not ${given}`,
       });
     }
     const id = await artifacts().put('unlabelled', about({ sensitivity: 'restricted' }));

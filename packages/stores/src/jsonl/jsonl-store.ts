@@ -213,7 +213,7 @@ class JsonlStore implements Store {
     this.#lock.close();
   }
 
-  /** A file that cannot be read has its place in the list: whoever opens the thread is told why. */
+  /** A file that cannot be read has its place in the list: opening the thread says why. */
   #entry(key: ThreadKey): ThreadEntry | undefined {
     try {
       return this.#read(key)?.entry();

@@ -197,7 +197,7 @@ export class RecallTable implements RecallIndex {
     return rows.map(({ doc, times, words }) => [doc, times, words] as const);
   }
 
-  /** The best that stand on the path to the head. */
+  /** The best that are on the path to the head. */
   #found(
     key: ThreadKey,
     scored: readonly Scored<number | string>[],

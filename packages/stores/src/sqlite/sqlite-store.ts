@@ -141,7 +141,7 @@ class SqliteStore implements CheckableStore {
     return this.#database.get(sql, ...idsOf(key), id) !== undefined;
   }
 
-  /** The thread's row first: whoever commits later than it was read wins over what is decided on this window. */
+  /** The thread's row first: a commit after it was read wins over what is decided on this window. */
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
     const thread = this.#database.get(
       'SELECT head, version FROM threads WHERE tenant = ? AND thread = ?',
