@@ -479,7 +479,7 @@ class Run {
   }
 }
 
-/** Shortens results that no provider has seen yet: whatever was sent before stays as it was (DESIGN decision 4). */
+/** Shortens results that no provider has seen yet: whatever was sent before stays as it was. */
 export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<Compaction> {
   const overTokens = firstSightTokens(setting);
   const policy: Policy = {
@@ -490,7 +490,7 @@ export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<C
   return compact({ ...setting, policy }, { ...job, onlyLadder: true });
 }
 
-/** Hides what has expired, and does nothing else (E1). */
+/** Hides what has expired, and does nothing else. */
 export function compactExpired(setting: CompactorConfig, job: Job): Promise<Compaction> {
   return compact(
     { ...setting, policy: { ...setting.policy, ladder: [] } },

@@ -21,7 +21,7 @@ export interface ToolOutput {
   readonly outcome: Outcome;
 }
 
-/** What stands behind a summary: enough to read any of it back by path (E9, E14). */
+/** What stands behind a summary: enough to read any of it back by path. */
 export interface Digest {
   readonly path: string;
   /** Each turn with the first of its messages that the summary covers. */

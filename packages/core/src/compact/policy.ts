@@ -28,11 +28,11 @@ export interface Policy {
   readonly style: RenderStyle;
   /** A tool result larger than this share of the limit is shortened when it is first seen, which costs no cache. */
   readonly firstSightShare?: number;
-  /** Where given, soft pressure waits until a rewrite pays (DESIGN decision 4). */
+  /** Where given, soft pressure waits until a rewrite pays. */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
-  /** What a failing summarizer leads to: the extract stands in (the default), or the messages stay as they are (D9). */
+  /** What a failing summarizer leads to: the extract stands in (the default), or the messages stay as they are. */
   readonly onSummaryFailure?: 'extract' | 'keep';
-  /** Sent by the host after an automatic compaction, so that the task goes on (B22). */
+  /** Sent by the host after an automatic compaction, so that the task goes on. */
   readonly continueWith?: string;
 }
 

@@ -246,7 +246,7 @@ class Extract {
       : nodes.filter(({ turn }) => turn === splitTurn.turn);
   }
 
-  /** The beginning of a turn whose end stays: what the agent did in it so far, in its own words (E8). */
+  /** The beginning of a turn whose end stays: what the agent did in it so far, in its own words. */
   #splitTurn(): Summary['splitTurn'] {
     const { splitTurn, maxTokens = DEFAULT_TOKENS } = this.#request;
     const prefix = this.#splitTurnNodes();

@@ -27,7 +27,7 @@ export interface Grounds {
   readonly nodes: readonly Node[];
   /** Messages that stay in the prompt, pins among them: what they say was said. */
   readonly kept?: readonly Node[];
-  /** What the user asks of this summary (B1): their words too. */
+  /** What the user asks of this summary: their words too. */
   readonly instructions?: string;
   /** What the other texts have gone through: what is quoted from kept messages goes through it too. */
   readonly redact?: Redact;
