@@ -134,7 +134,7 @@ const QUIET_SHARE = 0.2;
 
 /**
  * True where a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
- * compaction would free little, and the next message would ask for another (DESIGN the design, hysteresis).
+ * compaction would free little, and the next message would ask for another.
  */
 export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {
   const tokens = more(floor.tokens);
