@@ -83,17 +83,16 @@ test('one damaged file is listed and verified beside the others, and hides none 
   const opened = jsonlStore(folder);
   const nothing = { head: '', length: 0, version: 0 };
   const whole = { head: talk(2).at(-1)?.id, length: 4, version: 0 };
-  const listed = await opened.threads('acme', 10);
-  assert.deepEqual(
-    listed.map(({ changedAt: _, ...entry }) => entry),
-    [
-      { thread: 'a', ...whole },
-      { thread: 'bad', ...nothing },
-      { thread: 'c', ...whole },
-      { thread: 'future', ...nothing },
-      { thread: 'zeros', ...nothing },
-    ],
-  );
+  const listed = (await opened.threads('acme', 10)).map(({ thread, head, length, version }) => {
+    return { thread, head, length, version };
+  });
+  assert.deepEqual(listed, [
+    { thread: 'a', ...whole },
+    { thread: 'bad', ...nothing },
+    { thread: 'c', ...whole },
+    { thread: 'future', ...nothing },
+    { thread: 'zeros', ...nothing },
+  ]);
   const { problems, ...counts } = await verifyStore(opened);
   assert.deepEqual(counts, { threads: 5, messages: 8, plans: 0 });
   assert.deepEqual(
