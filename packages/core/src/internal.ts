@@ -3,6 +3,7 @@ export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
 export { type Digest, digestOf } from './compact/digest.ts';
 export type { Rung } from './compact/rungs/rung.ts';
+export { trim } from './compact/rungs/trim.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
@@ -64,6 +65,7 @@ export {
   type ToolOutcome,
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
+export type { TrimLimits } from './plan/trim-figures.ts';
 export { windowOf } from './plan/window.ts';
 export type {
   Appended,
@@ -90,6 +92,7 @@ export { opencode } from './presets/opencode.ts';
 export { pi, PI_DEFAULTS } from './presets/pi.ts';
 export { type PresetName, PRESETS } from './presets/presets.ts';
 export { recursiveSummary } from './presets/recursive-summary.ts';
+export { singlePrompt } from './presets/single-prompt.ts';
 export { step } from './presets/step.ts';
 export { timeline } from './presets/timeline.ts';
 export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';

@@ -7,6 +7,9 @@ import { Draft } from './draft.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { rewritePays } from '../plan/economics.ts';
 import { firstSight } from './rungs/first-sight.ts';
+import { trim } from './rungs/trim.ts';
+import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
+import { NOTHING } from '../render/excerpt.ts';
 import { expired } from '../plan/expiry.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import { startsTurn } from '../message/message.ts';
@@ -156,7 +159,8 @@ class Run {
   readonly #rungs = new Set<string>();
   /** Who wrote the last summary: not the summarizer where the fallback stood in. */
   #writer = '';
-  #hid = false;
+  /** Something had to be shown otherwise, whatever that costs. */
+  #mayGrow = false;
 
   constructor(setting: CompactorConfig, job: Job) {
     this.#setting = setting;
@@ -192,6 +196,7 @@ class Run {
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     this.#giveBack();
+    this.#restorePins();
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
@@ -223,7 +228,7 @@ class Run {
 
   /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
   #gained({ tokensAfter }: Plan): boolean {
-    if (this.#before > this.#limit || this.#hid || tokensAfter < this.#before) return true;
+    if (this.#before > this.#limit || this.#mayGrow || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
     return startPrompt(window, plan, this.#setting).tokens > this.#limit;
   }
@@ -285,6 +290,19 @@ class Run {
     }
   }
 
+  /** Pins that had to be cut are shown whole again where that fits, with some headroom. */
+  #restorePins(): void {
+    const most = this.#limit - this.#headroom();
+    for (const entry of this.#draft.entries) {
+      const tokens = this.#draft.cutFromPin(entry);
+      const span = tokens > 0 ? spanOf([entry.node]) : undefined;
+      if (span === undefined || this.#draft.tokens + tokens > most) continue;
+      this.#draft.restore(entry);
+      this.#mayGrow = true;
+      this.#emitEvent({ kind: 'restored', span, tokens });
+    }
+  }
+
   /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
   #quietTokens(): number {
     const pins = this.#draft.entries.filter(({ pinned }) => pinned);
@@ -303,7 +321,7 @@ class Run {
     const before = this.#draft.tokens;
     const hides = expired([...carried, ...tail], this.#setting.tools, this.#setting.clock.now());
     this.#draft.hide(hides);
-    this.#hid = this.#draft.changed;
+    this.#mayGrow = this.#draft.changed;
     const freed = before - this.#draft.tokens;
     if (freed !== 0) this.#emitEvent({ kind: 'hidden', messages: hides.length, freed });
   }
@@ -319,7 +337,7 @@ class Run {
       if (done()) continue;
       const context = this.#context(goal);
       for (const proposal of strategy.propose(context)) {
-        if (done()) break;
+        if (done() && strategy.wholeBatch !== true) break;
         this.#job.signal?.throwIfAborted();
         await this.#carryOut(strategy, proposal, context);
       }
@@ -345,6 +363,7 @@ class Run {
       counter,
       task,
       now: clock.now(),
+      sent: this.#job.sent,
       ...(instructions === undefined ? {} : { instructions }),
       ...(signal === undefined ? {} : { signal }),
     };
@@ -360,6 +379,7 @@ class Run {
       reason,
     });
     const before = this.#draft.tokens;
+    await this.#keepIrreplaceable(strategy, proposal, context);
     const record = await strategy
       .execute(proposal, context, this.#effects)
       .catch((error: unknown) => {
@@ -374,6 +394,20 @@ class Run {
     this.#draft.add(record);
     this.#rungs.add(strategy.name);
     this.#emitRecord(strategy.name, record, before - this.#draft.tokens);
+  }
+
+  /** What cannot be asked for again goes to an artifact before a summary or nothing takes its place. */
+  async #keepIrreplaceable(rung: Rung, { span }: Proposal, context: RungContext): Promise<void> {
+    if (rung.replacesMessages !== true) return;
+    for (const id of span.ids) {
+      const entry = this.#draft.entry(id);
+      if (entry === undefined || !(await isIrreplaceable(entry, context))) continue;
+      const own = spanOf([entry.node]);
+      if (own === undefined || this.#draft.action(entry)?.kind === 'externalize') continue;
+      const proposal = { strategy: rung.name, span: own, tokensFreed: 0, reason: 'cannot be asked again' };
+      const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
+      if (record !== undefined) this.#draft.add(record);
+    }
   }
 
   /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
@@ -490,7 +524,17 @@ export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<C
   return compact({ ...setting, policy }, { ...job, onlyLadder: true });
 }
 
-/** Hides what has expired, and does nothing else (E1). */
+/** Trims one batch, and does nothing else. */
+export function compactTrim(setting: CompactorConfig, job: Job): Promise<Compaction> {
+  const { trim: limits, ...policy } = setting.policy;
+  const ladder = limits === undefined ? [] : [trim(limits)];
+  return compact(
+    { ...setting, policy: { ...policy, ladder, stop: 'at-end' } },
+    { ...job, onlyLadder: true },
+  );
+}
+
+/** Hides what has expired and shows pins whole that fit again, and does nothing else. */
 export function compactExpired(setting: CompactorConfig, job: Job): Promise<Compaction> {
   return compact(
     { ...setting, policy: { ...setting.policy, ladder: [] } },

@@ -1,4 +1,4 @@
-import { startsTurn, type MessageId } from '../message/message.ts';
+import { startsTurn, type Message, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -44,9 +44,13 @@ export class Draft {
   readonly #base: Plan;
   readonly #byId: ReadonlyMap<MessageId, Entry>;
   readonly #actions: Map<MessageId, Action>;
+  /** The index of the newest user message. */
+  readonly #turnStart: number | undefined;
   readonly #earlier: ReadonlySet<PlanRecord>;
   readonly #costs = new Map<MessageId, number>();
   readonly #held = new Set<MessageId>();
+  /** Where the last batch of trimming ended. */
+  trimmedTo: number;
   #records: readonly PlanRecord[];
   #hides: readonly Hide[];
   #tokens = 0;
@@ -65,6 +69,7 @@ export class Draft {
     this.style = style;
     this.#base = base;
     this.#records = base.records;
+    this.trimmedTo = base.trimmedTo ?? 0;
     this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
@@ -73,6 +78,7 @@ export class Draft {
       return action !== undefined && !isInPlace(action);
     };
     this.entries = toEntries(window, counter, pins, isGone);
+    this.#turnStart = this.entries.findLast(({ message }) => startsTurn(message))?.node.index;
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
     for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
@@ -115,6 +121,20 @@ export class Draft {
     return this.#costs.get(entry.node.id) ?? 0;
   }
 
+  /** True for the running turn: with thinking, a provider refuses a tool loop whose reasoning is gone. */
+  keepsReasoning({ message, node }: Entry): boolean {
+    if (!message.parts.some(({ kind }) => kind === 'reasoning')) return false;
+    return node.index > (this.#turnStart ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** A message as the draft shows it in place. */
+  shown(entry: Entry): Message {
+    const action = this.action(entry);
+    return action !== undefined && isInPlace(action)
+      ? inPlace(entry.message, action, this.style)
+      : entry.message;
+  }
+
   /** True where the draft no longer shows an entry in its own seat. */
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
@@ -146,12 +166,21 @@ export class Draft {
     return isCut ? entry.tokens - this.cost(entry) : 0;
   }
 
-  /** Shows an entry that this draft cut as it came in. */
+  /** What a pin would cost more if it were shown whole. */
+  cutFromPin(entry: Entry): number {
+    const action = this.action(entry);
+    const isCut = entry.pinned && action?.kind === 'externalize' && isInPlace(action);
+    return isCut ? entry.tokens - this.cost(entry) : 0;
+  }
+
+  /** Shows an entry that was cut as it came in. */
   restore(entry: Entry): void {
     const action = this.action(entry);
     this.#records = this.#records.filter((record) => record !== action);
     this.#actions.delete(entry.node.id);
     this.#price(entry);
+    if (action?.kind === 'externalize' && this.#earlier.has(action))
+      this.#firstChange = Math.min(this.#firstChange, entry.node.index);
   }
 
   /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
@@ -181,8 +210,11 @@ export class Draft {
     const { records, warnings } = normalize(this.#records, (id) => this.entry(id)?.node.turn);
     const { start, carried } = this.#beginning();
     const carriedIds = new Set(carried.map(({ id }) => id));
+    const { cutPinTokens: _, ...base } = this.#base;
+    const cutPinTokens = this.entries.reduce((sum, entry) => sum + this.cutFromPin(entry), 0);
     return {
-      ...this.#base,
+      ...base,
+      ...(cutPinTokens > 0 ? { cutPinTokens } : {}),
       head: made.head.id,
       threadVersion: made.head.index + 1,
       createdAt: made.now,
@@ -194,6 +226,7 @@ export class Draft {
       hides: this.#hides.filter(
         ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
       ),
+      ...(this.trimmedTo === 0 ? {} : { trimmedTo: this.trimmedTo }),
       signedFrom: this.#firstChange < made.sent ? made.head.index + 1 : this.#base.signedFrom,
       tokensBefore: made.tokensBefore,
       tokensAfter: this.#tokens,
@@ -226,7 +259,7 @@ export class Draft {
       : action === undefined
         ? entry.tokens
         : isInPlace(action)
-          ? this.counter.message(inPlace(entry.node.message, action))
+          ? this.counter.message(inPlace(entry.node.message, action, this.style))
           : 0;
     this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
     this.#costs.set(entry.node.id, cost);
@@ -250,7 +283,7 @@ export class Draft {
       record.kind === 'summarize'
         ? summaryMessages(record, this.style)
         : record.kind === 'externalize' && !isInPlace(record)
-          ? [pointerMessage(record)]
+          ? [pointerMessage(record, this.style)]
           : [];
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
   }

@@ -161,7 +161,7 @@ export class PromptBuilder {
   /** A message as the plan shows it in its seat. */
   #shown(node: Node): Message {
     const action = this.#actions.get(node.id);
-    return isSeat(action) ? inPlace(node.message, action) : node.message;
+    return isSeat(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
@@ -179,16 +179,18 @@ export class PromptBuilder {
   #emitSeated(node: Node): void {
     const action = this.#actions.get(node.id);
     if (isSeat(action)) {
-      this.#emit(inPlace(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
+      const shown = inPlace(node.message, action, this.#plan.style);
+      const message = this.#withoutBoundReasoning(node, shown) ?? shown;
+      this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
       return;
     }
-    const unsigned = this.#withoutBoundReasoning(node);
+    const unsigned = this.#withoutBoundReasoning(node, node.message);
     if (unsigned === undefined) this.#emit(node.message, { kind: 'kept', id: node.id });
     else if (unsigned.parts.length > 0)
       this.#emit(unsigned, { kind: 'changed', id: node.id, by: 'unsigned' });
   }
 
-  #withoutBoundReasoning({ message, index }: Node): Message | undefined {
+  #withoutBoundReasoning({ index }: Node, message: Message): Message | undefined {
     if (!this.#rules.bindsReasoning || index >= this.#plan.signedFrom) return undefined;
     const parts = message.parts.filter(
       (part) => part.kind !== 'reasoning' || part.signature === undefined,
@@ -290,7 +292,7 @@ function standIns(record: PlanRecord, plan: Plan): readonly Message[] {
     case 'summarize':
       return summaryMessages(record, plan.style);
     case 'externalize':
-      return [pointerMessage(record)];
+      return [pointerMessage(record, plan.style)];
     case 'drop':
     case 'clear':
       return [];
