@@ -205,5 +205,5 @@ export function callLine(tool: string, args: string, most: number): string {
   const sample = headOf(args, most * 4);
   const command = SHELL.exec(sample)?.[1];
   const asked = command === undefined || EDITOR.test(command) ? sample : command;
-  return shortened(quoted(`${tool} ${asked}`, VOICE.args).replace(/\n/g, ' '), most);
+  return shortened(`${tool} ${quoted(asked, VOICE.args).replace(/\n/g, ' ')}`, most);
 }

@@ -8,6 +8,7 @@ import { FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;
 const NOTE_CHARS = 420;
+const LEAST_NOTE_CHARS = 90;
 const WHY_CHARS = 200;
 
 /** The files that were read or changed, oldest first, and for those that changed what changed and why. */
@@ -15,14 +16,16 @@ export function changesOf(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
   before: readonly FileRecord[],
+  roomChars: number,
 ): readonly FileRecord[] {
   const changes = changesByFile(nodes, statistics);
+  const noteChars = Math.max(LEAST_NOTE_CHARS, Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)));
   const notes = new Map(before.map(({ path, note }) => [path, note]));
   return statistics.files
     .all()
     .toSorted((a, b) => a.touchedAt - b.touchedAt)
     .slice(-MOST_FILES)
-    .map((file) => recordOf(file, noteOf(changes.get(file)) ?? notes.get(file.path)));
+    .map((file) => recordOf(file, noteOf(changes.get(file), noteChars) ?? notes.get(file.path)));
 }
 
 function recordOf(file: FileAccess, note: string | undefined): FileRecord {
@@ -38,9 +41,9 @@ function recordOf(file: FileAccess, note: string | undefined): FileRecord {
   };
 }
 
-function noteOf(change: FileChange | undefined): string | undefined {
+function noteOf(change: FileChange | undefined, noteChars: number): string | undefined {
   if (change === undefined) return undefined;
-  const what = change.text(NOTE_CHARS);
+  const what = change.text(noteChars);
   return [what, change.why].filter((text) => text !== '').join(' — ') || undefined;
 }
 
