@@ -210,7 +210,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     'Decisions and Findings',
     RANK.finding,
     SHARE.decisions,
-    s.decisions.map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
+    s.decisions
+      .filter(({ text }) => !s.notes.some((note) => note.text.includes(text)))
+      .map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
   );
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
@@ -389,7 +391,7 @@ function outcomeText(o: ToolOutcome, errorLines: number): string {
 }
 
 function fileText(f: FileRecord, root: string): string {
-  const done = (['written', 'edited', 'deleted'] as const).filter((verb) => f[verb]).join(', ');
+  const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;
   const how = [done, when].filter((text) => text !== '').join(', ');
   return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;

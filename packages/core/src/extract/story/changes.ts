@@ -61,7 +61,7 @@ function textsIn(given: Json): readonly string[] {
 const DECLARES =
   /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|const|let|var|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)/;
 const TEST = /^\s*(?:test|it|describe)(?:\.\w+)?\(\s*['"`]([^'"`\n]{3,90})/;
-const HEADING = /^#{1,4} (\S.{2,60})$/;
+const HEADING = /^#{2,4} (\S.{2,60})$/;
 /** Names that say nothing. */
 const COMMON = /^(?:err|ok|i|j|k|n|t|tt|tests?|got|want|ctx|cmd|main|init|result|data|name|out|args?|opts|self|this|_)$/;
 

@@ -58,7 +58,7 @@ const FAILURE =
 /** Says which test failed, or where: shown before what only repeats that something did. */
 const NAMES_FAILURE = /^(?:--- FAIL|FAILED \S|not ok|[✗✕×●✖]|\S+\.\w{1,8}[:(]\d+)/;
 const TOTAL =
-  /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests? (?:to run|files)\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
+  /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests to run\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
 
 export interface Ending {
   readonly outcome: Outcome;
@@ -82,7 +82,7 @@ export function endingOf(result: ResultPart): Ending {
     if (/^ok\s+\S/.test(line)) passed++;
     else if (FAILURE.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
-    if (/\w/.test(line) && !EXIT.test(line)) last = line;
+    if (/\w/.test(line) && !EXIT.test(line) && !line.endsWith('[no test files]')) last = line;
   }
   if (passed > 0) totals.push(`${passed} ${passed === 1 ? 'package' : 'packages'} ok`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];

@@ -4,6 +4,7 @@ import type { Node } from '../../thread/thread.ts';
 import { keyOfPath } from '../anchors/anchor.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { withoutAnnouncements } from './agent-words.ts';
 import { FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;
@@ -72,9 +73,10 @@ function changesByFile(
 const INTENT =
   /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
 
-/** Why an agent makes a change, as it says so before it. */
+/** Why an agent makes a change, as it says so before it: a reason where it gives one, else what it is about to do. */
 function reasonIn(text: string): string {
-  const line = text.trim().split('\n').at(-1)?.trim() ?? '';
-  const bare = line.replace(INTENT, '').replace(/[:：]\W{0,3}$/, '');
+  const line = text.trim().split('\n').at(-1) ?? '';
+  const why = withoutAnnouncements(line) || line.replace(INTENT, '');
+  const bare = why.replace(/[:：]\W{0,3}$/, '').trim();
   return bare.length < 12 || bare.length > WHY_CHARS ? '' : bare;
 }

@@ -6,7 +6,7 @@ import type { Node } from '../../thread/thread.ts';
 
 const MOST_TOOLS = 40;
 const MOST_ARGUMENTS = 8;
-const VALUE_CHARS = 48;
+const VALUE_CHARS = 28;
 
 /** The tools that were called, those called most first, each with the last value of each of its arguments. */
 export function toolsOf(nodes: readonly Node[], before: readonly ToolUse[]): readonly ToolUse[] {
