@@ -46,7 +46,7 @@ export interface ExtractRequest {
 
 const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
-const SHARE = { userWords: Number(process.env['SU'] ?? 0.3), finalReport: Number(process.env['SF'] ?? 0.15), story: Number(process.env['SS'] ?? 0.25), files: 0.15, splitTurn: 0.15 } as const;
+const SHARE = { userWords: 0.3, finalReport: 0.15, story: 0.35, files: 0.15, splitTurn: 0.15 } as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */
 const ROUNDS = 3;
 const MOST_DECISIONS = 60;

@@ -96,6 +96,8 @@ export interface Note {
   readonly turn: number;
   /** The index of the message that it stands in. */
   readonly at?: number;
+  /** The index of a later message in which the user took it back or changed it. */
+  readonly overruledAt?: number;
   /** How much of what is likely to be needed again it shows, per character: what is worth least is left out first. */
   readonly worth?: number;
 }

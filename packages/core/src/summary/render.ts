@@ -349,13 +349,16 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
     case 'tool':
       return { ...own, section, heading, text: quoteLines(note.text), at: file?.at ?? at };
     case 'user':
-      return { ...own, section: 'Conversation', label: `${where} User:`, text: indented(note.text) };
+      return { ...own, section: 'Conversation', label: `${where} User:`, text: indented(note.text) + overruled(note) };
     case 'assistant':
       return source === undefined
         ? { ...own, section: 'Conversation', label: `${where} Agent:`, text: indented(note.text) }
         : { ...own, section, heading, text: note.text === '' ? '' : `  ${indented(note.text)}`, at: file?.at ?? at };
   }
 }
+
+const overruled = ({ overruledAt }: Note): string =>
+  overruledAt === undefined ? '' : ` (overruled or changed later, at m${overruledAt + 1})`;
 
 /** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */
 function quoteLines(text: string): string {

@@ -102,8 +102,8 @@ export function segment(
   return { voice, text, tool, callId, touched, outcome, mentions, pieces };
 }
 
-const HEAD_CHARS = 300_000;
-const TAIL_CHARS = 100_000;
+const HEAD_CHARS = 150_000;
+const TAIL_CHARS = 50_000;
 /** The longest stretch that is quoted as one; a line may be a little longer. */
 const PIECE = 170;
 const SLACK = 40;

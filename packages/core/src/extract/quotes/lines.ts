@@ -273,7 +273,7 @@ export class ExactLines {
   }
 }
 
-const LINE_MERIT = Number(process.env['ML'] ?? 0.0006);
+const LINE_MERIT = 0.0006;
 /** A line of a diff that was added or removed, or a comment in words. */
 const CHANGED_LINE = /^[+-](?![+-]{2}) *\S/;
 const COMMENT = /^\s*[+-]?\s*(?:\/\/|#|\*|--|<!--)\s*\p{L}+(?: [\p{L}'’,.-]+){4}/u;

@@ -5,11 +5,12 @@ import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { rounded } from '../quotes/lines.ts';
 import type { Group, Item, Selection } from '../quotes/select.ts';
 import { meritOf, rolesOf, withoutAnnouncements } from './agent-words.ts';
+import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
 import { isWritten, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
-const MERIT = { user: 0.008, pasted: 0.0003, agent: Number(process.env['MA'] ?? 0.0035) } as const;
+const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.002 } as const;
 const LABEL_CHARS = 14;
 const BEYOND_SHARE = 0.1;
 /** Shorter messages are all the user's own words. */
@@ -41,8 +42,12 @@ export class Story {
     this.#selection = selection;
   }
 
+  /** The user's statements that a later one changes, with the message that does so. */
+  #overruled: ReadonlyMap<string, number> = new Map();
+
   /** Takes what was said in some messages; `all` are those by which the role of each message is known. */
   read(nodes: readonly Node[], all: readonly Node[], text: (node: Node) => string): void {
+    this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
     const end = all.at(-1)?.index ?? 0;
     for (const node of nodes) {
@@ -125,6 +130,11 @@ export class Story {
     this.#told.push(told);
   }
 
+  #overruledAt(text: string): number | undefined {
+    for (const [statement, at] of this.#overruled) if (text.includes(statement)) return at;
+    return undefined;
+  }
+
   /** The user's own words within a share of the room: the first message, then the newest. */
   takeOwnWords(roomChars: number): void {
     const own = this.#told.filter(({ isOwn }) => isOwn);
@@ -173,7 +183,9 @@ export class Story {
         const isFirst = lead !== '' && !led.has(group);
         led.add(group);
         const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
-        return { ...note, text: isFirst ? `${lead}\n${text}` : text, worth: rounded(worth) };
+        const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
+        const mark = overruledAt === undefined ? {} : { overruledAt };
+        return { ...note, ...mark, text: isFirst ? `${lead}\n${text}` : text, worth: rounded(worth) };
       });
   }
 }
