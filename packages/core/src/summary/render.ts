@@ -57,6 +57,8 @@ interface Line {
   readonly text: string;
   readonly rank: Rank;
   readonly worth: number;
+  /** Somebody's words in it: where the conversation shows them, the line is left out. */
+  readonly said?: string;
   /** Where it belongs among the lines of its section; absent: where it was added. */
   readonly at?: number;
 }
@@ -148,13 +150,21 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
   const root = rootOf(summary.files);
   if (lines.some(({ rank }) => rank === RANK.note))
     out.push(root === '' ? HOW_TO_READ : `${HOW_TO_READ} Paths are below ${root}`);
-  const bySection = Map.groupBy(lines, (line) => line.section);
+  const bySection = Map.groupBy(withoutRepeated(lines), (line) => line.section);
   for (const section of SECTIONS) {
     const own = bySection.get(section);
     if (own !== undefined) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
   }
   if (leftOut > 0) out.push('', `(${leftOut} more entries left out)`);
   return out.join('\n');
+}
+
+/** Lines without those that only repeat what the conversation shows. */
+function withoutRepeated(lines: readonly Line[]): readonly Line[] {
+  const shown = lines
+    .filter(({ section, said }) => said === undefined && (section === 'Conversation' || section === 'Task'))
+    .map(({ text }) => text.replace(/\s+/g, ' '));
+  return lines.filter(({ said }) => said === undefined || !shown.some((text) => text.includes(said)));
 }
 
 /** More requests than this, and the first of them is hardly the task any more. */
@@ -185,7 +195,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     lines.push({ section, rank, text, worth: 0 });
   };
   /** The newest lines of a list within their share; older ones give way. */
-  const addList = (section: Section, rank: Rank, share: number, texts: readonly string[], isHeading = false): void => {
+  const addList = (section: Section, rank: Rank, share: number, texts: readonly string[], own: (i: number) => Partial<Line> = () => ({})): void => {
     let left = room.chars * share;
     const ranks = texts
       .toReversed()
@@ -194,13 +204,14 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
       lines.push({
         section,
         rank: ranks[texts.length - 1 - i] ?? rank,
-        ...(isHeading ? { heading: text, text: '' } : { text }),
+        text,
+        ...own(i),
         worth: i / texts.length,
       });
     });
   };
   if (s.task !== null && room.taskStands !== true) add('Task', RANK.task, taskText(s.task, room));
-  lines.push(...factLines(s, room));
+  lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
   s.currentPlan.forEach((step, i) => add('State', RANK.account, `  ${i + 1}. ${step}`));
@@ -210,19 +221,19 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     'Decisions and Findings',
     RANK.finding,
     SHARE.decisions,
-    s.decisions
-      .filter(({ text }) => !s.notes.some((note) => note.text.includes(text)))
-      .map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
+    s.decisions.map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
+    (i) => ({ said: s.decisions[i]?.text ?? '' }),
   );
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
+  const changed = s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`);
   addList(
     'Changed Files',
     RANK.finding,
     SHARE.files,
-    s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
-    true,
+    changed,
+    (i) => ({ heading: changed[i] ?? '', text: '' }),
   );
   for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
     add('Tools', RANK.finding, text);
@@ -262,36 +273,32 @@ function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] 
   const branch = events.findLast(({ kind }) => kind === 'branch');
   return events
     .filter((event) => event.kind !== 'branch' || event === branch)
-    .map(({ kind, text, at }) => `- ${kind} ${text} [m${at + 1}]`);
+    .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));
 }
 
 /**
  * Facts in the order of the thread. Where not all can be shown, constraints come before values and these before the
  * rest, and of each the newest and the oldest before those between: what was laid down at first holds for all that
- * followed, and what was said last is meant for now. A fact that can be read in the conversation is not repeated.
+ * followed, and what was said last is meant for now.
  */
-function factLines({ facts, notes, task }: Summary, room: RenderRoom): readonly Line[] {
-  const said = [
-    ...(task === null || task.length > taskChars(room) ? [] : [task]),
-    ...notes.filter(({ by }) => by === 'user').map(({ text }) => text),
-  ].map((text) => text.replace(/\s+/g, ' '));
-  const shown = facts.filter(({ text }) => !said.some((one) => one.includes(text)));
+function factLines(facts: readonly Fact[], room: RenderRoom): readonly Line[] {
   const lines = new Map<number, Line>();
   let left = Math.max(LEAST_FACTS_CHARS, room.chars * SHARE.facts);
   for (const weight of FACT_WEIGHTS)
-    for (const i of fromBothEnds([...shown.keys()].filter((k) => weight(shown[k] as Fact)))) {
+    for (const i of fromBothEnds([...facts.keys()].filter((k) => weight(facts[k] as Fact)))) {
       if (lines.has(i)) continue;
-      const { kind, text, by, turn } = shown[i] as Fact;
+      const { kind, text, by, turn } = facts[i] as Fact;
       const line = `- ${text} (${by}, turn ${turn})`;
       left -= line.length + 1;
       lines.set(i, {
         section: kind === 'value' ? 'Facts' : 'Rules and Preferences',
         rank: left >= 0 ? RANK.fact : RANK.more,
         text: line,
-        worth: 1 - lines.size / shown.length,
+        said: text,
+        worth: 1 - lines.size / facts.length,
       });
     }
-  return [...shown.keys()].map((i) => lines.get(i) as Line);
+  return [...facts.keys()].map((i) => lines.get(i) as Line);
 }
 
 const FACT_WEIGHTS: readonly ((fact: Fact) => boolean)[] = [
@@ -385,12 +392,12 @@ function outcomeText(o: ToolOutcome, errorLines: number): string {
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;
-  const end = [o.resolution, o.result].filter((text) => text !== undefined).join('; ');
-  const head = `- ${where}${o.tool} ${o.call}${status}${fields}${end === '' ? '' : `: ${end}`}`;
-  if (o.error === undefined) return head;
-  const errors = linesOf(o.error);
-  const more = errors.length > errorLines ? ` (${errors.length - errorLines} more)` : '';
-  return `${head}\n${quoteLines(errors.slice(0, errorLines).join('\n'))}${more}`;
+  const head = `- ${where}${o.tool} ${o.call}${status}${fields}${because(o.resolution)}`;
+  const errors = o.error === undefined ? [] : linesOf(o.error);
+  const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];
+  const result = o.result === undefined ? [] : [o.result];
+  const returned = [...errors.slice(0, errorLines), ...more, ...result];
+  return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
 }
 
 function fileText(f: FileRecord, root: string): string {
