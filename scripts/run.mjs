@@ -17,6 +17,7 @@ const TASKS = new Map([
   ['test', ['scripts/steps.mjs', 'test']],
   ['soak', ['scripts/steps.mjs', 'soak']],
   ['e2e:model', ['scripts/e2e-model/main.ts']],
+  ['learn', ['--conditions=@bobbin/source', 'scripts/learn/main.ts']],
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
   ['walk', ['--conditions=@bobbin/source', 'scripts/walk/main.ts']],
   ['mutate', ['--conditions=@bobbin/source', 'scripts/mutate/main.ts']],
