@@ -28,6 +28,7 @@ export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {
       const verified = verify(answer, {
         nodes,
         kept: stands,
+        shown: kept,
         instructions,
         redact,
         previous,

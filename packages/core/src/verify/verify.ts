@@ -1,7 +1,10 @@
 import type { Node } from '../thread/thread.ts';
 import { oneLine } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { withinRoom } from './account.ts';
+import { recordBeside } from './record.ts';
+import { cleanAccount, accountWithin } from '../summary/account.ts';
+import { ACCOUNT_SHARE } from '../summary/account-render.ts';
+import type { Kept } from '../extract/extract.ts';
 import { deniedBy, deniedFiles, reversedOutcomes, type Contradiction } from './contradiction.ts';
 import { Mentions, isTelling } from './mentions.ts';
 import { KnownTexts } from './known.ts';
@@ -27,6 +30,7 @@ export interface Grounds {
   readonly nodes: readonly Node[];
   /** Messages that stay in the prompt, pins among them: what they say was said. */
   readonly kept?: readonly Node[];
+  readonly shown?: readonly Kept[];
   /** What the user asks of this summary (B1): their words too. */
   readonly instructions?: string;
   /** What the other texts have gone through: what is quoted from kept messages goes through it too. */
@@ -61,11 +65,21 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
   const check = new Check(summary, grounds);
   const verified = check.run();
   return {
-    summary: withinRoom(verified, grounds),
+    summary: withRecord(verified, grounds),
     added: additions(summary, grounds.truth),
     contradictions: check.contradictions,
     superseded: check.superseded,
   };
+}
+
+function withRecord(summary: Summary, grounds: Grounds): Summary {
+  const { prose } = summary;
+  if (prose === null) return summary;
+  const { nodes, shown: kept = [], truth, maxTokens, counter, redact = (text: string) => text } = grounds;
+  const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
+  const shown = accountWithin(prose, chars * ACCOUNT_SHARE);
+  const notes = recordBeside({ shown, nodes, kept, notes: truth.notes, chars, redact });
+  return { ...summary, notes };
 }
 
 class Check {
@@ -111,7 +125,7 @@ class Check {
     const { truth, previous } = this.#grounds;
     const { splitTurn } = this.#summary;
     this.contradictions.push(...reversedOutcomes(this.#summary.outcomes, truth));
-    const account = this.#passages(this.#summary.prose ?? '');
+    const account = process.env['RAW'] ? cleanAccount(this.#summary.prose ?? '') : this.#passages(cleanAccount(this.#summary.prose ?? ''));
     const split = splitTurn === null ? '' : this.#passages(splitTurn.text);
     const summary: Summary = {
       ...truth,

@@ -1,12 +1,13 @@
 import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
-import { fitSummary } from '../../summary/render.ts';
+import { fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { nonNegative, fraction, optionsParser, integerFrom } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
+import { shorten } from './shorten.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
 import { isInPlace, inPlace } from '../../render/in-place.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
@@ -45,7 +46,9 @@ const parseOptions = optionsParser<SummarizeOptions>(
     leastShare: 0,
   },
 );
-/** A summary smaller than this says nothing. */
+/** The share of the target that a summary finds at least: large messages that stay are shortened for it. */
+const FLOOR_SHARE = 0.6;
+/** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
 /** Replaces what lies between the last summary and the cut by one summary that contains the last one (B9, E11). */
@@ -66,9 +69,13 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
       const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
       const room = summaryRoom(context, tokens, whole);
       const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
-      return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
+      return [
+        ...shortenedFirst(context, new Set(span.ids), Math.min(whole.maxTokens, tokens)),
+        { strategy: 'summarize', span, tokensFreed: tokens - room, reason },
+      ];
     },
     execute(proposal, proposed, effects) {
+      if (proposal.strategy === SHORTENS) return shorten(proposal, proposed, effects);
       const context = withRoomyCut(withUnpinned(proposed), whole);
       for (const entry of newestUserMessages(context, keepUserTokens)) context.draft.hold(entry);
       return summarizeSpan(proposal, context, effects, whole);
@@ -111,6 +118,38 @@ function withRoomyCut(
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
+/** Marks the proposals that make room for a summary. */
+const SHORTENS = 'summarize-shorten';
+/** Only messages above this share of the target are shortened for a summary. */
+const LARGE_SHARE = 0.12;
+
+/** Shortens the largest messages that stay to one common size, where they leave the summary less than its floor. */
+function shortenedFirst(
+  { draft, targetTokens }: RungContext,
+  covered: ReadonlySet<MessageId>,
+  wantedTokens: number,
+): readonly Proposal[] {
+  const kept = draft.entries.filter(
+    (entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending,
+  );
+  const keptTokens = kept.reduce((sum, entry) => sum + draft.cost(entry), 0);
+  const floor = Math.min(wantedTokens, targetTokens * FLOOR_SHARE);
+  let excess = keptTokens + floor - targetTokens;
+  if (excess <= 0) return [];
+  const large = kept
+    .filter((entry) => draft.cost(entry) > targetTokens * LARGE_SHARE)
+    .toSorted((a, b) => draft.cost(b) - draft.cost(a));
+  const least = Math.floor(targetTokens * LARGE_SHARE);
+  return large.flatMap((entry) => {
+    const span = spanOf([entry.node]);
+    const cost = draft.cost(entry);
+    const tokensFreed = Math.min(excess, cost - least);
+    if (span === undefined || tokensFreed <= 0) return [];
+    excess -= tokensFreed;
+    return [{ strategy: SHORTENS, span, tokensFreed, reason: `${cost} tokens leave a summary too little` }];
+  });
+}
+
 async function summarizeSpan(
   proposal: Proposal,
   context: RungContext,
@@ -142,7 +181,7 @@ async function summarizeSpan(
     ...(signal === undefined ? {} : { signal }),
   });
   const summary = withArtifacts(answered, draft.records, ids);
-  const text = fitSummary(summary, room, counter, taskStands(draft, summary, ids));
+  const text = fitSummaryText(summary, room, counter, taskStands(draft, summary, ids));
   const first = covered[0];
   if (text === undefined || first === undefined) return undefined;
   return {
@@ -280,7 +319,7 @@ function shorter(record: SummarizeRecord, context: RungContext): SummarizeRecord
   const room = record.summaryTokens - (draft.tokens - targetTokens);
   const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
   const stands = taskStands(draft, record.summary, new Set());
-  const text = fitSummary(record.summary, room, counter, stands) ?? left;
+  const text = fitSummaryText(record.summary, room, counter, stands) ?? left;
   return { ...record, text, summaryTokens: counter.text(text) };
 }
 
