@@ -201,7 +201,7 @@ class StretchChooser {
       group,
       part,
       stretch,
-      bonus: 1,
+      merit: 0,
       chars: end - start + GAP_CHARS,
       ids,
       stands: undefined,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId, Outcome } from '../message/message.ts';
 
 /** Raised when a field changes its meaning: it is part of every summary cache key. */
-export const SUMMARY_SCHEMA_VERSION = 1;
+export const SUMMARY_SCHEMA_VERSION = 2;
 
 /** Who said something. A summary never turns a tool's text into an instruction: it says who said what. */
 export type Speaker = 'system' | 'user' | 'assistant' | 'tool';
@@ -47,7 +47,10 @@ export interface ToolOutcome {
   /** What was asked of the tool, short enough to read. */
   readonly call: string;
   readonly keyFields?: JsonObject;
+  /** The lines that say what failed. */
   readonly error?: string;
+  /** The lines that say how much passed or failed, or the last line that came back. */
+  readonly result?: string;
   /** What the error led to, where it ended. */
   readonly resolution?: string;
   readonly turn: number;
@@ -66,6 +69,14 @@ export interface FileRecord {
   /** The index of the message that touched it last. */
   readonly at?: number;
   readonly worth?: number;
+}
+
+/** Something that happened to the repository. */
+export interface RepositoryEvent {
+  readonly kind: 'commit' | 'branch' | 'push' | 'pull request';
+  readonly text: string;
+  /** The index of the message that reports it. */
+  readonly at: number;
 }
 
 /** A line quoted from the conversation, with who said it, because of the exact strings in it. */
@@ -104,6 +115,8 @@ export interface Summary {
   readonly artifacts: readonly ArtifactReference[];
   readonly outcomes: readonly ToolOutcome[];
   readonly files: readonly FileRecord[];
+  /** Commits, branches, pushes and pull requests, oldest first. */
+  readonly repository?: readonly RepositoryEvent[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
   /** What the agent said last, where that was a report and no step. */

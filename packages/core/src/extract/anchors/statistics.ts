@@ -73,6 +73,7 @@ export class AnchorStatistics {
   /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
   readonly #open = new Map<string, CallTrail[]>();
   readonly #answers = new Map<number, (CallTrail | undefined)[]>();
+  readonly #changed = new Map<string, FileAccess[]>();
   readonly #ids = new Map<string, number>();
   /** The number of the first message, and of the one behind the last. */
   begin: number = Number.POSITIVE_INFINITY;
@@ -86,8 +87,25 @@ export class AnchorStatistics {
     return this.#answers.get(index) ?? [];
   }
 
+  /** The files that a call changed; none where it failed. */
+  changedBy(callId: string, index: number): readonly FileAccess[] {
+    return this.#changed.get(`${index} ${callId}`) ?? [];
+  }
+
   idOf(key: string): number | undefined {
     return this.#ids.get(key);
+  }
+
+  /** The anchors that a line names. */
+  idsIn(line: string): readonly number[] {
+    const ids = new Set<number>();
+    this.reader.read(line, 0, line.length, (anchors) => {
+      for (const { key } of anchors) {
+        const id = this.#ids.get(key);
+        if (id !== undefined) ids.add(id);
+      }
+    });
+    return [...ids];
   }
 
   /** Takes the next message. The answer is where its texts are in `placed`. */
@@ -178,7 +196,13 @@ export class AnchorStatistics {
     const { touches = [], only = false } = call.segment.touched ?? {};
     const done = touches.filter((touch) => isDone(touch, only, result));
     if (done.length === 0) call.file = undefined;
-    for (const { path, does } of done) tread(this.files.named(path, call.index), does, call.index);
+    for (const { path, does } of done) {
+      const file = this.files.named(path, call.index);
+      tread(file, does, call.index);
+      if (does === 'reads') continue;
+      const key = `${call.index} ${call.segment.callId ?? ''}`;
+      this.#changed.set(key, [...(this.#changed.get(key) ?? []), file]);
+    }
   }
 
   #put(own: Omit<Placed, 'ids'>): number {

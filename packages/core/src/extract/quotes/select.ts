@@ -13,8 +13,8 @@ export interface Group {
 /** Something that could be shown for the sake of the anchors in it. */
 export interface Item {
   readonly group: Group;
-  /** Prose reads better than code: of equals it comes first. */
-  readonly bonus: number;
+  /** What it is worth to a reader for each character, beside the anchors in it. */
+  readonly merit: number;
   chars: number;
   ids: readonly number[];
   /** How well each anchor stands in its words, 0 to 1; undefined until the item is looked at closely. */
@@ -112,8 +112,8 @@ export class Selection {
   }
 
   #worth(item: Item): number {
-    const { ids, stands, group, bonus } = item;
-    let value = 0;
+    const { ids, stands, group, merit, chars } = item;
+    let value = merit * chars;
     for (let k = 0; k < ids.length; k++) {
       const id = ids[k] as number;
       const more = (stands === undefined ? 1 : (stands[k] as number)) - (this.shown[id] as number);
@@ -122,7 +122,7 @@ export class Selection {
     if (!group.open)
       for (const id of group.ids)
         value += (this.need[id] as number) * Math.max(0, group.stand - (this.shown[id] as number));
-    return (bonus * value) / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
+    return value / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
-import { plain } from './supersede.ts';
+import { plain } from '../facts/supersede.ts';
 import type { Item, Priority } from '../../plan/summary.ts';
 
 const LISTS = /todo|plan|task/i;
