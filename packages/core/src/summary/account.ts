@@ -1,4 +1,4 @@
-import { SeenWords } from './novelty.ts';
+import { SeenWords, wordsOf } from './novelty.ts';
 
 /** Lines that a harness puts around an account, for the session in which it was written. */
 const HARNESS =
@@ -109,9 +109,10 @@ function accountLines(account: string): readonly AccountLine[] {
     if (FENCE.test(text)) isCode = !isCode;
     const isEdge = i < edge || (i >= last - edge && i < last);
     const weight = (isCode ? CODE_WEIGHT : 1) * (isEdge ? EDGE_WEIGHT : 1);
-    const fresh = (weight * seen.freshWeight(text)) / (text.length + 10) ** 0.7;
+    const words = wordsOf(text);
+    const fresh = weight * seen.freshValue(words, text.length);
     const value = fresh + (i >= last ? 0 : 1);
-    seen.add(text);
+    seen.add(words);
     return { text, isCode, isHeading: isHeadingLine(text), value };
   });
 }

@@ -1,116 +1,116 @@
-import { startsTurn, textOf } from '../message/message.ts';
-import { oneLine } from '../message/text.ts';
-import { contentWords, namesIn, sentencesOf } from '../message/words.ts';
+import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
+import { contentWords } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Kept } from '../extract/extract.ts';
-import { isRequest } from '../extract/facts/task.ts';
-import { proseLines } from '../extract/facts/prose.ts';
+import { rolesOf, withoutAnnouncements } from '../extract/story/agent-words.ts';
+import { passagesOf, sentences } from '../extract/story/passages.ts';
+import { isWritten, saidByUser } from '../extract/story/user-words.ts';
 import { NAMES } from '../summary/account-render.ts';
-import { SeenWords } from '../summary/novelty.ts';
+import { chooseFresh, SeenWords } from '../summary/novelty.ts';
 import type { Redact } from '../summary/redact.ts';
-import type { Note, Speaker } from '../plan/summary.ts';
+import type { Note } from '../plan/summary.ts';
 
 const LEAST_WORDS = 4;
-const LONGEST = 400;
+const LONGEST_CHARS = 400;
+/** Shorter messages are all the user's own words. */
+const PASTES_FROM_CHARS = 600;
 const LEAST_FRESH = 0.1;
-/** What only leads over to something else. */
-const LEADS = /:$|^\W*(?:let me|let's|now(?: let me| I)|I'll|I will|I'm going to|next,? I)\b/i;
-const WEIGHT: Readonly<Record<Speaker, number>> = { user: 1.5, assistant: 1, tool: 0.8, system: 0.8 };
-const NAMES_SHARE = 0.06;
+/** What the words of each count. */
+const WEIGHT = { user: 1.5, 'final report': 1.2, report: 1.2, step: 1, tool: 0.7 } as const;
 
-interface Candidate {
-  readonly note: Note;
+interface Sentence {
+  readonly text: string;
   readonly weight: number;
-  value: number;
+  readonly note: Note;
 }
 
-/** What is said beside an account: the sentences and exact lines that it, and the messages that stay, lack. */
-export function recordBeside(from: {
+/**
+ * What the messages say that neither an account nor the messages that stay say: sentences of the user and the agent,
+ * and exact lines that the extract chose, each with its worth.
+ */
+export function lackingNotes(from: {
   /** What the reader sees anyway. */
-  readonly shown: string;
+  readonly account: string;
   readonly nodes: readonly Node[];
   readonly kept: readonly Kept[];
   /** The notes of the extract. */
   readonly notes: readonly Note[];
+  /** Exact strings that are likely to be needed, the likeliest first. */
+  readonly names: readonly string[];
   readonly chars: number;
   readonly redact: Redact;
 }): readonly Note[] {
-  const { shown, nodes, kept, notes, chars, redact } = from;
-  const seen = new SeenWords(shown);
-  for (const one of kept) seen.add(textOf(one.shown));
-  const candidates = [...said(nodes, redact), ...exact(notes, nodes)];
-  const chosen = choose(candidates, seen, chars * (1 - NAMES_SHARE));
-  const names = namesLine([shown, ...kept.map((one) => textOf(one.shown)), ...chosen.map(({ text }) => text)], notes, chars * NAMES_SHARE);
+  const { account, nodes, kept, notes, names, chars, redact } = from;
+  const seen = new SeenWords([account, ...kept.map(({ shown }) => textOf(shown))].join('\n'));
+  const end = Math.max(1, nodes.at(-1)?.index ?? 1);
+  const recency = (index: number): number => 0.5 + (0.5 * index) / end;
+  const exact = notes
+    .filter(({ by, text }) => by === 'tool' && text.length <= LONGEST_CHARS)
+    .map((note): Sentence => ({ text: note.text, note, weight: WEIGHT.tool * recency(note.at ?? 0) }));
+  const said = sentencesOf(nodes).map(({ text, weight, note }): Sentence => {
+    const clean = redact(text);
+    return { text: clean, note: { ...note, text: clean }, weight: weight * recency(note.at ?? 0) };
+  });
+  const chosen = chooseFresh([...said, ...exact], seen, chars, LEAST_FRESH);
+  const lacking = [...chosen]
+    .map(({ note, weight }): Note => ({ ...note, worth: Math.round(weight * 100) / 100 }))
+    .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  const shown = [account, ...kept.map((one) => wholeText(one.shown))].join('\n');
+  const named = lackingNames(names, shown, chars * NAMES_SHARE);
   const turn = nodes.at(-1)?.turn ?? 0;
-  return names === '' ? chosen : [...chosen, { text: names, by: 'tool', source: NAMES, turn }];
+  return named === '' ? lacking : [...lacking, { text: named, by: 'tool', source: NAMES, turn }];
 }
 
-/** The sentences of the user and the agent, the newest weighing most. */
-function said(nodes: readonly Node[], redact: Redact): Candidate[] {
-  const found: Candidate[] = [];
-  for (const [i, { message, turn, index }] of nodes.entries()) {
-    const by = startsTurn(message) ? 'user' : message.role === 'assistant' ? 'assistant' : undefined;
-    const text = by === undefined ? '' : textOf(message);
-    if (by === undefined || text === '' || (by === 'user' && !isRequest(text))) continue;
-    const recency = 0.5 + (0.5 * i) / nodes.length;
-    for (const sentence of proseLines(text, /\S/).flatMap(sentencesOf)) {
-      if (sentence.length > LONGEST || contentWords(sentence).length < LEAST_WORDS) continue;
-      if (by === 'assistant' && LEADS.test(sentence)) continue;
-      const note: Note = { text: redact(oneLine(sentence, LONGEST)), by, turn, at: index };
-      found.push({ note, weight: WEIGHT[by] * recency, value: 0 });
-    }
+const NAMES_SHARE = 0.07;
+
+/** The likeliest names that a text does not contain; a path instead of its last part. */
+function lackingNames(names: readonly string[], shown: string, chars: number): string {
+  const chosen: string[] = [];
+  let left = chars;
+  for (const name of names) {
+    if (shown.includes(name) || chosen.some((one) => one.includes(name))) continue;
+    const part = chosen.findIndex((one) => name.endsWith(`/${one}`));
+    const cost = name.length + 2 - (part < 0 ? 0 : (chosen[part] as string).length + 2);
+    if (cost > left) continue;
+    left -= cost;
+    if (part < 0) chosen.push(name);
+    else chosen[part] = name;
+  }
+  return chosen.join(', ');
+}
+
+function wholeText(message: Message): string {
+  return [
+    textOf(message),
+    ...callsOf(message).map(({ args }) => args),
+    ...resultsOf(message).map(resultText),
+  ].join('\n');
+}
+
+/** The sentences of the user and the agent that somebody wrote, with what their words count. */
+function sentencesOf(nodes: readonly Node[]): readonly Sentence[] {
+  const roles = rolesOf(nodes);
+  const found: Sentence[] = [];
+  for (const { message, turn, index } of nodes) {
+    const add = (text: string, by: 'user' | 'assistant', weight: number): void => {
+      if (text.length <= LONGEST_CHARS && contentWords(text).length >= LEAST_WORDS)
+        found.push({ text, weight, note: { text, by, turn, at: index } });
+    };
+    for (const words of saidByUser(message))
+      for (const text of prose(words))
+        if (words.length < PASTES_FROM_CHARS || isWritten(text)) add(text, 'user', WEIGHT.user);
+    const role = roles.get(index);
+    if (role === undefined) continue;
+    for (const text of prose(textOf(message)))
+      if (withoutAnnouncements(text) !== '') add(text, 'assistant', WEIGHT[role]);
   }
   return found;
 }
 
-function exact(notes: readonly Note[], nodes: readonly Node[]): Candidate[] {
-  const end = nodes.at(-1)?.index ?? 0;
-  return notes
-    .filter(({ by, source, text }) => (by === 'tool' || source !== undefined) && text.length <= LONGEST)
-    .map((note) => ({
-      note,
-      weight: WEIGHT.tool * (0.5 + (0.5 * (note.at ?? 0)) / Math.max(1, end)),
-      value: 0,
-    }));
-}
-
-/** The candidates that add most for their length, each judged beside those chosen before it. */
-function choose(candidates: Candidate[], seen: SeenWords, chars: number): readonly Note[] {
-  const value = ({ note: { text }, weight }: Candidate): number =>
-    seen.freshShare(text) < LEAST_FRESH ? 0 : (weight * seen.freshWeight(text)) / (text.length + 10) ** 0.7;
-  for (const one of candidates) one.value = value(one);
-  const queue = candidates.filter((one) => one.value > 0).toSorted((a, b) => b.value - a.value);
-  const chosen: Note[] = [];
-  let left = chars;
-  while (queue.length > 0) {
-    const best = queue.shift() as Candidate;
-    if (best.note.text.length + 8 > left) continue;
-    const now = value(best);
-    if (now <= 0) continue;
-    if (now < (queue[0]?.value ?? 0)) {
-      best.value = now;
-      const at = queue.findIndex((one) => one.value <= now);
-      queue.splice(at < 0 ? queue.length : at, 0, best);
-      continue;
-    }
-    chosen.push({ ...best.note, worth: now });
-    seen.add(best.note.text);
-    left -= best.note.text.length + 8;
-  }
-  return chosen.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
-}
-
-/** The names of the extract's notes that nothing else shows. */
-function namesLine(shown: readonly string[], notes: readonly Note[], chars: number): string {
-  const known = shown.join('\n');
-  const names: string[] = [];
-  let left = chars;
-  for (const { text } of notes.toSorted((a, b) => (b.worth ?? 0) - (a.worth ?? 0)))
-    for (const name of namesIn(text)) {
-      if (name.length > left || known.includes(name) || names.includes(name)) continue;
-      if (/^[\d.,:]+$/.test(name)) continue;
-      names.push(name);
-      left -= name.length + 2;
-    }
-  return names.join(', ');
+/** The sentences of the passages of a text, each with the heading or introduction that it needs. */
+function prose(text: string): readonly string[] {
+  return passagesOf(text)
+    .filter(({ kind }) => kind === 'prose')
+    .flatMap((passage) => passage.text.split('\n').flatMap(sentences))
+    .map((sentence) => sentence.replace(/^\s*(?:[-*•+]|\d{1,3}[.)])\s+/, '').trim());
 }

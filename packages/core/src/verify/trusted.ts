@@ -2,7 +2,7 @@ import type { Summarizer, SummaryRequest } from '../ports.ts';
 import { estimator } from '../tokens/calibration.ts';
 import { cachedSummarizer, memorySummaryCache, type SummaryCache } from '../summary/cache.ts';
 import { redactSecrets, redactSummary, type Redact } from '../summary/redact.ts';
-import { cleanExtract, refusal } from '../extract/extract-summarizer.ts';
+import { cleanExtractWithNames, refusal } from '../extract/extract-summarizer.ts';
 import { verify, type Verified } from './verify.ts';
 
 /** How many additions are told one by one: events are stored. */
@@ -23,12 +23,13 @@ export function verifiedSummarizer(inner: Summarizer, options: VerifyOptions = {
       const answer = await sound.summarize(request);
       const { nodes, kept = [], instructions = '', maxTokens, counter = estimator() } = request;
       const previous = request.previous === null ? null : redactSummary(request.previous, redact);
-      const truth = cleanExtract({ ...request, previous }, redact);
+      const { summary: truth, names } = cleanExtractWithNames({ ...request, previous }, redact);
       const stands = kept.map(({ node }) => node);
       const verified = verify(answer, {
         nodes,
         kept: stands,
         shown: kept,
+        names,
         instructions,
         redact,
         previous,

@@ -1,7 +1,7 @@
 import type { Node } from '../thread/thread.ts';
 import { oneLine } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { recordBeside } from './record.ts';
+import { lackingNotes } from './record.ts';
 import { cleanAccount, accountWithin } from '../summary/account.ts';
 import { ACCOUNT_SHARE } from '../summary/account-render.ts';
 import type { Kept } from '../extract/extract.ts';
@@ -31,6 +31,7 @@ export interface Grounds {
   /** Messages that stay in the prompt, pins among them: what they say was said. */
   readonly kept?: readonly Node[];
   readonly shown?: readonly Kept[];
+  readonly names?: readonly string[];
   /** What the user asks of this summary (B1): their words too. */
   readonly instructions?: string;
   /** What the other texts have gone through: what is quoted from kept messages goes through it too. */
@@ -75,10 +76,10 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
 function withRecord(summary: Summary, grounds: Grounds): Summary {
   const { prose } = summary;
   if (prose === null) return summary;
-  const { nodes, shown: kept = [], truth, maxTokens, counter, redact = (text: string) => text } = grounds;
+  const { nodes, shown: kept = [], truth, names = [], maxTokens, counter, redact = (text: string) => text } = grounds;
   const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
   const shown = accountWithin(prose, chars * ACCOUNT_SHARE);
-  const notes = recordBeside({ shown, nodes, kept, notes: truth.notes, chars, redact });
+  const notes = lackingNotes({ account: shown, nodes, kept, notes: truth.notes, names, chars, redact });
   return { ...summary, notes };
 }
 
@@ -137,16 +138,21 @@ class Check {
       currentTask: this.#step(this.#summary.currentTask) ?? truth.currentTask,
       currentPlan: this.#steps(this.#summary.currentPlan) ?? truth.currentPlan,
       prose: account === '' ? truth.prose : account,
-      splitTurn:
-        split === '' || truth.splitTurn === null
-          ? truth.splitTurn
-          : { ...truth.splitTurn, text: split },
+      splitTurn: this.#splitTurn(split, account),
     };
     const notes = [...truth.notes, ...this.#quoted];
     return {
       ...summary,
       notes: [...notes, ...lostLines(previous?.prose ?? null, { ...summary, notes })],
     };
+  }
+
+  /** The model's text of a split turn; the extract's where the model gave none and no account covers the turn. */
+  #splitTurn(text: string, account: string): Summary['splitTurn'] {
+    const { splitTurn } = this.#grounds.truth;
+    if (splitTurn === null) return null;
+    if (text !== '') return { ...splitTurn, text };
+    return this.#summary.splitTurn === null && account !== '' ? null : splitTurn;
   }
 
   #deny(kind: Contradiction['kind'], claim: string, because: string): void {

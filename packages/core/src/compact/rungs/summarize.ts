@@ -1,7 +1,7 @@
 import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
-import { fitSummaryText } from '../../summary/account-render.ts';
+import { ACCOUNT_SHARE, fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
@@ -47,7 +47,7 @@ const parseOptions = optionsParser<SummarizeOptions>(
   },
 );
 /** The share of the target that a summary finds at least: large messages that stay are shortened for it. */
-const FLOOR_SHARE = 0.6;
+const FLOOR_SHARE = 0.5;
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
@@ -69,13 +69,16 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
       const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
       const room = summaryRoom(context, tokens, whole);
       const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
+      const ids = new Set(span.ids);
+      const excess = floorExcess(context, ids, Math.min(whole.maxTokens, tokens));
       return [
-        ...shortenedFirst(context, new Set(span.ids), Math.min(whole.maxTokens, tokens)),
+        ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
         { strategy: 'summarize', span, tokensFreed: tokens - room, reason },
+        ...shorteningProposals(context, ids, BESIDE_ACCOUNT),
       ];
     },
     execute(proposal, proposed, effects) {
-      if (proposal.strategy === SHORTENS) return shorten(proposal, proposed, effects);
+      if (proposal.strategy === SHORTENS) return shortenToTarget(proposal, proposed, effects);
       const context = withRoomyCut(withUnpinned(proposed), whole);
       for (const entry of newestUserMessages(context, keepUserTokens)) context.draft.hold(entry);
       return summarizeSpan(proposal, context, effects, whole);
@@ -120,34 +123,72 @@ function withRoomyCut(
 
 /** Marks the proposals that make room for a summary. */
 const SHORTENS = 'summarize-shorten';
-/** Only messages above this share of the target are shortened for a summary. */
-const LARGE_SHARE = 0.12;
+/** A message that stays is shortened for a summary only above this share of the target. */
+const LARGE_SHARE = 0.25;
+/** … and for an account that is there already, above this one. */
+const LARGE_BESIDE_ACCOUNT_SHARE = 0.06;
 
-/** Shortens the largest messages that stay to one common size, where they leave the summary less than its floor. */
-function shortenedFirst(
-  { draft, targetTokens }: RungContext,
+const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
+
+/** The messages that stay beside a summary, the largest first. */
+function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
+  return draft.entries
+    .filter((entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending)
+    .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
+}
+
+/** Shortens the largest messages that stay to a share of the target, until so many tokens are free. */
+function shorteningProposals(
+  context: RungContext,
   covered: ReadonlySet<MessageId>,
-  wantedTokens: number,
+  { share, tokens }: { readonly share: number; readonly tokens: number },
 ): readonly Proposal[] {
-  const kept = draft.entries.filter(
-    (entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending,
-  );
-  const keptTokens = kept.reduce((sum, entry) => sum + draft.cost(entry), 0);
-  const floor = Math.min(wantedTokens, targetTokens * FLOOR_SHARE);
-  let excess = keptTokens + floor - targetTokens;
-  if (excess <= 0) return [];
-  const large = kept
-    .filter((entry) => draft.cost(entry) > targetTokens * LARGE_SHARE)
-    .toSorted((a, b) => draft.cost(b) - draft.cost(a));
-  const least = Math.floor(targetTokens * LARGE_SHARE);
-  return large.flatMap((entry) => {
+  const { draft, targetTokens } = context;
+  const least = Math.floor(targetTokens * share);
+  let excess = tokens;
+  return besideSummary(context, covered).flatMap((entry) => {
     const span = spanOf([entry.node]);
     const cost = draft.cost(entry);
     const tokensFreed = Math.min(excess, cost - least);
     if (span === undefined || tokensFreed <= 0) return [];
     excess -= tokensFreed;
-    return [{ strategy: SHORTENS, span, tokensFreed, reason: `${cost} tokens leave a summary too little` }];
+    return [{ strategy: SHORTENS, span, tokensFreed, reason: `${cost} tokens in one message beside a summary` }];
   });
+}
+
+/** An account that is longer than its place has what messages beside it can give up. */
+function moreForAccount(
+  context: RungContext,
+  { prose }: Summary,
+  covered: ReadonlySet<MessageId>,
+  room: number,
+): number {
+  const lacking = prose === null ? 0 : context.counter.text(prose) / ACCOUNT_SHARE - room;
+  const freed = shorteningProposals(context, covered, BESIDE_ACCOUNT).reduce(
+    (sum, { tokensFreed }) => sum + tokensFreed,
+    0,
+  );
+  return Math.max(0, Math.floor(Math.min(lacking, freed)));
+}
+
+/** By how much the messages that stay exceed what leaves a summary its floor. */
+function floorExcess(context: RungContext, covered: ReadonlySet<MessageId>, wantedTokens: number): number {
+  const { draft, targetTokens } = context;
+  const kept = besideSummary(context, covered).reduce((sum, entry) => sum + draft.cost(entry), 0);
+  return kept + Math.min(wantedTokens, targetTokens * FLOOR_SHARE) - targetTokens;
+}
+
+/** Shortens a message as far as the target still asks for it. */
+function shortenToTarget(
+  proposal: Proposal,
+  context: RungContext,
+  effects: Effects,
+): Promise<PlanRecord | undefined> {
+  const { draft, targetTokens } = context;
+  const tokensFreed = Math.min(proposal.tokensFreed, draft.tokens - targetTokens);
+  return tokensFreed <= 0
+    ? Promise.resolve(undefined)
+    : shorten({ ...proposal, tokensFreed }, context, effects);
 }
 
 async function summarizeSpan(
@@ -181,7 +222,12 @@ async function summarizeSpan(
     ...(signal === undefined ? {} : { signal }),
   });
   const summary = withArtifacts(answered, draft.records, ids);
-  const text = fitSummaryText(summary, room, counter, taskStands(draft, summary, ids));
+  const text = fitSummaryText(
+    summary,
+    room + moreForAccount(context, summary, ids, room),
+    counter,
+    taskStands(draft, summary, ids),
+  );
   const first = covered[0];
   if (text === undefined || first === undefined) return undefined;
   return {
