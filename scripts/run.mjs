@@ -18,6 +18,7 @@ const TASKS = new Map([
   ['soak', ['scripts/steps.mjs', 'soak']],
   ['e2e:model', ['scripts/e2e-model/main.ts']],
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
+  ['verify-accounts', ['--conditions=@bobbin/source', 'scripts/verify-accounts/main.ts']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
   ['fix', ['scripts/steps.mjs', 'fix']],

@@ -1,7 +1,11 @@
 import type { Clock } from '../ports.ts';
 
-/** The one place where core meets a clock: the default of the host-facing door. Everything else is handed one. */
+/** The one place where core meets a clock: the default of the API. Everything else is given one. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  deadline: (ms) => AbortSignal.timeout(ms),
+  deadline(ms) {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), ms);
+    return { signal: controller.signal, clear: () => clearTimeout(timer) };
+  },
 };
