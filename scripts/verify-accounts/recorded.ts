@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { textMessage, type Message } from '@bobbin/core';
+import { textMessage, type Message, type ThreadId } from '@bobbin/core';
 import { Thread, type Node } from '@bobbin/core/internal';
 
 export interface RecordedAccount {
@@ -43,7 +43,7 @@ function accountsOf({ id, messages, meta }: RecordedConversation): readonly Reco
 }
 
 function nodesOf(messages: readonly RecordedMessage[]): readonly Node[] {
-  const thread = new Thread();
+  const thread = new Thread('recorded' as ThreadId);
   for (const message of messages) thread.append(decoded(message));
   return thread.path();
 }

@@ -1,7 +1,6 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
 export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
-export { type Digest, digestOf } from './compact/digest.ts';
 export type { Rung } from './compact/rungs/rung.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';

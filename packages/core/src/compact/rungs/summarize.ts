@@ -1,4 +1,5 @@
 import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
+import type { Node } from '../../thread/thread.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
 import { ACCOUNT_SHARE, fitSummaryText } from '../../summary/account-render.ts';
@@ -147,6 +148,7 @@ function shorteningProposals(
   const least = Math.floor(targetTokens * share);
   let excess = tokens;
   return besideSummary(context, covered).flatMap((entry) => {
+    if (draft.isPinnedByHost(entry)) return [];
     const span = spanOf([entry.node]);
     const cost = draft.cost(entry);
     const tokensFreed = Math.min(excess, cost - least);
@@ -205,7 +207,9 @@ async function summarizeSpan(
   const room = summaryRoom(context, tokens, whole);
   const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
   const answered = await effects.summarizer.summarize({
-    nodes: covered.filter(({ message }) => !isSummary(message)).map(({ node }) => node),
+    nodes: covered
+      .filter(({ message }) => !isSummary(message))
+      .map((entry) => shownNode(draft, entry)),
     previous: handedOver(previous?.summary ?? null, covered),
     task,
     round: (previous?.summary.round ?? 0) + 1,
@@ -214,7 +218,7 @@ async function summarizeSpan(
     kept: keptOf(draft, ids),
     overlap: draft.entries
       .slice(cut.index, cut.index + whole.overlapMessages)
-      .map(({ node }) => node),
+      .map((entry) => shownNode(draft, entry)),
     ...(instructions === undefined ? {} : { instructions }),
     ...(splitTurn === undefined
       ? {}
@@ -266,7 +270,7 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
     const action = draft.action(entry);
     const shown =
       action === undefined || !isInPlace(action) ? entry.message : inPlace(entry.message, action);
-    return [{ node: entry.node, shown }];
+    return [{ node: action?.kind === 'hide' ? { ...entry.node, message: shown } : entry.node, shown }];
   });
 }
 
@@ -282,7 +286,7 @@ function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<Messag
   );
 }
 
-/** The summary before this one, with those that the host's messages hold: they are handed over, not summarised (A6). */
+/** The summary before this one, with those that a harness made: they are handed over, not summarised. */
 function handedOver(previous: Summary | null, covered: readonly Entry[]): Summary | null {
   const texts = covered
     .filter(({ message }) => isSummary(message))
@@ -292,19 +296,39 @@ function handedOver(previous: Summary | null, covered: readonly Entry[]): Summar
   return { ...known, prose: [known.prose, ...texts].filter((text) => text !== null).join('\n\n') };
 }
 
+/** What has expired is gone for a summarizer too: it reads what stands in for it. */
+function shownNode(draft: Draft, entry: Entry): Node {
+  const { node, message } = entry;
+  const action = draft.action(entry);
+  return action?.kind === 'hide' ? { ...node, message: inPlace(message, action) } : node;
+}
+
 /** What is left of the target for the summary, the one before it being given up. */
 function summaryRoom(
   context: RungContext,
   tokens: number,
   { maxTokens, ratio }: SummarizeOptions,
 ): number {
-  const { draft, targetTokens } = context;
+  const { draft, targetTokens, limitTokens } = context;
   const before = draft.summary?.summaryTokens ?? 0;
   const frame = draft.summary === undefined ? frameTokens(context) : 0;
-  const left = targetTokens - (draft.tokens - tokens - before) - frame - BRIDGE_TOKENS;
+  const around = draft.tokens - tokens - before + frame + BRIDGE_TOKENS;
   const fair = Math.max(Math.ceil((tokens + before) * ratio), before);
-  return Math.max(LEAST_TOKENS, Math.min(maxTokens, left, fair));
+  const floor = Math.min(maxTokens, tokens + before, floorTokens(limitTokens));
+  return Math.max(
+    LEAST_TOKENS,
+    Math.min(maxTokens, targetTokens - around, fair),
+    Math.min(floor, limitTokens - around),
+  );
 }
+
+/** What a summary has though it exceeds the target, as long as the limit holds. */
+function floorTokens(limitTokens: number): number {
+  return Math.max(FLOOR_TOKENS, Math.floor(limitTokens * FLOOR_OF_LIMIT));
+}
+
+const FLOOR_TOKENS = 1_000;
+const FLOOR_OF_LIMIT = 0.05;
 
 /** The renderer may have to put a line before a summary, so that the roles are in order. */
 const BRIDGE_TOKENS = 16;
