@@ -17,6 +17,7 @@ const TASKS = new Map([
   ['test', ['scripts/steps.mjs', 'test']],
   ['soak', ['scripts/steps.mjs', 'soak']],
   ['e2e:model', ['scripts/e2e-model/main.ts']],
+  ['learn', ['--conditions=@bobbin/source', 'scripts/learn/main.ts']],
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
   ['verify-accounts', ['--conditions=@bobbin/source', 'scripts/verify-accounts/main.ts']],
   ['build', ['scripts/steps.mjs', 'build']],

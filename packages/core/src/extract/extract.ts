@@ -13,7 +13,7 @@ import { KIND, type Anchor } from './anchors/anchor.ts';
 import { isJsonObject, parseJson } from '../message/json.ts';
 import { needs } from './anchors/rank.ts';
 import { scan, VOICE, type Voice } from './anchors/scan.ts';
-import { AnchorStatistics, type Placed, type Row } from './anchors/statistics.ts';
+import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
 import { constraints, decisions } from './facts/statements.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
@@ -23,6 +23,7 @@ import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
+import { toolsOf } from './story/tools.ts';
 import { isRequest } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
@@ -47,7 +48,7 @@ export interface ExtractRequest {
 
 const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
-const SHARE = { userWords: 0.3, finalReport: 0.15, splitTurn: 0.15 } as const;
+const SHARE = { userWords: Number(process.env['SU'] ?? 0.3), finalReport: Number(process.env['SF'] ?? 0.15), story: Number(process.env['SS'] ?? 0.25), files: 0.15, splitTurn: 0.15 } as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */
 const ROUNDS = 3;
 const MOST_DECISIONS = 60;
@@ -106,27 +107,30 @@ class Extract {
     const selection = new Selection(needs(this.#statistics), this.#room.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
-    story.read(this.#hidden.filter((node) => !this.#isTask(node)), this.#all, (node) => textOf(node.message));
+    const split = this.#request.splitTurn?.turn;
+    const told = this.#hidden.filter(
+      (node) => !this.#isTask(node) && (node.turn !== split || startsTurn(node.message)),
+    );
+    story.read(told, this.#all, (node) => textOf(node.message));
     const lines = new ExactLines(this.#statistics, selection, (of) => this.#quotable.has(of));
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant') ? story : lines).carry(note);
     const { chars } = this.#room;
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeFinalReport(chars * SHARE.finalReport);
-    story.offer();
+    story.offer(chars * SHARE.story);
     lines.offer();
     return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
   }
 
   /** The exact strings that are likely to be needed again. What tools call their arguments is no such string. */
   names(): readonly string[] {
-    const { anchors, rows } = this.#statistics;
+    const { anchors } = this.#statistics;
     const need = needs(this.#statistics);
     const fields = argumentNames(this.#all);
     const isName = (id: number): boolean => {
       const { key, kind } = anchors[id] as Anchor;
-      const { escaped, count } = rows[id] as Row;
-      return kind !== KIND.number && !fields.has(key) && escaped * 2 < count;
+      return kind !== KIND.number && !fields.has(key);
     };
     return [...anchors.keys()]
       .filter((id) => (need[id] as number) >= LEAST_NEED && isName(id))
@@ -199,7 +203,8 @@ class Extract {
       items,
       outcomes: commandsOf(this.#all, before.outcomes),
       repository: repositoryEvents(this.#all, before.repository ?? []),
-      files: changesOf(this.#all, this.#statistics, before.files),
+      tools: toolsOf(nodes, before.tools ?? []),
+      files: changesOf(this.#all, this.#statistics, before.files, this.#room.chars * SHARE.files),
       notes: [],
       currentTask: items.findLast(({ state }) => state === 'current')?.text ?? null,
       splitTurn:

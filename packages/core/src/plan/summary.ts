@@ -71,6 +71,14 @@ export interface FileRecord {
   readonly worth?: number;
 }
 
+/** A tool that was called. */
+export interface ToolUse {
+  readonly tool: string;
+  readonly calls: number;
+  /** The last arguments that it was called with, long values cut. */
+  readonly example: string;
+}
+
 /** Something that happened to the repository. */
 export interface RepositoryEvent {
   readonly kind: 'commit' | 'branch' | 'push' | 'pull request';
@@ -117,6 +125,8 @@ export interface Summary {
   readonly files: readonly FileRecord[];
   /** Commits, branches, pushes and pull requests, oldest first. */
   readonly repository?: readonly RepositoryEvent[];
+  /** The tools that were called, those called most first. */
+  readonly tools?: readonly ToolUse[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
   /** What the agent said last, where that was a report and no step. */

@@ -22,6 +22,7 @@ const ALWAYS_SHARE = 0.2;
 /** A line that has fewer new words than this repeats the account. */
 const LEAST_FRESH = 0.2;
 const TASK_CHARS = 600;
+const ERROR_LINES = 3;
 
 /** The text of a summary: its account first, where a model wrote one. */
 export function summaryText(summary: Summary): string {
@@ -126,7 +127,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...listed('Open Items', itemTexts(open), 2).map(always),
     ...listed('Turn Context (split turn)', splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text], 3).map(always),
     ...s.notes.map(noteLine),
-    ...listed('Commands', s.outcomes.map(outcomeText), 1),
+    ...listed('Commands', s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)), 1),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
     ...listed('Changed Files', s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`), 1),
     ...listed('Artifacts', s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`), 0.5),

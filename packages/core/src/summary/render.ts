@@ -9,6 +9,7 @@ import type {
   RepositoryEvent,
   Summary,
   ToolOutcome,
+  ToolUse,
 } from '../plan/summary.ts';
 
 /** Raised when the same summary would render to other bytes. */
@@ -25,6 +26,7 @@ const SECTIONS = [
   'Decisions and Findings',
   'Changed Files',
   'Commands',
+  'Tools',
   'Artifacts',
   'From the System Message',
   'Exact Lines',
@@ -67,7 +69,8 @@ const SHARE = {
   repository: 0.05,
   decisions: 0.05,
   files: 0.16,
-  commands: 0.1,
+  commands: 0.12,
+  tools: 0.09,
   artifacts: 0.03,
 } as const;
 const LEAST_TASK_CHARS = 400;
@@ -171,7 +174,7 @@ function underHeadings(lines: readonly Line[]): readonly string[] {
     const key = heading ?? label ?? `line ${i}`;
     const group = groups.get(key) ?? { at, texts: heading === undefined ? [] : [heading] };
     groups.set(key, group);
-    group.texts.push(label === undefined ? text : group.texts.length === 0 ? `${label} ${text}` : `  ${text}`);
+    if (text !== '' || heading === undefined) group.texts.push(label === undefined ? text : group.texts.length === 0 ? `${label} ${text}` : `  ${text}`);
   }
   return [...groups.values()].toSorted((a, b) => a.at - b.at).flatMap(({ texts }) => texts);
 }
@@ -182,7 +185,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     lines.push({ section, rank, text, worth: 0 });
   };
   /** The newest lines of a list within their share; older ones give way. */
-  const addList = (section: Section, rank: Rank, share: number, texts: readonly string[]): void => {
+  const addList = (section: Section, rank: Rank, share: number, texts: readonly string[], isHeading = false): void => {
     let left = room.chars * share;
     const ranks = texts
       .toReversed()
@@ -191,7 +194,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
       lines.push({
         section,
         rank: ranks[texts.length - 1 - i] ?? rank,
-        text,
+        ...(isHeading ? { heading: text, text: '' } : { text }),
         worth: i / texts.length,
       });
     });
@@ -207,7 +210,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     'Decisions and Findings',
     RANK.finding,
     SHARE.decisions,
-    s.decisions.map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
+    s.decisions
+      .filter(({ text }) => !s.notes.some((note) => note.text.includes(text)))
+      .map((d) => `- ${d.text}${because(d.rationale)} (turn ${d.turn})`),
   );
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
@@ -217,8 +222,12 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     RANK.finding,
     SHARE.files,
     s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+    true,
   );
-  addList('Commands', RANK.finding, SHARE.commands, s.outcomes.map(outcomeText));
+  for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
+    add('Tools', RANK.finding, text);
+  const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
+  addList('Commands', RANK.finding, SHARE.commands, s.outcomes.map((o) => outcomeText(o, errorLines)));
   addList(
     'Artifacts',
     RANK.finding,
@@ -239,6 +248,14 @@ export function itemTexts(items: readonly Item[]): readonly string[] {
       ({ state, text, priority, context }) =>
         `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}`,
     );
+}
+
+/** The tools with how each was called last, as many as fit. */
+export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
+  let left = mostChars;
+  return tools
+    .map(({ tool, calls, example }) => `- ${tool} ×${calls}, last: ${example}`)
+    .filter((text) => (left -= text.length + 1) >= 0);
 }
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
@@ -318,18 +335,25 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
   const where = place(note.at, turn);
   const own = { rank: RANK.note, worth, at };
   const file = source === undefined ? undefined : files.get(source);
-  const heading = file === undefined ? `### ${where} ${source ?? 'tool result'}` : `### ${shownPath(file.path, root)}`;
+  const isOfChanged = file !== undefined && isChanged(file);
+  const heading =
+    file === undefined
+      ? `### ${where} ${source ?? 'tool result'}`
+      : isOfChanged
+        ? `- ${fileText(file, root)}`
+        : `### ${shownPath(file.path, root)}`;
+  const section = isOfChanged ? 'Changed Files' : 'Exact Lines';
   switch (by) {
     case 'system':
       return { ...own, section: 'From the System Message', text: quoteLines(note.text) };
     case 'tool':
-      return { ...own, section: 'Exact Lines', heading, text: quoteLines(note.text), at: file?.at ?? at };
+      return { ...own, section, heading, text: quoteLines(note.text), at: file?.at ?? at };
     case 'user':
       return { ...own, section: 'Conversation', label: `${where} User:`, text: indented(note.text) };
     case 'assistant':
       return source === undefined
         ? { ...own, section: 'Conversation', label: `${where} Agent:`, text: indented(note.text) }
-        : { ...own, section: 'Exact Lines', heading, text: `  ${indented(note.text)}`, at: file?.at ?? at };
+        : { ...own, section, heading, text: note.text === '' ? '' : `  ${indented(note.text)}`, at: file?.at ?? at };
   }
 }
 
@@ -350,18 +374,24 @@ function artifactText({ description, hint }: ArtifactReference): string {
   return hint.includes(description) ? description : `${description} (${hint})`;
 }
 
+/** Of many lines that say what failed the first are shown; more where the text is long. */
+const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
+
 /** A command with its status where that is certain, and the lines that decide how it ended. */
-export function outcomeText(o: ToolOutcome): string {
+export function outcomeText(o: ToolOutcome, errorLines: number): string {
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;
   const end = [o.resolution, o.result].filter((text) => text !== undefined).join('; ');
   const head = `- ${where}${o.tool} ${o.call}${status}${fields}${end === '' ? '' : `: ${end}`}`;
-  return o.error === undefined ? head : `${head}\n${quoteLines(o.error)}`;
+  if (o.error === undefined) return head;
+  const errors = linesOf(o.error);
+  const more = errors.length > errorLines ? ` (${errors.length - errorLines} more)` : '';
+  return `${head}\n${quoteLines(errors.slice(0, errorLines).join('\n'))}${more}`;
 }
 
 export function fileText(f: FileRecord, root: string): string {
-  const done = (['written', 'edited', 'deleted'] as const).filter((verb) => f[verb]).join(', ');
+  const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;
   const how = [done, when].filter((text) => text !== '').join(', ');
   return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;

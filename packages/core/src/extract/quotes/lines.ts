@@ -15,7 +15,7 @@ import {
 } from './quote.ts';
 import { standing, type Group, type Item, type Selection } from './select.ts';
 
-const HEADING_CHARS = 140;
+const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
@@ -40,10 +40,18 @@ interface CarriedLine extends Item {
   readonly note: Note;
 }
 
+interface PlacedNote {
+  readonly of: number;
+  readonly start: number;
+  readonly note: Note;
+}
+
 /** The lines about one file, or from one call. */
 interface LineGroup extends Group {
   readonly file: FileAccess | undefined;
   readonly source: string | undefined;
+  /** The text of the call. */
+  readonly of: number | undefined;
   readonly lines: Map<number, Line[]>;
 }
 
@@ -71,24 +79,12 @@ export class ExactLines {
 
   /** Takes a line that an earlier summary quotes. */
   carry(note: Note): void {
-    const group = this.#group(
-      `carried ${note.source ?? ''} ${note.at ?? ''}`,
-      undefined,
-      note.source,
-      (note.source?.length ?? 0) + NUMBER_CHARS,
-    );
-    const ids = this.#statistics.idsIn(note.text);
-    const item: CarriedLine = {
-      group,
-      note,
-      merit: 0,
-      chars: note.text.length + MARK_CHARS,
-      ids,
-      stands: ids.map(() => 1),
-      settle: () => undefined,
-      taken: false,
-      worth: 0,
-    };
+    const { source, at, text } = note;
+    const group = this.#group(`carried ${source ?? ''} ${at ?? ''}`, {
+      ...(source === undefined ? {} : { source }),
+      headingChars: (source?.length ?? 0) + NUMBER_CHARS,
+    });
+    const item = { ...itemOf(group, text.length + MARK_CHARS, this.#statistics.idsIn(text)), note };
     group.items.push(item);
     this.#carried.push(item);
     this.#seen.add(note.text);
@@ -102,8 +98,10 @@ export class ExactLines {
 
   /** The chosen lines as notes, in the order of the conversation; neighbours are one note. */
   chosen(): readonly Note[] {
-    const notes: { readonly of: number; readonly start: number; readonly note: Note }[] = [];
-    for (const group of this.#groups.values())
+    const notes: PlacedNote[] = [];
+    for (const group of this.#groups.values()) {
+      const named = this.#namedCall(group);
+      if (named !== undefined) notes.push(named);
       for (const [of, lines] of group.lines) {
         const { segment, index, turn, call } = this.#statistics.placed[of] as Placed;
         const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
@@ -113,11 +111,22 @@ export class ExactLines {
           notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
         }
       }
+    }
     const carried = this.#carried
       .filter(({ taken }) => taken)
       .map(({ note, worth }) => ({ ...note, worth: rounded(worth) }));
     const own = notes.toSorted((a, b) => a.of - b.of || a.start - b.start);
     return [...carried, ...own.map(({ note }) => note)];
+  }
+
+  /** A call of which nothing but its own line is shown. */
+  #namedCall({ of, source, open, items }: LineGroup): PlacedNote | undefined {
+    const taken = items.filter((item) => item.taken);
+    if (!open || source === undefined || of === undefined || taken.some(({ chars }) => chars > 0))
+      return undefined;
+    const { index, turn } = this.#statistics.placed[of] as Placed;
+    const worth = rounded(Math.max(...taken.map((item) => item.worth)));
+    return { of, start: 0, note: { text: '', by: 'assistant', source, turn, at: index, worth } };
   }
 
   /** For each anchor the few pieces that hold most for their length, the newest of equal lines. */
@@ -153,7 +162,7 @@ export class ExactLines {
   }
 
   #add(of: number, piece: Piece): void {
-    const { ids } = this.#statistics.placed[of] as Placed;
+    const { ids, segment, changes } = this.#statistics.placed[of] as Placed;
     const group = this.#groupOf(of);
     const line: Line = {
       group,
@@ -162,7 +171,7 @@ export class ExactLines {
       start: piece.start,
       end: piece.end,
       body: '',
-      merit: 0,
+      merit: lineMerit(segment, piece, changes),
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
       stands: undefined,
@@ -183,7 +192,10 @@ export class ExactLines {
     const { anchors } = this.#statistics;
     const name = anchors[this.#mostNeeded(line.ids)]?.key ?? '';
     const stretch = stretchOf(segment, line.piece, name, this.#takenAway(line.of));
-    const { body } = stretch;
+    const isOpening = stretch.start === 0 && segment.voice === VOICE.args;
+    const body = isOpening
+      ? quoted(segment.text.slice(segment.tool.length + 1, stretch.end), VOICE.args)
+      : stretch.body;
     line.start = stretch.start;
     line.end = stretch.end;
     line.body = body;
@@ -193,13 +205,21 @@ export class ExactLines {
       tells(body) &&
       !this.#seen.has(body) &&
       !this.#isOneOfMany(line.of, body) &&
-      !(line.group as LineGroup).source?.includes(body.replaceAll('\n', ' '));
+      !this.#isHeading(line, body);
     this.#seen.add(body);
     line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
     line.stands = line.ids.map((id) =>
       standing(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
     );
   };
+
+  /** True where the heading of the group shows the same words. */
+  #isHeading({ group, start, of }: Line, body: string): boolean {
+    const { source, of: call, file } = group as LineGroup;
+    if (file !== undefined) return file.path.includes(body);
+    if (source === undefined) return false;
+    return (start === 0 && of === call && body.length <= HEADING_CHARS) || source.includes(body.replaceAll('\n', ' '));
+  }
 
   /** True for more lines of a listing: the first of a kind say what the others are. */
   #isOneOfMany(of: number, body: string): boolean {
@@ -221,23 +241,25 @@ export class ExactLines {
 
   #groupOf(of: number): LineGroup {
     const { segment, file, call, index } = this.#statistics.placed[of] as Placed;
-    if (file !== undefined) return this.#group(`file ${file.path}`, file, undefined, 24 + Math.min(60, file.path.length));
+    // The heading of a changed file is there anyway.
+    if (file !== undefined)
+      return this.#group(`file ${file.path}`, { file, headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length) });
     const trail = this.#statistics.calls.get(segment.voice === VOICE.args ? of : (call ?? -1));
-    const source = trail === undefined ? undefined : sourceOf(this.#statistics, trail);
-    return this.#group(trail === undefined ? `message ${index}` : `call ${trail.segment}`, undefined, source, (source?.length ?? 0) + NUMBER_CHARS + 4);
+    if (trail === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
+    const source = sourceOf(this.#statistics, trail);
+    return this.#group(`call ${trail.segment}`, { source, of: trail.segment, headingChars: source.length + NUMBER_CHARS + 4 });
   }
 
   #group(
     key: string,
-    file: FileAccess | undefined,
-    source: string | undefined,
-    headingChars: number,
+    { file, source, of, headingChars }: { readonly file?: FileAccess; readonly source?: string; readonly of?: number; readonly headingChars: number },
   ): LineGroup {
     let group = this.#groups.get(key);
     if (group === undefined) {
       const ids = source === undefined ? [] : this.#statistics.idsIn(source);
-      group = { file, source, headingChars, ids, stand: 1, items: [], open: false, lines: new Map() };
+      group = { file, source, of, headingChars, ids, stand: 1, items: [], open: false, lines: new Map() };
       this.#groups.set(key, group);
+      if (of !== undefined) group.items.push(itemOf(group, 0, []));
     }
     return group;
   }
@@ -249,6 +271,18 @@ export class ExactLines {
     if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
     return ranges;
   }
+}
+
+const LINE_MERIT = Number(process.env['ML'] ?? 0.0006);
+/** A line of a diff that was added or removed, or a comment in words. */
+const CHANGED_LINE = /^[+-](?![+-]{2}) *\S/;
+const COMMENT = /^\s*[+-]?\s*(?:\/\/|#|\*|--|<!--)\s*\p{L}+(?: [\p{L}'’,.-]+){4}/u;
+
+/** What a line is worth to a reader for each character, beside the anchors in it. */
+function lineMerit({ text, voice }: Segment, { start, end }: Piece, changes: boolean): number {
+  if (voice === VOICE.args) return changes ? LINE_MERIT : 0;
+  const head = text.slice(start, Math.min(end, start + 120));
+  return CHANGED_LINE.test(head) || COMMENT.test(head) ? LINE_MERIT : 0;
 }
 
 /** A piece that may be quoted for an anchor in it: how much it holds for its length. */
@@ -268,6 +302,11 @@ function place(best: Candidate[], candidate: Candidate): void {
   for (; at > 0 && (best[at - 1] as Candidate).density < density; at--)
     best[at] = best[at - 1] as Candidate;
   best[at] = candidate;
+}
+
+function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
+  const stands = ids.map(() => 1);
+  return { group, merit: 0, chars, ids, stands, settle: () => undefined, taken: false, worth: 0 };
 }
 
 /** A call in one line. */

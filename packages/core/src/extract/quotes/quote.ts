@@ -1,4 +1,5 @@
-import { headOf, linesOf } from '../../message/text.ts';
+import { isJsonObject, parseJson } from '../../message/json.ts';
+import { headOf, linesOf, oneLine } from '../../message/text.ts';
 import { withoutColours } from '../story/commands.ts';
 import { STOP } from '../anchors/names.ts';
 import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
@@ -195,15 +196,22 @@ export function stretchOf(
   return { start, end, body, words };
 }
 
-const SHELL = /^\{"(?:command|cmd)"\s{0,3}:\s{0,3}"((?:[^"\\]|\\.){0,2000})"/;
-
 /** What editors call their own commands: without the other arguments they say nothing. */
 const EDITOR = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+const VALUE_CHARS = 90;
 
-/** A call in one line: the command of a shell, else the arguments as they were sent. */
+/** A call in one line: the command of a shell, else its first value and the other short values by name. */
 export function callLine(tool: string, args: string, most: number): string {
-  const sample = headOf(args, most * 4);
-  const command = SHELL.exec(sample)?.[1];
-  const asked = command === undefined || EDITOR.test(command) ? sample : command;
-  return shortened(quoted(`${tool} ${asked}`, VOICE.args).replace(/\n/g, ' '), most);
+  const given = args.length > LONGEST_PARSED ? undefined : parseJson(args);
+  if (!isJsonObject(given)) return shortened(oneLine(`${tool} ${args}`, most * 2), most);
+  const { command = given['cmd'] } = given;
+  if (typeof command === 'string' && !EDITOR.test(command))
+    return shortened(oneLine(`${tool} ${command}`, most * 2), most);
+  const values = Object.entries(given).filter(
+    ([name, value]) => !SETTING_NAME.test(name) && typeof value === 'string' && value.length <= VALUE_CHARS,
+  );
+  const texts = values.map(([name, value], i) => (i === 0 ? `${String(value)}` : `${name}=${String(value)}`));
+  return shortened(oneLine([tool, ...texts].join(' '), most * 2), most);
 }
+const LONGEST_PARSED = 20_000;
+const SETTING_NAME = /timeout|_ms$|limit|offset|mode$|^-|background|activeForm/i;

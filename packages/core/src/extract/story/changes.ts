@@ -61,19 +61,19 @@ function textsIn(given: Json): readonly string[] {
 const DECLARES =
   /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|const|let|var|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)/;
 const TEST = /^\s*(?:test|it|describe)(?:\.\w+)?\(\s*['"`]([^'"`\n]{3,90})/;
-const HEADING = /^#{1,4} (\S.{2,60})$/;
+const HEADING = /^#{2,4} (\S.{2,60})$/;
 /** Names that say nothing. */
 const COMMON = /^(?:err|ok|i|j|k|n|t|tt|tests?|got|want|ctx|cmd|main|init|result|data|name|out|args?|opts|self|this|_)$/;
 
 /** The names that some lines declare, in order. */
-export function declaredIn(text: string): readonly string[] {
+function declaredIn(text: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const line of text.split('\n')) {
     if (line.length > 300) continue;
     const name = DECLARES.exec(line)?.[1] ?? TEST.exec(line)?.[1] ?? HEADING.exec(line)?.[1];
     if (name !== undefined && name.length > 1 && !COMMON.test(name)) names.add(name);
   }
-  return [...names];
+  return names;
 }
 
 /** What became of the contents of one file. */
@@ -87,9 +87,9 @@ export class FileChange {
   note({ before, after }: Replacement): void {
     const [old, now] = [declaredIn(before), declaredIn(after)];
     for (const name of old)
-      if (!now.includes(name) && !this.added.delete(name)) this.removed.add(name);
+      if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
     for (const name of now)
-      if (!old.includes(name) && !this.removed.delete(name)) this.added.add(name);
+      if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
     const line = changedLine(before, after);
     if (line === undefined) return;
     // What was put in by an earlier edit and is taken out again was no change.
@@ -105,8 +105,8 @@ export class FileChange {
   /** One line: names added and removed, and lines that were replaced, as many as fit. */
   text(most: number): string {
     const parts: string[] = [];
-    if (this.added.size > 0) parts.push(`adds ${listed([...this.added])}`);
-    if (this.removed.size > 0) parts.push(`removes ${listed([...this.removed])}`);
+    if (this.added.size > 0) parts.push(`adds ${listed([...this.added], most * 0.7)}`);
+    if (this.removed.size > 0) parts.push(`removes ${listed([...this.removed], most * 0.3)}`);
     let left = most - parts.join('; ').length;
     for (const [before, after] of [...this.#lines].toReversed()) {
       const part = after === '' ? `removes \`${before}\`` : `\`${before}\` → \`${after}\``;
@@ -117,10 +117,12 @@ export class FileChange {
   }
 }
 
-const MOST_NAMES = 14;
-function listed(names: readonly string[]): string {
-  const shown = names.slice(-MOST_NAMES).join(', ');
-  return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown;
+/** The newest names that fit, and how many more there are. */
+function listed(names: readonly string[], most: number): string {
+  let left = most;
+  const from = names.findLastIndex((name) => (left -= name.length + 2) < 0) + 1;
+  const shown = names.slice(Math.min(from, names.length - 1)).join(', ');
+  return from > 0 ? `${shown} and ${from} more` : shown;
 }
 
 const LONGEST_LINE = 110;
@@ -133,6 +135,17 @@ function changedLine(before: string, after: string): Replacement | undefined {
   const come = now.filter((line) => !old.includes(line) && line.trim() !== '');
   const [from, to] = [gone[0]?.trim() ?? '', come[0]?.trim() ?? ''];
   if (gone.length !== 1 || come.length !== 1 || from === to) return undefined;
-  if (from.length > LONGEST_LINE || to.length > LONGEST_LINE) return undefined;
-  return { before: from, after: to };
+  return withoutCommon(from.split(' '), to.split(' '));
+}
+
+/** What differs between two lines, by words; undefined where that is long. */
+function withoutCommon(from: readonly string[], to: readonly string[]): Replacement | undefined {
+  const least = Math.min(from.length, to.length);
+  let head = 0;
+  while (head < least && from[head] === to[head]) head++;
+  let tail = 0;
+  while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
+  const before = from.slice(Math.max(0, head - 1), from.length - tail).join(' ');
+  const after = to.slice(Math.max(0, head - 1), to.length - tail).join(' ');
+  return before.length > LONGEST_LINE || after.length > LONGEST_LINE ? undefined : { before, after };
 }

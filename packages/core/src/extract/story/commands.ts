@@ -47,7 +47,7 @@ function subcommands(words: readonly string[]): readonly string[] {
 const EXIT = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?(\d{1,3})\b/i;
 const EXIT_CHARS = 300;
 const LONGEST_LINE = 220;
-const MOST_ERRORS = 8;
+const MOST_ERRORS = 12;
 const MOST_TOTALS = 3;
 const HEAD_CHARS = 30_000;
 const TAIL_CHARS = 50_000;
@@ -55,8 +55,10 @@ const TAIL_CHARS = 50_000;
 /** A place in a file with what is wrong there; a test or a check that failed; an exception. */
 const FAILURE =
   /^(?:\s{0,8}(?:\S{1,200}\.\w{1,8}[:(]\d+(?:[:,]\d+)?\)?:? .{0,300}|--- FAIL.{0,200}|FAIL(?:ED|URE)?\b.{0,200}|not ok .{0,200}|[✗✕×●✖] .{0,200}|(?:[\w.]{1,80})?(?:Error|Exception|error(?:\[\w+\])?|ERROR|fatal|panic)\b[:!].{0,300}|E {2,}.{0,200}|npm ERR!.{0,200}|Traceback .{0,80}|.{0,160}: (?:command not found|No such file or directory|[Pp]ermission denied)\b.{0,80}|CONFLICT .{0,200}|.{0,120}\b(?:expected|want|got)\b[ :=].{0,200}))$/;
+/** Says which test failed, or where: shown before what only repeats that something did. */
+const NAMES_FAILURE = /^(?:--- FAIL|FAILED \S|not ok|[✗✕×●✖]|\S+\.\w{1,8}[:(]\d+)/;
 const TOTAL =
-  /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests? (?:to run|files)\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
+  /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests to run\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
 
 export interface Ending {
   readonly outcome: Outcome;
@@ -80,13 +82,14 @@ export function endingOf(result: ResultPart): Ending {
     if (/^ok\s+\S/.test(line)) passed++;
     else if (FAILURE.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
-    if (/\w/.test(line) && !EXIT.test(line)) last = line;
+    if (/\w/.test(line) && !EXIT.test(line) && !line.endsWith('[no test files]')) last = line;
   }
-  if (passed > 0) totals.push(passed === 1 ? '1 package ok' : `${passed} packages ok`);
+  if (passed > 0) totals.push(`${passed} ${passed === 1 ? 'package' : 'packages'} ok`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
   const failed = result.outcome === 'failure' || (code !== undefined && code !== '0') || /^\[error\]/.test(text);
   const certain = result.outcome !== undefined || code !== undefined || failed;
-  const shown = [...errors].slice(0, MOST_ERRORS);
+  const named = [...errors].filter((line) => NAMES_FAILURE.test(line));
+  const shown = [...new Set([...named, ...errors])].slice(0, MOST_ERRORS);
   if (shown.length === 0 && totals.length === 0 && last !== '') totals.push(clean(last));
   return {
     outcome: failed ? 'failure' : (result.outcome ?? (errors.size > 0 && code === undefined ? 'partial' : 'success')),

@@ -4,10 +4,12 @@ import type { Node } from '../../thread/thread.ts';
 import { keyOfPath } from '../anchors/anchor.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { withoutAnnouncements } from './agent-words.ts';
 import { FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;
 const NOTE_CHARS = 420;
+const LEAST_NOTE_CHARS = 90;
 const WHY_CHARS = 200;
 
 /** The files that were read or changed, oldest first, and for those that changed what changed and why. */
@@ -15,14 +17,16 @@ export function changesOf(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
   before: readonly FileRecord[],
+  roomChars: number,
 ): readonly FileRecord[] {
   const changes = changesByFile(nodes, statistics);
+  const noteChars = Math.max(LEAST_NOTE_CHARS, Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)));
   const notes = new Map(before.map(({ path, note }) => [path, note]));
   return statistics.files
     .all()
     .toSorted((a, b) => a.touchedAt - b.touchedAt)
     .slice(-MOST_FILES)
-    .map((file) => recordOf(file, noteOf(changes.get(file)) ?? notes.get(file.path)));
+    .map((file) => recordOf(file, noteOf(changes.get(file), noteChars) ?? notes.get(file.path)));
 }
 
 function recordOf(file: FileAccess, note: string | undefined): FileRecord {
@@ -38,9 +42,9 @@ function recordOf(file: FileAccess, note: string | undefined): FileRecord {
   };
 }
 
-function noteOf(change: FileChange | undefined): string | undefined {
+function noteOf(change: FileChange | undefined, noteChars: number): string | undefined {
   if (change === undefined) return undefined;
-  const what = change.text(NOTE_CHARS);
+  const what = change.text(noteChars);
   return [what, change.why].filter((text) => text !== '').join(' — ') || undefined;
 }
 
@@ -69,9 +73,10 @@ function changesByFile(
 const INTENT =
   /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
 
-/** Why an agent makes a change, as it says so before it. */
+/** Why an agent makes a change, as it says so before it: a reason where it gives one, else what it is about to do. */
 function reasonIn(text: string): string {
-  const line = text.trim().split('\n').at(-1)?.trim() ?? '';
-  const bare = line.replace(INTENT, '').replace(/[:：]\W{0,3}$/, '');
+  const line = text.trim().split('\n').at(-1) ?? '';
+  const why = withoutAnnouncements(line) || line.replace(INTENT, '');
+  const bare = why.replace(/[:：]\W{0,3}$/, '').trim();
   return bare.length < 12 || bare.length > WHY_CHARS ? '' : bare;
 }

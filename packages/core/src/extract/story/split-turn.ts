@@ -1,11 +1,7 @@
-import { callsOf, textOf } from '../../message/message.ts';
+import { textOf } from '../../message/message.ts';
 import type { SplitTurn } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
-import { callLine } from '../quotes/quote.ts';
-import { withoutAnnouncements } from './agent-words.ts';
 import { passagesOf } from './passages.ts';
-
-const CALL_CHARS = 140;
 
 /** What the agent said and did in the beginning of a turn whose end stays: the newest lines that fit, in its own words. */
 export function splitTurnText(
@@ -16,8 +12,7 @@ export function splitTurnText(
 ): SplitTurn {
   const own = nodes.filter((node) => node.turn === turn && node.message.role === 'assistant');
   const carried = before?.turn === turn ? before.text.split('\n') : [];
-  const said = own.flatMap(saidIn);
-  const lines = [...carried, ...(said.length > 0 ? said : own.flatMap(calledIn))];
+  const lines = [...carried, ...own.flatMap(saidIn)];
   let left = mostChars;
   const from = lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
   return { turn, text: lines.slice(from).join('\n') };
@@ -26,12 +21,7 @@ export function splitTurnText(
 function saidIn({ message, index }: Node): readonly string[] {
   const lines = passagesOf(textOf(message))
     .filter(({ kind }) => kind === 'prose')
-    .map(({ text }) => withoutAnnouncements(text).replaceAll('\n', ' '))
+    .map(({ text }) => text.replaceAll('\n', ' '))
     .filter((text) => text.length > 20);
   return lines.map((line) => `- [m${index + 1}] ${line}`);
-}
-
-function calledIn({ message, index }: Node): readonly string[] {
-  const [call] = callsOf(message);
-  return call === undefined ? [] : [`- [m${index + 1}] ${callLine(call.tool, call.args, CALL_CHARS)}`];
 }

@@ -9,13 +9,15 @@ import { passagesOf, type Passage } from './passages.ts';
 import { isWritten, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
-const MERIT = { user: 0.02, pasted: 0.0003, agent: 0.0035 } as const;
+const MERIT = { user: 0.008, pasted: 0.0003, agent: Number(process.env['MA'] ?? 0.0035) } as const;
 const LABEL_CHARS = 14;
+const BEYOND_SHARE = 0.1;
 /** Shorter messages are all the user's own words. */
 const PASTES_FROM_CHARS = 600;
 
 /** A passage that may be shown. */
 interface Told extends Item {
+  merit: number;
   readonly note: Omit<Note, 'worth'>;
   readonly passage: Passage;
   /** The user's own words: shown first. */
@@ -149,8 +151,15 @@ export class Story {
     }
   }
 
-  offer(): void {
-    for (const told of this.#told) if (!told.taken) this.#selection.offer(told);
+  /** Offers the rest. Beyond a share of the room a passage counts little more than the exact strings in it. */
+  offer(roomChars: number): void {
+    let left = roomChars;
+    for (const told of this.#told.toSorted((a, b) => b.merit - a.merit)) {
+      if (told.taken) continue;
+      left -= told.chars;
+      if (left < 0) told.merit *= BEYOND_SHARE;
+      this.#selection.offer(told);
+    }
   }
 
   /** The chosen passages as notes in the order of the conversation, each lead before the first of its passages. */

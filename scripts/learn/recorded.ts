@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -43,6 +44,14 @@ export function* recordedIn(folder: string): Iterable<Recorded> {
     for (const line of text.split('\n'))
       if (line !== '') yield recorded(JSON.parse(line) as Line, source);
   }
+}
+
+/** A digest of the conversations of a folder. */
+export function digestOf(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder).toSorted())
+    if (/\.jsonl(?:\.gz)?$/.test(name)) hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest('hex');
 }
 
 function recorded({ id, messages, meta }: Line, source: string): Recorded {

@@ -1,5 +1,5 @@
 import { textOf, type Message } from '@bobbin/core';
-import { eachRow, FEATURES } from '../../packages/core/src/extract/anchors/features.ts';
+import { eachFeatures, FEATURES } from '../../packages/core/src/extract/anchors/rank.ts';
 import { scan, VOICE } from '../../packages/core/src/extract/anchors/scan.ts';
 import { AnchorStatistics } from '../../packages/core/src/extract/anchors/statistics.ts';
 import type { Recorded } from './recorded.ts';
@@ -8,7 +8,7 @@ import type { Recorded } from './recorded.ts';
 export interface Case {
   readonly id: string;
   readonly source: string;
-  /** A row for each anchor, one behind the other. */
+  /** A row for each anchor, one after the other. */
   readonly rows: Float32Array;
   readonly needed: Uint8Array;
   readonly neededCount: number;
@@ -44,21 +44,21 @@ function* casesBetween(
   { from, to, compacted }: Stretch,
   sizes: readonly number[],
 ): Iterable<Case> {
-  const survey = new AnchorStatistics();
+  const statistics = new AnchorStatistics();
   let turn = 0;
   let at = from;
   for (const cut of cutsBetween(messages, { from, to, compacted }, sizes)) {
     for (; at < cut; at++) {
       const message = messages[at] as Message;
       if (message.role === 'user') turn++;
-      survey.add({ message, index: at - from, turn });
+      statistics.add({ message, index: at - from, turn });
     }
     const end = Math.min(messages.length, cut + HORIZON, cut < to ? to : Number.POSITIVE_INFINITY);
-    const needed = neededLater(survey, messages.slice(cut, end));
+    const needed = neededLater(statistics, messages.slice(cut, end));
     if (needed.size < LEAST_NEEDED) continue;
-    const count = survey.anchors.length;
+    const count = statistics.anchors.length;
     const rows = new Float32Array(count * FEATURES.length);
-    eachRow(survey, (anchor, row) => rows.set(row, anchor * FEATURES.length));
+    eachFeatures(statistics, (anchor, row) => rows.set(row, anchor * FEATURES.length));
     const labels = new Uint8Array(count);
     for (const anchor of needed) labels[anchor] = 1;
     yield { id, source, rows, needed: labels, neededCount: needed.size };
@@ -84,15 +84,15 @@ function cutsBetween(
 }
 
 /** The anchors that the agent named before any later message told it again. */
-function neededLater(survey: AnchorStatistics, later: readonly Message[]): ReadonlySet<number> {
+function neededLater(statistics: AnchorStatistics, later: readonly Message[]): ReadonlySet<number> {
   const told = new Set<string>();
   const needed = new Set<number>();
   for (const message of later) {
-    for (const { voice, mentions } of scan(message, survey.reader)) {
+    for (const { voice, mentions } of scan(message, statistics.reader)) {
       for (const { anchor } of mentions) {
         if (told.has(anchor.key)) continue;
         told.add(anchor.key);
-        const id = survey.idOf(anchor.key);
+        const id = statistics.idOf(anchor.key);
         if (id !== undefined && (voice === VOICE.text || voice === VOICE.args)) needed.add(id);
       }
     }
