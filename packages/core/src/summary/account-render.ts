@@ -13,16 +13,18 @@ import {
   repositoryTexts,
   rootOf,
   SUMMARY_RENDER_VERSION,
+  toolTexts,
 } from './render.ts';
 
 /** The share of the text that an account has at least, where it is long enough. */
-export const ACCOUNT_SHARE = 0.9;
+export const ACCOUNT_SHARE = 0.92;
 /** What is always said, where the account lacks it, may take this share of the text. */
 const ALWAYS_SHARE = 0.2;
 /** A line that has fewer new words than this repeats the account. */
-const LEAST_FRESH = 0.2;
+const LEAST_FRESH = 0.25;
 const TASK_CHARS = 600;
 const ERROR_LINES = 3;
+const TOOLS_CHARS = 400;
 
 /** The text of a summary: its account first, where a model wrote one. */
 export function summaryText(summary: Summary): string {
@@ -65,6 +67,7 @@ const SECTIONS = [
   'Repository',
   'Changed Files',
   'Also Named',
+  'Tools',
   'Artifacts',
 ] as const;
 type Section = (typeof SECTIONS)[number];
@@ -130,6 +133,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...listed('Commands', s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)), 1),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
     ...listed('Changed Files', s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`), 1),
+    ...listed('Tools', toolTexts(s.tools ?? [], TOOLS_CHARS), 1.3),
     ...listed('Artifacts', s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`), 0.5),
   ];
 }

@@ -61,7 +61,7 @@ export function lackingNotes(from: {
   return named === '' ? lacking : [...lacking, { text: named, by: 'tool', source: NAMES, turn }];
 }
 
-const NAMES_SHARE = 0.07;
+const NAMES_SHARE = 0.04;
 
 /** The likeliest names that a text does not contain; a path instead of its last part. */
 function lackingNames(names: readonly string[], shown: string, chars: number): string {

@@ -127,7 +127,7 @@ const SHORTENS = 'summarize-shorten';
 /** A message that stays is shortened for a summary only above this share of the target. */
 const LARGE_SHARE = 0.25;
 /** … and for an account that is there already, above this one. */
-const LARGE_BESIDE_ACCOUNT_SHARE = 0.06;
+const LARGE_BESIDE_ACCOUNT_SHARE = 0.025;
 
 const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
 
