@@ -21,6 +21,7 @@ const TASKS = new Map([
   ['bench', ['--conditions=@bobbin/source', 'bench/main.ts']],
   ['walk', ['--conditions=@bobbin/source', 'scripts/walk/main.ts']],
   ['mutate', ['--conditions=@bobbin/source', 'scripts/mutate/main.ts']],
+  ['verify-accounts', ['--conditions=@bobbin/source', 'scripts/verify-accounts/main.ts']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
   ['fix', ['scripts/steps.mjs', 'fix']],

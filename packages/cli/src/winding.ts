@@ -1,11 +1,13 @@
 import {
   createBobbin,
+  proseSummary,
   type ArtifactStore,
   type Budget,
   type Counter,
   type Fitted,
   type Message,
   type Policy,
+  type Summarizer,
 } from '@bobbin/core';
 import {
   messageLimit,
@@ -37,10 +39,15 @@ export interface Wish {
   readonly instructions?: string;
   /** Where artifacts are kept; nowhere where absent. */
   readonly artifacts?: ArtifactStore;
+  /** What a model wrote about the conversation: verified and used as a summarizer's answer. */
+  readonly summary?: string;
 }
 
 /** How a conversation is wound. */
-export interface Winding extends Pick<Wish, 'policy' | 'model' | 'instructions' | 'artifacts'> {
+export interface Winding extends Pick<
+  Wish,
+  'policy' | 'model' | 'instructions' | 'artifacts' | 'summary'
+> {
   readonly counter: Counter;
   readonly budget: Budget;
 }
@@ -76,7 +83,7 @@ export function wishFrom(values: OptionValues<typeof WINDING_OPTIONS>): Wish {
 
 /** How a conversation is wound: for the model that was asked for, or for the one that it names, where that is known. */
 export async function windingFor(wish: Wish, conversation: Conversation): Promise<Winding> {
-  const { policy, counter, instructions, artifacts, budgetTokens } = wish;
+  const { policy, counter, instructions, artifacts, summary, budgetTokens } = wish;
   const named = conversation.model;
   const model = wish.model ?? (named !== undefined && isKnownModel(named) ? named : undefined);
   const winding: Winding = {
@@ -86,6 +93,7 @@ export async function windingFor(wish: Wish, conversation: Conversation): Promis
     budget: transcriptBudget(wish.windowTokens ?? modelFacts(model).windowTokens),
     ...(instructions === undefined ? {} : { instructions }),
     ...(artifacts === undefined ? {} : { artifacts }),
+    ...(summary === undefined ? {} : { summary }),
   };
   return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
 }
@@ -126,9 +134,17 @@ function bounded(winding: Winding, tokens: number): Winding {
   return { ...winding, policy: whole, budget: messagesOnly(tokens) };
 }
 
+/** A summarizer that answers with a text that was written before. */
+function writtenSummary(text: string): Summarizer {
+  return {
+    id: 'written-summary',
+    summarize: (request) => Promise.resolve(proseSummary(text, request)),
+  };
+}
+
 /** Winds one conversation, which knows of no other. */
 export async function wind(winding: Winding, conversation: Conversation): Promise<Wound> {
-  const { policy, counter, instructions, artifacts } = winding;
+  const { policy, counter, instructions, artifacts, summary } = winding;
   const { codec, messages, wireMessages } = conversation;
   const started = performance.now();
   const bobbin = createBobbin({
@@ -137,6 +153,7 @@ export async function wind(winding: Winding, conversation: Conversation): Promis
     counter,
     budget: winding.budget,
     ...(artifacts === undefined ? {} : { artifacts }),
+    ...(summary === undefined ? {} : { summarizer: writtenSummary(summary) }),
   });
   const wire = messages.map((message) => new Decoded(message));
   const fitted = await bobbin.fit(wire, instructions === undefined ? {} : { instructions });

@@ -29,7 +29,7 @@ import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from
 import type { CacheLimits } from '../render/cache-points.ts';
 import { startPrompt } from '../render/render.ts';
 import type { ProviderRules } from '../render/rules.ts';
-import { extractSummarizer, refusal } from '../extract/extract-summarizer.ts';
+import { extractSummarizer } from '../extract/extract-summarizer.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Summary } from '../plan/summary.ts';
 import { spanOf } from '../thread/span.ts';
@@ -209,6 +209,7 @@ class Run {
     const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
+    this.#warnOfInstructions();
     this.#giveBack();
     this.#restorePins();
     let plan = this.#finish(head);
@@ -238,6 +239,17 @@ class Run {
       rungs: [...this.#rungs],
     });
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
+  }
+
+  /** Instructions are for a summary that a model writes: who gave some hears where none was. */
+  #warnOfInstructions(): void {
+    if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
+    const isWritten = this.#rungs.has('summarize') && this.#writer !== extractSummarizer.id;
+    if (isWritten) return;
+    const why = this.#rungs.has('summarize')
+      ? 'the built-in extract wrote the summary, and it takes none'
+      : `nothing was summarised under the policy ${this.#setting.policy.name}`;
+    this.#emitEvent({ kind: 'warning', message: `the instructions were not followed: ${why}` });
   }
 
   /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
@@ -347,7 +359,8 @@ class Run {
   ): Promise<void> {
     for (const strategy of ladder) {
       const goal = strategy.aim === 'limit' ? Math.max(targetTokens, this.#limit) : targetTokens;
-      const done = (): boolean => stopAtTarget && this.#draft.tokens <= goal;
+      const isAsked = strategy.name === 'summarize' && this.#job.instructions !== undefined;
+      const done = (): boolean => stopAtTarget && !isAsked && this.#draft.tokens <= goal;
       if (done()) continue;
       const context = this.#context(goal);
       for (const proposal of strategy.propose(context)) {
@@ -426,44 +439,43 @@ class Run {
     }
   }
 
-  /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
+  /** Asks the host's summarizer. Where it fails, the fallback answers, unless the policy would rather keep all. */
   async #summarize(request: SummaryRequest): Promise<Summary> {
     const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
     this.#writer = summarizer.id;
-    const report: SummaryRequest['report'] = (told) =>
-      this.#emitEvent({ kind: 'summary-report', report: told });
-    const failure = await this.#inTime((signal) =>
-      summarizer.summarize({ ...request, report, ...(signal === undefined ? {} : { signal }) }),
-    ).then(
-      (summary) => refusal(summary, request) ?? summary,
-      (error: unknown) => messageOf(error),
-    );
-    if (typeof failure !== 'string') return failure;
-    this.#job.signal?.throwIfAborted();
-    if (policy.onSummaryFailure === 'keep') throw new Error(`${summarizer.id}: ${failure}`);
-    this.#emitEvent({
-      kind: 'warning',
-      message: `${summarizer.id}: ${failure}; the extract stands in`,
-    });
-    this.#writer = fallback.id;
-    return fallback.summarize(request);
+    const report: SummaryRequest['report'] = (event) =>
+      this.#emitEvent({ kind: 'summary-report', report: event });
+    try {
+      return await this.#inTime((signal) => summarizer.summarize({ ...request, report, signal }));
+    } catch (error) {
+      this.#job.signal?.throwIfAborted();
+      const failure = `${summarizer.id}: ${messageOf(error)}`;
+      if (policy.onSummaryFailure === 'keep') throw new Error(failure, { cause: error });
+      this.#emitEvent({ kind: 'warning', message: `${failure}; the extract is used instead` });
+      this.#writer = fallback.id;
+      return fallback.summarize(request);
+    }
   }
 
-  /** A summarizer that never answers is one that failed: the work behind it must not wait for ever. */
-  #inTime(ask: (signal: AbortSignal | undefined) => Promise<Summary>): Promise<Summary> {
+  /** A summarizer that never answers is one that failed. */
+  async #inTime(ask: (signal: AbortSignal) => Promise<Summary>): Promise<Summary> {
     const { clock, summaryDeadlineMs = SUMMARY_DEADLINE_MS } = this.#setting;
+    const { signal: cancelled } = this.#job;
     const deadline = clock.deadline?.(summaryDeadlineMs);
-    const signals = [this.#job.signal, deadline].filter((each) => each !== undefined);
-    if (signals.length === 0) return ask(undefined);
+    const signals = [cancelled, deadline?.signal].filter((each) => each !== undefined);
     const signal = AbortSignal.any(signals);
-    return new Promise((resolve, reject) => {
-      const late = (): void =>
-        reject(this.#job.signal?.aborted === true ? signal.reason : new Error('no answer in time'));
-      signal.addEventListener('abort', late, { once: true });
-      ask(signal)
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener('abort', late));
+    let stop: (() => void) | undefined;
+    const late = new Promise<never>((_, reject) => {
+      stop = () =>
+        reject(cancelled?.aborted === true ? signal.reason : new Error('no answer in time'));
+      signal.addEventListener('abort', stop, { once: true });
     });
+    try {
+      return await Promise.race([ask(signal), late]);
+    } finally {
+      if (stop !== undefined) signal.removeEventListener('abort', stop);
+      deadline?.clear();
+    }
   }
 
   #finish(head: Node): Plan {

@@ -51,6 +51,7 @@ export class Draft {
   readonly #held = new Set<MessageId>();
   /** Where the last batch of trimming ended. */
   trimmedTo: number;
+  readonly #pins: ReadonlySet<MessageId>;
   #records: readonly PlanRecord[];
   #hides: readonly Hide[];
   #tokens = 0;
@@ -65,6 +66,7 @@ export class Draft {
     redact: Redact = redactSecrets,
   ) {
     this.redact = redact;
+    this.#pins = pins;
     this.counter = counter;
     this.style = style;
     this.#base = base;
@@ -154,6 +156,11 @@ export class Draft {
     const { newestUnit } = this;
     for (const entry of this.entries)
       if (entry.unit === newestUnit && hasResults(entry.message)) this.hold(entry);
+  }
+
+  /** True for what a host or a person pinned, and for system messages: not for the newest user message. */
+  isPinnedByHost({ node }: Entry): boolean {
+    return isPinned(node, this.#pins);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */

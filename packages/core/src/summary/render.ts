@@ -249,7 +249,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   return lines;
 }
 
-function itemTexts(items: readonly Item[]): readonly string[] {
+export function itemTexts(items: readonly Item[]): readonly string[] {
   const open = items.some(({ state }) => state !== 'done');
   const marks = { done: 'x', current: '>', open: ' ' } as const;
   return items
@@ -262,14 +262,14 @@ function itemTexts(items: readonly Item[]): readonly string[] {
 }
 
 /** The tools with how each was called last, as many as fit. */
-function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
+export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
   let left = mostChars;
   return tools
     .map(({ tool, calls, example }) => `- ${tool} ×${calls}, last: ${example}`)
     .filter((text) => (left -= text.length + 1) >= 0);
 }
 
-function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
+export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
   const branch = events.findLast(({ kind }) => kind === 'branch');
   return events
     .filter((event) => event.kind !== 'branch' || event === branch)
@@ -323,7 +323,7 @@ function taskText(task: string, room: RenderRoom): string {
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
 
-const isChanged = ({ edited, written, deleted }: FileRecord): boolean => edited || written || deleted;
+export const isChanged = ({ edited, written, deleted }: FileRecord): boolean => edited || written || deleted;
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {
@@ -388,7 +388,7 @@ function artifactText({ description, hint }: ArtifactReference): string {
 const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
 
 /** A command with its status where that is certain, and the lines that decide how it ended. */
-function outcomeText(o: ToolOutcome, errorLines: number): string {
+export function outcomeText(o: ToolOutcome, errorLines: number): string {
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;
@@ -400,7 +400,7 @@ function outcomeText(o: ToolOutcome, errorLines: number): string {
   return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
 }
 
-function fileText(f: FileRecord, root: string): string {
+export function fileText(f: FileRecord, root: string): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;
   const how = [done, when].filter((text) => text !== '').join(', ');
@@ -419,7 +419,7 @@ function shownPath(path: string, root: string): string {
 const LEAST_SAVED_CHARS = 40;
 
 /** The folder that most files share: it is told once. */
-function rootOf(files: readonly FileRecord[]): string {
+export function rootOf(files: readonly FileRecord[]): string {
   const counts = new Map<string, number>();
   const shown = files.filter(isChanged);
   for (const { path } of shown) {

@@ -1,34 +1,13 @@
 import { isJsonObject, parseJson } from '../message/json.ts';
 import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
 
-/** Something that a summary claims and the messages deny. */
-export interface Contradiction {
-  readonly kind:
-    /** A file that was deleted is said to be there, or the other way round. */
-    | 'file'
-    /** What failed is said to have worked, or the other way round. */
-    | 'outcome'
-    /** What is done is said to be open, or the other way round. */
-    | 'item'
-    /** Somebody is said to have said what another one said. */
-    | 'speaker'
-    /** A tool's text gave an order, and the summary obeys it. */
-    | 'planted'
-    /** An exact string, or a saying, that is nowhere in the messages. */
-    | 'invented';
-  readonly claim: string;
-  readonly because: string;
-}
-
-/** What a sentence says against the record of files and outcomes, if anything. */
-export function deniedBy(sentence: string, truth: Summary): Contradiction | undefined {
-  for (const file of truth.files) {
+/** Why the record of files and outcomes contradicts a sentence, if it does. */
+export function deniedBy(sentence: string, { files, outcomes }: Summary): string | undefined {
+  for (const file of files) {
     const because = mentions(sentence, file.path) ? fileDenies(sentence, file) : undefined;
-    if (because !== undefined) return { kind: 'file', claim: sentence, because };
+    if (because !== undefined) return because;
   }
-  const { outcomes } = truth;
-  const because = outcomeDenies(sentence, { all: outcomes, last: lastOutcomes(outcomes) });
-  return because === undefined ? undefined : { kind: 'outcome', claim: sentence, because };
+  return outcomeDenies(sentence, { all: outcomes, last: lastOutcomes(outcomes) });
 }
 
 const MADE = /\b(?:created?|wrote|written|added|implemented|exists?|contains?|in place)\b/i;
@@ -150,38 +129,6 @@ function lastOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] 
     last.set(key, outcome);
   }
   return [...last.values()];
-}
-
-/** A model's outcomes that say the opposite of what happened. */
-export function reversedOutcomes(
-  claimed: readonly ToolOutcome[],
-  truth: Summary,
-): readonly Contradiction[] {
-  const last = lastOutcomes(truth.outcomes);
-  return claimed.flatMap((claim) => {
-    const asked = askedFor(claim);
-    const known = last.find((one) => one.tool === claim.tool && askedFor(one).includes(asked));
-    if (known === undefined || asked === '' || known.outcome === claim.outcome) return [];
-    if (known.guessed === true) return [];
-    const because = `${known.tool} ended in ${known.outcome}`;
-    return [{ kind: 'outcome', claim: `${claim.tool}(${claim.call}): ${claim.outcome}`, because }];
-  });
-}
-
-/** A model's files that are not as it says. */
-export function deniedFiles(
-  claimed: readonly FileRecord[],
-  truth: Summary,
-): readonly Contradiction[] {
-  const known = new Map(truth.files.map((file) => [file.path, file]));
-  return claimed.flatMap((claim) => {
-    const file = known.get(claim.path);
-    if (file === undefined || file.deleted === claim.deleted) return [];
-    const because = file.deleted ? `${file.path} was deleted` : `${file.path} was not deleted`;
-    return [
-      { kind: 'file', claim: `${claim.path}: ${claim.deleted ? 'deleted' : 'there'}`, because },
-    ];
-  });
 }
 
 /** True where a sentence names a file by its path or by the end of it. */

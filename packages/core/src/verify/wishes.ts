@@ -1,3 +1,5 @@
+import { contentWords } from '../message/words.ts';
+
 /** A line of tool text that speaks to the model rather than about the world. */
 const ADDRESSES =
   /\b(?:ignore|disregard|forget|override|you (?:must|should|are|have to|will|need)|always|never|do not|don't|must|instructions?|system prompt|the (?:assistant|agent|model|user|summary)|summar(?:y|i[sz]e))\b/i;
@@ -33,10 +35,13 @@ const WISH = new RegExp(
   String.raw`\b(?:the|our|this|that|a) ${PERSON}(?:'s)?(?: (?:has|had|also|then|now|explicitly|clearly|further))* ${WISHES}\b|\b(?:the|our|this) ${PERSON}'s (?:wish|request|instruction|order|preference|demand|permission)s?\b|\b(?:as|was|were|been) (?:wanted|asked|allowed|permitted|approved|requested|required|told|instructed|ordered|authori[sz]ed)(?: \w+){0,4} by the ${PERSON}\b`,
   'i',
 );
+const LEAST_WORDS = 2;
 
 /** What a sentence says that the user wants, without saying so: undefined where it says nothing of the kind. */
 export function wishIn(sentence: string): string | undefined {
-  return WISH.test(sentence) ? sentence.replace(WISH, ' ') : undefined;
+  if (!WISH.test(sentence)) return undefined;
+  const wish = sentence.replace(WISH, ' ');
+  return contentWords(wish).length < LEAST_WORDS ? undefined : wish;
 }
 
 /** True where a sentence says what is allowed or forbidden. */
