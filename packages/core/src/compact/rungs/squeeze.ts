@@ -18,7 +18,7 @@ export interface SqueezeOptions {
 }
 
 /** What is not pinned keeps at most this share of the limit where pins exceed it. */
-const SHARE_OF_OTHERS = 0.25;
+const SHARE_OF_OTHERS = 0.6;
 /** The name of the rung that touches pins: whoever climbs it says so. */
 export const SHORTENS_PINS = 'squeeze-pins';
 
