@@ -1,5 +1,6 @@
 // Commits a second at 16 in flight on a disk that takes 2 ms to sync (commit_delay: the server sleeps before it does),
 // beside commits with the notification in the transaction, as it was. Ends with 1 below 5 times those.
+import { existsSync } from 'node:fs';
 import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { postgresStore } from '@bobbin/stores/postgres';
@@ -8,6 +9,8 @@ import { startPostgres } from '../packages/stores/test/postgres-server.ts';
 
 const IN_FLIGHT = 16;
 const COMMITS = Number(process.env['BOBBIN_BENCH_COMMITS'] ?? 1_600);
+/** On a busy machine a longer one shows better what waits for what. */
+const SYNC_MS = Number(process.env['BOBBIN_BENCH_SYNC_MS'] ?? 2);
 const path = talk(6);
 const keyOf = (lane: number): ThreadKey => ({ tenant: 'bench', thread: `t${lane}` as ThreadId });
 
@@ -42,8 +45,10 @@ async function rate(url: string): Promise<number> {
   return perSecond;
 }
 
+// In memory where that is possible: the delay is to be the only time that a sync takes.
+if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm';
 const server = await startPostgres({
-  settings: ['fsync=on', 'commit_delay=2000', 'commit_siblings=0'],
+  settings: ['fsync=on', `commit_delay=${SYNC_MS * 1_000}`, 'commit_siblings=0'],
 });
 await rate(server.url());
 const after = await rate(server.url());
@@ -53,6 +58,6 @@ const within = await rate(server.url());
 await sql.end();
 await server.stop();
 console.log(
-  `commits/s with a sync of 2 ms, ${IN_FLIGHT} in flight: ${after.toFixed(0)}; with the notification in the commit ${within.toFixed(0)}; ${(after / within).toFixed(1)} times (at least 5)`,
+  `commits/s with a sync of ${SYNC_MS} ms, ${IN_FLIGHT} in flight: ${after.toFixed(0)}; with the notification in the commit ${within.toFixed(0)}; ${(after / within).toFixed(1)} times (at least 5)`,
 );
 if (after < 5 * within) process.exitCode = 1;

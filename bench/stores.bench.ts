@@ -186,7 +186,7 @@ async function benchSqlite(folder: string): Promise<void> {
        VALUES ('bare', '${thread}', ?, ?, ?, ?, 1, ?)`,
     );
     const update = database.prepare(
-      `INSERT INTO threads (tenant, thread, head, length) VALUES ('bare', '${thread}', ?, ?)
+      `INSERT INTO threads (tenant, thread, head, length, changed_at) VALUES ('bare', '${thread}', ?, ?, 0)
        ON CONFLICT (tenant, thread) DO UPDATE SET head = excluded.head, length = excluded.length`,
     );
     await compareAppends(

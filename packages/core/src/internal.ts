@@ -95,7 +95,13 @@ export { singlePrompt } from './presets/single-prompt.ts';
 export { step } from './presets/step.ts';
 export { timeline } from './presets/timeline.ts';
 export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
-export { type Posting, rankTexts, type Scored, type TextSizes } from './recall/lexical-index.ts';
+export {
+  type Posting,
+  rankTexts,
+  type Scored,
+  type TextSizes,
+  tellingWords,
+} from './recall/lexical-index.ts';
 export { pageOf, type PageRequest } from './recall/page.ts';
 export { qualityOf } from './recall/quality.ts';
 export type { ToolDefinition } from './recall/read-artifact.ts';

@@ -220,6 +220,8 @@ export interface Store extends RecallIndex {
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
   /** The whole path to a head, from an index on. */
   path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]>;
+  /** Some messages of a thread, in the order of their ids; one that is not there is left out. */
+  messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]>;
   /** The messages on the path to a head that start turns: where one can branch off (B15). */
   turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]>;
   /** Every message of the thread with all its forks, parents first, in parts. */

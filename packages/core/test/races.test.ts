@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   createBobbin,
   memoryStore,
+  textMessage,
   type BobbinOptions,
   type Message,
   type Store,
@@ -102,4 +103,18 @@ test('D2 reasoning that was signed behind a plan that another writer took back i
   assert.deepEqual(plan.records, [], 'the other plan holds');
   assert.equal(prompt.messages.length, 13);
   assert.doesNotMatch(JSON.stringify(prompt.messages), /"late"/);
+});
+
+test('C15 with a single writer an append after another writer fails and writes nothing', async () => {
+  const store = memoryStore();
+  const bobbin = createBobbin({ store, singleWriter: true });
+  const [one, two] = [await bobbin.thread('shared'), await bobbin.thread('shared')];
+  const [first] = await one.append(textMessage('user', 'one'));
+  await assert.rejects(two.append(textMessage('user', 'two')), {
+    message: `thread shared: another writer has appended ${first}; open the thread again, then append`,
+  });
+  assert.deepEqual(await store.heads(one.key), [first]);
+  const again = await bobbin.thread('shared');
+  await again.append(textMessage('assistant', 'three'));
+  assert.equal(again.length, 2);
 });

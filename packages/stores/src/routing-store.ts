@@ -22,6 +22,7 @@ export function routingStore(stores: readonly Store[], route: Route = byHash(sto
     append: (key, ...rest) => of(key).append(key, ...rest),
     window: (key, ...rest) => of(key).window(key, ...rest),
     path: (key, ...rest) => of(key).path(key, ...rest),
+    messages: (key, ids) => of(key).messages(key, ids),
     turns: (key, ...rest) => of(key).turns(key, ...rest),
     nodes: (key: ThreadKey) => of(key).nodes(key),
     heads: (key) => of(key).heads(key),

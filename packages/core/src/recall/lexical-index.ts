@@ -44,11 +44,31 @@ export class LexicalIndex<Id> {
   }
 
   search(words: readonly string[]): readonly Scored<Id>[] {
+    const postings = words.map((word) => this.posting(word));
+    const telling = tellingWords(
+      postings.map(({ length }) => length),
+      this.sizes.texts,
+    );
     return rankTexts(
-      words.map((word) => this.posting(word)),
+      telling.map((i) => postings[i] ?? []),
       this.sizes,
     );
   }
+}
+
+/** Below so many texts every word is looked up: it costs nothing. */
+const MANY_TEXTS = 1_000;
+/** A word that more than this share of the texts have says little. */
+const COMMON_SHARE = 0.25;
+
+/**
+ * Which of some words to search many texts for, given how many texts have each: a common word changes little in an
+ * order that rarer ones give, and costs the most. Where all are common, all are searched for.
+ */
+export function tellingWords(held: readonly number[], texts: number): readonly number[] {
+  const all = held.map((_, i) => i).filter((i) => held[i] !== 0);
+  const rare = all.filter((i) => (held[i] ?? 0) <= COMMON_SHARE * texts);
+  return texts < MANY_TEXTS || rare.length === 0 ? all : rare;
 }
 
 /** Texts by how well they match, best first: one posting for each word that is searched for. */

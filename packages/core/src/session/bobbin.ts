@@ -56,6 +56,8 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly redact?: Redact;
   readonly store?: Store;
   readonly artifacts?: ArtifactStore;
+  /** An append fails if another writer has continued the thread; without it, that writer's messages become a fork. */
+  readonly singleWriter?: boolean;
   readonly tools?: ToolPolicies;
   readonly rules?: ProviderRules;
   readonly cacheLimits?: CacheLimits;

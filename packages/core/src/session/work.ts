@@ -105,9 +105,19 @@ export class SessionWork {
     const hasPolicies = Object.keys(config.tools).length > 0;
     const noted = isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
     const nodes = thread.nodesFor(noted);
-    await this.#config.store.append(this.key, nodes);
+    await this.#store(nodes);
     this.state = appended(this.state, nodes);
     return nodes.map(({ id }) => id);
+  }
+
+  async #store(nodes: readonly Node[]): Promise<void> {
+    const { store, singleWriter } = this.#config;
+    const expectedHead = this.state.thread.head?.id ?? null;
+    const appending = await store.append(this.key, nodes, singleWriter ? { expectedHead } : {});
+    if (appending.kind === 'conflict')
+      throw new Error(
+        `thread ${this.key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
+      );
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */

@@ -20,7 +20,7 @@ export interface ClaimBlob {
 export interface Kept {
   readonly contents: readonly ContentBlob[];
   readonly claims: readonly ClaimBlob[];
-  /** Left by whoever is about to remove the contents that were there before the mark. */
+  /** Left by a sweep that is about to remove the contents that were there before the mark. */
   readonly marks: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function freshContentName(place: string, key: string | undefined): string
   return `${place}content.${key === undefined ? '' : fileName(key)}.${nonce()}`;
 }
 
-/** A name for a claim that stands before all that its thread has there. */
+/** A name for a claim that counts before all others of its thread. */
 export function claimName(place: string, thread: string, { claims }: Kept): string {
   const own = fileName(thread);
   const order = Math.max(0, ...claims.filter((each) => each.thread === own).map(orderOf)) + 1;

@@ -90,7 +90,7 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Artifacts as blobs: the content once, and beside it a claim of each thread that put it, which holds the metadata.
- * The content stands before the claim, and the claim before a plan that points to it.
+ * The content is written before the claim, and the claim before a plan that points to it.
  * @throws RangeError where the keys could not encrypt.
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {

@@ -34,6 +34,7 @@ export async function everything(
     });
   }
   return {
+    some: await store.messages(key, [...heads, 'f'.repeat(32) as MessageId, ...heads.slice(0, 1)]),
     entry,
     latest,
     otherHeads: otherHeads.toSorted(),
@@ -69,6 +70,7 @@ export async function allNodes(store: Store, key: ThreadKey): Promise<readonly N
 
 /** What every call gives for a thread that is not there. */
 export const ABSENT: Absent = {
+  some: [],
   entry: undefined,
   latest: undefined,
   otherHeads: [],

@@ -45,6 +45,18 @@ export function threadTests(store: () => Store): void {
     assert.equal((await allNodes(store(), key)).length, trunk.length + 1);
   });
 
+  test('some messages are read by their ids, in the order that was asked for', async () => {
+    const key = freshKey('some');
+    const path = talk(3);
+    await store().append(key, path);
+    const asked = [path[4], path[0], path[2]] as Node[];
+    const ids = asked.map(({ id }) => id);
+    assert.deepEqual(await store().messages(key, ids), asked);
+    assert.deepEqual(await store().messages(key, ['0'.repeat(32) as MessageId, ...ids]), asked);
+    assert.deepEqual(await store().messages(key, []), []);
+    assert.deepEqual(await store().messages(freshKey('other'), ids), []);
+  });
+
   test('C1 a message whose parent is not there is refused, and leaves no trace', async () => {
     const key = freshKey('orphan');
     const path = talk(3);

@@ -87,6 +87,10 @@ class JsonlStore implements Store {
     return this.#read(key)?.path(head, from) ?? [];
   }
 
+  async messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]> {
+    return this.#read(key)?.some(ids) ?? [];
+  }
+
   async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {
     return this.#read(key)?.turns(head) ?? [];
   }
@@ -209,7 +213,7 @@ class JsonlStore implements Store {
     this.#lock.close();
   }
 
-  /** A file that cannot be read has its place in the list: whoever opens the thread is told why. */
+  /** A file that cannot be read has its place in the list: opening the thread says why. */
   #entry(key: ThreadKey): ThreadEntry | undefined {
     try {
       return this.#read(key)?.entry();

@@ -23,13 +23,13 @@ import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';
 import { namesOf } from '../threads-of.ts';
-import { Connection, pool, type Value } from './connection.ts';
+import { Connection, type Value } from './connection.ts';
 import { artifactsIn, eraseThreads } from './erasure.ts';
 import { Listener } from './listener.ts';
-import { located, reliably, type Patience } from './lost-connection.ts';
+import { located } from './lost-connection.ts';
 import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
 import { RecallQueries, searchable } from './recall-queries.ts';
-import { assertPresent, isCurrent, migrate } from './schema.ts';
+import { prepareSchema } from './schema.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 import { pollThreads } from './thread-poll.ts';
 import { windowFrom, type WindowRow } from './window-row.ts';
@@ -65,8 +65,6 @@ export interface PostgresStore extends Store {
 const NODES_AT_ONCE = 500;
 const DEFAULT_TIMEOUT_MS = 15_000;
 const DEFAULT_RETRY_MS = 15_000;
-/** A migration waits for readers longer than a call for an answer. */
-const MIGRATION_MS = 300_000;
 const HEAD = '(SELECT head FROM bobbin.threads WHERE tenant = $1 AND thread = $2)';
 
 /** Opens a database, and brings its schema up to date where the role may do so. */
@@ -93,24 +91,6 @@ export async function postgresStore(
   } catch (error) {
     await primary.sql.end({ timeout: 0 });
     throw error;
-  }
-}
-
-async function prepareSchema(
-  url: string,
-  { sql }: Connection,
-  patience: Patience,
-  { existing = false, partitions = 0 }: PostgresOptions,
-): Promise<void> {
-  if (existing) return reliably(patience, () => assertPresent(sql));
-  if (await reliably(patience, () => isCurrent(sql))) return;
-  // A migration may be silent for long.
-  const slow = pool(url, MIGRATION_MS, { max: 1 });
-  const layout = { partitions, patienceMs: MIGRATION_MS };
-  try {
-    await reliably({ ...patience, timeoutMs: MIGRATION_MS }, () => migrate(slow, layout));
-  } finally {
-    await slow.end({ timeout: 0 });
   }
 }
 
@@ -181,6 +161,11 @@ class PostgresThreads implements PostgresStore {
       head,
       from,
     );
+  }
+
+  async messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]> {
+    const sql = 'SELECT * FROM bobbin.messages_of($1, $2, $3)';
+    return this.#nodes(key, sql, ...idsOf(key), ids);
   }
 
   async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {

@@ -24,6 +24,17 @@ export const READ_FUNCTIONS = `
     SELECT * FROM steps;
   END $$;
 
+  -- Some messages, in the order of their ids.
+  CREATE FUNCTION bobbin.messages_of(p_tenant text, p_thread text, p_ids text[])
+  RETURNS SETOF bobbin.messages LANGUAGE plpgsql STABLE AS $$
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    RETURN QUERY SELECT m.* FROM unnest(p_ids) WITH ORDINALITY AS given (id, n) CROSS JOIN LATERAL (
+      SELECT each.* FROM bobbin.messages each
+      WHERE each.tenant = p_tenant AND each.thread = p_thread AND each.id = given.id LIMIT 1
+    ) m ORDER BY given.n;
+  END $$;
+
   -- What a prompt needs: the thread and the plan with their versions as positions, what the plan carries, and the path
   -- from the plan's start on.
   CREATE FUNCTION bobbin.window_of(p_tenant text, p_thread text, p_head text)

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { StoreError } from '../store-error.ts';
-import { transact } from './lost-connection.ts';
+import { pool, type Connection } from './connection.ts';
+import { reliably, transact, type Patience } from './lost-connection.ts';
 import { READ_FUNCTIONS } from './read-functions.ts';
 import { SEARCH_FUNCTION } from './search-function.ts';
 import { tables, type Layout } from './tables.ts';
@@ -21,6 +22,8 @@ const MIGRATION_LOCK = 0x626f62;
  */
 const LOCK_MS = 1_000;
 const PAUSE_MS = 500;
+/** A migration waits for readers longer than a call for an answer. */
+const MIGRATION_MS = 300_000;
 
 export interface MigrationOptions extends Layout {
   /** For how long it tries to get its locks. */
@@ -28,7 +31,29 @@ export interface MigrationOptions extends Layout {
   readonly migrations?: readonly Migration[];
 }
 
-export async function isCurrent(sql: Sql): Promise<boolean> {
+/** Makes sure that the schema is the present one, or that nothing has to be made, where the store must be there. */
+export async function prepareSchema(
+  url: string,
+  { sql }: Connection,
+  patience: Patience,
+  {
+    existing = false,
+    partitions = 0,
+  }: { readonly existing?: boolean; readonly partitions?: number },
+): Promise<void> {
+  if (existing) return reliably(patience, () => assertPresent(sql));
+  if (await reliably(patience, () => isCurrent(sql))) return;
+  // A migration may be silent for long.
+  const slow = pool(url, MIGRATION_MS, { max: 1 });
+  const layout = { partitions, patienceMs: MIGRATION_MS };
+  try {
+    await reliably({ ...patience, timeoutMs: MIGRATION_MS }, () => migrate(slow, layout));
+  } finally {
+    await slow.end({ timeout: 0 });
+  }
+}
+
+async function isCurrent(sql: Sql): Promise<boolean> {
   return (await schemaVersion(sql)) === MIGRATIONS.length;
 }
 
@@ -72,7 +97,7 @@ function isLockTimeout(error: unknown): boolean {
 }
 
 /** Refuses a database that has no store, or one that would have to be changed to be read. */
-export async function assertPresent(sql: Sql): Promise<void> {
+async function assertPresent(sql: Sql): Promise<void> {
   const version = await schemaVersion(sql);
   assertKnown(version, MIGRATIONS);
   if (version === 0) throw new StoreError('unavailable', 'there is no store in the database');

@@ -20,7 +20,7 @@ export function tables({ partitions }: Layout): string {
     jumps text[] NOT NULL DEFAULT '{}', compacted int NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0,
     changed_at timestamptz NOT NULL DEFAULT now()`,
     key: '',
-    // Every append changes the row: room for its next version on the same page.
+    // Every append changes the row: its next version fits on the same page.
     storage: 'WITH (fillfactor = 50)',
   })}
   ${table('messages', partitions, {

@@ -3,6 +3,7 @@ import {
   assertName,
   nearestVectors,
   rankTexts,
+  tellingWords,
   type Found,
   type FoundInThread,
   type MessageVector,
@@ -70,7 +71,10 @@ export class RecallTable implements RecallIndex {
   ): Promise<readonly Found[]> {
     const sizes = this.#sizes('tenant = ? AND thread = ?', idsOf(key));
     if (sizes.texts === 0) return [];
-    const postings = words.map((word) => this.#posting(key, word));
+    const held = words.map((word) => this.#held(key, word));
+    const postings = tellingWords(held, sizes.texts).map((i) =>
+      this.#posting(key, words[i] as string),
+    );
     return this.#found(key, rankTexts(postings, sizes), 'number', most, head);
   }
 
@@ -173,6 +177,15 @@ export class RecallTable implements RecallIndex {
     });
   }
 
+  /** How many of a thread's messages have a word. */
+  #held(key: ThreadKey, word: string): number {
+    const row = this.#database.get(
+      'SELECT doc FROM recall_counts WHERE term = ?',
+      indexedWord(key, word),
+    ) as { doc: number } | undefined;
+    return row?.doc ?? 0;
+  }
+
   /** How often a word is in each of a thread's messages. */
   #posting(key: ThreadKey, word: string): Posting<number> {
     const rows = this.#database.all(
@@ -184,7 +197,7 @@ export class RecallTable implements RecallIndex {
     return rows.map(({ doc, times, words }) => [doc, times, words] as const);
   }
 
-  /** The best that stand on the path to the head. */
+  /** The best that are on the path to the head. */
   #found(
     key: ThreadKey,
     scored: readonly Scored<number | string>[],

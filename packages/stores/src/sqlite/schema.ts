@@ -47,6 +47,7 @@ export const MIGRATIONS: readonly string[] = [
   -- Each word has the mark of its thread: the words of each thread are counted apart from those of all others.
   CREATE VIRTUAL TABLE recall USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii');
   CREATE VIRTUAL TABLE recall_words USING fts5vocab(recall, instance);
+  CREATE VIRTUAL TABLE recall_counts USING fts5vocab(recall, row);
 
   CREATE TABLE vectors (
     tenant TEXT NOT NULL, thread TEXT NOT NULL, embedder TEXT NOT NULL, id TEXT NOT NULL,

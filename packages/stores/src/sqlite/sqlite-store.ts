@@ -141,7 +141,7 @@ class SqliteStore implements CheckableStore {
     return this.#database.get(sql, ...idsOf(key), id) !== undefined;
   }
 
-  /** The thread's row first: whoever commits later than it was read wins over what is decided on this window. */
+  /** The thread's row first: a commit after it was read wins over what is decided on this window. */
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {
     const thread = this.#database.get(
       'SELECT head, version FROM threads WHERE tenant = ? AND thread = ?',
@@ -169,6 +169,16 @@ class SqliteStore implements CheckableStore {
   async path(key: ThreadKey, head: MessageId, from: number = 0): Promise<readonly Node[]> {
     const sql = `${PATH} WHERE m.position >= ?4 ORDER BY m.position`;
     return this.#nodes(key, sql, ...idsOf(key), head, from);
+  }
+
+  async messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]> {
+    return this.#nodes(
+      key,
+      `SELECT m.* FROM json_each(?3) given CROSS JOIN messages m
+       ON m.tenant = ?1 AND m.thread = ?2 AND m.id = given.value ORDER BY given.key`,
+      ...idsOf(key),
+      JSON.stringify(ids),
+    );
   }
 
   async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {

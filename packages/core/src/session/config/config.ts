@@ -49,6 +49,7 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
     store: options.store ?? memoryStore(),
     artifacts: options.artifacts ?? memoryArtifacts(),
     clock: options.clock ?? systemClock,
+    singleWriter: options.singleWriter ?? false,
     rehydration: options.rehydration ?? {},
     ...(options.embedder === undefined ? {} : { embedder: options.embedder }),
     ...(options.access === undefined

@@ -99,6 +99,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
     'commit',
   ),
   artifacts: hasMethods('an artifact store, such as memoryArtifacts makes', 'put', 'get'),
+  singleWriter: boolean,
   tools: recordOf('an object of policies by the names of their tools', checkToolPolicy),
   rules: object<ProviderRules>({
     name: string,

@@ -22,6 +22,7 @@ export interface SessionConfig<Wire> extends CompactorConfig {
   readonly store: Store;
   readonly codec: Codec<Wire>;
   readonly calibration: Calibration;
+  readonly singleWriter: boolean;
   readonly rehydration: Partial<RehydrationLimits>;
   readonly embedder?: Embedder;
   readonly requester?: Requester;

@@ -27,6 +27,7 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
     },
     window: async (key, head) => find(key)?.window(head),
     path: async (key, head, from) => find(key)?.path(head, from) ?? [],
+    messages: async (key, ids) => find(key)?.some(ids) ?? [],
     turns: async (key, head) => find(key)?.turns(head) ?? [],
     async *nodes(key) {
       yield find(key)?.nodes() ?? [];

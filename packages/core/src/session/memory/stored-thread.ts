@@ -79,6 +79,10 @@ export class StoredThread {
     return isExpected ? undefined : { kind: 'conflict', head };
   }
 
+  some(ids: readonly MessageId[]): readonly Node[] {
+    return ids.flatMap((id) => this.#nodes.get(id) ?? []);
+  }
+
   append(nodes: readonly Node[]): void {
     const missing = outsideParents(nodes).find((parent) => !this.#nodes.has(parent));
     if (missing !== undefined) throw new RangeError(noParent(this.id, missing));
