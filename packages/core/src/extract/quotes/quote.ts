@@ -207,10 +207,10 @@ export function callLine(tool: string, args: string, most: number): string {
   const { command = given['cmd'] } = given;
   if (typeof command === 'string' && !EDITOR.test(command))
     return shortened(oneLine(`${tool} ${command}`, most * 2), most);
-  const values = Object.entries(given).filter(
-    ([name, value]) => !SETTING_NAME.test(name) && typeof value === 'string' && value.length <= VALUE_CHARS,
-  );
-  const texts = values.map(([name, value], i) => (i === 0 ? String(value) : `${name}=${String(value)}`));
+  const texts: string[] = [];
+  for (const [name, value] of Object.entries(given))
+    if (typeof value === 'string' && value.length <= VALUE_CHARS && !SETTING_NAME.test(name))
+      texts.push(texts.length === 0 ? value : `${name}=${value}`);
   return shortened(oneLine([tool, ...texts].join(' '), most * 2), most);
 }
 const LONGEST_PARSED = 20_000;

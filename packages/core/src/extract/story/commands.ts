@@ -54,9 +54,12 @@ const TAIL_CHARS = 50_000;
 
 /** A place in a file with what is wrong there; a test or a check that failed; an exception. */
 const FAILURE =
-  /^(?:\s{0,8}(?:\S{1,200}\.\w{1,8}[:(]\d+(?:[:,]\d+)?\)?:? .{0,300}|--- FAIL.{0,200}|FAIL(?:ED|URE)?\b.{0,200}|not ok .{0,200}|[✗✕×●✖] .{0,200}|(?:[\w.]{1,80})?(?:Error|Exception|error(?:\[\w+\])?|ERROR|fatal|panic)\b[:!].{0,300}|E {2,}.{0,200}|npm ERR!.{0,200}|Traceback .{0,80}|.{0,160}: (?:command not found|No such file or directory|[Pp]ermission denied)\b.{0,80}|CONFLICT .{0,200}|.{0,120}\b(?:expected|want|got)\b[ :=].{0,200}))$/;
+  /^(?:\s{0,8}(?:\S{1,200}\.\w{1,8}[:(]\d+(?:[:,]\d+)?\)?:? .{0,300}|--- FAIL.{0,200}|FAIL(?:ED|URE)?\b(?!\W{0,3}0\b).{0,200}|not ok .{0,200}|[✗✕×●✖] .{0,200}|(?:[\w.]{1,80})?(?:Error|Exception|error(?:\[\w+\])?|ERROR|fatal|panic)[:!].{0,300}|E {2,}.{0,200}|npm ERR!.{0,200}|Traceback .{0,80}|.{0,160}: (?:command not found|No such file or directory|[Pp]ermission denied)\b.{0,80}|CONFLICT .{0,200}|.{0,120}\b(?:expected|want|got)\b[ :=].{0,200}))$/;
 /** Says which test failed, or where: shown before what only repeats that something did. */
 const NAMES_FAILURE = /^(?:--- FAIL|FAILED \S|not ok|[✗✕×●✖]|\S+\.\w{1,8}[:(]\d+)/;
+/** Counts failures. */
+const COUNTED =
+  /\b[1-9]\d* (?:[a-z]+ )?(?:failed|failing|failures?|errors?)\b(?! fixed|[:=])|\bfail(?:ed|ures?|ing)?[:=\s]\s*[1-9]/i;
 const TOTAL =
   /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests to run\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
 
@@ -79,12 +82,12 @@ export function endingOf(result: ResultPart): Ending {
   let [passed, last] = [0, ''];
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
-    if (/^ok\s+\S/.test(line)) passed++;
-    else if (FAILURE.test(line)) errors.add(clean(line));
+    if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
+    else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
     if (/\w/.test(line) && !EXIT.test(line) && !line.endsWith('[no test files]')) last = line;
   }
-  if (passed > 0) totals.push(`${passed} ${passed === 1 ? 'package' : 'packages'} ok`);
+  if (passed > 0) totals.push(`${passed} × ok`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
   const failed = result.outcome === 'failure' || (code !== undefined && code !== '0') || text.startsWith('[error]');
   const certain = result.outcome !== undefined || code !== undefined || failed;
@@ -92,7 +95,7 @@ export function endingOf(result: ResultPart): Ending {
   const shown = [...new Set([...named, ...errors])].slice(0, MOST_ERRORS);
   if (shown.length === 0 && totals.length === 0 && last !== '') totals.push(clean(last));
   return {
-    outcome: failed ? 'failure' : (result.outcome ?? (errors.size > 0 && code === undefined ? 'partial' : 'success')),
+    outcome: result.outcome ?? (failed || (errors.size > 0 && code === undefined) ? 'failure' : 'success'),
     guessed: !certain,
     errors: shown,
     totals: totals.slice(-MOST_TOTALS),
@@ -116,7 +119,7 @@ export function commandsOf(nodes: readonly Node[], before: readonly ToolOutcome[
     last.delete(kind);
     last.set(kind, outcome);
   };
-  for (const outcome of before) keep(kindOfCommand(outcome.call) ?? outcome.call, outcome);
+  for (const outcome of before) keep(kindOfCommand(outcome.call) ?? `${outcome.tool} ${outcome.call}`, outcome);
   const open = new Map<string, { readonly call: CallPart; readonly node: Node }>();
   for (const node of nodes) {
     for (const call of callsOf(node.message)) open.set(call.callId, { call, node });
@@ -158,7 +161,7 @@ function runOf(call: CallPart): { readonly kind: string; readonly line: string }
   }
   if (searches(call.tool) || /todo|task|plan|read|view|skill/i.test(call.tool)) return undefined;
   if (touchedBy(call).touches.length > 0) return undefined;
-  return { kind: call.tool, line: call.args };
+  return { kind: `${call.tool} ${call.args}`, line: call.args };
 }
 
 /** The shell line of a call. */

@@ -10,7 +10,7 @@ const LOADED =
 const BRACKETED = /^\[[^\]\n]{0,120}\]$/;
 const OPENING = /^<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,200})?>/;
 /** Blocks in which a host passes on what a person asks. */
-const ASKING = /^(?:task|query|question|issue|problem|user|request|instruction|message|prompt)/i;
+const ASKING = /^(?:task|query|question|issue|problem|user|request)/i;
 /** Longer texts are read to here: what follows was pasted. */
 const READ_CHARS = 60_000;
 
@@ -37,7 +37,7 @@ function hostBlock(text: string): { readonly inner: string; readonly end: number
   const at = text.indexOf(close, heading.length);
   if (at < 0) return undefined;
   const from = heading.length + opening[0].length;
-  const asks = ASKING.test(tag);
+  const asks = heading === '' && ASKING.test(tag);
   return { inner: asks ? text.slice(from, at) : '', end: at + close.length };
 }
 
