@@ -19,10 +19,16 @@ test('the formula that made some labels is found again', () => {
   const chance = (i: number): number =>
     1 / (1 + Math.exp(1 - 2 * (rows[2 * i] as number) + (rows[2 * i + 1] as number)));
   const labels = Uint8Array.from({ length: count * 2 }, (_, i) => i % 2);
-  const doubled = Float64Array.from({ length: count * 4 }, (_, k) => rows[2 * (k >> 2) + (k % 2)] as number);
+  const doubled = Float64Array.from(
+    { length: count * 4 },
+    (_, k) => rows[2 * (k >> 2) + (k % 2)] as number,
+  );
   const counts = Float64Array.from({ length: count * 2 }, (_, i) =>
     i % 2 === 1 ? chance(i >> 1) : 1 - chance(i >> 1),
   );
   const { bias, weights } = fit({ rows: doubled, labels, counts }, 2);
-  assert.ok(near(bias, -1) && near(weights[0] ?? 0, 2) && near(weights[1] ?? 0, -1), `${bias} ${weights.join(' ')}`);
+  assert.ok(
+    near(bias, -1) && near(weights[0] ?? 0, 2) && near(weights[1] ?? 0, -1),
+    `${bias} ${weights.join(' ')}`,
+  );
 });

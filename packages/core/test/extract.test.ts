@@ -107,7 +107,12 @@ test('C6 the extract fills the structure: task, constraints, items, decisions, f
 
 test('the last run of a command says how it ended', () => {
   assert.deepEqual(
-    extracted(WORK).outcomes.map(({ tool, call: asked, error, result: said }) => [tool, asked, error, said]),
+    extracted(WORK).outcomes.map(({ tool, call: asked, error, result: said }) => [
+      tool,
+      asked,
+      error,
+      said,
+    ]),
     [['bash', 'npm test', undefined, 'pass 31']],
   );
 });

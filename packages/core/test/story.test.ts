@@ -51,7 +51,11 @@ const STATEMENTS = [
 test('C23 every statement of the user is kept, in any language, whatever the tools return', () => {
   const messages = STATEMENTS.flatMap((said, i) => [
     user(said),
-    ...round('bash', { command: `check ${i}` }, `checkRecord_${i} = openSession(${i * 7919})\n`.repeat(9)),
+    ...round(
+      'bash',
+      { command: `check ${i}` },
+      `checkRecord_${i} = openSession(${i * 7919})\n`.repeat(9),
+    ),
     assistant(`Noted, point ${i}.`),
   ]);
   const shown = text([user('Build the shop.'), ...messages]);
@@ -85,14 +89,25 @@ test('C23 what the user changed later is marked with the message that changed it
     told.map(of),
     changed.map((_, i) => 1 + 2 * (told.length + i)),
   );
-  assert.deepEqual(changed.map(of), changed.map(() => undefined));
+  assert.deepEqual(
+    changed.map(of),
+    changed.map(() => undefined),
+  );
 });
 
 test("what a person answers to a question and why they refuse a call are the user's words", () => {
   const shown = text([
     user('Build the shop.'),
-    ...round('ask_user', { question: 'Which store?' }, 'User has answered your questions: "Which store?"="PostgreSQL".'),
-    ...round('edit', { path: 'a.ts', new_string: 'x' }, 'The call was rejected. The user said:\nKeep the two hook types apart.'),
+    ...round(
+      'ask_user',
+      { question: 'Which store?' },
+      'User has answered your questions: "Which store?"="PostgreSQL".',
+    ),
+    ...round(
+      'edit',
+      { path: 'a.ts', new_string: 'x' },
+      'The call was rejected. The user said:\nKeep the two hook types apart.',
+    ),
   ]);
   assert.match(shown, /^\[m3\] User: "Which store\?"="PostgreSQL"\.$/m);
   assert.match(shown, /^\[m5\] User: Keep the two hook types apart\.$/m);
@@ -118,7 +133,10 @@ test('the closing report of a turn is shown whole, and steps that only announce 
 });
 
 test('an introduction is shown only with what it introduces, and no sentence is cut', () => {
-  const long = Array.from({ length: 30 }, (_, i) => `Point ${i} is about storeNumber${i} and why it is slow.`);
+  const long = Array.from(
+    { length: 30 },
+    (_, i) => `Point ${i} is about storeNumber${i} and why it is slow.`,
+  );
   const messages = [
     user('Look into the stores.'),
     assistant(`I found this:\n\n${long.map((line) => `- ${line}`).join('\n')}`),
@@ -129,20 +147,30 @@ test('an introduction is shown only with what it introduces, and no sentence is 
   assert.doesNotMatch(shown, /not begun/);
   const points = shown.split('\n').filter((line) => line.includes('Point'));
   assert.ok(points.length > 0);
-  for (const line of points) assert.match(line, /- Point \d+ is about storeNumber\d+ and why it is slow\.$/);
+  for (const line of points)
+    assert.match(line, /- Point \d+ is about storeNumber\d+ and why it is slow\.$/);
 });
 
 test('C6 a changed file has one line: what was added, removed and replaced, and why', () => {
   const edits = [
-    { old_string: '', new_string: 'export function readRows(file) {}\nexport function oldRows() {}' },
+    {
+      old_string: '',
+      new_string: 'export function readRows(file) {}\nexport function oldRows() {}',
+    },
     { old_string: 'export function oldRows() {}', new_string: '' },
     { old_string: 'const limit = 50;', new_string: 'const limit = 200;' },
   ];
   const messages = edits.flatMap((edit, i) => {
     const asked = call('edit', { path: '/repo/src/importer.ts', ...edit });
-    return [assistant(i === 2 ? 'Fifty rows are too few for the large files.' : '', asked), result(asked, 'ok')];
+    return [
+      assistant(i === 2 ? 'Fifty rows are too few for the large files.' : '', asked),
+      result(asked, 'ok'),
+    ];
   });
-  const gone = [...round('write', { path: '/repo/old.ts', content: 'class Old {}' }, 'ok'), ...round('bash', { command: 'rm /repo/old.ts' }, '')];
+  const gone = [
+    ...round('write', { path: '/repo/old.ts', content: 'class Old {}' }, 'ok'),
+    ...round('bash', { command: 'rm /repo/old.ts' }, ''),
+  ];
   const shown = renderSummary(extracted([user('Make the importer faster.'), ...messages, ...gone]));
   assert.match(
     shown,
@@ -152,15 +180,22 @@ test('C6 a changed file has one line: what was added, removed and replaced, and 
 });
 
 const ids = (count: number): string =>
-  Array.from({ length: count }, (_, i) => `id_${((i + 1) * 2_654_435_761) % 4_294_967_296}_${i}`).join(' ');
+  Array.from(
+    { length: count },
+    (_, i) => `id_${((i + 1) * 2_654_435_761) % 4_294_967_296}_${i}`,
+  ).join(' ');
 
-const idMessages = (count: number): readonly Message[] => [user('Go.'), ...round('fetch', { url: 'x' }, ids(count))];
+const idMessages = (count: number): readonly Message[] => [
+  user('Go.'),
+  ...round('fetch', { url: 'x' }, ids(count)),
+];
+
+const timed = (count: number): number => {
+  const nodes = nodesOf(idMessages(count));
+  return cpuMs(() => extract({ nodes, previous: null, task: null, round: 1, counter }));
+};
 
 test('the work for one message has a bound, however long it is', () => {
-  const timed = (count: number): number => {
-    const nodes = nodesOf(idMessages(count));
-    return cpuMs(() => extract({ nodes, previous: null, task: null, round: 1, counter }));
-  };
   timed(5_000);
   const [some, many] = [timed(20_000), timed(400_000)];
   assert.ok(many < 6 * some + 100, `${some} ms for 0.4 MB, ${many} ms for 8 MB`);

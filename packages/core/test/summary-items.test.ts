@@ -128,10 +128,7 @@ test('C23 what was begun and overtaken by what was begun later and is done is no
     ...overtaken,
     assistant('Let me look at the log.'),
   ]);
-  assert.deepEqual(
-    [list[0]?.text, list[0]?.state, currentTask],
-    ['Read it (#1)', 'open', null],
-  );
+  assert.deepEqual([list[0]?.text, list[0]?.state, currentTask], ['Read it (#1)', 'open', null]);
   const beside = [...MADE, ...begun('2'), ...begun('3'), ...done('2')];
   assert.equal(summaryOf(beside).currentTask, 'Ship it (#3)');
 });

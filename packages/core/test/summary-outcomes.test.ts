@@ -67,7 +67,10 @@ test('a status is shown only where the host or an exit code gives it', () => {
   assert.equal(line(['make all', 'built', 'success']), '- [m2] bash make all → ok');
   assert.equal(line(['make all', 'built\nexit code 0']), '- [m2] bash make all → ok');
   assert.equal(line(['make all', 'Error: no']), '- [m2] bash make all');
-  assert.equal(line(['go test -run X', 'ok pkg 0.1s [no tests to run]']), '- [m2] bash go test -run X');
+  assert.equal(
+    line(['go test -run X', 'ok pkg 0.1s [no tests to run]']),
+    '- [m2] bash go test -run X',
+  );
 });
 
 test('of each kind of command the last run is kept, whatever prepared for it and however it was cut', () => {
@@ -105,7 +108,10 @@ test('commits, branches, pushes and pull requests are kept', () => {
   const events = summaryOf(
     runs(
       ['git checkout -b fix/tokens', "Switched to a new branch 'fix/tokens'"],
-      ['git commit -m x', '[fix/tokens 4be91c0] Cache the tokens\n 1 file changed, 2 insertions(+)'],
+      [
+        'git commit -m x',
+        '[fix/tokens 4be91c0] Cache the tokens\n 1 file changed, 2 insertions(+)',
+      ],
       ['git push', 'To github.com:o/r.git\n   1aa2bb3..4be91c0  fix/tokens -> fix/tokens'],
       ['gh pr create', 'https://github.com/o/r/pull/17'],
       ['cat notes', '[main 1234567] not a commit of this session'],

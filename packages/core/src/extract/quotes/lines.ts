@@ -220,7 +220,10 @@ export class ExactLines {
     const { source, of: call, file } = group as LineGroup;
     if (file !== undefined) return file.path.includes(body);
     if (source === undefined) return false;
-    return (start === 0 && of === call && body.length <= HEADING_CHARS) || source.includes(body.replaceAll('\n', ' '));
+    return (
+      (start === 0 && of === call && body.length <= HEADING_CHARS) ||
+      source.includes(body.replaceAll('\n', ' '))
+    );
   }
 
   /** A text without more lines of a listing: the first of a kind say what the others are. */
@@ -248,21 +251,48 @@ export class ExactLines {
     const { segment, file, call, index } = this.#statistics.placed[of] as Placed;
     // The heading of a changed file is there anyway.
     if (file !== undefined)
-      return this.#group(`file ${file.path}`, { file, headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length) });
+      return this.#group(`file ${file.path}`, {
+        file,
+        headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length),
+      });
     const trail = this.#statistics.calls.get(segment.voice === VOICE.args ? of : (call ?? -1));
     if (trail === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
     const source = sourceOf(this.#statistics, trail);
-    return this.#group(`call ${trail.segment}`, { source, of: trail.segment, headingChars: source.length + NUMBER_CHARS + 4 });
+    return this.#group(`call ${trail.segment}`, {
+      source,
+      of: trail.segment,
+      headingChars: source.length + NUMBER_CHARS + 4,
+    });
   }
 
   #group(
     key: string,
-    { file, source, of, headingChars }: { readonly file?: FileAccess; readonly source?: string; readonly of?: number; readonly headingChars: number },
+    {
+      file,
+      source,
+      of,
+      headingChars,
+    }: {
+      readonly file?: FileAccess;
+      readonly source?: string;
+      readonly of?: number;
+      readonly headingChars: number;
+    },
   ): LineGroup {
     let group = this.#groups.get(key);
     if (group === undefined) {
       const ids = source === undefined ? [] : this.#statistics.idsIn(source);
-      group = { file, source, of, headingChars, ids, stand: 1, items: [], open: false, lines: new Map() };
+      group = {
+        file,
+        source,
+        of,
+        headingChars,
+        ids,
+        stand: 1,
+        items: [],
+        open: false,
+        lines: new Map(),
+      };
       this.#groups.set(key, group);
       if (of !== undefined) group.items.push(itemOf(group, 0, []));
     }

@@ -38,7 +38,9 @@ const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '
 function plainArguments(sent: string): string {
   const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
   return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
-    code !== undefined ? String.fromCharCode(Number.parseInt(code, 16)) : (ESCAPED[char ?? ''] ?? char ?? whole),
+    code !== undefined
+      ? String.fromCharCode(Number.parseInt(code, 16))
+      : (ESCAPED[char ?? ''] ?? char ?? whole),
   );
 }
 

@@ -1,5 +1,12 @@
 import { isJsonObject, parseJson } from '../../message/json.ts';
-import { callsOf, resultsOf, resultText, type CallPart, type Outcome, type ResultPart } from '../../message/message.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  type CallPart,
+  type Outcome,
+  type ResultPart,
+} from '../../message/message.ts';
 import { headOf, oneLine, tailOf } from '../../message/text.ts';
 import type { ToolOutcome } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -9,7 +16,9 @@ import { searches, touchedBy } from '../anchors/tool-effects.ts';
 /** Programs that look at things or prepare for others: how they end is no result of the work. */
 const LOOKS = new Set(
   `cat head tail nl less sed awk jq grep egrep rg ag find ls tree wc sort uniq cut diff stat file which type pwd cd echo printf
-  export set source sleep true test [ [[ date env mkdir touch cp mv rm chmod tee xargs read for while if do done then fi`.split(/\s+/),
+  export set source sleep true test [ [[ date env mkdir touch cp mv rm chmod tee xargs read for while if do done then fi`.split(
+    /\s+/,
+  ),
 );
 const GIT_LOOKS = new Set(
   'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
@@ -21,7 +30,9 @@ const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 export function kindOfCommand(line: string): string | undefined {
   let kind: string | undefined;
   for (const { words, piped } of shellCommands(line)) {
-    const first = words.findIndex((word) => !/^(?:sudo|time|timeout|env|command|\d+s?|[A-Za-z_]\w*=.*)$/s.test(word));
+    const first = words.findIndex(
+      (word) => !/^(?:sudo|time|timeout|env|command|\d+s?|[A-Za-z_]\w*=.*)$/s.test(word),
+    );
     const [program = '', ...rest] = first < 0 ? [] : words.slice(first);
     const name = program.slice(program.lastIndexOf('/') + 1);
     if (piped || name === '' || LOOKS.has(name)) continue;
@@ -76,7 +87,9 @@ export interface Ending {
 export function endingOf(result: ResultPart): Ending {
   const text = withoutColours(resultText(result));
   const sample =
-    text.length > HEAD_CHARS + TAIL_CHARS ? `${headOf(text, HEAD_CHARS)}\n${tailOf(text, TAIL_CHARS)}` : text;
+    text.length > HEAD_CHARS + TAIL_CHARS
+      ? `${headOf(text, HEAD_CHARS)}\n${tailOf(text, TAIL_CHARS)}`
+      : text;
   const errors = new Set<string>();
   const totals: string[] = [];
   let [passed, last] = [0, ''];
@@ -89,13 +102,17 @@ export function endingOf(result: ResultPart): Ending {
   }
   if (passed > 0) totals.push(`${passed} × ok`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
-  const failed = result.outcome === 'failure' || (code !== undefined && code !== '0') || text.startsWith('[error]');
+  const failed =
+    result.outcome === 'failure' ||
+    (code !== undefined && code !== '0') ||
+    text.startsWith('[error]');
   const certain = result.outcome !== undefined || code !== undefined || failed;
   const named = [...errors].filter((line) => NAMES_FAILURE.test(line));
   const shown = [...new Set([...named, ...errors])].slice(0, MOST_ERRORS);
   if (shown.length === 0 && totals.length === 0 && last !== '') totals.push(clean(last));
   return {
-    outcome: result.outcome ?? (failed || (errors.size > 0 && code === undefined) ? 'failure' : 'success'),
+    outcome:
+      result.outcome ?? (failed || (errors.size > 0 && code === undefined) ? 'failure' : 'success'),
     guessed: !certain,
     errors: shown,
     totals: totals.slice(-MOST_TOTALS),
@@ -113,13 +130,17 @@ const COMMAND_CHARS = 160;
 const MOST_KINDS = 40;
 
 /** The last run of every kind of command, oldest first, with how it ended. */
-export function commandsOf(nodes: readonly Node[], before: readonly ToolOutcome[]): readonly ToolOutcome[] {
+export function commandsOf(
+  nodes: readonly Node[],
+  before: readonly ToolOutcome[],
+): readonly ToolOutcome[] {
   const last = new Map<string, ToolOutcome>();
   const keep = (kind: string, outcome: ToolOutcome): void => {
     last.delete(kind);
     last.set(kind, outcome);
   };
-  for (const outcome of before) keep(kindOfCommand(outcome.call) ?? `${outcome.tool} ${outcome.call}`, outcome);
+  for (const outcome of before)
+    keep(kindOfCommand(outcome.call) ?? `${outcome.tool} ${outcome.call}`, outcome);
   const open = new Map<string, { readonly call: CallPart; readonly node: Node }>();
   for (const node of nodes) {
     for (const call of callsOf(node.message)) open.set(call.callId, { call, node });
@@ -134,7 +155,12 @@ export function commandsOf(nodes: readonly Node[], before: readonly ToolOutcome[
   return [...last.values()].slice(-MOST_KINDS);
 }
 
-function outcomeOf(tool: string, line: string, result: ResultPart, { turn, index }: Node): ToolOutcome {
+function outcomeOf(
+  tool: string,
+  line: string,
+  result: ResultPart,
+  { turn, index }: Node,
+): ToolOutcome {
   const { outcome, guessed, errors, totals } = endingOf(result);
   const error = errors.join('\n');
   return {

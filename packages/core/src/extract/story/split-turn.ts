@@ -16,7 +16,10 @@ export function splitTurnText(
   const own = nodes.filter((node) => node.turn === turn && node.message.role === 'assistant');
   const carried = before?.turn === turn ? before.text.split('\n') : [];
   const said = own.flatMap(saidIn);
-  const lines = [...carried, ...(said.length > 0 ? said : own.flatMap(calledIn).slice(-MOST_CALLS))];
+  const lines = [
+    ...carried,
+    ...(said.length > 0 ? said : own.flatMap(calledIn).slice(-MOST_CALLS)),
+  ];
   let left = mostChars;
   const from = lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
   return { turn, text: lines.slice(from).join('\n') };

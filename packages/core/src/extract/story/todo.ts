@@ -54,7 +54,7 @@ class TodoList {
   read({ message, index }: Node): void {
     this.#index = index;
     if (startsTurn(message)) this.#turnIndex = index;
-    if (message.role === "assistant") this.#write(checklist(textOf(message)));
+    if (message.role === 'assistant') this.#write(checklist(textOf(message)));
     if (startsTurn(message)) this.#write(checklist(userWords(textOf(message))));
     for (const call of callsOf(message)) this.#call(call);
     for (const result of resultsOf(message)) {

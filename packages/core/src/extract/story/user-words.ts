@@ -69,7 +69,9 @@ export function wordsInResult(text: string): string {
   const match = REJECTED.exec(head) ?? ANSWERED.exec(head);
   if (match === null) return '';
   const said = headOf(text.slice(match.index + match[0].length), LONGEST_ANSWER);
-  return said.replace(/\s*(?:You can now continue|Note: The user's next message)[^\n]*\s*$/, '').trim();
+  return said
+    .replace(/\s*(?:You can now continue|Note: The user's next message)[^\n]*\s*$/, '')
+    .trim();
 }
 
 /** All that a person says in a message, in its own text or through tools. */
