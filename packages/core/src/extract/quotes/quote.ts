@@ -88,7 +88,7 @@ export function tells(line: string): boolean {
 }
 
 /** The beginning of a line, cut at a space where one is near. */
-export function shortened(line: string, most: number): string {
+function shortened(line: string, most: number): string {
   if (line.length <= most) return line;
   const cut = line.lastIndexOf(' ', most - 1);
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;

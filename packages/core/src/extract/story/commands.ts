@@ -27,7 +27,7 @@ const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 
 /** The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined where it only looks. */
-export function kindOfCommand(line: string): string | undefined {
+function kindOfCommand(line: string): string | undefined {
   let kind: string | undefined;
   for (const { words, piped } of shellCommands(line)) {
     const first = words.findIndex(
@@ -74,7 +74,7 @@ const COUNTED =
 const TOTAL =
   /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests to run\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
 
-export interface Ending {
+interface Ending {
   readonly outcome: Outcome;
   readonly guessed: boolean;
   /** The lines that say what failed. */
@@ -84,7 +84,7 @@ export interface Ending {
 }
 
 /** How a command ended, by the lines that decide it. The status is certain only where the host or an exit code gives it. */
-export function endingOf(result: ResultPart): Ending {
+function endingOf(result: ResultPart): Ending {
   const text = withoutColours(resultText(result));
   const sample =
     text.length > HEAD_CHARS + TAIL_CHARS

@@ -1,5 +1,5 @@
 import { resultsOf, resultText, startsTurn, textOf, type Message } from '../../message/message.ts';
-import { headOf, oneLine } from '../../message/text.ts';
+import { headOf } from '../../message/text.ts';
 
 /** A command that a host carries out, such as "/clear". */
 const COMMAND = /^\/[\w:-]+$/;
@@ -64,7 +64,7 @@ const HEAD_CHARS = 600;
 const LONGEST_ANSWER = 4_000;
 
 /** What a person said through a tool: the answer to a question, or the reason for which a call was refused. */
-export function wordsInResult(text: string): string {
+function wordsInResult(text: string): string {
   const head = headOf(text, HEAD_CHARS);
   const match = REJECTED.exec(head) ?? ANSWERED.exec(head);
   if (match === null) return '';
@@ -80,11 +80,6 @@ export function saidByUser(message: Message): readonly string[] {
   return resultsOf(message)
     .map((result) => wordsInResult(resultText(result)))
     .filter((text) => text !== '');
-}
-
-/** A message of a host in one line. */
-export function hostLine(text: string): string {
-  return oneLine(headOf(text, 2_000).replace(/<\/?[A-Za-z][^<>]{0,200}>/g, ' '), 120);
 }
 
 const LETTERS = /[\p{L}\p{M}'’,.;:!?()"“”\s-]/gu;
