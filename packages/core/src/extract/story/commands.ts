@@ -23,6 +23,8 @@ const LOOKS = new Set(
 const GIT_LOOKS = new Set(
   'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
 );
+/** Makes git list the files that differ: a result, where its other output only shows contents. */
+const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porcelain)$/;
 const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 
@@ -36,7 +38,13 @@ function kindOfCommand(line: string): string | undefined {
     const [program = '', ...rest] = first < 0 ? [] : words.slice(first);
     const name = program.slice(program.lastIndexOf('/') + 1);
     if (piped || name === '' || LOOKS.has(name)) continue;
-    if (name === 'git' && GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')) continue;
+    const listsFiles = name === 'git' && rest.some((word) => LISTS_FILES.test(word));
+    if (
+      name === 'git' &&
+      !listsFiles &&
+      GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')
+    )
+      continue;
     if (name === 'gh' && (rest[0] === 'api' || GH_LOOKS.has(rest[1] ?? ''))) continue;
     kind = [name, ...subcommands(rest)].join(' ');
   }
@@ -92,14 +100,17 @@ function endingOf(result: ResultPart): Ending {
       : text;
   const errors = new Set<string>();
   const totals: string[] = [];
+  const files: string[] = [];
   let [passed, last] = [0, ''];
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
-    if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
+    if (FILE_STATUS.test(line)) files.push(clean(line).replace(/ [|] (\d+) .*/, ' $1'));
+    else if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
     else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
     if (/\w/.test(line) && !EXIT.test(line) && !line.endsWith('[no test files]')) last = line;
   }
+  if (files.length > 0) totals.push(shownFiles(files));
   if (passed > 0) totals.push(`${passed} × ok`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
   const failed =
@@ -117,6 +128,15 @@ function endingOf(result: ResultPart): Ending {
     errors: shown,
     totals: totals.slice(-MOST_TOTALS),
   };
+}
+
+/** `M src/a.ts`, `src/a.ts | 12 ++--`. */
+const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
+const MOST_FILES = 24;
+
+function shownFiles(files: readonly string[]): string {
+  const shown = files.slice(0, MOST_FILES).join(', ');
+  return files.length > MOST_FILES ? `${shown} and ${files.length - MOST_FILES} more` : shown;
 }
 
 const clean = (line: string): string => oneLine(line, LONGEST_LINE);
