@@ -50,6 +50,8 @@ const SHARE = {
 } as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */
 const ROUNDS = 3;
+/** In a long summary the agent's passages do not take more than this from the exact lines. */
+const MOST_STORY_CHARS = 4_000;
 const MOST_DECISIONS = 60;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
@@ -107,7 +109,7 @@ class Extract {
     const { chars } = this.#room;
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeFinalReport(chars * SHARE.finalReport);
-    story.offer(chars * SHARE.story);
+    story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.offer();
     return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
   }
@@ -190,7 +192,7 @@ class Extract {
 
 /** The task of a conversation: the first message by which a person asks something, in their words. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
-  if (given !== null && isRequest(given)) return given;
+  if (given === null || isRequest(given)) return given;
   const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));
   return first === undefined ? null : textOf(first.message);
 }

@@ -13,7 +13,7 @@ import {
   wordsBeside,
   type Range,
 } from './quote.ts';
-import { standing, type Group, type Item, type Selection } from './select.ts';
+import { rounded, standing, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
@@ -389,11 +389,6 @@ function speakerOf(voice: Voice): Speaker {
     case VOICE.system:
       return 'system';
   }
-}
-
-/** Enough digits to keep an order, few enough to read. */
-export function rounded(worth: number): number {
-  return Number(worth.toPrecision(3));
 }
 
 function nthLargest(values: Float64Array, n: number): number {
