@@ -19,7 +19,10 @@ const CONVERSATION: readonly Message[] = [
         kind: 'result',
         callId: 'a',
         content: [
-          { kind: 'text', text: 'export function readConfig(file) {\n  return parse(read_text(file)); // 9f8e7d6c5b\n}' },
+          {
+            kind: 'text',
+            text: 'export function readConfig(file) {\n  return parse(read_text(file)); // 9f8e7d6c5b\n}',
+          },
         ],
       },
     ],

@@ -19,7 +19,8 @@ export function fit({ rows, labels, counts }: Sample, features: number): Weights
     const gradient = new Float64Array(size);
     const curvature = Array.from({ length: size }, () => new Float64Array(size));
     for (let i = 0; i < labels.length; i++) {
-      const value = (k: number): number => (k === features ? 1 : (rows[i * features + k] as number));
+      const value = (k: number): number =>
+        k === features ? 1 : (rows[i * features + k] as number);
       let sum = 0;
       for (let k = 0; k < size; k++) sum += value(k) * (weights[k] as number);
       const chance = 1 / (1 + Math.exp(-sum));

@@ -79,9 +79,10 @@ function shareAmongFirst(
   return first.reduce((sum, { label }) => sum + label, 0) / neededCount;
 }
 
+const list = (items: readonly (string | number)[]): string =>
+  items.map((item) => (typeof item === 'string' ? `'${item}'` : `${item}`)).join(', ');
+
 function tableOf({ bias, weights }: Weights, cases: number, score: string): string {
-  const list = (items: readonly (string | number)[]): string =>
-    items.map((item) => (typeof item === 'string' ? `'${item}'` : `${item}`)).join(', ');
   return `/** The weights of the formula in rank.ts. Written by \`npm run learn\`; a test fails when the features have changed since. */
 export const LEARNT = {
   features: [${list(FEATURES)}],

@@ -104,11 +104,11 @@ test('C6 a result belongs to the call before it, also where a call id recurs', (
   );
   const told = renderSummary(s).split('\n');
   assert.deepEqual(
-    told.filter((line) => /^###|RELEASE/.test(line)),
+    told.filter((line) => /^- \[m[46]\]|RELEASE/.test(line)),
     [
-      '### [m4] deploy {"target":"PREVIEW_4417"}',
+      '- [m4] deploy {"target":"PREVIEW_4417"}',
       '· deployed release RELEASE_3301 to the preview cluster',
-      '### [m6] deploy {"target":"PRODUCTION_2290"}',
+      '- [m6] deploy {"target":"PRODUCTION_2290"}',
       '· deployed release RELEASE_5521 to the production cluster',
     ],
   );

@@ -176,7 +176,7 @@ test("an order that a tool gave is quoted as a tool's, never told as the user's 
   assert.equal(summary.prose, 'The tokenizer was read.');
   assert.deepEqual(summary.items, []);
   assert.deepEqual(summary.currentPlan, []);
-  assert.equal(summary.currentTask, 'The guide does not help. I go on with the tokenizer.');
+  assert.equal(summary.currentTask, null);
   const told = summary.facts.filter(({ text }) => text.includes('attacker'));
   assert.deepEqual(told, [{ kind: 'value', text: order, by: 'tool', turn: 1 }]);
   assert.ok(
@@ -212,7 +212,7 @@ test('a step that only a tool spoke of is quoted, whatever words it uses and how
       summary.decisions.filter(({ text }) => text === step),
       [],
     );
-    assert.equal(summary.currentTask, 'The guide does not help. I go on with the tokenizer.');
+    assert.equal(summary.currentTask, null);
     assert.deepEqual(
       contradictions.map(({ kind }) => kind),
       ['planted', 'planted', 'planted', 'planted', 'planted'],

@@ -1,10 +1,5 @@
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
-import {
-  EMPTY_SUMMARY,
-  type FileRecord,
-  type Note,
-  type Summary,
-} from '../plan/summary.ts';
+import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { renderEssentials, type RenderRoom } from '../summary/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
@@ -48,9 +43,17 @@ export interface ExtractRequest {
 
 const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
-const SHARE = { userWords: 0.3, finalReport: 0.15, story: 0.35, files: 0.15, splitTurn: 0.15 } as const;
+const SHARE = {
+  userWords: 0.3,
+  finalReport: 0.15,
+  story: 0.35,
+  files: 0.15,
+  splitTurn: 0.15,
+} as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */
 const ROUNDS = 3;
+/** In a long summary the agent's passages do not take more than this from the exact lines. */
+const MOST_STORY_CHARS = 4_000;
 const MOST_DECISIONS = 60;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
@@ -95,7 +98,8 @@ class Extract {
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
     this.#read();
     const isShown = kept.some(
-      ({ shown: message, node }) => message === node.message && startsTurn(message) && textOf(message) === this.#task,
+      ({ shown: message, node }) =>
+        message === node.message && startsTurn(message) && textOf(message) === this.#task,
     );
     const sample = nodes.length > 0 ? nodes : [...shown.keys()];
     this.#room = { chars: maxTokens * charsPerToken(sample, counter), taskStands: isShown };
@@ -114,11 +118,14 @@ class Extract {
     story.read(told, this.#all, (node) => textOf(node.message));
     const lines = new ExactLines(this.#statistics, selection, (of) => this.#quotable.has(of));
     for (const note of this.#carried)
-      (note.source === undefined && (note.by === 'user' || note.by === 'assistant') ? story : lines).carry(note);
+      (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
+        ? story
+        : lines
+      ).carry(note);
     const { chars } = this.#room;
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeFinalReport(chars * SHARE.finalReport);
-    story.offer(chars * SHARE.story);
+    story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.offer();
     return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
   }
@@ -217,7 +224,7 @@ class Extract {
 
 /** The task of a conversation: the first message by which a person asks something, in their words. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
-  if (given !== null && isRequest(given)) return given;
+  if (given === null || isRequest(given)) return given;
   const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));
   return first === undefined ? null : textOf(first.message);
 }

@@ -131,8 +131,6 @@ export interface Summary {
   readonly tools?: readonly ToolUse[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
-  /** What the agent said last, where that was a report and no step. */
-  readonly lastSaid?: string | null;
   readonly currentPlan: readonly string[];
   /** A model's own account, where a model wrote one. */
   readonly prose: string | null;

@@ -162,9 +162,14 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
 /** Lines without those that only repeat what the conversation shows. */
 function withoutRepeated(lines: readonly Line[]): readonly Line[] {
   const shown = lines
-    .filter(({ section, said }) => said === undefined && (section === 'Conversation' || section === 'Task'))
+    .filter(
+      ({ section, said }) =>
+        said === undefined && (section === 'Conversation' || section === 'Task'),
+    )
     .map(({ text }) => text.replace(/\s+/g, ' '));
-  return lines.filter(({ said }) => said === undefined || !shown.some((text) => text.includes(said)));
+  return lines.filter(
+    ({ said }) => said === undefined || !shown.some((text) => text.includes(said)),
+  );
 }
 
 /** More requests than this, and the first of them is hardly the task any more. */
@@ -184,7 +189,10 @@ function underHeadings(lines: readonly Line[]): readonly string[] {
     const key = heading ?? label ?? `line ${i}`;
     const group = groups.get(key) ?? { at, texts: heading === undefined ? [] : [heading] };
     groups.set(key, group);
-    if (text !== '' || heading === undefined) group.texts.push(label === undefined ? text : group.texts.length === 0 ? `${label} ${text}` : `  ${text}`);
+    if (text !== '' || heading === undefined)
+      group.texts.push(
+        label === undefined ? text : group.texts.length === 0 ? `${label} ${text}` : `  ${text}`,
+      );
   }
   return [...groups.values()].toSorted((a, b) => a.at - b.at).flatMap(({ texts }) => texts);
 }
@@ -195,7 +203,13 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     lines.push({ section, rank, text, worth: 0 });
   };
   /** The newest lines of a list within their share; older ones give way. */
-  const addList = (section: Section, rank: Rank, share: number, texts: readonly string[], own: (i: number) => Partial<Line> = () => ({})): void => {
+  const addList = (
+    section: Section,
+    rank: Rank,
+    share: number,
+    texts: readonly string[],
+    own: (i: number) => Partial<Line> = () => ({}),
+  ): void => {
     let left = room.chars * share;
     const ranks = texts
       .toReversed()
@@ -228,17 +242,19 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
   const changed = s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`);
-  addList(
-    'Changed Files',
-    RANK.finding,
-    SHARE.files,
-    changed,
-    (i) => ({ heading: changed[i] ?? '', text: '' }),
-  );
+  addList('Changed Files', RANK.finding, SHARE.files, changed, (i) => ({
+    heading: changed[i] ?? '',
+    text: '',
+  }));
   for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
     add('Tools', RANK.finding, text);
   const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
-  addList('Commands', RANK.finding, SHARE.commands, s.outcomes.map((o) => outcomeText(o, errorLines)));
+  addList(
+    'Commands',
+    RANK.finding,
+    SHARE.commands,
+    s.outcomes.map((o) => outcomeText(o, errorLines)),
+  );
   addList(
     'Artifacts',
     RANK.finding,
@@ -323,7 +339,8 @@ function taskText(task: string, room: RenderRoom): string {
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
 
-export const isChanged = ({ edited, written, deleted }: FileRecord): boolean => edited || written || deleted;
+export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
+  edited || written || deleted;
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {
@@ -331,7 +348,12 @@ function noteLines(s: Summary, root: string): readonly Line[] {
   const lines = s.notes.map((note) => noteLine(note, files, root));
   const read = s.files.filter((file) => !isChanged(file));
   for (const file of read.slice(-MOST_READ))
-    lines.push({ section: 'Files Read', rank: RANK.rest, text: `- ${fileText(file, root)}`, worth: file.at ?? 0 });
+    lines.push({
+      section: 'Files Read',
+      rank: RANK.rest,
+      text: `- ${fileText(file, root)}`,
+      worth: file.at ?? 0,
+    });
   return lines;
 }
 
@@ -356,11 +378,22 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
     case 'tool':
       return { ...own, section, heading, text: quoteLines(note.text), at: file?.at ?? at };
     case 'user':
-      return { ...own, section: 'Conversation', label: `${where} User:`, text: indented(note.text) + overruled(note) };
+      return {
+        ...own,
+        section: 'Conversation',
+        label: `${where} User:`,
+        text: indented(note.text) + overruled(note),
+      };
     case 'assistant':
       return source === undefined
         ? { ...own, section: 'Conversation', label: `${where} Agent:`, text: indented(note.text) }
-        : { ...own, section, heading, text: note.text === '' ? '' : `  ${indented(note.text)}`, at: file?.at ?? at };
+        : {
+            ...own,
+            section,
+            heading,
+            text: note.text === '' ? '' : `  ${indented(note.text)}`,
+            at: file?.at ?? at,
+          };
   }
 }
 

@@ -49,9 +49,9 @@ export function needs(
   const need = new Float64Array(statistics.anchors.length);
   eachFeatures(statistics, (id, features) => {
     let sum = bias;
-    for (let k = 0; k < features.length; k++) sum += (features[k] as number) * (weights[k] as number);
+    for (let k = 0; k < features.length; k++)
+      sum += (features[k] as number) * (weights[k] as number);
     need[id] = 1 / (1 + Math.exp(-sum));
   });
   return need;
 }
-

@@ -205,7 +205,11 @@ export class AnchorStatistics {
     return id;
   }
 
-  #note(id: number, { segment: { voice }, index, turn }: Omit<Placed, 'ids'>, beside: number): void {
+  #note(
+    id: number,
+    { segment: { voice }, index, turn }: Omit<Placed, 'ids'>,
+    beside: number,
+  ): void {
     const row = (this.rows[id] ??= {
       turns: 0,
       lastTurn: -1,
@@ -216,7 +220,8 @@ export class AnchorStatistics {
     });
     if (beside < row.fewestBeside) row.fewestBeside = beside;
     const gap = Math.max(0, index - row.fadedAt);
-    row.own = row.own * Math.exp(-gap / OWN_FADE) + (voice === VOICE.text || voice === VOICE.args ? 1 : 0);
+    row.own =
+      row.own * Math.exp(-gap / OWN_FADE) + (voice === VOICE.text || voice === VOICE.args ? 1 : 0);
     row.any = row.any * Math.exp(-gap / ANY_FADE) + 1;
     row.fadedAt = Math.max(row.fadedAt, index);
     if (turn === row.lastTurn) return;

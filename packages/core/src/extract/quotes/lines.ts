@@ -13,7 +13,7 @@ import {
   wordsBeside,
   type Range,
 } from './quote.ts';
-import { standing, type Group, type Item, type Selection } from './select.ts';
+import { rounded, standing, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
@@ -106,7 +106,7 @@ export class ExactLines {
         const { segment, index, turn, call } = this.#statistics.placed[of] as Placed;
         const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
         const source = group.file?.path ?? group.source;
-        for (const { start, text, worth } of joined(lines, segment)) {
+        for (const { start, text, worth } of joined(lines)) {
           const own = { text, by: speakerOf(segment.voice), turn, at, worth: rounded(worth) };
           notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
         }
@@ -136,8 +136,10 @@ export class ExactLines {
     const least = nthLargest(need, Math.ceil(Math.max(roomChars, 0) / CHARS_PER_ANCHOR));
     const best = new Map<number, Candidate[]>();
     for (let of = placed.length - 1; of >= 0; of--) {
-      if (!this.#mayQuote(of)) continue;
-      const { segment, ids } = placed[of] as Placed;
+      const { segment, ids, file, changes } = placed[of] as Placed;
+      // The call that reads a file says nothing beside the file's name.
+      const onlyReads = segment.voice === VOICE.args && file !== undefined && !changes;
+      if (onlyReads || !this.#mayQuote(of)) continue;
       for (let k = segment.pieces.length - 1; k >= 0; k--) {
         const piece = segment.pieces[k] as Piece;
         let value = 0;
@@ -193,9 +195,10 @@ export class ExactLines {
     const name = anchors[this.#mostNeeded(line.ids)]?.key ?? '';
     const stretch = stretchOf(segment, line.piece, name, this.#takenAway(line.of));
     const isOpening = stretch.start === 0 && segment.voice === VOICE.args;
-    const body = isOpening
+    const read = isOpening
       ? quoted(segment.text.slice(segment.tool.length + 1, stretch.end), VOICE.args)
       : stretch.body;
+    const body = segment.voice === VOICE.tool ? this.#withoutMany(line.of, read) : read;
     line.start = stretch.start;
     line.end = stretch.end;
     line.body = body;
@@ -204,7 +207,6 @@ export class ExactLines {
       body.length >= SHORTEST_LINE &&
       tells(body) &&
       !this.#seen.has(body) &&
-      !this.#isOneOfMany(line.of, body) &&
       !this.#isHeading(line, body);
     this.#seen.add(body);
     line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
@@ -218,18 +220,24 @@ export class ExactLines {
     const { source, of: call, file } = group as LineGroup;
     if (file !== undefined) return file.path.includes(body);
     if (source === undefined) return false;
-    return (start === 0 && of === call && body.length <= HEADING_CHARS) || source.includes(body.replaceAll('\n', ' '));
+    return (
+      (start === 0 && of === call && body.length <= HEADING_CHARS) ||
+      source.includes(body.replaceAll('\n', ' '))
+    );
   }
 
-  /** True for more lines of a listing: the first of a kind say what the others are. */
-  #isOneOfMany(of: number, body: string): boolean {
-    const kind = body.replace(PASSED.test(body) ? /\S+/g : SMALL_NUMBER, '#');
-    if (kind === body) return false;
+  /** A text without more lines of a listing: the first of a kind say what the others are. */
+  #withoutMany(of: number, body: string): string {
     const counts = this.#alike.get(of) ?? new Map<string, number>();
     this.#alike.set(of, counts);
-    const count = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, count);
-    return count > MOST_ALIKE;
+    const isAmongFirst = (line: string): boolean => {
+      const kind = line.replace(PASSED.test(line) ? /\S+/g : SMALL_NUMBER, '#');
+      if (kind === line) return true;
+      const count = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, count);
+      return count <= MOST_ALIKE;
+    };
+    return body.split('\n').filter(isAmongFirst).join('\n');
   }
 
   /** The anchor for whose sake a line is quoted. */
@@ -243,21 +251,48 @@ export class ExactLines {
     const { segment, file, call, index } = this.#statistics.placed[of] as Placed;
     // The heading of a changed file is there anyway.
     if (file !== undefined)
-      return this.#group(`file ${file.path}`, { file, headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length) });
+      return this.#group(`file ${file.path}`, {
+        file,
+        headingChars: file.edits > 0 ? 0 : 12 + Math.min(60, file.path.length),
+      });
     const trail = this.#statistics.calls.get(segment.voice === VOICE.args ? of : (call ?? -1));
     if (trail === undefined) return this.#group(`message ${index}`, { headingChars: NUMBER_CHARS });
     const source = sourceOf(this.#statistics, trail);
-    return this.#group(`call ${trail.segment}`, { source, of: trail.segment, headingChars: source.length + NUMBER_CHARS + 4 });
+    return this.#group(`call ${trail.segment}`, {
+      source,
+      of: trail.segment,
+      headingChars: source.length + NUMBER_CHARS + 4,
+    });
   }
 
   #group(
     key: string,
-    { file, source, of, headingChars }: { readonly file?: FileAccess; readonly source?: string; readonly of?: number; readonly headingChars: number },
+    {
+      file,
+      source,
+      of,
+      headingChars,
+    }: {
+      readonly file?: FileAccess;
+      readonly source?: string;
+      readonly of?: number;
+      readonly headingChars: number;
+    },
   ): LineGroup {
     let group = this.#groups.get(key);
     if (group === undefined) {
       const ids = source === undefined ? [] : this.#statistics.idsIn(source);
-      group = { file, source, of, headingChars, ids, stand: 1, items: [], open: false, lines: new Map() };
+      group = {
+        file,
+        source,
+        of,
+        headingChars,
+        ids,
+        stand: 1,
+        items: [],
+        open: false,
+        lines: new Map(),
+      };
       this.#groups.set(key, group);
       if (of !== undefined) group.items.push(itemOf(group, 0, []));
     }
@@ -327,7 +362,7 @@ interface Run {
 }
 
 /** The lines that were taken, in order, neighbours as one. */
-function joined(lines: readonly Line[], { text, voice }: Segment): readonly Run[] {
+function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
   const taken = lines.filter((line) => line.taken).toSorted((a, b) => a.start - b.start);
   for (const { start, end, body, worth } of taken) {
@@ -335,7 +370,7 @@ function joined(lines: readonly Line[], { text, voice }: Segment): readonly Run[
     if (last === undefined || start > last.end + 1) runs.push({ start, end, text: body, worth });
     else {
       last.end = Math.max(last.end, end);
-      last.text = quoted(text.slice(last.start, last.end), voice);
+      last.text = [...new Set([...last.text.split('\n'), ...body.split('\n')])].join('\n');
       last.worth = Math.max(last.worth, worth);
     }
   }
@@ -354,11 +389,6 @@ function speakerOf(voice: Voice): Speaker {
     case VOICE.system:
       return 'system';
   }
-}
-
-/** Enough digits to keep an order, few enough to read. */
-export function rounded(worth: number): number {
-  return Number(worth.toPrecision(3));
 }
 
 function nthLargest(values: Float64Array, n: number): number {

@@ -38,7 +38,9 @@ const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '
 function plainArguments(sent: string): string {
   const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
   return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
-    code !== undefined ? String.fromCharCode(Number.parseInt(code, 16)) : (ESCAPED[char ?? ''] ?? char ?? whole),
+    code !== undefined
+      ? String.fromCharCode(Number.parseInt(code, 16))
+      : (ESCAPED[char ?? ''] ?? char ?? whole),
   );
 }
 
@@ -86,7 +88,7 @@ export function tells(line: string): boolean {
 }
 
 /** The beginning of a line, cut at a space where one is near. */
-export function shortened(line: string, most: number): string {
+function shortened(line: string, most: number): string {
   if (line.length <= most) return line;
   const cut = line.lastIndexOf(' ', most - 1);
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
@@ -207,10 +209,10 @@ export function callLine(tool: string, args: string, most: number): string {
   const { command = given['cmd'] } = given;
   if (typeof command === 'string' && !EDITOR.test(command))
     return shortened(oneLine(`${tool} ${command}`, most * 2), most);
-  const values = Object.entries(given).filter(
-    ([name, value]) => !SETTING_NAME.test(name) && typeof value === 'string' && value.length <= VALUE_CHARS,
-  );
-  const texts = values.map(([name, value], i) => (i === 0 ? String(value) : `${name}=${String(value)}`));
+  const texts: string[] = [];
+  for (const [name, value] of Object.entries(given))
+    if (typeof value === 'string' && value.length <= VALUE_CHARS && !SETTING_NAME.test(name))
+      texts.push(texts.length === 0 ? value : `${name}=${value}`);
   return shortened(oneLine([tool, ...texts].join(' '), most * 2), most);
 }
 const LONGEST_PARSED = 20_000;

@@ -31,6 +31,11 @@ export function standing(words: number): number {
   return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
 }
 
+/** Enough digits to keep an order, few enough to read. */
+export function rounded(worth: number): number {
+  return Number(worth.toPrecision(3));
+}
+
 /** Every line costs a mark and a line feed; very short ones are not worth more for being short. */
 const LINE_CHARS = 2;
 const SHORTEST_CHARS = 12;

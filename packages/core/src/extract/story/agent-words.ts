@@ -37,7 +37,8 @@ const ANNOUNCES =
 const CONCLUDES =
   /\b(?:because|since|so that|therefore|instead|rather than|not needed|root cause|the (?:issue|problem|bug|fix|reason|cause)|fixed|added|removed|renamed|changed|replaced|reverted|moved|created|updated|pass(?:es|ed)?|fail(?:s|ed|ing)?|means|decided|chose|conflict|done|complete|committed|pushed|works?|missing|wrong|must|never|only)\b/i;
 const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
-const GUESSES = /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
+const GUESSES =
+  /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
 
 /** A passage of a step without the sentences that only announce. Empty where nothing is left. */
 export function withoutAnnouncements(text: string): string {

@@ -12,7 +12,9 @@ const NEW = /^(?:new_?(?:str(?:ing)?|text)|content|file_text|insert_text|new_sou
 const LONGEST = 60_000;
 
 /** The replacements in the arguments of an edit, by the path of the file where the arguments name several. */
-export function replacementsIn(args: string): readonly (Replacement & { readonly path?: string })[] {
+export function replacementsIn(
+  args: string,
+): readonly (Replacement & { readonly path?: string })[] {
   if (args.includes('*** Begin Patch')) return patchedIn(args);
   const given = parseJson(args);
   return isJsonObject(given) ? [...replacementsOf(given)] : [];
@@ -63,7 +65,8 @@ const DECLARES =
 const TEST = /^\s*(?:test|it|describe)(?:\.\w+)?\(\s*['"`]([^'"`\n]{3,90})/;
 const HEADING = /^#{2,4} (\S.{2,60})$/;
 /** Names that say nothing. */
-const COMMON = /^(?:err|ok|i|j|k|n|t|tt|tests?|got|want|ctx|cmd|main|init|result|data|name|out|args?|opts|self|this|_)$/;
+const COMMON =
+  /^(?:err|ok|i|j|k|n|t|tt|tests?|got|want|ctx|cmd|main|init|result|data|name|out|args?|opts|self|this|_)$/;
 
 /** The names that some lines declare, in order. */
 function declaredIn(text: string): ReadonlySet<string> {
@@ -86,10 +89,8 @@ export class FileChange {
 
   note({ before, after }: Replacement): void {
     const [old, now] = [declaredIn(before), declaredIn(after)];
-    for (const name of old)
-      if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
-    for (const name of now)
-      if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
+    for (const name of old) if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
+    for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
     const line = changedLine(before, after);
     if (line === undefined) return;
     // What was put in by an earlier edit and is taken out again was no change.
@@ -147,5 +148,7 @@ function withoutCommon(from: readonly string[], to: readonly string[]): Replacem
   while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
   const before = from.slice(Math.max(0, head - 1), from.length - tail).join(' ');
   const after = to.slice(Math.max(0, head - 1), to.length - tail).join(' ');
-  return before.length > LONGEST_LINE || after.length > LONGEST_LINE ? undefined : { before, after };
+  return before.length > LONGEST_LINE || after.length > LONGEST_LINE
+    ? undefined
+    : { before, after };
 }

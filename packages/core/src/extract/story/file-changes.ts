@@ -20,7 +20,10 @@ export function changesOf(
   roomChars: number,
 ): readonly FileRecord[] {
   const changes = changesByFile(nodes, statistics);
-  const noteChars = Math.max(LEAST_NOTE_CHARS, Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)));
+  const noteChars = Math.max(
+    LEAST_NOTE_CHARS,
+    Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)),
+  );
   const notes = new Map(before.map(({ path, note }) => [path, note]));
   return statistics.files
     .all()

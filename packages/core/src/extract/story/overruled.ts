@@ -24,7 +24,12 @@ const SHARED = 1 / 3;
 export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string, number> {
   const said = nodes.flatMap(statementsIn).slice(-MOST_STATEMENTS);
   const overruled = new Map<string, number>();
-  const facts = said.map(({ text, turn }): Fact => ({ kind: 'constraint', text, by: 'user', turn }));
+  const facts = said.map(({ text, turn }): Fact => ({
+    kind: 'constraint',
+    text,
+    by: 'user',
+    turn,
+  }));
   for (const { fact, by } of standingFacts(facts).superseded) {
     const later = said.findLast(({ text, turn }) => text === by.text && turn === by.turn);
     if (later !== undefined) overruled.set(fact.text, later.at);

@@ -162,7 +162,8 @@ function* blocksOf(lines: readonly string[], most: number): Iterable<readonly st
 }
 
 /** Where a sentence ends: not after "e.g." nor after the number of a list. */
-const SENTENCE_END = /(?<=[.!?]["')*`\]]{0,3})(?<!\b(?:e\.g|i\.e|etc|vs|cf|No)\.)(?<!(?:^|\s)\d{1,3}\.)\s+(?=\S)|(?<=[。！？])/;
+const SENTENCE_END =
+  /(?<=[.!?]["')*`\]]{0,3})(?<!\b(?:e\.g|i\.e|etc|vs|cf|No)\.)(?<!(?:^|\s)\d{1,3}\.)\s+(?=\S)|(?<=[。！？])/;
 
 export function sentences(text: string): readonly string[] {
   return text.split(SENTENCE_END).filter((sentence) => sentence.trim() !== '');

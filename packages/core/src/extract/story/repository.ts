@@ -6,7 +6,8 @@ import { commandIn } from './commands.ts';
 
 const COMMIT = /^\[([\w./-]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{1,200})$/m;
 const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch (\S{1,120}))/m;
-const PUSHED = /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
+const PUSHED =
+  /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
 const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
 const READ_CHARS = 6_000;
 const MOST_EVENTS = 40;

@@ -2,8 +2,7 @@ import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
-import { rounded } from '../quotes/lines.ts';
-import type { Group, Item, Selection } from '../quotes/select.ts';
+import { rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
 import { meritOf, rolesOf, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
@@ -55,10 +54,15 @@ export class Story {
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       for (const passage of passagesOf(text(node))) {
-        const own = role === 'step' && passage.kind === 'prose' ? withoutAnnouncements(passage.text) : passage.text;
+        const own =
+          role === 'step' && passage.kind === 'prose'
+            ? withoutAnnouncements(passage.text)
+            : passage.text;
         if (own === '') continue;
         const merit = MERIT.agent * meritOf(passage, role, end - node.index);
-        this.#add({ ...passage, text: own }, node, 'assistant', merit, { isFinal: role === 'final report' });
+        this.#add({ ...passage, text: own }, node, 'assistant', merit, {
+          isFinal: role === 'final report',
+        });
       }
     }
   }
@@ -69,9 +73,15 @@ export class Story {
     const passage = { at: 0, lead: '', text: note.text, kind: 'prose' } as const;
     const age = this.#statistics.end - (note.at ?? 0);
     const merit = note.by === 'user' ? MERIT.user : MERIT.agent * meritOf(passage, 'report', age);
-    this.#push({ lead: '', headingChars: LABEL_CHARS, ids: [], stand: 0, items: [], open: false }, passage, own, merit, {
-      isOwn: note.by === 'user',
-    });
+    this.#push(
+      { lead: '', headingChars: LABEL_CHARS, ids: [], stand: 0, items: [], open: false },
+      passage,
+      own,
+      merit,
+      {
+        isOwn: note.by === 'user',
+      },
+    );
   }
 
   #user(words: string, node: Node): void {
@@ -98,7 +108,14 @@ export class Story {
     const groupKey = `${index} ${lead}`;
     let group = this.#groups.get(groupKey);
     if (group === undefined) {
-      group = { lead, headingChars: LABEL_CHARS + lead.length, ids: this.#statistics.idsIn(lead), stand: 1, items: [], open: false };
+      group = {
+        lead,
+        headingChars: LABEL_CHARS + lead.length,
+        ids: this.#statistics.idsIn(lead),
+        stand: 1,
+        items: [],
+        open: false,
+      };
       this.#groups.set(groupKey, group);
     }
     this.#push(group, passage, { text, by, turn, at: index }, merit, flags);
@@ -148,7 +165,10 @@ export class Story {
 
   /** The agent's last report within a share of the room, from its beginning. */
   takeFinalReport(roomChars: number): void {
-    this.#take(this.#told.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'), roomChars);
+    this.#take(
+      this.#told.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
+      roomChars,
+    );
   }
 
   #take(ranked: readonly Told[], roomChars: number): void {
@@ -185,7 +205,12 @@ export class Story {
         const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
         const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
         const mark = overruledAt === undefined ? {} : { overruledAt };
-        return { ...note, ...mark, text: isFirst ? `${lead}\n${text}` : text, worth: rounded(worth) };
+        return {
+          ...note,
+          ...mark,
+          text: isFirst ? `${lead}\n${text}` : text,
+          worth: rounded(worth),
+        };
       });
   }
 }

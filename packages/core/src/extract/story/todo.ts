@@ -6,13 +6,13 @@ import {
   startsTurn,
   textOf,
   type CallPart,
-  type Message,
   type ResultPart,
 } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 import { plain } from '../facts/supersede.ts';
 import type { Item, Priority } from '../../plan/summary.ts';
+import { userWords } from './user-words.ts';
 
 const LISTS = /todo|plan|task/i;
 const CREATES = /(?:^|[._])(?:(?:task|todo)_?(?:create|add)|(?:create|add|new)_?(?:task|todo))$/i;
@@ -54,7 +54,8 @@ class TodoList {
   read({ message, index }: Node): void {
     this.#index = index;
     if (startsTurn(message)) this.#turnIndex = index;
-    if (message.role === 'assistant' || startsTurn(message)) this.#write(checklist(message));
+    if (message.role === 'assistant') this.#write(checklist(textOf(message)));
+    if (startsTurn(message)) this.#write(checklist(userWords(textOf(message))));
     for (const call of callsOf(message)) this.#call(call);
     for (const result of resultsOf(message)) {
       this.#number(result);
@@ -175,7 +176,7 @@ const BOX = /\[[ xX>~/-]\] /;
 const LINE = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX>~/-])\]\s+(\S.*)$/;
 /** One box is no list, and what a template has a person affirm is nothing to do. */
 const LEAST_LINES = 2;
-const AFFIRMS = /^(?:I|We)\b/;
+const AFFIRMS = /^(?:I|We)\b|^\[[^\]]{1,80}\]/;
 
 function itemsIn(text: string): readonly Item[] {
   return text.split('\n').flatMap((line): readonly Item[] => {
@@ -186,8 +187,7 @@ function itemsIn(text: string): readonly Item[] {
   });
 }
 
-function checklist(message: Message): readonly Item[] {
-  const text = textOf(message);
+function checklist(text: string): readonly Item[] {
   if (!BOX.test(text)) return [];
   const items = itemsIn(text).slice(0, MOST);
   return items.length < LEAST_LINES ? [] : items;

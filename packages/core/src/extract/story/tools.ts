@@ -10,11 +10,18 @@ const VALUE_CHARS = 28;
 
 /** The tools that were called, those called most first, each with the last value of each of its arguments. */
 export function toolsOf(nodes: readonly Node[], before: readonly ToolUse[]): readonly ToolUse[] {
-  const tools = new Map<string, { calls: number; last: string; readonly args: Map<string, Json> }>();
+  const tools = new Map<
+    string,
+    { calls: number; last: string; readonly args: Map<string, Json> }
+  >();
   const known = new Map(before.map((use) => [use.tool, use]));
   for (const { message } of nodes)
     for (const { tool, args } of callsOf(message)) {
-      const used = tools.get(tool) ?? { calls: known.get(tool)?.calls ?? 0, last: '', args: new Map<string, Json>() };
+      const used = tools.get(tool) ?? {
+        calls: known.get(tool)?.calls ?? 0,
+        last: '',
+        args: new Map<string, Json>(),
+      };
       tools.set(tool, used);
       used.calls++;
       used.last = args;

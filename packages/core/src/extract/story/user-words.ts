@@ -1,5 +1,5 @@
 import { resultsOf, resultText, startsTurn, textOf, type Message } from '../../message/message.ts';
-import { headOf, oneLine } from '../../message/text.ts';
+import { headOf } from '../../message/text.ts';
 
 /** A command that a host carries out, such as "/clear". */
 const COMMAND = /^\/[\w:-]+$/;
@@ -10,7 +10,7 @@ const LOADED =
 const BRACKETED = /^\[[^\]\n]{0,120}\]$/;
 const OPENING = /^<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,200})?>/;
 /** Blocks in which a host passes on what a person asks. */
-const ASKING = /^(?:task|query|question|issue|problem|user|request|instruction|message|prompt)/i;
+const ASKING = /^(?:task|query|question|issue|problem|user|request)/i;
 /** Longer texts are read to here: what follows was pasted. */
 const READ_CHARS = 60_000;
 
@@ -37,7 +37,7 @@ function hostBlock(text: string): { readonly inner: string; readonly end: number
   const at = text.indexOf(close, heading.length);
   if (at < 0) return undefined;
   const from = heading.length + opening[0].length;
-  const asks = ASKING.test(tag);
+  const asks = heading === '' && ASKING.test(tag);
   return { inner: asks ? text.slice(from, at) : '', end: at + close.length };
 }
 
@@ -64,12 +64,14 @@ const HEAD_CHARS = 600;
 const LONGEST_ANSWER = 4_000;
 
 /** What a person said through a tool: the answer to a question, or the reason for which a call was refused. */
-export function wordsInResult(text: string): string {
+function wordsInResult(text: string): string {
   const head = headOf(text, HEAD_CHARS);
   const match = REJECTED.exec(head) ?? ANSWERED.exec(head);
   if (match === null) return '';
   const said = headOf(text.slice(match.index + match[0].length), LONGEST_ANSWER);
-  return said.replace(/\s*(?:You can now continue|Note: The user's next message)[^\n]*\s*$/, '').trim();
+  return said
+    .replace(/\s*(?:You can now continue|Note: The user's next message)[^\n]*\s*$/, '')
+    .trim();
 }
 
 /** All that a person says in a message, in its own text or through tools. */
@@ -78,11 +80,6 @@ export function saidByUser(message: Message): readonly string[] {
   return resultsOf(message)
     .map((result) => wordsInResult(resultText(result)))
     .filter((text) => text !== '');
-}
-
-/** A message of a host in one line. */
-export function hostLine(text: string): string {
-  return oneLine(headOf(text, 2_000).replace(/<\/?[A-Za-z][^<>]{0,200}>/g, ' '), 120);
 }
 
 const LETTERS = /[\p{L}\p{M}'’,.;:!?()"“”\s-]/gu;
