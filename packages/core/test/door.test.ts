@@ -617,7 +617,7 @@ test('C20 a hook that throws does not stop the thread', async () => {
 
 test('A10 a summarizer that never answers is overtaken by the extract', async () => {
   const summarizer = { id: 'silent', summarize: () => new Promise<never>(() => undefined) };
-  const deadline = (): Deadline => ({ signal: AbortSignal.timeout(20), clear: () => undefined });
+  const deadline = () => ({ signal: AbortSignal.timeout(20), clear: () => undefined });
   const clock = { now: () => 0, deadline };
   const handle = await createBobbin({ window: 8_000, counter: chars4(), summarizer, clock }).thread(
     'late',

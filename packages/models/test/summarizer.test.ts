@@ -344,8 +344,8 @@ for (const name of DIALECTS) {
       said.every(({ by }) => by === 'tool'),
       JSON.stringify(said),
     );
-    const contradicted = done.reports.find((report) => report.kind === 'contradicted');
-    const kinds = new Set(contradicted?.contradictions.map(({ kind }) => kind));
+    const contradicted = done.reports.find((report) => report.kind === 'corrected');
+    const kinds = new Set(contradicted?.corrections.map(({ kind }) => kind));
     assert.deepEqual(kinds, new Set(['speaker', 'planted']));
   });
 }

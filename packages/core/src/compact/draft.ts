@@ -47,7 +47,6 @@ export class Draft {
   readonly #earlier: ReadonlySet<PlanRecord>;
   readonly #costs = new Map<MessageId, number>();
   readonly #held = new Set<MessageId>();
-  readonly #pins: ReadonlySet<MessageId>;
   #records: readonly PlanRecord[];
   #hides: readonly Hide[];
   #tokens = 0;
@@ -62,7 +61,6 @@ export class Draft {
     redact: Redact = redactSecrets,
   ) {
     this.redact = redact;
-    this.#pins = pins;
     this.counter = counter;
     this.style = style;
     this.#base = base;
@@ -121,11 +119,6 @@ export class Draft {
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
-  }
-
-  /** True for what a host or a person pinned, and for system messages: not for the newest user message. */
-  isPinnedByHost({ node }: Entry): boolean {
-    return isPinned(node, this.#pins);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */

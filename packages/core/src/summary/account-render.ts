@@ -2,7 +2,7 @@ import type { Fact, Note, Summary } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin } from './account.ts';
-import { chooseFresh, SeenWords, type Candidate } from './novelty.ts';
+import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
   fileText,
   fitSummary,
@@ -84,8 +84,7 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
   const prose = summary.prose ?? '';
   const lines = recordLines(summary, taskStands);
-  const seen = new SeenWords(prose);
-  const first = chooseFresh(lines.filter(isAlways), seen, chars * ALWAYS_SHARE, LEAST_FRESH);
+  const first = chosenAlways(lines.filter(isAlways), prose, chars);
   const room = chars - title.length - FRAME_CHARS - lengthOf([...first]);
   const account = accountWithin(prose, room * ACCOUNT_SHARE);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
@@ -99,6 +98,30 @@ const HEADING_CHARS = 20;
 const lengthOf = (lines: readonly Line[]): number =>
   lines.reduce((sum, { text }) => sum + text.length + 1, 0) +
   new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
+
+/** What the account lacks of what is always said, by weight. A rule is only left out where the account quotes it. */
+function chosenAlways(lines: readonly Line[], prose: string, chars: number): ReadonlySet<Line> {
+  const account = flat(prose);
+  const seen = new SeenWords(prose);
+  const chosen = new Set<Line>();
+  let left = Math.max(LEAST_ALWAYS_CHARS, chars * ALWAYS_SHARE);
+  for (const line of lines.toSorted((a, b) => b.weight - a.weight)) {
+    const isSaid =
+      line.section === 'Original Task'
+        ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH
+        : account.includes(flat(line.text));
+    if (isSaid || line.text.length + 1 > left) continue;
+    chosen.add(line);
+    left -= line.text.length + 1;
+  }
+  return chosen;
+}
+
+const LEAST_ALWAYS_CHARS = 800;
+
+/** A text without case, punctuation and list marks. */
+const flat = (text: string): string =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 
 function layOut(lines: readonly Line[]): readonly string[] {
   const bySection = new Map<Section, string[]>();
@@ -140,7 +163,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
 
 function factLine({ kind, text, by }: Fact, i: number, all: readonly Fact[]): Line {
   const isOrder = (by === 'user' || by === 'system') && kind !== 'value';
-  const line: Line = { section: 'In the User’s Words', text: `- ${text}`, weight: 1 + i / all.length };
+  const line: Line = { section: 'In the User’s Words', text: `- ${text}`, weight: 2 + Math.abs((2 * i) / all.length - 1) };
   return isOrder ? always(line) : { ...line, weight: 0.8 };
 }
 

@@ -106,7 +106,7 @@ export class Evidence {
         this.#read(`${tool} ${unescaped(args)}`, 'assistant', id, file);
       }
       for (const result of resultsOf(message))
-        this.#read(resultText(result), 'tool', id, files.get(result.callId));
+        this.#read(unwrapped(resultText(result)), 'tool', id, files.get(result.callId));
     }
   }
 
@@ -233,6 +233,11 @@ export function pathsIn(text: string): readonly string[] {
 }
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Prose that was wrapped, with each sentence on one line again. */
+function unwrapped(text: string): string {
+  return text.replace(/([a-z,])\n(?=[a-z])/g, '$1 ');
+}
 
 /** JSON's escapes as what they are read as. */
 function unescaped(text: string): string {

@@ -227,6 +227,13 @@ const COMMON =
   /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top|day|step|phase|part|round|option|level|tier|type)-?\d+$/i;
 const TELLING = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
 
+/** `PR-79` is also written `PR 79` and `PR #79`. */
+function isMentioned(name: string, evidence: Evidence): boolean {
+  if (evidence.mentions(name)) return true;
+  const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
+  return word !== undefined && [' ', ' #', '#'].some((gap) => evidence.mentions(`${word}${gap}${number}`));
+}
+
 const LEAST_SUPPORT = 0.1;
 
 /** True where some line has a number together with something else that a sentence says. */
@@ -237,7 +244,7 @@ function isSupported(value: string, sentence: string, evidence: Evidence): boole
 /** Names and numbers that no message contains. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...namesIn(sentence)].filter(
-    (name) => TELLING.test(name) && !COMMON.test(name) && !evidence.mentions(name),
+    (name) => TELLING.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
   const numbers = numbersIn(sentence)
     .filter(({ value, index }) => value.length >= 2 && index > 2 && !isSupported(value, sentence, evidence))

@@ -5,10 +5,11 @@ import { plain, standingFacts, type Superseded } from '../extract/facts/supersed
 import { cleanAccount, accountWithin } from '../summary/account.ts';
 import { ACCOUNT_SHARE, summaryText } from '../summary/account-render.ts';
 import type { Redact } from '../summary/redact.ts';
-import { EMPTY_SUMMARY, type Fact, type Summary } from '../plan/summary.ts';
+import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
+import { namesIn, sentencesOf } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { AccountCheck, claimsOf } from './account-check.ts';
+import { AccountCheck, claimsOf, MARK } from './account-check.ts';
 import { Evidence } from './evidence.ts';
 import { mergedDecisions, mergedFacts, mergedFiles, mergedItems } from './merged-fields.ts';
 import { lackingNotes } from './record.ts';
@@ -106,7 +107,8 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
     [...nodes, ...kept.map(({ node }) => node)],
     {
       user: [truth.task ?? '', instructions, ...orders.map(({ text }) => text), ...wishesBefore(previous)],
-      assistant: [before, ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`)],
+      assistant: [
+        before.split('\n').filter((line) => !line.includes(MARK)).join('\n'), ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`)],
     },
   );
 }
@@ -149,8 +151,25 @@ function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
   const account = accountWithin(prose, chars * ACCOUNT_SHARE);
   return {
     ...summary,
-    notes: lackingNotes({ account, nodes, kept, notes: truth.notes, names, chars, redact }),
+    notes: lackingNotes({
+      account,
+      nodes,
+      kept,
+      notes: [...earlierLines(grounds.previous), ...truth.notes],
+      names,
+      chars,
+      redact,
+    }),
   };
+}
+
+/** The sentences of the account before: a model that updates it may lose some of what it names. */
+function earlierLines(previous: Summary | null): readonly Note[] {
+  return (previous?.prose ?? '')
+    .split('\n')
+    .flatMap(sentencesOf)
+    .filter((text) => namesIn(text).size > 0 && !text.includes(MARK))
+    .map((text) => ({ text, by: 'assistant', turn: previous?.lastTurn ?? 0 }));
 }
 
 function additions(given: Summary, truth: Summary): readonly Addition[] {

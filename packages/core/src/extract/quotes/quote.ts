@@ -210,7 +210,7 @@ export function callLine(tool: string, args: string, most: number): string {
   const values = Object.entries(given).filter(
     ([name, value]) => !SETTING_NAME.test(name) && typeof value === 'string' && value.length <= VALUE_CHARS,
   );
-  const texts = values.map(([name, value], i) => (i === 0 ? `${String(value)}` : `${name}=${String(value)}`));
+  const texts = values.map(([name, value], i) => (i === 0 ? String(value) : `${name}=${String(value)}`));
   return shortened(oneLine([tool, ...texts].join(' '), most * 2), most);
 }
 const LONGEST_PARSED = 20_000;

@@ -86,7 +86,7 @@ export function endingOf(result: ResultPart): Ending {
   }
   if (passed > 0) totals.push(`${passed} ${passed === 1 ? 'package' : 'packages'} ok`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
-  const failed = result.outcome === 'failure' || (code !== undefined && code !== '0') || /^\[error\]/.test(text);
+  const failed = result.outcome === 'failure' || (code !== undefined && code !== '0') || text.startsWith('[error]');
   const certain = result.outcome !== undefined || code !== undefined || failed;
   const named = [...errors].filter((line) => NAMES_FAILURE.test(line));
   const shown = [...new Set([...named, ...errors])].slice(0, MOST_ERRORS);
