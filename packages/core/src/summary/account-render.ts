@@ -84,12 +84,13 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
   const prose = summary.prose ?? '';
   const lines = recordLines(summary, taskStands);
-  const first = chosenAlways(lines.filter(isAlways), prose, chars);
+  const { chosen: first, leftOut } = chosenAlways(lines.filter(isAlways), prose, chars);
   const room = chars - title.length - FRAME_CHARS - lengthOf([...first]);
   const account = accountWithin(prose, room * ACCOUNT_SHARE);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
   const rest = chooseFresh(lines.filter((line) => !isAlways(line)), shown, room - account.length, LEAST_FRESH);
-  return [title, account, ...layOut(lines.filter((line) => first.has(line) || rest.has(line)))].join('\n');
+  const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
+  return [title, account, ...layOut(lines.filter((line) => first.has(line) || rest.has(line))), ...more].join('\n');
 }
 
 const FRAME_CHARS = 24;
@@ -100,21 +101,30 @@ const lengthOf = (lines: readonly Line[]): number =>
   new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
 
 /** What the account lacks of what is always said, by weight. A rule is only left out where the account quotes it. */
-function chosenAlways(lines: readonly Line[], prose: string, chars: number): ReadonlySet<Line> {
+function chosenAlways(lines: readonly Line[], prose: string, chars: number): Always {
   const account = flat(prose);
   const seen = new SeenWords(prose);
   const chosen = new Set<Line>();
+  let leftOut = 0;
   let left = Math.max(LEAST_ALWAYS_CHARS, chars * ALWAYS_SHARE);
   for (const line of lines.toSorted((a, b) => b.weight - a.weight)) {
     const isSaid =
       line.section === 'Original Task'
         ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH
         : account.includes(flat(line.text));
-    if (isSaid || line.text.length + 1 > left) continue;
-    chosen.add(line);
-    left -= line.text.length + 1;
+    if (isSaid) continue;
+    if (line.text.length + 1 > left) leftOut += 1;
+    else {
+      chosen.add(line);
+      left -= line.text.length + 1;
+    }
   }
-  return chosen;
+  return { chosen, leftOut };
+}
+
+interface Always {
+  readonly chosen: ReadonlySet<Line>;
+  readonly leftOut: number;
 }
 
 const LEAST_ALWAYS_CHARS = 800;
@@ -150,6 +160,11 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
   return [
     ...(task === null || taskStands ? [] : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
+    ...listed(
+      'Open Items',
+      s.currentTask === null ? [] : [`- Working on: ${s.currentTask}`],
+      3,
+    ).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
     ...listed('Turn Context (split turn)', splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text], 3).map(always),
     ...s.notes.map(noteLine),
