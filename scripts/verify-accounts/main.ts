@@ -91,6 +91,9 @@ function chosenLies(all: readonly Prepared[], random: () => number): ReadonlyMap
   return chosen;
 }
 
+const sum = (counts: ReadonlyMap<LieKind, number>): number =>
+  [...counts.values()].reduce((all, n) => all + n, 0);
+
 function main(): void {
   const random = seeded(7);
   const accounts = recordedAccounts(folder).map((account) => prepare(account, random));
@@ -122,8 +125,6 @@ function main(): void {
   }
   console.log(`${accounts.length} accounts, ${total} sentences, ${((100 * kept) / total).toFixed(2)} % kept as they were`);
   console.log(`changed: ${[...changes].map(([kind, n]) => `${kind} ${n}`).join(', ')}`);
-  const sum = (counts: ReadonlyMap<LieKind, number>): number =>
-    [...counts.values()].reduce((all, n) => all + n, 0);
   const parts = [...made].map(([kind, n]) => `${kind} ${found.get(kind) ?? 0} of ${n}`);
   console.log(`lies found: ${parts.join(', ')}; ${((100 * sum(found)) / sum(made)).toFixed(0)} % of all`);
 }

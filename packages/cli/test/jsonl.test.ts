@@ -23,10 +23,10 @@ test('a line may hold a summary that a model wrote: it is verified and leads', a
   const line = { messages: long, budget: 1500, summary: `## Task\n${summary}` };
   const { status, stdout } = await bobbin(ARGS, { stdin: JSON.stringify(line) });
   assert.equal(status, 0);
-  const [made] = (JSON.parse(stdout) as Answer).messages.filter(({ content }) =>
-    String(content).includes('[Summary '),
+  const contents = (JSON.parse(stdout) as Answer).messages.map(({ content }) =>
+    JSON.stringify(content),
   );
-  const text = String(made?.content);
+  const text = JSON.parse(contents.find((content) => content.includes('[Summary ')) ?? '""') as string;
   assert.ok(text.indexOf(`**Task**\n${summary}`) < text.indexOf('\n## '), text);
 
   const blank = await bobbin(ARGS, { stdin: JSON.stringify({ ...line, summary: ' ' }) });

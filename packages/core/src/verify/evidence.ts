@@ -161,11 +161,13 @@ const POLAR =
 
 /** The words of a claim that say what it is about. */
 function coreWords(text: string): readonly string[] {
-  const words = (of: string): readonly string[] =>
-    [...new Set(contentWords(of))].filter((word) => !POLAR.test(word));
   // What a path is made of is in many lines that are about something else.
-  const rest = words(text.replace(PATH, ' '));
-  return rest.length >= LEAST_WORDS ? rest : words(text);
+  const rest = plainWords(text.replace(PATH, ' '));
+  return rest.length >= LEAST_WORDS ? rest : plainWords(text);
+}
+
+function plainWords(text: string): readonly string[] {
+  return [...new Set(contentWords(text))].filter((word) => !POLAR.test(word));
 }
 
 const LEAST_WORDS = 2;

@@ -78,7 +78,7 @@ function denies(claim: string, statement: string, isExact: boolean): boolean {
 }
 
 /** The statement that a sentence denies, where it is nearer to those that it denies than to others. */
-function denied(sentence: string, near: readonly Match[]): Match | undefined {
+function deniedMatch(sentence: string, near: readonly Match[]): Match | undefined {
   const [first] = near;
   if (first === undefined) return undefined;
   const isExact = first.share >= EXACT;
@@ -122,7 +122,7 @@ function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
     if (first === undefined) continue;
     const nearly = first.share >= EXACT ? 0.97 : NEARLY;
     const near = best.filter(({ share }) => share >= first.share * nearly);
-    const against = denied(claim, near) ?? pairedAgainst(claim, best);
+    const against = deniedMatch(claim, near) ?? pairedAgainst(claim, best);
     if (against === undefined) continue;
     const { text, id } = against.statement;
     return { kind: 'remove', because: text.trim().slice(0, 200), id };
