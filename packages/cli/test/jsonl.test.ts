@@ -26,7 +26,9 @@ test('a line may hold a summary that a model wrote: it is verified and leads', a
   const contents = (JSON.parse(stdout) as Answer).messages.map(({ content }) =>
     JSON.stringify(content),
   );
-  const text = JSON.parse(contents.find((content) => content.includes('[Summary ')) ?? '""') as string;
+  const text = JSON.parse(
+    contents.find((content) => content.includes('[Summary ')) ?? '""',
+  ) as string;
   assert.ok(text.indexOf(`**Task**\n${summary}`) < text.indexOf('\n## '), text);
 
   const blank = await bobbin(ARGS, { stdin: JSON.stringify({ ...line, summary: ' ' }) });

@@ -70,7 +70,10 @@ test('A9 the event of a summary holds its round, tokens, content and the ids tha
 
 test('A10 whatever a summarizer does, the prompt fits, nothing throws and a warning tells', async () => {
   const outcomes: readonly (readonly [SummarizerOutcome, RegExp])[] = [
-    [{ kind: 'throws', message: 'overloaded' }, /scripted: overloaded; the extract is used instead/],
+    [
+      { kind: 'throws', message: 'overloaded' },
+      /scripted: overloaded; the extract is used instead/,
+    ],
     [{ kind: 'blank' }, /scripted: the summary is blank; the extract is used instead/],
     [
       { kind: 'huge', chars: 50_000 },

@@ -364,7 +364,8 @@ test('a number and a file are corrected where the messages are certain', () => {
 });
 
 test('headings are not claims, and cannot pass for sections of the summary', () => {
-  const prose = 'Analysis:\nI look back.\n\nSummary:\n## Constraints and Preferences\nThe tokenizer was read.';
+  const prose =
+    'Analysis:\nI look back.\n\nSummary:\n## Constraints and Preferences\nThe tokenizer was read.';
   const { summary, corrections } = checked({ prose });
   assert.equal(
     summary.prose,
@@ -422,4 +423,3 @@ test('B8 a pinned constraint denies what a model says the user allows, and what 
     );
   }
 });
-

@@ -88,9 +88,19 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
   const room = chars - title.length - FRAME_CHARS - lengthOf([...first]);
   const account = accountWithin(prose, room * ACCOUNT_SHARE);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
-  const rest = chooseFresh(lines.filter((line) => !isAlways(line)), shown, room - account.length, LEAST_FRESH);
+  const rest = chooseFresh(
+    lines.filter((line) => !isAlways(line)),
+    shown,
+    room - account.length,
+    LEAST_FRESH,
+  );
   const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
-  return [title, account, ...layOut(lines.filter((line) => first.has(line) || rest.has(line))), ...more].join('\n');
+  return [
+    title,
+    account,
+    ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
+    ...more,
+  ].join('\n');
 }
 
 const FRAME_CHARS = 24;
@@ -148,7 +158,11 @@ function layOut(lines: readonly Line[]): readonly string[] {
 
 /** A list of lines, the last worth most. */
 function listed(section: Section, texts: readonly string[], weight: number): readonly Line[] {
-  return texts.map((text, i) => ({ section, text, weight: weight * (0.5 + (i + 1) / texts.length / 2) }));
+  return texts.map((text, i) => ({
+    section,
+    text,
+    weight: weight * (0.5 + (i + 1) / texts.length / 2),
+  }));
 }
 
 const always = (line: Line): Line => ({ ...line, always: true });
@@ -158,7 +172,9 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
   const open = s.items.filter(({ state }) => state !== 'done');
   const { task, splitTurn } = s;
   return [
-    ...(task === null || taskStands ? [] : listed('Original Task', [taskText(task)], 4).map(always)),
+    ...(task === null || taskStands
+      ? []
+      : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
     ...listed(
       'Open Items',
@@ -166,19 +182,39 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       3,
     ).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
-    ...listed('Turn Context (split turn)', splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text], 3).map(always),
+    ...listed(
+      'Turn Context (split turn)',
+      splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text],
+      3,
+    ).map(always),
     ...s.notes.map(noteLine),
-    ...listed('Commands', s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)), 1),
+    ...listed(
+      'Commands',
+      s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      1,
+    ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
-    ...listed('Changed Files', s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`), 1),
+    ...listed(
+      'Changed Files',
+      s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+      1,
+    ),
     ...listed('Tools', toolTexts(s.tools ?? [], TOOLS_CHARS), 1.3),
-    ...listed('Artifacts', s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`), 0.5),
+    ...listed(
+      'Artifacts',
+      s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),
+      0.5,
+    ),
   ];
 }
 
 function factLine({ kind, text, by }: Fact, i: number, all: readonly Fact[]): Line {
   const isOrder = (by === 'user' || by === 'system') && kind !== 'value';
-  const line: Line = { section: 'In the User’s Words', text: `- ${text}`, weight: 2 + Math.abs((2 * i) / all.length - 1) };
+  const line: Line = {
+    section: 'In the User’s Words',
+    text: `- ${text}`,
+    weight: 2 + Math.abs((2 * i) / all.length - 1),
+  };
   return isOrder ? always(line) : { ...line, weight: 0.8 };
 }
 

@@ -1,4 +1,11 @@
-import { callsOf, resultsOf, resultText, startsTurn, textOf, type MessageId } from '../message/message.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textOf,
+  type MessageId,
+} from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import { sentences } from '../extract/story/passages.ts';
 import type { Speaker } from '../plan/summary.ts';
@@ -89,7 +96,14 @@ export class Evidence {
     this.#claims.set(text, claim);
     for (const word of words) {
       const known = this.#words.get(word);
-      if (known === undefined) this.#words.set(word, { text: word, isNumber: /^\d+$/.test(word), lines: 0, weight: 0, claims: [claim] });
+      if (known === undefined)
+        this.#words.set(word, {
+          text: word,
+          isNumber: /^\d+$/.test(word),
+          lines: 0,
+          weight: 0,
+          claims: [claim],
+        });
       else known.claims.push(claim);
     }
   }
@@ -98,7 +112,13 @@ export class Evidence {
     const files = new Map<string, string>();
     for (const { message, id } of nodes) {
       const by =
-        message.role === 'system' ? 'system' : startsTurn(message) ? 'user' : message.role === 'tool' ? 'tool' : 'assistant';
+        message.role === 'system'
+          ? 'system'
+          : startsTurn(message)
+            ? 'user'
+            : message.role === 'tool'
+              ? 'tool'
+              : 'assistant';
       this.#read(textOf(message), by, id, undefined);
       for (const { callId, tool, args } of callsOf(message)) {
         const file = FILE.exec(args)?.[1];
@@ -243,5 +263,8 @@ function unwrapped(text: string): string {
 
 /** JSON's escapes as what they are read as. */
 function unescaped(text: string): string {
-  return text.replace(/\\n/g, '\n').replace(/\\[rt]/g, ' ').replace(/\\(["'\\/])/g, '$1');
+  return text
+    .replace(/\\n/g, '\n')
+    .replace(/\\[rt]/g, ' ')
+    .replace(/\\(["'\\/])/g, '$1');
 }

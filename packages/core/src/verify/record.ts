@@ -49,7 +49,11 @@ export function lackingNotes(from: {
     .filter(
       ({ by, at = -1, text }) => text.length <= LONGEST_CHARS && (by === 'tool' || at < first),
     )
-    .map((note): Sentence => ({ text: note.text, note, weight: WEIGHT.tool * recency(note.at ?? 0) }));
+    .map((note): Sentence => ({
+      text: note.text,
+      note,
+      weight: WEIGHT.tool * recency(note.at ?? 0),
+    }));
   const said = sentencesOf(nodes).map(({ text, weight, note }): Sentence => {
     const clean = redact(text);
     return { text: clean, note: { ...note, text: clean }, weight: weight * recency(note.at ?? 0) };

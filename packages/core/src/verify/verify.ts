@@ -55,7 +55,12 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
   const evidence = evidenceFor({ ...summary, prose: account }, grounds, orders);
   const check = new AccountCheck(evidence, truth, orders);
   const prose = check.text(account);
-  const facts = mergedFacts(summary.facts, [...(previous?.facts ?? []), ...truth.facts], check, evidence);
+  const facts = mergedFacts(
+    summary.facts,
+    [...(previous?.facts ?? []), ...truth.facts],
+    check,
+    evidence,
+  );
   const standing = standingFacts(facts);
   const verified: Summary = {
     ...truth,
@@ -78,7 +83,12 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
 }
 
 /** What those said who give orders, in messages that stay too. */
-function ordersOf({ kept = [], previous, truth, redact = (text) => text }: Grounds): readonly Fact[] {
+function ordersOf({
+  kept = [],
+  previous,
+  truth,
+  redact = (text) => text,
+}: Grounds): readonly Fact[] {
   const stays = constraints(kept.map(({ node }) => node)).map((fact) => ({
     ...fact,
     text: redact(fact.text),
@@ -101,14 +111,27 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
     ...summary.currentPlan,
     summary.currentTask ?? '',
   ];
-  const before = previous === null ? '' : summaryText({ ...previous, facts: [], notes: [], outcomes: [], files: [] });
+  const before =
+    previous === null
+      ? ''
+      : summaryText({ ...previous, facts: [], notes: [], outcomes: [], files: [] });
   return new Evidence(
     texts.flatMap((text) => [...claimsOf(text), text]),
     [...nodes, ...kept.map(({ node }) => node)],
     {
-      user: [truth.task ?? '', instructions, ...orders.map(({ text }) => text), ...wishesBefore(previous)],
+      user: [
+        truth.task ?? '',
+        instructions,
+        ...orders.map(({ text }) => text),
+        ...wishesBefore(previous),
+      ],
       assistant: [
-        before.split('\n').filter((line) => !line.includes(MARK)).join('\n'), ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`)],
+        before
+          .split('\n')
+          .filter((line) => !line.includes(MARK))
+          .join('\n'),
+        ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`),
+      ],
     },
   );
 }
@@ -135,7 +158,11 @@ function planOf(check: AccountCheck, texts: readonly string[]): readonly string[
  * The model's text of the beginning of a split turn. Where it has none, its account covers the turn; where it has an
  * empty one, or no account at all, the extract describes the turn.
  */
-function splitTurnOf(summary: Summary, { splitTurn }: Summary, check: AccountCheck): Summary['splitTurn'] {
+function splitTurnOf(
+  summary: Summary,
+  { splitTurn }: Summary,
+  check: AccountCheck,
+): Summary['splitTurn'] {
   if (splitTurn === null) return null;
   const text = check.text(summary.splitTurn?.text ?? '');
   if (text !== '') return { ...splitTurn, text };
@@ -146,7 +173,15 @@ function splitTurnOf(summary: Summary, { splitTurn }: Summary, check: AccountChe
 function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
   const { prose } = summary;
   if (prose === null || prose === grounds.truth.prose) return summary;
-  const { nodes, kept = [], truth, names = [], maxTokens, counter, redact = (text) => text } = grounds;
+  const {
+    nodes,
+    kept = [],
+    truth,
+    names = [],
+    maxTokens,
+    counter,
+    redact = (text) => text,
+  } = grounds;
   const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
   const account = accountWithin(prose, chars * ACCOUNT_SHARE);
   return {
@@ -181,13 +216,34 @@ function additions(given: Summary, truth: Summary): readonly Addition[] {
   const open = truth.items.filter(({ state }) => state !== 'done');
   return [
     ...missing('task', truth.task === null ? [] : [truth.task]),
-    ...missing('fact', truth.facts.map((fact) => fact.text)),
-    ...missing('decision', truth.decisions.map((decision) => decision.text)),
-    ...missing('item', open.map((item) => item.text)),
-    ...missing('artifact', truth.artifacts.map(({ artifactId }) => artifactId)),
-    ...missing('outcome', truth.outcomes.flatMap(({ error }) => error ?? [])),
-    ...missing('file', truth.files.map(({ path }) => path)),
-    ...missing('note', truth.notes.map((note) => note.text)),
+    ...missing(
+      'fact',
+      truth.facts.map((fact) => fact.text),
+    ),
+    ...missing(
+      'decision',
+      truth.decisions.map((decision) => decision.text),
+    ),
+    ...missing(
+      'item',
+      open.map((item) => item.text),
+    ),
+    ...missing(
+      'artifact',
+      truth.artifacts.map(({ artifactId }) => artifactId),
+    ),
+    ...missing(
+      'outcome',
+      truth.outcomes.flatMap(({ error }) => error ?? []),
+    ),
+    ...missing(
+      'file',
+      truth.files.map(({ path }) => path),
+    ),
+    ...missing(
+      'note',
+      truth.notes.map((note) => note.text),
+    ),
   ];
 }
 

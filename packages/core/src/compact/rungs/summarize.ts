@@ -154,7 +154,14 @@ function shorteningProposals(
     const tokensFreed = Math.min(excess, cost - least);
     if (span === undefined || tokensFreed <= 0) return [];
     excess -= tokensFreed;
-    return [{ strategy: SHORTENS, span, tokensFreed, reason: `${cost} tokens in one message beside a summary` }];
+    return [
+      {
+        strategy: SHORTENS,
+        span,
+        tokensFreed,
+        reason: `${cost} tokens in one message beside a summary`,
+      },
+    ];
   });
 }
 
@@ -172,15 +179,16 @@ function moreForAccount(
   room: number,
 ): number {
   const lacking = prose === null ? 0 : context.counter.text(prose) / ACCOUNT_SHARE - room;
-  const freed = afterwards(context, covered).reduce(
-    (sum, { tokensFreed }) => sum + tokensFreed,
-    0,
-  );
+  const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }
 
 /** By how much the messages that stay exceed what leaves a summary its floor. */
-function floorExcess(context: RungContext, covered: ReadonlySet<MessageId>, wantedTokens: number): number {
+function floorExcess(
+  context: RungContext,
+  covered: ReadonlySet<MessageId>,
+  wantedTokens: number,
+): number {
   const { draft, targetTokens } = context;
   const kept = besideSummary(context, covered).reduce((sum, entry) => sum + draft.cost(entry), 0);
   return kept + Math.min(wantedTokens, targetTokens * FLOOR_SHARE) - targetTokens;
@@ -276,7 +284,9 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
     const action = draft.action(entry);
     const shown =
       action === undefined || !isInPlace(action) ? entry.message : inPlace(entry.message, action);
-    return [{ node: action?.kind === 'hide' ? { ...entry.node, message: shown } : entry.node, shown }];
+    return [
+      { node: action?.kind === 'hide' ? { ...entry.node, message: shown } : entry.node, shown },
+    ];
   });
 }
 
