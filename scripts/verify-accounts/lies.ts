@@ -64,7 +64,9 @@ function otherNumber(sentence: string, said: string, random: () => number): stri
   if (found === undefined) return undefined;
   const [, value = ''] = found;
   const other = Math.floor(Number(value.replaceAll(',', '')) * (0.3 + 2 * random())) + 1;
-  return sentence.slice(0, found.index) + String(other) + sentence.slice(found.index + value.length);
+  return (
+    sentence.slice(0, found.index) + String(other) + sentence.slice(found.index + value.length)
+  );
 }
 
 function otherFile(
@@ -83,7 +85,10 @@ function otherFile(
   return sentence.replaceAll(name, random() < 0.5 ? other : `renamed_${name}`);
 }
 
-function turned(sentence: string, turns: readonly (readonly [RegExp, string])[]): string | undefined {
+function turned(
+  sentence: string,
+  turns: readonly (readonly [RegExp, string])[],
+): string | undefined {
   const turn = turns.find(([pattern]) => pattern.test(sentence));
   return turn === undefined ? undefined : sentence.replace(turn[0], turn[1]);
 }

@@ -43,7 +43,9 @@ interface Prepared extends RecordedAccount {
 function prepare(account: RecordedAccount, random: () => number): Prepared {
   const sentences = [...new Set(cleanAccount(account.summary).split('\n').flatMap(sentencesOf))];
   const said = account.nodes.map(wholeText).join('\n');
-  const files = [...new Set(pathsIn(said).map(baseOf))].filter((name) => /^[\w.-]{4,40}$/.test(name));
+  const files = [...new Set(pathsIn(said).map(baseOf))].filter((name) =>
+    /^[\w.-]{4,40}$/.test(name),
+  );
   const evidence = new Evidence(sentences, account.nodes, { user: [], assistant: [] });
   const spoken = new Set(withoutCode(cleanAccount(account.summary)).flatMap(sentencesOf));
   const lies = sentences
@@ -70,14 +72,27 @@ function wholeText({ message }: Node): string {
 }
 
 /** The account as verification leaves it where it has all the room it wants, and what was changed in it. */
-function checked(nodes: readonly Node[], prose: string): { text: string; corrections: readonly Correction[] } {
-  const request = { nodes, previous: null, task: null, round: 1, maxTokens: MUCH_ROOM, counter: chars4() };
+function checked(
+  nodes: readonly Node[],
+  prose: string,
+): { text: string; corrections: readonly Correction[] } {
+  const request = {
+    nodes,
+    previous: null,
+    task: null,
+    round: 1,
+    maxTokens: MUCH_ROOM,
+    counter: chars4(),
+  };
   const truth = cleanExtract(request);
   const { summary, corrections } = verify({ ...EMPTY_SUMMARY, prose }, { ...request, truth });
   return { text: summary.prose ?? '', corrections };
 }
 
-function chosenLies(all: readonly Prepared[], random: () => number): ReadonlyMap<Prepared, readonly Lie[]> {
+function chosenLies(
+  all: readonly Prepared[],
+  random: () => number,
+): ReadonlyMap<Prepared, readonly Lie[]> {
   const pool = all.flatMap((account) => account.lies.map((lie) => ({ account, lie })));
   const chosen = new Map<Prepared, Lie[]>();
   for (const kind of ['number', 'file', 'done', 'allowed'] as const) {
@@ -90,6 +105,9 @@ function chosenLies(all: readonly Prepared[], random: () => number): ReadonlyMap
   }
   return chosen;
 }
+
+const sum = (counts: ReadonlyMap<LieKind, number>): number =>
+  [...counts.values()].reduce((all, n) => all + n, 0);
 
 function main(): void {
   const random = seeded(7);
@@ -106,13 +124,19 @@ function main(): void {
     kept += sentences.filter((sentence) => text.includes(sentence)).length;
     for (const one of corrections) {
       changes.set(one.kind, (changes.get(one.kind) ?? 0) + 1);
-      if (!isQuiet) console.log(`${id} ${one.kind}: ${one.claim}\n    ${one.text === undefined ? '' : `now: ${one.text}\n    `}${one.id ?? 'record'}: ${one.because}`);
+      if (!isQuiet)
+        console.log(
+          `${id} ${one.kind}: ${one.claim}\n    ${one.text === undefined ? '' : `now: ${one.text}\n    `}${one.id ?? 'record'}: ${one.because}`,
+        );
     }
   }
   const found = new Map<LieKind, number>();
   const made = new Map<LieKind, number>();
   for (const [{ nodes, summary }, lies] of chosenLies(accounts, random)) {
-    const told = lies.reduce((text, { truth, text: lie }) => text.replace(truth, () => lie), cleanAccount(summary));
+    const told = lies.reduce(
+      (text, { truth, text: lie }) => text.replace(truth, () => lie),
+      cleanAccount(summary),
+    );
     const { text } = checked(nodes, told);
     for (const { kind, text: lie } of lies) {
       made.set(kind, (made.get(kind) ?? 0) + 1);
@@ -120,12 +144,14 @@ function main(): void {
       else if (process.argv.includes('--missed')) console.log(`missed ${kind}: ${lie}`);
     }
   }
-  console.log(`${accounts.length} accounts, ${total} sentences, ${((100 * kept) / total).toFixed(2)} % kept as they were`);
+  console.log(
+    `${accounts.length} accounts, ${total} sentences, ${((100 * kept) / total).toFixed(2)} % kept as they were`,
+  );
   console.log(`changed: ${[...changes].map(([kind, n]) => `${kind} ${n}`).join(', ')}`);
-  const sum = (counts: ReadonlyMap<LieKind, number>): number =>
-    [...counts.values()].reduce((all, n) => all + n, 0);
   const parts = [...made].map(([kind, n]) => `${kind} ${found.get(kind) ?? 0} of ${n}`);
-  console.log(`lies found: ${parts.join(', ')}; ${((100 * sum(found)) / sum(made)).toFixed(0)} % of all`);
+  console.log(
+    `lies found: ${parts.join(', ')}; ${((100 * sum(found)) / sum(made)).toFixed(0)} % of all`,
+  );
 }
 
 main();

@@ -14,14 +14,20 @@ export interface RecordedAccount {
 interface RecordedMessage {
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
   readonly content?: string | null;
-  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
+  readonly toolCalls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly args: unknown;
+  }[];
   readonly toolCallId?: string;
 }
 
 interface RecordedConversation {
   readonly id: string;
   readonly messages: readonly RecordedMessage[];
-  readonly meta?: { readonly compactions?: readonly { readonly afterMessage: number; readonly summary?: string }[] };
+  readonly meta?: {
+    readonly compactions?: readonly { readonly afterMessage: number; readonly summary?: string }[];
+  };
 }
 
 /** The recorded accounts in a folder; none where it is absent. */
@@ -29,7 +35,12 @@ export function recordedAccounts(folder: string): readonly RecordedAccount[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl.gz'))
-    .flatMap((name) => gunzipSync(readFileSync(join(folder, name))).toString('utf8').trim().split('\n'))
+    .flatMap((name) =>
+      gunzipSync(readFileSync(join(folder, name)))
+        .toString('utf8')
+        .trim()
+        .split('\n'),
+    )
     .map((line) => JSON.parse(line) as RecordedConversation)
     .flatMap(accountsOf);
 }
@@ -51,7 +62,10 @@ function nodesOf(messages: readonly RecordedMessage[]): readonly Node[] {
 function decoded({ role, content, toolCalls = [], toolCallId = '' }: RecordedMessage): Message {
   const text = content ?? '';
   if (role === 'tool')
-    return { role, parts: [{ kind: 'result', callId: toolCallId, content: [{ kind: 'text', text }] }] };
+    return {
+      role,
+      parts: [{ kind: 'result', callId: toolCallId, content: [{ kind: 'text', text }] }],
+    };
   const calls = toolCalls.map(({ id, name, args }) => ({
     kind: 'call' as const,
     callId: id,

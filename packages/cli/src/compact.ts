@@ -47,7 +47,9 @@ export const compactCommand: Command = {
     if (values.json === true && values.jsonl === true)
       throw new UsageError('--json and --jsonl exclude each other');
     if (values.summary !== undefined && values.jsonl === true)
-      throw new UsageError('--summary is for one conversation; with --jsonl, each line has its own "summary"');
+      throw new UsageError(
+        '--summary is for one conversation; with --jsonl, each line has its own "summary"',
+      );
     if (values.summary !== undefined && operands.length > 1)
       throw new UsageError('--summary is for one conversation: compact the files one by one');
     const { compact } = await import('./compaction.ts');

@@ -70,11 +70,14 @@ test('A9 the event of a summary holds its round, tokens, content and the ids tha
 
 test('A10 whatever a summarizer does, the prompt fits, nothing throws and a warning tells', async () => {
   const outcomes: readonly (readonly [SummarizerOutcome, RegExp])[] = [
-    [{ kind: 'throws', message: 'overloaded' }, /scripted: overloaded; the extract stands in/],
-    [{ kind: 'blank' }, /scripted: the summary is blank; the extract stands in/],
+    [
+      { kind: 'throws', message: 'overloaded' },
+      /scripted: overloaded; the extract is used instead/,
+    ],
+    [{ kind: 'blank' }, /scripted: the summary is blank; the extract is used instead/],
     [
       { kind: 'huge', chars: 50_000 },
-      /scripted: the summary is inflated: .*; the extract stands in/,
+      /scripted: the summary is inflated: .*; the extract is used instead/,
     ],
     [
       { kind: 'malformed', value: null },

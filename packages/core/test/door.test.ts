@@ -617,8 +617,10 @@ test('C20 a hook that throws does not stop the thread', async () => {
 
 test('A10 a summarizer that never answers is overtaken by the extract', async () => {
   const summarizer = { id: 'silent', summarize: () => new Promise<never>(() => undefined) };
-  const deadline = (): Deadline => ({ signal: AbortSignal.timeout(20), clear: () => undefined });
-  const clock = { now: () => 0, deadline };
+  const clock = {
+    now: () => 0,
+    deadline: () => ({ signal: AbortSignal.timeout(20), clear: () => undefined }),
+  };
   const handle = await createBobbin({ window: 8_000, counter: chars4(), summarizer, clock }).thread(
     'late',
   );

@@ -60,8 +60,8 @@ test('C6 files that share their last two names are two files', () => {
   const prose = 'The export was added to /repo/packages/core/src/index.ts.';
   const nodes = nodesOf([user('Go.'), ...messages]);
   const grounds = { nodes, previous: null, truth, maxTokens: 2_000, counter };
-  const { summary, contradictions } = verify({ ...truth, prose }, grounds);
-  assert.deepEqual([summary.prose, contradictions], [prose, []]);
+  const { summary, corrections } = verify({ ...truth, prose }, grounds);
+  assert.deepEqual([summary.prose, corrections], [prose, []]);
 });
 
 test('C6 a path and its end are one file, in the next round too', () => {

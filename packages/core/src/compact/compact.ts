@@ -244,7 +244,9 @@ class Run {
   /** Instructions are for a summary that a model writes: who gave some hears where none was. */
   #warnOfInstructions(): void {
     if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
-    const isWritten = this.#rungs.has('summarize') && this.#writer !== extractSummarizer.id;
+    // Where a model failed, a warning has said so.
+    const isWritten =
+      this.#rungs.has('summarize') && this.#setting.summarizer.id !== extractSummarizer.id;
     if (isWritten) return;
     const why = this.#rungs.has('summarize')
       ? 'the built-in extract wrote the summary, and it takes none'

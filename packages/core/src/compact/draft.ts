@@ -66,7 +66,6 @@ export class Draft {
     redact: Redact = redactSecrets,
   ) {
     this.redact = redact;
-    this.#pins = pins;
     this.counter = counter;
     this.style = style;
     this.#base = base;

@@ -2,7 +2,7 @@ import type { Fact, Note, Summary } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin } from './account.ts';
-import { chooseFresh, SeenWords, type Candidate } from './novelty.ts';
+import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
   fileText,
   fitSummary,
@@ -84,13 +84,23 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
   const prose = summary.prose ?? '';
   const lines = recordLines(summary, taskStands);
-  const seen = new SeenWords(prose);
-  const first = chooseFresh(lines.filter(isAlways), seen, chars * ALWAYS_SHARE, LEAST_FRESH);
+  const { chosen: first, leftOut } = chosenAlways(lines.filter(isAlways), prose, chars);
   const room = chars - title.length - FRAME_CHARS - lengthOf([...first]);
   const account = accountWithin(prose, room * ACCOUNT_SHARE);
   const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
-  const rest = chooseFresh(lines.filter((line) => !isAlways(line)), shown, room - account.length, LEAST_FRESH);
-  return [title, account, ...layOut(lines.filter((line) => first.has(line) || rest.has(line)))].join('\n');
+  const rest = chooseFresh(
+    lines.filter((line) => !isAlways(line)),
+    shown,
+    room - account.length,
+    LEAST_FRESH,
+  );
+  const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
+  return [
+    title,
+    account,
+    ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
+    ...more,
+  ].join('\n');
 }
 
 const FRAME_CHARS = 24;
@@ -99,6 +109,39 @@ const HEADING_CHARS = 20;
 const lengthOf = (lines: readonly Line[]): number =>
   lines.reduce((sum, { text }) => sum + text.length + 1, 0) +
   new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
+
+/** What the account lacks of what is always said, by weight. A rule is only left out where the account quotes it. */
+function chosenAlways(lines: readonly Line[], prose: string, chars: number): Always {
+  const account = flat(prose);
+  const seen = new SeenWords(prose);
+  const chosen = new Set<Line>();
+  let leftOut = 0;
+  let left = Math.max(LEAST_ALWAYS_CHARS, chars * ALWAYS_SHARE);
+  for (const line of lines.toSorted((a, b) => b.weight - a.weight)) {
+    const isSaid =
+      line.section === 'Original Task'
+        ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH
+        : account.includes(flat(line.text));
+    if (isSaid) continue;
+    if (line.text.length + 1 > left) leftOut += 1;
+    else {
+      chosen.add(line);
+      left -= line.text.length + 1;
+    }
+  }
+  return { chosen, leftOut };
+}
+
+interface Always {
+  readonly chosen: ReadonlySet<Line>;
+  readonly leftOut: number;
+}
+
+const LEAST_ALWAYS_CHARS = 800;
+
+/** A text without case, punctuation and list marks. */
+const flat = (text: string): string =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
 
 function layOut(lines: readonly Line[]): readonly string[] {
   const bySection = new Map<Section, string[]>();
@@ -115,7 +158,11 @@ function layOut(lines: readonly Line[]): readonly string[] {
 
 /** A list of lines, the last worth most. */
 function listed(section: Section, texts: readonly string[], weight: number): readonly Line[] {
-  return texts.map((text, i) => ({ section, text, weight: weight * (0.5 + (i + 1) / texts.length / 2) }));
+  return texts.map((text, i) => ({
+    section,
+    text,
+    weight: weight * (0.5 + (i + 1) / texts.length / 2),
+  }));
 }
 
 const always = (line: Line): Line => ({ ...line, always: true });
@@ -125,22 +172,49 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
   const open = s.items.filter(({ state }) => state !== 'done');
   const { task, splitTurn } = s;
   return [
-    ...(task === null || taskStands ? [] : listed('Original Task', [taskText(task)], 4).map(always)),
+    ...(task === null || taskStands
+      ? []
+      : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
+    ...listed(
+      'Open Items',
+      s.currentTask === null ? [] : [`- Working on: ${s.currentTask}`],
+      3,
+    ).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
-    ...listed('Turn Context (split turn)', splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text], 3).map(always),
+    ...listed(
+      'Turn Context (split turn)',
+      splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text],
+      3,
+    ).map(always),
     ...s.notes.map(noteLine),
-    ...listed('Commands', s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)), 1),
+    ...listed(
+      'Commands',
+      s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      1,
+    ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
-    ...listed('Changed Files', s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`), 1),
+    ...listed(
+      'Changed Files',
+      s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+      1,
+    ),
     ...listed('Tools', toolTexts(s.tools ?? [], TOOLS_CHARS), 1.3),
-    ...listed('Artifacts', s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`), 0.5),
+    ...listed(
+      'Artifacts',
+      s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),
+      0.5,
+    ),
   ];
 }
 
 function factLine({ kind, text, by }: Fact, i: number, all: readonly Fact[]): Line {
   const isOrder = (by === 'user' || by === 'system') && kind !== 'value';
-  const line: Line = { section: 'In the User’s Words', text: `- ${text}`, weight: 1 + i / all.length };
+  const line: Line = {
+    section: 'In the User’s Words',
+    text: `- ${text}`,
+    weight: 2 + Math.abs((2 * i) / all.length - 1),
+  };
   return isOrder ? always(line) : { ...line, weight: 0.8 };
 }
 

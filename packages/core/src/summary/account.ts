@@ -28,10 +28,11 @@ interface Parts {
   readonly analysis: readonly string[];
 }
 
+const isAnalysis = (line: string): boolean => ANALYSIS.test(line) || /^\s*<analysis>/i.test(line);
+const isSummary = (line: string): boolean => SUMMARY.test(line) || /^\s*<summary>/i.test(line);
+
 /** An analysis is written to find the summary that follows it. */
 function withoutAnalysis(lines: readonly string[]): Parts {
-  const isAnalysis = (line: string): boolean => ANALYSIS.test(line) || /^\s*<analysis>/i.test(line);
-  const isSummary = (line: string): boolean => SUMMARY.test(line) || /^\s*<summary>/i.test(line);
   const from = lines.findIndex(isAnalysis);
   const to = lines.findIndex((line, i) => i > from && isSummary(line));
   if (from < 0 || to < 0) return { body: lines, analysis: [] };
@@ -51,7 +52,10 @@ function neutral(lines: readonly string[]): string {
     const heading = isCode ? undefined : HEADING.exec(line)?.[1];
     out.push(heading === undefined ? line.trimEnd() : `**${heading.replaceAll('**', '')}**`);
   }
-  return out.join('\n').replace(/\n{3,}/g, '\n\n').trim();
+  return out
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
 }
 
 /** A line of an account, with what it adds to the lines before it. */

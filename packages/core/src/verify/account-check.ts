@@ -73,7 +73,13 @@ export class AccountCheck {
           (marked, name) => marked.replace(name, `${name} ${MARK}`),
           sentence,
         );
-        this.#note('marked', sentence, `${verdict.names.join(', ')}: in no message`, undefined, text);
+        this.#note(
+          'marked',
+          sentence,
+          `${verdict.names.join(', ')}: in no message`,
+          undefined,
+          text,
+        );
         return text;
       }
     }
@@ -137,7 +143,12 @@ export class AccountCheck {
     if (tool < SAID || Math.max(system, user, assistant) >= tool * 0.8) return false;
     return this.#evidence
       .matches(claim)
-      .some(({ statement, share }) => share >= SAID && statement.by === 'tool' && givesOrders(statement.text));
+      .some(
+        ({ statement, share }) =>
+          share >= SAID &&
+          statement.by === 'tool' &&
+          (givesOrders(statement.text) || saysWhatToDo(statement.text)),
+      );
   }
 
   #planted(sentence: string, claim: string): Correction {
@@ -148,4 +159,5 @@ export class AccountCheck {
   }
 }
 
-const MARK = '[in no message]';
+/** Comes after a name or a number that no message contains. */
+export const MARK = '[in no message]';

@@ -1,4 +1,11 @@
-import { callsOf, resultsOf, resultText, startsTurn, textOf, type MessageId } from '../message/message.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textOf,
+  type MessageId,
+} from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import { sentences } from '../extract/story/passages.ts';
 import type { Speaker } from '../plan/summary.ts';
@@ -89,7 +96,14 @@ export class Evidence {
     this.#claims.set(text, claim);
     for (const word of words) {
       const known = this.#words.get(word);
-      if (known === undefined) this.#words.set(word, { text: word, isNumber: /^\d+$/.test(word), lines: 0, weight: 0, claims: [claim] });
+      if (known === undefined)
+        this.#words.set(word, {
+          text: word,
+          isNumber: /^\d+$/.test(word),
+          lines: 0,
+          weight: 0,
+          claims: [claim],
+        });
       else known.claims.push(claim);
     }
   }
@@ -98,7 +112,13 @@ export class Evidence {
     const files = new Map<string, string>();
     for (const { message, id } of nodes) {
       const by =
-        message.role === 'system' ? 'system' : startsTurn(message) ? 'user' : message.role === 'tool' ? 'tool' : 'assistant';
+        message.role === 'system'
+          ? 'system'
+          : startsTurn(message)
+            ? 'user'
+            : message.role === 'tool'
+              ? 'tool'
+              : 'assistant';
       this.#read(textOf(message), by, id, undefined);
       for (const { callId, tool, args } of callsOf(message)) {
         const file = FILE.exec(args)?.[1];
@@ -106,7 +126,7 @@ export class Evidence {
         this.#read(`${tool} ${unescaped(args)}`, 'assistant', id, file);
       }
       for (const result of resultsOf(message))
-        this.#read(resultText(result), 'tool', id, files.get(result.callId));
+        this.#read(unwrapped(resultText(result)), 'tool', id, files.get(result.callId));
     }
   }
 
@@ -161,11 +181,13 @@ const POLAR =
 
 /** The words of a claim that say what it is about. */
 function coreWords(text: string): readonly string[] {
-  const words = (of: string): readonly string[] =>
-    [...new Set(contentWords(of))].filter((word) => !POLAR.test(word));
   // What a path is made of is in many lines that are about something else.
-  const rest = words(text.replace(PATH, ' '));
-  return rest.length >= LEAST_WORDS ? rest : words(text);
+  const rest = plainWords(text.replace(PATH, ' '));
+  return rest.length >= LEAST_WORDS ? rest : plainWords(text);
+}
+
+function plainWords(text: string): readonly string[] {
+  return [...new Set(contentWords(text))].filter((word) => !POLAR.test(word));
 }
 
 const LEAST_WORDS = 2;
@@ -234,7 +256,15 @@ export function pathsIn(text: string): readonly string[] {
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
+/** Prose that was wrapped, with each sentence on one line again. */
+function unwrapped(text: string): string {
+  return text.replace(/([a-z,])\n(?=[a-z])/g, '$1 ');
+}
+
 /** JSON's escapes as what they are read as. */
 function unescaped(text: string): string {
-  return text.replace(/\\n/g, '\n').replace(/\\[rt]/g, ' ').replace(/\\(["'\\/])/g, '$1');
+  return text
+    .replace(/\\n/g, '\n')
+    .replace(/\\[rt]/g, ' ')
+    .replace(/\\(["'\\/])/g, '$1');
 }

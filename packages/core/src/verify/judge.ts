@@ -61,9 +61,15 @@ function deniedWords(text: string): ReadonlySet<string> {
 /** Words for the same thing ended well or badly, and done or not: one of each pair excludes the other. */
 const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
   [/\bpass(?:es|ed|ing)?\b|\bsucceed(?:s|ed)?\b/i, /\bfail(?:s|ed|ing|ures?)?\b/i],
-  [/\b(?:done|completed?|finished)\b|\[x\]/i, /\b(?:pending|in[ _]progress|incomplete|unfinished|not started|to-?do)\b|\[ \]/i],
+  [
+    /\b(?:done|completed?|finished)\b|\[x\]/i,
+    /\b(?:pending|in[ _]progress|incomplete|unfinished|not started|to-?do)\b|\[ \]/i,
+  ],
   [/\b(?:always|must|required)\b/i, /\b(?:never|must not|forbidden)\b/i],
-  [/\b(?:allow(?:s|ed)?|permitted|may)\b/i, /\b(?:forbidden|never|must not|may not|prohibited|not allowed)\b/i],
+  [
+    /\b(?:allow(?:s|ed)?|permitted|may)\b/i,
+    /\b(?:forbidden|never|must not|may not|prohibited|not allowed)\b/i,
+  ],
 ];
 
 /** True where one of two sentences about the same denies what the other says. */
@@ -78,7 +84,7 @@ function denies(claim: string, statement: string, isExact: boolean): boolean {
 }
 
 /** The statement that a sentence denies, where it is nearer to those that it denies than to others. */
-function denied(sentence: string, near: readonly Match[]): Match | undefined {
+function deniedMatch(sentence: string, near: readonly Match[]): Match | undefined {
   const [first] = near;
   if (first === undefined) return undefined;
   const isExact = first.share >= EXACT;
@@ -122,7 +128,7 @@ function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
     if (first === undefined) continue;
     const nearly = first.share >= EXACT ? 0.97 : NEARLY;
     const near = best.filter(({ share }) => share >= first.share * nearly);
-    const against = denied(claim, near) ?? pairedAgainst(claim, best);
+    const against = deniedMatch(claim, near) ?? pairedAgainst(claim, best);
     if (against === undefined) continue;
     const { text, id } = against.statement;
     return { kind: 'remove', because: text.trim().slice(0, 200), id };
@@ -163,7 +169,10 @@ function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   if (second !== undefined && second[1] > best[1] * 0.85) return { kind: 'mark', names: [name] };
   const match = evidence
     .matches(sentence)
-    .find(({ statement }) => statement.text.includes(best[0]) || statement.file?.endsWith(best[0]) === true);
+    .find(
+      ({ statement }) =>
+        statement.text.includes(best[0]) || statement.file?.endsWith(best[0]) === true,
+    );
   return {
     kind: 'correct',
     text: sentence.replaceAll(name, best[0]),
@@ -197,11 +206,15 @@ function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined 
   for (const number of numbersIn(sentence)) {
     if (number.index < 3) continue;
     const found = matches.map((match) => ({ match, values: valuesBeside(match, number) }));
-    if (found.some(({ match, values }) => values.includes(number.value) || has(match, number.value))) continue;
+    if (
+      found.some(({ match, values }) => values.includes(number.value) || has(match, number.value))
+    )
+      continue;
     const values = new Set(found.flatMap((one) => one.values));
     const [value] = values;
     if (values.size !== 1 || value === undefined) continue;
-    const { id, text } = (found.find((one) => one.values.length > 0) as { match: Match }).match.statement;
+    const { id, text } = (found.find((one) => one.values.length > 0) as { match: Match }).match
+      .statement;
     const end = number.index + number.value.length;
     return {
       kind: 'correct',
@@ -218,7 +231,11 @@ const has = ({ statement }: Match, value: string): boolean =>
 
 function valuesBeside({ statement }: Match, { before, after }: Numbered): readonly string[] {
   return numbersIn(statement.text)
-    .filter((one) => (after !== undefined && one.after === after) || (before !== undefined && one.before === before))
+    .filter(
+      (one) =>
+        (after !== undefined && one.after === after) ||
+        (before !== undefined && one.before === before),
+    )
     .map(({ value }) => value);
 }
 
@@ -226,6 +243,16 @@ function valuesBeside({ statement }: Match, { before, after }: Numbered): readon
 const COMMON =
   /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top|day|step|phase|part|round|option|level|tier|type)-?\d+$/i;
 const TELLING = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
+
+/** `PR-79` is also written `PR 79` and `PR #79`. */
+function isMentioned(name: string, evidence: Evidence): boolean {
+  if (evidence.mentions(name)) return true;
+  const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
+  return (
+    word !== undefined &&
+    [' ', ' #', '#'].some((gap) => evidence.mentions(`${word}${gap}${number}`))
+  );
+}
 
 const LEAST_SUPPORT = 0.1;
 
@@ -237,10 +264,13 @@ function isSupported(value: string, sentence: string, evidence: Evidence): boole
 /** Names and numbers that no message contains. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...namesIn(sentence)].filter(
-    (name) => TELLING.test(name) && !COMMON.test(name) && !evidence.mentions(name),
+    (name) => TELLING.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
   const numbers = numbersIn(sentence)
-    .filter(({ value, index }) => value.length >= 2 && index > 2 && !isSupported(value, sentence, evidence))
+    .filter(
+      ({ value, index }) =>
+        value.length >= 2 && index > 2 && !isSupported(value, sentence, evidence),
+    )
     .map(({ value }) => value);
   const unknown = [...names, ...numbers];
   return unknown.length === 0 ? undefined : { kind: 'mark', names: unknown };

@@ -41,7 +41,11 @@ function attributed(fact: Fact, check: AccountCheck, evidence: Evidence): Fact |
   if (isOrder && Math.max(system, user) >= SAID) return { ...fact, text };
   const by = tool >= SAID && tool >= assistant ? 'tool' : 'assistant';
   if (isOrder)
-    check.corrections.push({ kind: 'attributed', claim: text, because: `the ${by}, not the ${fact.by}, said so` });
+    check.corrections.push({
+      kind: 'attributed',
+      claim: text,
+      because: `the ${by}, not the ${fact.by}, said so`,
+    });
   return { ...fact, text, kind: 'value', by };
 }
 
@@ -113,7 +117,12 @@ export function mergedFiles(
     const there = files.get(claim.path);
     if (there === undefined) {
       if (evidence.mentions(claim.path)) files.set(claim.path, claim);
-      else check.corrections.push({ kind: 'removed', claim: claim.path, because: 'no message names this file' });
+      else
+        check.corrections.push({
+          kind: 'removed',
+          claim: claim.path,
+          because: 'no message names this file',
+        });
       continue;
     }
     if (there.deleted !== claim.deleted)

@@ -43,10 +43,17 @@ export function lackingNotes(from: {
   const { account, nodes, kept, notes, names, chars, redact } = from;
   const seen = new SeenWords([account, ...kept.map(({ shown }) => textOf(shown))].join('\n'));
   const end = Math.max(1, nodes.at(-1)?.index ?? 1);
+  const first = nodes[0]?.index ?? 0;
   const recency = (index: number): number => 0.5 + (0.5 * index) / end;
   const exact = notes
-    .filter(({ by, text }) => by === 'tool' && text.length <= LONGEST_CHARS)
-    .map((note): Sentence => ({ text: note.text, note, weight: WEIGHT.tool * recency(note.at ?? 0) }));
+    .filter(
+      ({ by, at = -1, text }) => text.length <= LONGEST_CHARS && (by === 'tool' || at < first),
+    )
+    .map((note): Sentence => ({
+      text: note.text,
+      note,
+      weight: WEIGHT.tool * recency(note.at ?? 0),
+    }));
   const said = sentencesOf(nodes).map(({ text, weight, note }): Sentence => {
     const clean = redact(text);
     return { text: clean, note: { ...note, text: clean }, weight: weight * recency(note.at ?? 0) };

@@ -1,6 +1,11 @@
 import type { Summarizer, SummaryRequest } from '../ports.ts';
 import { estimator } from '../tokens/calibration.ts';
-import { memorySummaryCache, SharedCalls, summaryKey, type SummaryCache } from '../summary/cache.ts';
+import {
+  memorySummaryCache,
+  SharedCalls,
+  summaryKey,
+  type SummaryCache,
+} from '../summary/cache.ts';
 import { redactSecrets, redactSummary, type Redact } from '../summary/redact.ts';
 import type { Summary } from '../plan/summary.ts';
 import { cleanExtractWithNames, refusal } from '../extract/extract-summarizer.ts';

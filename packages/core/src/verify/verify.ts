@@ -5,10 +5,11 @@ import { plain, standingFacts, type Superseded } from '../extract/facts/supersed
 import { cleanAccount, accountWithin } from '../summary/account.ts';
 import { ACCOUNT_SHARE, summaryText } from '../summary/account-render.ts';
 import type { Redact } from '../summary/redact.ts';
-import { EMPTY_SUMMARY, type Fact, type Summary } from '../plan/summary.ts';
+import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
+import { namesIn, sentencesOf } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { AccountCheck, claimsOf } from './account-check.ts';
+import { AccountCheck, claimsOf, MARK } from './account-check.ts';
 import { Evidence } from './evidence.ts';
 import { mergedDecisions, mergedFacts, mergedFiles, mergedItems } from './merged-fields.ts';
 import { lackingNotes } from './record.ts';
@@ -54,7 +55,12 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
   const evidence = evidenceFor({ ...summary, prose: account }, grounds, orders);
   const check = new AccountCheck(evidence, truth, orders);
   const prose = check.text(account);
-  const facts = mergedFacts(summary.facts, [...(previous?.facts ?? []), ...truth.facts], check, evidence);
+  const facts = mergedFacts(
+    summary.facts,
+    [...(previous?.facts ?? []), ...truth.facts],
+    check,
+    evidence,
+  );
   const standing = standingFacts(facts);
   const verified: Summary = {
     ...truth,
@@ -77,7 +83,12 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
 }
 
 /** What those said who give orders, in messages that stay too. */
-function ordersOf({ kept = [], previous, truth, redact = (text) => text }: Grounds): readonly Fact[] {
+function ordersOf({
+  kept = [],
+  previous,
+  truth,
+  redact = (text) => text,
+}: Grounds): readonly Fact[] {
   const stays = constraints(kept.map(({ node }) => node)).map((fact) => ({
     ...fact,
     text: redact(fact.text),
@@ -100,13 +111,27 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
     ...summary.currentPlan,
     summary.currentTask ?? '',
   ];
-  const before = previous === null ? '' : summaryText({ ...previous, facts: [], notes: [], outcomes: [], files: [] });
+  const before =
+    previous === null
+      ? ''
+      : summaryText({ ...previous, facts: [], notes: [], outcomes: [], files: [] });
   return new Evidence(
     texts.flatMap((text) => [...claimsOf(text), text]),
     [...nodes, ...kept.map(({ node }) => node)],
     {
-      user: [truth.task ?? '', instructions, ...orders.map(({ text }) => text), ...wishesBefore(previous)],
-      assistant: [before, ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`)],
+      user: [
+        truth.task ?? '',
+        instructions,
+        ...orders.map(({ text }) => text),
+        ...wishesBefore(previous),
+      ],
+      assistant: [
+        before
+          .split('\n')
+          .filter((line) => !line.includes(MARK))
+          .join('\n'),
+        ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`),
+      ],
     },
   );
 }
@@ -133,7 +158,11 @@ function planOf(check: AccountCheck, texts: readonly string[]): readonly string[
  * The model's text of the beginning of a split turn. Where it has none, its account covers the turn; where it has an
  * empty one, or no account at all, the extract describes the turn.
  */
-function splitTurnOf(summary: Summary, { splitTurn }: Summary, check: AccountCheck): Summary['splitTurn'] {
+function splitTurnOf(
+  summary: Summary,
+  { splitTurn }: Summary,
+  check: AccountCheck,
+): Summary['splitTurn'] {
   if (splitTurn === null) return null;
   const text = check.text(summary.splitTurn?.text ?? '');
   if (text !== '') return { ...splitTurn, text };
@@ -144,13 +173,38 @@ function splitTurnOf(summary: Summary, { splitTurn }: Summary, check: AccountChe
 function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
   const { prose } = summary;
   if (prose === null || prose === grounds.truth.prose) return summary;
-  const { nodes, kept = [], truth, names = [], maxTokens, counter, redact = (text) => text } = grounds;
+  const {
+    nodes,
+    kept = [],
+    truth,
+    names = [],
+    maxTokens,
+    counter,
+    redact = (text) => text,
+  } = grounds;
   const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
   const account = accountWithin(prose, chars * ACCOUNT_SHARE);
   return {
     ...summary,
-    notes: lackingNotes({ account, nodes, kept, notes: truth.notes, names, chars, redact }),
+    notes: lackingNotes({
+      account,
+      nodes,
+      kept,
+      notes: [...earlierLines(grounds.previous), ...truth.notes],
+      names,
+      chars,
+      redact,
+    }),
   };
+}
+
+/** The sentences of the account before: a model that updates it may lose some of what it names. */
+function earlierLines(previous: Summary | null): readonly Note[] {
+  return (previous?.prose ?? '')
+    .split('\n')
+    .flatMap(sentencesOf)
+    .filter((text) => namesIn(text).size > 0 && !text.includes(MARK))
+    .map((text) => ({ text, by: 'assistant', turn: previous?.lastTurn ?? 0 }));
 }
 
 function additions(given: Summary, truth: Summary): readonly Addition[] {
@@ -162,13 +216,34 @@ function additions(given: Summary, truth: Summary): readonly Addition[] {
   const open = truth.items.filter(({ state }) => state !== 'done');
   return [
     ...missing('task', truth.task === null ? [] : [truth.task]),
-    ...missing('fact', truth.facts.map((fact) => fact.text)),
-    ...missing('decision', truth.decisions.map((decision) => decision.text)),
-    ...missing('item', open.map((item) => item.text)),
-    ...missing('artifact', truth.artifacts.map(({ artifactId }) => artifactId)),
-    ...missing('outcome', truth.outcomes.flatMap(({ error }) => error ?? [])),
-    ...missing('file', truth.files.map(({ path }) => path)),
-    ...missing('note', truth.notes.map((note) => note.text)),
+    ...missing(
+      'fact',
+      truth.facts.map((fact) => fact.text),
+    ),
+    ...missing(
+      'decision',
+      truth.decisions.map((decision) => decision.text),
+    ),
+    ...missing(
+      'item',
+      open.map((item) => item.text),
+    ),
+    ...missing(
+      'artifact',
+      truth.artifacts.map(({ artifactId }) => artifactId),
+    ),
+    ...missing(
+      'outcome',
+      truth.outcomes.flatMap(({ error }) => error ?? []),
+    ),
+    ...missing(
+      'file',
+      truth.files.map(({ path }) => path),
+    ),
+    ...missing(
+      'note',
+      truth.notes.map((note) => note.text),
+    ),
   ];
 }
 

@@ -75,7 +75,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
       return [
         ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
         { strategy: 'summarize', span, tokensFreed: tokens - room, reason },
-        ...shorteningProposals(context, ids, BESIDE_ACCOUNT),
+        ...afterwards(context, ids),
       ];
     },
     execute(proposal, proposed, effects) {
@@ -148,14 +148,27 @@ function shorteningProposals(
   const least = Math.floor(targetTokens * share);
   let excess = tokens;
   return besideSummary(context, covered).flatMap((entry) => {
-    if (draft.isPinnedByHost(entry)) return [];
+    if (entry.pinned) return [];
     const span = spanOf([entry.node]);
     const cost = draft.cost(entry);
     const tokensFreed = Math.min(excess, cost - least);
     if (span === undefined || tokensFreed <= 0) return [];
     excess -= tokensFreed;
-    return [{ strategy: SHORTENS, span, tokensFreed, reason: `${cost} tokens in one message beside a summary` }];
+    return [
+      {
+        strategy: SHORTENS,
+        span,
+        tokensFreed,
+        reason: `${cost} tokens in one message beside a summary`,
+      },
+    ];
   });
+}
+
+/** A prompt that is made to measure is read once: there an account goes before the length of the newest messages. */
+function afterwards(context: RungContext, covered: ReadonlySet<MessageId>): readonly Proposal[] {
+  const { targetTokens, limitTokens } = context;
+  return targetTokens < limitTokens ? [] : shorteningProposals(context, covered, BESIDE_ACCOUNT);
 }
 
 /** An account that is longer than its place has what messages beside it can give up. */
@@ -166,15 +179,16 @@ function moreForAccount(
   room: number,
 ): number {
   const lacking = prose === null ? 0 : context.counter.text(prose) / ACCOUNT_SHARE - room;
-  const freed = shorteningProposals(context, covered, BESIDE_ACCOUNT).reduce(
-    (sum, { tokensFreed }) => sum + tokensFreed,
-    0,
-  );
+  const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }
 
 /** By how much the messages that stay exceed what leaves a summary its floor. */
-function floorExcess(context: RungContext, covered: ReadonlySet<MessageId>, wantedTokens: number): number {
+function floorExcess(
+  context: RungContext,
+  covered: ReadonlySet<MessageId>,
+  wantedTokens: number,
+): number {
   const { draft, targetTokens } = context;
   const kept = besideSummary(context, covered).reduce((sum, entry) => sum + draft.cost(entry), 0);
   return kept + Math.min(wantedTokens, targetTokens * FLOOR_SHARE) - targetTokens;
@@ -315,7 +329,7 @@ function summaryRoom(
   return Math.max(
     LEAST_TOKENS,
     Math.min(maxTokens, targetTokens - around, fair),
-    Math.min(floor, limitTokens - around),
+    Math.min(floor, Math.floor(limitTokens * MOST_OF_LIMIT) - around),
   );
 }
 
@@ -326,6 +340,8 @@ function floorTokens(limitTokens: number): number {
 
 const FLOOR_TOKENS = 1_000;
 const FLOOR_OF_LIMIT = 0.05;
+/** The renderer adds a little, and the next message should still fit. */
+const MOST_OF_LIMIT = 0.85;
 
 /** The renderer may have to put a line before a summary, so that the roles are in order. */
 const BRIDGE_TOKENS = 16;
