@@ -64,7 +64,7 @@ export {
   type ToolOutcome,
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
-export type { TrimLimits } from './plan/trim-figures.ts';
+export { THRIFT, type TrimLimits } from './plan/trim-figures.ts';
 export { windowOf } from './plan/window.ts';
 export type {
   Appended,
@@ -99,8 +99,8 @@ export {
   type Posting,
   rankTexts,
   type Scored,
-  type TextSizes,
   tellingWords,
+  type TextSizes,
 } from './recall/lexical-index.ts';
 export { pageOf, type PageRequest } from './recall/page.ts';
 export { qualityOf } from './recall/quality.ts';
@@ -127,9 +127,9 @@ export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
-export { memorySummaryCache, summaryKey } from './summary/cache.ts';
-export { cleanAccount } from './summary/account.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
+export { cleanAccount } from './summary/account.ts';
+export { memorySummaryCache, summaryKey } from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
@@ -150,7 +150,13 @@ export { calibrate, estimator, scaled, startCalibration } from './tokens/calibra
 export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { type MediaProvider, mediaTokens } from './tokens/media.ts';
-export { contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
+export {
+  type CacheFacts,
+  contextLimit,
+  isKnownModel,
+  modelFacts,
+  type ModelTable,
+} from './tokens/models.ts';
 export { contextSize, type ContextSize, usageTokens, validUsage } from './tokens/usage.ts';
 export { baseOf, Evidence, pathsIn } from './verify/evidence.ts';
 export type { Correction, SummaryReport } from './verify/report.ts';

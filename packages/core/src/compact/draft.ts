@@ -57,7 +57,6 @@ export class Draft {
   readonly #held = new Set<MessageId>();
   /** Where the last batch of trimming ended. */
   trimmedTo: number;
-  readonly #pins: ReadonlySet<MessageId>;
   #records: readonly PlanRecord[];
   #hides: readonly Hide[];
   #tokens = 0;
@@ -173,11 +172,6 @@ export class Draft {
     const { newestUnit } = this;
     for (const entry of this.entries)
       if (entry.unit === newestUnit && hasResults(entry.message)) this.hold(entry);
-  }
-
-  /** True for what a host or a person pinned, and for system messages: not for the newest user message. */
-  isPinnedByHost({ node }: Entry): boolean {
-    return isPinned(node, this.#pins);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */

@@ -56,8 +56,7 @@ export function withMessage(
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (isSigned(message)) figures = { ...figures, signedInTurn: true };
   const largest = largestResultTokens(message, tokens);
-  if (largest > figures.largestUnsentTokens)
-    figures = { ...figures, largestUnsentTokens: largest };
+  if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;
   const usage = isReported ? validUsage(message) : undefined;
   if (usage !== undefined) return { ...figures, reportedTokens: usageTokens(usage) };
