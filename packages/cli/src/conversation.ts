@@ -15,7 +15,6 @@ import { Transcript } from './transcript.ts';
 /** A conversation from outside, decoded, with the way back. */
 export interface Conversation {
   readonly format: string;
-  /** Decodes nothing more: it takes messages that are decoded already. */
   readonly codec: Codec<unknown>;
   readonly messages: readonly Message[];
   /** The model that the text names. */
@@ -51,7 +50,7 @@ export function transcriptConversation(
   });
   return {
     format: name,
-    codec: decoded(codec),
+    codec,
     messages,
     ...(typeof model === 'string' ? { model } : {}),
     wireMessages: transcript.messages.length,
@@ -75,7 +74,7 @@ function readSession(format: SessionFormat, text: string, source: string): Conve
   const codec = sessionCodec(format, messages);
   return {
     format: format.name,
-    codec: decoded(codec),
+    codec,
     messages,
     ...(header.model === undefined ? {} : { model: header.model }),
     wireMessages: messages.length,
@@ -92,24 +91,4 @@ function decodeSession(format: SessionFormat, text: string, source: string) {
     const line = Number(/^line (\d+)/.exec(error.path)?.[1] ?? 1);
     throw new InputError(source, { line, column: 1 }, error.message);
   }
-}
-
-/**
- * A message on its way into the engine. The engine copies plain objects, into which a host could write; what is read
- * here must come out as the very object that it was, since its text is found by that.
- */
-export class Decoded {
-  readonly message: Message;
-
-  constructor(message: Message) {
-    this.message = message;
-  }
-}
-
-/** A codec that is handed messages which are decoded already, and writes them as it does. */
-function decoded(codec: Codec<unknown>): Codec<unknown> {
-  return {
-    ...codec,
-    decode: (wire) => (wire as readonly Decoded[]).map(({ message }) => message),
-  };
 }

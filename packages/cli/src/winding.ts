@@ -18,7 +18,7 @@ import {
   PRESETS,
   singlePrompt,
 } from '@bobbin/core/internal';
-import { Decoded, type Conversation } from './conversation.ts';
+import type { Conversation } from './conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
 import { tell } from './failure.ts';
 import { grouped } from './figures.ts';
@@ -157,8 +157,9 @@ export async function wind(winding: Winding, conversation: Conversation): Promis
     ...(artifacts === undefined ? {} : { artifacts }),
     ...(summary === undefined ? {} : { summarizer: writtenSummary(summary) }),
   });
-  const wire = messages.map((message) => new Decoded(message));
-  const fitted = await bobbin.fit(wire, instructions === undefined ? {} : { instructions });
+  const session = await bobbin.thread('conversation');
+  await session.appendDecoded(messages);
+  const fitted = await session.prompt(instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
   const tokensBefore = messages.reduce((sum, message) => sum + counter.message(message), 0);
   return { messages, fitted, tokensBefore, messagesBefore: wireMessages, millis };

@@ -134,7 +134,9 @@ test('A6 a summary that the host brings along is handed over, not summarised aga
   const watched = await opened(
     { summarizer },
     system('s'),
-    assistant('## Session Summary (Compaction Round 1)\nThe schema is made.'),
+    withMeta(assistant('## Session Summary (Compaction Round 1)\nThe schema is made.'), {
+      synthetic: true,
+    }),
     ...say(1),
     ...say(2),
     ...say(3),
