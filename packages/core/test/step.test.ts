@@ -10,6 +10,7 @@ import {
   system,
   user,
   WatchedThread,
+  withMeta,
 } from '@bobbin/testing';
 
 const small = { modelContextLimit: 1_250, systemReserve: 0, outputReserve: 0, safetyBuffer: 0 };

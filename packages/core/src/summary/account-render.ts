@@ -208,14 +208,14 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
   ];
 }
 
-function factLine({ kind, text, by }: Fact, i: number, all: readonly Fact[]): Line {
-  const isOrder = (by === 'user' || by === 'system') && kind !== 'value';
+function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
+  const isUsers = by === 'user' || by === 'system';
   const line: Line = {
     section: 'In the User’s Words',
     text: `- ${text}`,
     weight: 2 + Math.abs((2 * i) / all.length - 1),
   };
-  return isOrder ? always(line) : { ...line, weight: 0.8 };
+  return isUsers ? always(line) : { ...line, weight: 0.8 };
 }
 
 /** The source of a note that only lists names. */
