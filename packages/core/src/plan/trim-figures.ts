@@ -76,12 +76,12 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
 const FRAME_CHARS = 80;
 
 /** True where trimming would shorten a result. */
-export function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
+function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
   return resultText(result).length > standInChars + FRAME_CHARS;
 }
 
 /** True where trimming would shorten a call's arguments. */
-export function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
+function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
   return args.length > argsChars + FRAME_CHARS;
 }
 

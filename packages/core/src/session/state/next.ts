@@ -99,7 +99,7 @@ function decided(
 }
 
 /** What the trigger of a policy sees. */
-export function triggerInput(
+function triggerInput(
   { config, figures }: SessionState,
   prompt: PromptBuilder,
 ): TriggerInput {
