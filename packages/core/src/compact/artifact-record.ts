@@ -8,8 +8,11 @@ import type { Remainder } from '../render/excerpt.ts';
 import type { ExternalizeRecord } from '../plan/plan.ts';
 import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
 
+/** What stays of an entry, and how that is shown. */
+export type Shortened = Remainder & Pick<ExternalizeRecord, 'trimmed' | 'preserved'>;
+
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
-export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
+export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {
   const span = spanOf([entry.node]);
   if (span === undefined) throw new RangeError('an entry has a node');
   const description = descriptionOf(draft, entry);
@@ -18,7 +21,7 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): Exte
     span,
     artifactId: artifactContent(entry.message).id,
     summary: description,
-    hint: `when the full content is needed: ${description}`,
+    hint: kept.trimmed === true ? '' : `when the full content is needed: ${description}`,
     ...kept,
   };
 }
@@ -41,7 +44,7 @@ export async function moveToArtifact(
   proposal: Proposal,
   context: RungContext,
   effects: Effects,
-  kept: Remainder,
+  kept: Shortened,
 ): Promise<ExternalizeRecord | undefined> {
   const entry = context.draft.entry(proposal.span.ids[0]);
   if (entry === undefined) return undefined;

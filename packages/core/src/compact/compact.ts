@@ -7,6 +7,7 @@ import { Draft } from './draft.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { rewritePays } from '../plan/economics.ts';
 import { firstSight } from './rungs/first-sight.ts';
+import { trim } from './rungs/trim.ts';
 import { expired } from '../plan/expiry.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import { startsTurn } from '../message/message.ts';
@@ -319,7 +320,7 @@ class Run {
       if (done()) continue;
       const context = this.#context(goal);
       for (const proposal of strategy.propose(context)) {
-        if (done()) break;
+        if (done() && strategy.wholeBatch !== true) break;
         this.#job.signal?.throwIfAborted();
         await this.#carryOut(strategy, proposal, context);
       }
@@ -345,6 +346,7 @@ class Run {
       counter,
       task,
       now: clock.now(),
+      sent: this.#job.sent,
       ...(instructions === undefined ? {} : { instructions }),
       ...(signal === undefined ? {} : { signal }),
     };
@@ -488,6 +490,16 @@ export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<C
     stop: 'at-end',
   };
   return compact({ ...setting, policy }, { ...job, onlyLadder: true });
+}
+
+/** Trims one batch, and does nothing else. */
+export function compactTrim(setting: CompactorConfig, job: Job): Promise<Compaction> {
+  const { trim: limits, ...policy } = setting.policy;
+  const ladder = limits === undefined ? [] : [trim(limits)];
+  return compact(
+    { ...setting, policy: { ...policy, ladder, stop: 'at-end' } },
+    { ...job, onlyLadder: true },
+  );
 }
 
 /** Hides what has expired, and does nothing else (E1). */

@@ -1,4 +1,4 @@
-import { startsTurn, type MessageId } from '../message/message.ts';
+import { startsTurn, type Message, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -47,6 +47,8 @@ export class Draft {
   readonly #earlier: ReadonlySet<PlanRecord>;
   readonly #costs = new Map<MessageId, number>();
   readonly #held = new Set<MessageId>();
+  /** Where the last batch of trimming ended. */
+  trimmedTo: number;
   #records: readonly PlanRecord[];
   #hides: readonly Hide[];
   #tokens = 0;
@@ -65,6 +67,7 @@ export class Draft {
     this.style = style;
     this.#base = base;
     this.#records = base.records;
+    this.trimmedTo = base.trimmedTo ?? 0;
     this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
@@ -113,6 +116,14 @@ export class Draft {
   /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
   cost(entry: Entry): number {
     return this.#costs.get(entry.node.id) ?? 0;
+  }
+
+  /** A message as the draft shows it in place. */
+  shown(entry: Entry): Message {
+    const action = this.action(entry);
+    return action !== undefined && isInPlace(action)
+      ? inPlace(entry.message, action, this.style)
+      : entry.message;
   }
 
   /** True where the draft no longer shows an entry in its own seat. */
@@ -194,6 +205,7 @@ export class Draft {
       hides: this.#hides.filter(
         ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
       ),
+      ...(this.trimmedTo === 0 ? {} : { trimmedTo: this.trimmedTo }),
       signedFrom: this.#firstChange < made.sent ? made.head.index + 1 : this.#base.signedFrom,
       tokensBefore: made.tokensBefore,
       tokensAfter: this.#tokens,
@@ -226,7 +238,7 @@ export class Draft {
       : action === undefined
         ? entry.tokens
         : isInPlace(action)
-          ? this.counter.message(inPlace(entry.node.message, action))
+          ? this.counter.message(inPlace(entry.node.message, action, this.style))
           : 0;
     this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
     this.#costs.set(entry.node.id, cost);
@@ -250,7 +262,7 @@ export class Draft {
       record.kind === 'summarize'
         ? summaryMessages(record, this.style)
         : record.kind === 'externalize' && !isInPlace(record)
-          ? [pointerMessage(record)]
+          ? [pointerMessage(record, this.style)]
           : [];
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
   }

@@ -1,6 +1,8 @@
 import type { CachePrices } from '../plan/economics.ts';
+import { trimShape, type TrimLimits } from '../plan/trim-figures.ts';
 import { cutShape, type CutRule } from '../plan/cut.ts';
 import {
+  boolean,
   nonNegative,
   fraction,
   string,
@@ -30,6 +32,8 @@ export interface Policy {
   readonly firstSightShare?: number;
   /** Where given, soft pressure waits until a rewrite pays (DESIGN decision 4). */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
+  /** Where given, older results and arguments are trimmed in place as soon as that pays, however large the window. */
+  readonly trim?: TrimLimits;
   /** What a failing summarizer leads to: the extract stands in (the default), or the messages stay as they are (D9). */
   readonly onSummaryFailure?: 'extract' | 'keep';
   /** Sent by the host after an automatic compaction, so that the task goes on (B22). */
@@ -48,6 +52,7 @@ export const policyShape: Shape = object<Policy>({
     summaryRole: oneOf('assistant', 'user', 'pair'),
     summaryPrefix: string,
     summaryAt: oneOf('first', 'last'),
+    offersReadArtifact: optional(boolean),
   }),
   firstSightShare: optional(fraction),
   economics: optional(
@@ -56,6 +61,7 @@ export const policyShape: Shape = object<Policy>({
       requestsToCome: nonNegative,
     }),
   ),
+  trim: optional(trimShape),
   onSummaryFailure: optional(oneOf('extract', 'keep')),
   continueWith: optional(string),
 });

@@ -17,6 +17,10 @@ export interface ExternalizeRecord {
   readonly kept: readonly (readonly Stretch[])[];
   /** Arguments of calls longer than this are cut, field by field. */
   readonly argsChars: number;
+  /** Made by trimming: shown with the fewest words, arguments without a key of ours. */
+  readonly trimmed?: true;
+  /** Fields of results that stay whatever else is cut, by call id. */
+  readonly preserved?: JsonObject;
   /** The artifact store failed: only the thread holds the content, and recall finds it. */
   readonly unstored?: true;
 }
@@ -83,6 +87,8 @@ export interface RenderStyle {
   readonly summaryPrefix: string;
   /** Where the summary stands among carried messages: at its first message, or behind all of them. */
   readonly summaryAt: 'first' | 'last';
+  /** The model has the tool `read_artifact`: only then does a prompt name it. */
+  readonly offersReadArtifact?: boolean;
 }
 
 /** What to show of a thread: pure data. */
@@ -102,6 +108,8 @@ export interface Plan {
   readonly hides: readonly Hide[];
   /** Messages that the user pinned: never compacted. */
   readonly pins: readonly MessageId[];
+  /** Where the last batch of trimming ended: nothing before this index is trimmed again. */
+  readonly trimmedTo?: number;
   /** Signed reasoning before this index was bound to bytes that have changed since. */
   readonly signedFrom: number;
   readonly tokensBefore: number;

@@ -161,7 +161,7 @@ export class PromptBuilder {
   /** A message as the plan shows it in its seat. */
   #shown(node: Node): Message {
     const action = this.#actions.get(node.id);
-    return isSeat(action) ? inPlace(node.message, action) : node.message;
+    return isSeat(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
@@ -179,7 +179,8 @@ export class PromptBuilder {
   #emitSeated(node: Node): void {
     const action = this.#actions.get(node.id);
     if (isSeat(action)) {
-      this.#emit(inPlace(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
+      const message = inPlace(node.message, action, this.#plan.style);
+      this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
       return;
     }
     const unsigned = this.#withoutBoundReasoning(node);
@@ -290,7 +291,7 @@ function standIns(record: PlanRecord, plan: Plan): readonly Message[] {
     case 'summarize':
       return summaryMessages(record, plan.style);
     case 'externalize':
-      return [pointerMessage(record)];
+      return [pointerMessage(record, plan.style)];
     case 'drop':
     case 'clear':
       return [];

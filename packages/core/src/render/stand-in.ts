@@ -27,8 +27,8 @@ export function summaryMessages(
 }
 
 /** The message that stands for a span of several messages moved to one artifact. */
-export function pointerMessage(record: ExternalizeRecord): Message {
-  return textMessage('assistant', pointer('', record), {
+export function pointerMessage(record: ExternalizeRecord, style: RenderStyle): Message {
+  return textMessage('assistant', pointer('', record, style), {
     synthetic: true,
   });
 }

@@ -19,6 +19,7 @@ import {
   compact,
   compactExpired,
   compactFirstSight,
+  compactTrim,
   decide,
   firstSightTokens,
   type Compaction,
@@ -29,6 +30,7 @@ import type { CompactionEvent, EventDetail } from '../events.ts';
 import { captureSources } from '../plan/durability.ts';
 import { nextExpiry } from '../plan/expiry.ts';
 import { currentSummary, type Plan } from '../plan/plan.ts';
+import { TrimFigures, trimPays } from '../plan/trim-figures.ts';
 import type { TriggerInput } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -75,6 +77,7 @@ export class Session<Wire = Message> {
   #queue: Promise<unknown> = Promise.resolve();
   readonly #figures = new Figures();
   readonly #recollection: Recollection;
+  #trim: TrimFigures | undefined;
   #newest: ReadonlyMap<MessageId, Message> = new Map();
   #assumption: string | undefined;
 
@@ -286,6 +289,7 @@ export class Session<Wire = Message> {
     const nodes = await this.#path.append(messages);
     for (const node of nodes) {
       this.#builder.push(node);
+      this.#trim?.push(node.message, this.#setting.counter.message(node.message));
       const results = resultsOf(node.message);
       const callOf = (callId: string): CallPart | undefined => this.#path.callOf(node, callId);
       if (results.length > 0) await captureSources(results, callOf, this.#setting.tools);
@@ -350,6 +354,7 @@ export class Session<Wire = Message> {
       yield this.#compact(compactExpired, 'time to live is over', options);
     if (this.#figures.largestUnsentTokens > firstSightTokens(this.#setting))
       yield this.#compact(compactFirstSight, 'a large new result', options);
+    if (this.#trimPays(now)) yield this.#compact(compactTrim, 'trimming pays', options);
     const since = { cold: this.#isCold(now), settled, floor: this.#builder.floor };
     const decision = decide(this.#setting, this.#check(), this.plan, since);
     if (decision.kind === 'postpone')
@@ -413,6 +418,13 @@ export class Session<Wire = Message> {
       contextTokens: this.#figures.reportedTokens ?? extent.tokens + besideMessages(this.#setting),
       budget: this.#setting.budget,
     };
+  }
+
+  #trimPays(now: number): boolean {
+    const { economics, trim } = this.#setting.policy;
+    if (this.#trim === undefined || trim === undefined || economics === undefined) return false;
+    if (this.plan.undid !== undefined) return false;
+    return trimPays(this.#trim, economics.prices, this.#isCold(now), trim.patience);
   }
 
   #isCold(now: number): boolean {
@@ -532,7 +544,20 @@ export class Session<Wire = Message> {
   }
 
   #rebuild(): PromptBuilder {
-    return startPrompt(this.#window(), this.plan, this.#setting);
+    const window = this.#window();
+    this.#trim = this.#untrimmed(window);
+    return startPrompt(window, this.plan, this.#setting);
+  }
+
+  /** What came after the last batch of trimming. */
+  #untrimmed({ tail }: Window): TrimFigures | undefined {
+    const { policy, counter } = this.#setting;
+    if (policy.trim === undefined) return undefined;
+    const figures = new TrimFigures(policy.trim);
+    const from = this.plan.trimmedTo ?? 0;
+    for (const { message, index } of tail)
+      if (index >= from) figures.push(message, counter.message(message));
+    return figures;
   }
 
   #asSentNow(prompt: Prompt): Prompt {

@@ -71,7 +71,7 @@ function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
   const record = span === undefined ? undefined : clearRecord(context, entry, span);
   if (span === undefined || record === undefined) return [];
-  const tokensFreed = entry.tokens - context.counter.message(inPlace(entry.message, record));
+  const tokensFreed = entry.tokens - context.counter.message(inPlace(entry.message, record, context.draft.style));
   if (tokensFreed <= 0) return [];
   const [result] = resultsOf(entry.message);
   const durability = result === undefined ? 'anchoring' : durabilityOf(result, context.tools);
@@ -116,7 +116,7 @@ async function clearOne(
   );
   if (!found.some(mustNotBeLost)) return clearRecord(context, entry, proposal.span);
   const pointer = excerptRecord(context.draft, entry, NOTHING);
-  const tokens = context.counter.message(inPlace(entry.message, pointer));
+  const tokens = context.counter.message(inPlace(entry.message, pointer, context.draft.style));
   return tokens < entry.tokens ? moveToArtifact(proposal, context, effects, NOTHING) : undefined;
 }
 

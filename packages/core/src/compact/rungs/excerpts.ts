@@ -48,7 +48,7 @@ function proposeOne(context: RungContext, id: MessageId, kept: Remainder): reado
   const entry = draft.entry(id);
   const span = entry === undefined ? undefined : spanOf([entry.node]);
   if (entry === undefined || span === undefined) return [];
-  const tokens = counter.message(inPlace(entry.message, excerptRecord(draft, entry, kept)));
+  const tokens = counter.message(inPlace(entry.message, excerptRecord(draft, entry, kept), draft.style));
   const tokensFreed = draft.cost(entry) - tokens;
   const reason = `${draft.cost(entry)} tokens behind the cut`;
   return tokensFreed > draft.cost(entry) * LEAST_FREED_SHARE
@@ -128,5 +128,5 @@ function leastTokens(draft: Draft, entry: Entry): number {
     part.kind === 'text' ? ([[0, part.text.length]] as const) : [],
   );
   const record = excerptRecord(draft, entry, { kept, argsChars: WHOLE_ARGS_CHARS });
-  return draft.counter.message(inPlace(entry.message, record));
+  return draft.counter.message(inPlace(entry.message, record, draft.style));
 }

@@ -28,6 +28,8 @@ export interface RungContext {
   readonly task: string | null;
   readonly instructions?: string;
   readonly now: number;
+  /** How many messages of the path were sent to a model before. */
+  readonly sent: number;
   readonly signal?: AbortSignal;
 }
 
@@ -44,6 +46,8 @@ export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
+  /** Carries all of its proposals out once it has to act at all. */
+  readonly wholeBatch?: true;
   propose(context: RungContext): readonly Proposal[];
   /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
   execute(

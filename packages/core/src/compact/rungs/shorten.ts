@@ -25,7 +25,7 @@ const MOST_CHARS_A_TOKEN = 16;
 function within({ draft, counter }: RungContext, entry: Entry, room: number): Remainder {
   const record = excerptRecord(draft, entry, NOTHING);
   const cost = (kept: Remainder): number =>
-    counter.message(inPlace(entry.message, { ...record, ...kept }));
+    counter.message(inPlace(entry.message, { ...record, ...kept }, draft.style));
   let low = 0;
   let high = charsWithin(entry.message, room * MOST_CHARS_A_TOKEN);
   while (low < high) {

@@ -8,7 +8,6 @@ import type { Draft, Entry } from '../draft.ts';
 import { nonNegative, fraction, optionsParser, integerFrom } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
-import { isInPlace, inPlace } from '../../render/in-place.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface SummarizeOptions {
@@ -178,10 +177,7 @@ function withArtifacts(
 function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
   return draft.entries.flatMap((entry) => {
     if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
-    const action = draft.action(entry);
-    const shown =
-      action === undefined || !isInPlace(action) ? entry.message : inPlace(entry.message, action);
-    return [{ node: entry.node, shown }];
+    return [{ node: entry.node, shown: draft.shown(entry) }];
   });
 }
 
