@@ -10,6 +10,7 @@ import {
   integerFrom,
   nonNegative,
   object,
+  optional,
   optionsParser,
   type Shape,
   type Shapes,
@@ -26,6 +27,8 @@ export interface TrimLimits {
   readonly argsChars: number;
   /** How much must have been read in vain before a batch pays, as a multiple of what it rewrites. */
   readonly patience: number;
+  readonly leastWorth?: number;
+  readonly roomFactor?: number;
 }
 
 const TRIM_FIELDS: Shapes<TrimLimits> = {
@@ -33,6 +36,8 @@ const TRIM_FIELDS: Shapes<TrimLimits> = {
   standInChars: nonNegative,
   argsChars: nonNegative,
   patience: nonNegative,
+  leastWorth: optional(nonNegative),
+  roomFactor: optional(nonNegative),
 };
 export const trimShape: Shape = object<TrimLimits>(TRIM_FIELDS);
 export const TRIM_DEFAULTS: TrimLimits = {

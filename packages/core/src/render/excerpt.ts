@@ -98,10 +98,10 @@ export function ends(message: Message, chars: number): Remainder {
 }
 
 /** The beginning and the end of a value with a visible mark between, or the value where it is short enough. */
-export function cutValue(text: string, chars: number, wayBack: string = ''): string {
+export function cutValue(text: string, chars: number): string {
   const head = Math.ceil((chars * 2) / 3);
   const tail = Math.floor(chars / 3);
   const cut = text.length - head - tail;
-  const mark = ` [… ${cut} characters left out${wayBack} …] `;
+  const mark = ` [… ${cut} characters left out …] `;
   return cut <= mark.length ? text : headOf(text, head) + mark + tailOf(text, tail);
 }

@@ -9,7 +9,7 @@ import {
 } from '../message/message.ts';
 import type { Action } from '../plan/precedence.ts';
 import { cutValue, excerpt, partText } from './excerpt.ts';
-import { fairShare, shortArgs } from './short-args.ts';
+import { shortArgs } from './short-args.ts';
 import type { ClearRecord, ExternalizeRecord, Hide, RenderStyle, Stretch } from '../plan/plan.ts';
 
 /** What of the style decides how a record is shown in place. */
@@ -39,7 +39,7 @@ function inPlacePart(
     case 'result':
       return [inPlaceResult(part, action, kept, style)];
     case 'call':
-      return [action.kind === 'externalize' ? shortCall(part, action, style) : part];
+      return [action.kind === 'externalize' ? shortCall(part, action, kept, style) : part];
     case 'text':
     case 'image':
     case 'file':
@@ -88,10 +88,15 @@ function isWhole(text: string, kept: readonly Stretch[]): boolean {
 }
 
 /** Arguments keep their keys; only long values are cut. */
-function shortCall(call: CallPart, record: ExternalizeRecord, style: Shows): CallPart {
+function shortCall(
+  call: CallPart,
+  record: ExternalizeRecord,
+  kept: readonly Stretch[],
+  style: Shows,
+): CallPart {
   if (call.args.length <= record.argsChars) return call;
   if (record.trimmed === true)
-    return { ...call, args: shortArgs(call, record.argsChars, wayBack(record, style)) };
+    return { ...call, args: shortArgs(call.args, kept, wayBack(record, style)) };
   const fields = fieldsOfCall(call);
   const where = record.unstored === true ? 'recall finds it' : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
@@ -130,6 +135,18 @@ function fieldsOfCall(call: CallPart): readonly Field[] {
     fieldsOfCalls.set(call, fields);
   }
   return fields;
+}
+
+/** The most that each of some lengths may have so that all fit together: what short ones do not need, long ones get. */
+function fairShare(lengths: readonly number[], total: number): number {
+  let left = total;
+  let rest = lengths.length;
+  for (const length of lengths.toSorted((a, b) => a - b)) {
+    if (length * rest > left) return Math.floor(left / rest);
+    left -= length;
+    rest -= 1;
+  }
+  return total;
 }
 
 /** What stands in for content that was moved to an artifact, with the way to read it back. */

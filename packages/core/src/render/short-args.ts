@@ -1,79 +1,59 @@
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../message/json.ts';
-import type { CallPart } from '../message/message.ts';
-import { cutValue } from './excerpt.ts';
+import type { Stretch } from '../plan/plan.ts';
 
-/** Deeper values are shown as text: no provider's tools nest so deep, and wire data must not exhaust the stack. */
-const DEEPEST = 16;
+/** A value of arguments: a text up to this long stays whole. */
+const WHOLE_CHARS = 100;
+/** Of a longer one this much of its beginning stays, whatever else does. */
+const HEAD_CHARS = 80;
+const GAP = String.raw`\n…\n`;
 
-interface Read {
-  readonly args: JsonObject | undefined;
-  /** The lengths of the texts in it, longest last. */
-  readonly lengths: readonly number[];
-}
-
-const reads = new WeakMap<CallPart, Read>();
-
-/** Arguments are read once: a size that fits is found by trying many. */
-function readArgs(call: CallPart): Read {
-  let read = reads.get(call);
-  if (read === undefined) {
-    const parsed = parseJson(call.args);
-    const args = isJsonObject(parsed) ? (flattened(parsed, DEEPEST) as JsonObject) : undefined;
-    const lengths = args === undefined ? [] : textsOf(args).map(({ length }) => length);
-    read = { args, lengths: lengths.toSorted((a, b) => a - b) };
-    reads.set(call, read);
-  }
-  return read;
-}
-
-function flattened(value: Json, depth: number): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === 0) return JSON.stringify(value);
-  if (Array.isArray(value)) return value.map((each: Json) => flattened(each, depth - 1));
-  return mapped(value as JsonObject, (each) => flattened(each, depth - 1));
-}
-
-function mapped(fields: JsonObject, change: (value: Json) => Json): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value = null]) => [name, change(value)]),
-  );
-}
-
-function textsOf(value: Json): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((each) => textsOf(each as Json));
-}
+/** The texts in JSON, keys among them. */
+const LITERAL = /"(?:[^"\\]|\\.)*"/gs;
+const IS_KEY = /\s*:/y;
 
 /**
- * A call's arguments with long texts cut, so that they hold about so many characters. Every key and every list stays, so
- * that the shape is what the tool takes. Arguments that are no JSON object stay as they are.
+ * Arguments with long texts cut to some stretches of them, as a model wrote them. Every key, list and short value stays,
+ * so that the shape is what the tool takes. It reads the JSON as text: no depth or size of it is too much.
  */
-export function shortArgs(call: CallPart, chars: number, wayBack: string): string {
-  if (call.args.length <= chars) return call.args;
-  const { args, lengths } = readArgs(call);
-  if (args === undefined) return call.args;
-  const room = fairShare(lengths, chars);
-  const longest = lengths.at(-1) ?? 0;
-  const cut = (value: Json): Json => {
-    if (typeof value === 'string')
-      return value.length <= room
-        ? value
-        : cutValue(value, room, value.length === longest ? wayBack : '');
-    if (typeof value !== 'object' || value === null) return value;
-    return Array.isArray(value) ? value.map(cut) : mapped(value as JsonObject, cut);
-  };
-  return JSON.stringify(cut(args));
+export function shortArgs(args: string, kept: readonly Stretch[], wayBack: string): string {
+  return args.replaceAll(LITERAL, (literal: string, at: number) => {
+    if (literal.length <= WHOLE_CHARS) return literal;
+    IS_KEY.lastIndex = at + literal.length;
+    return IS_KEY.test(args) ? literal : shortText(args, at + 1, at + literal.length - 1, kept, wayBack);
+  });
 }
 
-/** The most that each of some lengths may have so that all fit together: what short ones do not need, long ones get. */
-export function fairShare(lengths: readonly number[], total: number): number {
-  let left = total;
-  let rest = lengths.length;
-  for (const length of lengths.toSorted((a, b) => a - b)) {
-    if (length * rest > left) return Math.floor(left / rest);
-    left -= length;
-    rest -= 1;
+/** One text with its quotes, its inner part being from `start` to `end`. */
+function shortText(
+  args: string,
+  start: number,
+  end: number,
+  kept: readonly Stretch[],
+  wayBack: string,
+): string {
+  const shown: string[] = [];
+  let [to, chars] = [start, 0];
+  for (const stretch of [[start, start + HEAD_CHARS] as const, ...kept]) {
+    const first = wholeChar(args, Math.max(stretch[0], to));
+    const last = wholeChar(args, Math.min(stretch[1], end));
+    if (last <= first) continue;
+    if (shown.length > 0 && first > to) shown.push(GAP);
+    shown.push(args.slice(first, last));
+    chars += last - first;
+    to = last;
   }
-  return total;
+  const mark = `[… ${end - start - chars} characters left out${wayBack}]`;
+  const text = `"${shown.join('')} ${JSON.stringify(mark).slice(1, -1)}"`;
+  return text.length < end - start ? text : args.slice(start - 1, end + 1);
+}
+
+const PARTIAL_ESCAPE = /(?<!\\)(?:\\\\)*(\\(?:u[\da-f]{0,3})?)$/i;
+const LONGEST_ESCAPE = 6;
+
+/** The place itself, or the one before the escape or the pair of surrogates that it falls into. */
+function wholeChar(text: string, at: number): number {
+  const before = text.slice(Math.max(0, at - LONGEST_ESCAPE - 2), at);
+  const partial = PARTIAL_ESCAPE.exec(before)?.[1];
+  if (partial !== undefined) return at - partial.length;
+  const code = text.charCodeAt(at - 1);
+  return at > 0 && code >= 0xd800 && code <= 0xdbff ? at - 1 : at;
 }

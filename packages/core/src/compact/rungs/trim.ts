@@ -103,12 +103,17 @@ function chooseRemainders(
     (sum, { message }) => sum + resultsOf(message).filter((each) => isLongResult(each, limits)).length,
     0,
   );
+  const calls = batch.reduce(
+    (sum, { message }) => sum + callsOf(message).filter((each) => isLongCall(each, limits)).length,
+    0,
+  );
   return excerptsTogether(
     draft,
     batch.map((entry) => ({ entry, headChars: FIRST_LINE_CHARS, tailChars: LAST_LINE_CHARS })),
     shown.map((entry) => draft.shown(entry)),
     {
-      roomChars: results * limits.standInChars,
+      roomChars: (limits.roomFactor ?? 1) * (results * limits.standInChars + calls * limits.argsChars),
+      ...(limits.leastWorth === undefined ? {} : { leastWorth: limits.leastWorth }),
       wholeChars: limits.standInChars + FRAME,
       argsChars: limits.argsChars,
       fills: false,

@@ -52,8 +52,10 @@ export class Selection {
   readonly shown: Float64Array;
   roomChars: number;
   readonly #heap: Offer[] = [];
+  readonly #leastWorth: number;
 
-  constructor(need: Float64Array, roomChars: number) {
+  constructor(need: Float64Array, roomChars: number, leastWorth: number = LEAST_WORTH) {
+    this.#leastWorth = leastWorth;
     this.need = need;
     this.shown = new Float64Array(need.length);
     this.roomChars = roomChars;
@@ -69,7 +71,7 @@ export class Selection {
 
   offer(item: Item): void {
     const worth = this.#worth(item);
-    if (worth > LEAST_WORTH) push(this.#heap, { item, worth });
+    if (worth > this.#leastWorth) push(this.#heap, { item, worth });
   }
 
   /** Takes the best items until the room is used up. */
@@ -81,7 +83,7 @@ export class Selection {
       if (item.stands === undefined && this.#worth(item) >= offer.worth) item.settle(item);
       const worth = this.#worth(item);
       if (worth < offer.worth) {
-        if (worth > LEAST_WORTH) push(this.#heap, { item, worth });
+        if (worth > this.#leastWorth) push(this.#heap, { item, worth });
         continue;
       }
       if (this.#chars(item) > this.roomChars) {
