@@ -14,6 +14,7 @@ import {
   isKnownModel,
   modelFacts,
   PRESETS,
+  singlePrompt,
 } from '@bobbin/core/internal';
 import { Decoded, type Conversation } from './conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
@@ -121,7 +122,8 @@ export function transcriptBudget(windowTokens: number): Budget {
  */
 function bounded(winding: Winding, tokens: number): Winding {
   const { economics: _, firstSightShare: __, ...policy } = winding.policy;
-  return { ...winding, policy: { ...policy, targetShare: 1 }, budget: messagesOnly(tokens) };
+  const whole = policy.name === singlePrompt.name ? singlePrompt : { ...policy, targetShare: 1 };
+  return { ...winding, policy: whole, budget: messagesOnly(tokens) };
 }
 
 /** Winds one conversation, which knows of no other. */

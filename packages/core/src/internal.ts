@@ -81,6 +81,7 @@ export type {
 export { claudeCode } from './presets/claude-code.ts';
 export { codex } from './presets/codex.ts';
 export { ladder } from './presets/ladder.ts';
+export { singlePrompt } from './presets/single-prompt.ts';
 export { opencode } from './presets/opencode.ts';
 export { pi, PI_DEFAULTS } from './presets/pi.ts';
 export { type PresetName, PRESETS } from './presets/presets.ts';

@@ -1,58 +1,78 @@
 import {
-  callsOf,
-  hasResults,
-  resultsOf,
-  resultText,
-  type Message,
-  type ResultPart,
-} from '../message/message.ts';
-import {
   integerFrom,
   nonNegative,
   object,
-  optional,
   optionsParser,
   type Shape,
   type Shapes,
 } from '../check/shape.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  type CallPart,
+  type Message,
+  type ResultPart,
+} from '../message/message.ts';
 import type { CachePrices } from './economics.ts';
 
-/** What trimming leaves whole. */
+/** What trimming leaves. */
 export interface TrimLimits {
-  /** The newest results that stay whole. */
+  /** The newest results, which stay whole. */
   readonly keepResults: number;
-  /** How many characters a result keeps, on average over a batch. */
+  /** A result up to about this long stays whole; of a longer one this much stays, more where it holds much. */
   readonly standInChars: number;
-  /** How many characters a call's arguments keep. */
+  /** The same for the arguments of a call. */
   readonly argsChars: number;
-  /** How much must have been read in vain before a batch pays, as a multiple of what it rewrites. */
-  readonly patience: number;
-  readonly leastWorth?: number;
-  readonly roomFactor?: number;
+  /** A line stays if the strings in it are needed again with at least this likelihood per character. */
+  readonly leastWorth: number;
 }
 
-const TRIM_FIELDS: Shapes<TrimLimits> = {
+const FIELDS: Shapes<TrimLimits> = {
   keepResults: integerFrom(1),
   standInChars: nonNegative,
   argsChars: nonNegative,
-  patience: nonNegative,
-  leastWorth: optional(nonNegative),
-  roomFactor: optional(nonNegative),
+  leastWorth: nonNegative,
 };
-export const trimShape: Shape = object<TrimLimits>(TRIM_FIELDS);
-export const TRIM_DEFAULTS: TrimLimits = {
-  keepResults: 6,
-  standInChars: 300,
-  argsChars: 800,
-  patience: 1,
+
+export const trimShape: Shape = object<TrimLimits>(FIELDS);
+
+/** How much is trimmed, from least to most. */
+export type Thrift = 'careful' | 'balanced' | 'frugal';
+
+/** Each row is a measured point between what a session costs and what its reader still knows: docs/cost.md. */
+export const THRIFT: Readonly<Record<Thrift, TrimLimits>> = {
+  careful: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0001 },
+  balanced: { keepResults: 4, standInChars: 200, argsChars: 400, leastWorth: 0.0002 },
+  frugal: { keepResults: 2, standInChars: 200, argsChars: 200, leastWorth: 0.0003 },
 };
+
 export const parseTrimLimits: (options: Partial<TrimLimits>) => TrimLimits = optionsParser(
   'trim',
-  TRIM_FIELDS,
-  TRIM_DEFAULTS,
+  FIELDS,
+  THRIFT.careful,
 );
 
-/** A stand-in has a frame: what is hardly longer stays as it is. */
+/** The limits are made for at least this many tokens of messages: in a smaller window less stays. */
+const FULL_LIMIT_TOKENS = 48_000;
+const SMALLEST_SHARE = 1 / 3;
+const FEWEST_RESULTS = 2;
+const SHORTEST_CHARS = 200;
+
+/** What trimming leaves where messages may cost so many tokens: a smaller window must be used more sparingly. */
+export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimits {
+  const share = Math.min(1, Math.max(SMALLEST_SHARE, limitTokens / FULL_LIMIT_TOKENS));
+  const scaled = (figure: number, least: number): number =>
+    Math.min(figure, Math.max(least, Math.round(figure * share)));
+  return {
+    keepResults: scaled(limits.keepResults, FEWEST_RESULTS),
+    standInChars: scaled(limits.standInChars, SHORTEST_CHARS),
+    argsChars: scaled(limits.argsChars, SHORTEST_CHARS),
+    leastWorth: limits.leastWorth / share,
+  };
+}
+
+/** A stand-in has a frame: what is hardly longer than one stays whole. */
 const FRAME_CHARS = 80;
 
 /** True where trimming would shorten a result. */
@@ -61,43 +81,57 @@ export function isLongResult(result: ResultPart, { standInChars }: TrimLimits): 
 }
 
 /** True where trimming would shorten a call's arguments. */
-export function isLongCall({ args }: { readonly args: string }, { argsChars }: TrimLimits): boolean {
+export function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
   return args.length > argsChars + FRAME_CHARS;
 }
 
-/** How many characters trimming takes from a message, before anything of it is chosen. */
-function freeableChars(message: Message, limits: TrimLimits): number {
-  let chars = 0;
-  for (const result of resultsOf(message))
-    if (isLongResult(result, limits)) chars += resultText(result).length - limits.standInChars;
-  for (const call of callsOf(message))
-    if (isLongCall(call, limits)) chars += call.args.length - limits.argsChars;
-  return chars;
-}
-
-function charsOf(message: Message): number {
-  let chars = 1;
+/** The share of a message that trimming would free, before anything of it is chosen. */
+function freeableShare(message: Message, limits: TrimLimits): number {
+  let [freeable, chars] = [0, 1];
   for (const part of message.parts) {
-    if (part.kind === 'text' || part.kind === 'reasoning') chars += part.text.length;
-    if (part.kind === 'call') chars += part.args.length;
-    if (part.kind === 'result') chars += resultText(part).length;
+    switch (part.kind) {
+      case 'text':
+      case 'reasoning':
+        chars += part.text.length;
+        break;
+      case 'call':
+        chars += part.args.length;
+        if (isLongCall(part, limits)) freeable += part.args.length - limits.argsChars;
+        break;
+      case 'result': {
+        const { length } = resultText(part);
+        chars += length;
+        if (isLongResult(part, limits)) freeable += length - limits.standInChars;
+        break;
+      }
+      case 'image':
+      case 'file':
+      case 'opaque':
+        break;
+    }
   }
-  return chars;
+  return freeable / chars;
 }
 
 interface Item {
   readonly tokens: number;
-  readonly freeable: number;
+  readonly freeableTokens: number;
   readonly results: number;
 }
 
-/**
- * What a batch of trimming would free now and what it would rewrite, kept up to date as messages come. `wasted` is what
- * was read from the cache since the last batch though trimming could have freed it, in token reads.
- */
-export class TrimFigures {
+/** What a batch of trimming would free now, what it would write again, and what was read in vain for want of it. */
+export interface TrimCase {
+  readonly freeableTokens: number;
+  readonly rewrittenTokens: number;
+  /** Added up over the requests since the last batch. */
+  readonly wastedTokens: number;
+}
+
+/** The figures that tell when a batch pays, kept up to date as messages come after the last batch. */
+export class TrimFigures implements TrimCase {
   readonly #limits: TrimLimits;
   readonly #items: Item[] = [];
+  /** The first item that stays whole, and how many results stand from there on. */
   #boundary = 0;
   #keptResults = 0;
   #freeable = 0;
@@ -109,13 +143,26 @@ export class TrimFigures {
     this.#limits = limits;
   }
 
-  /** Takes the next message after the last batch, with what it costs. */
+  get freeableTokens(): number {
+    return this.#freeable;
+  }
+
+  get rewrittenTokens(): number {
+    return this.#tail - this.#freeable;
+  }
+
+  get wastedTokens(): number {
+    return this.#wasted;
+  }
+
+  /** Takes the next message, with what it costs. A model's answer shows that a request was made. */
   push(message: Message, tokens: number): void {
-    if (message.role === 'assistant' && this.#lastRole !== 'assistant') this.#wasted += this.#freeable;
+    if (message.role === 'assistant' && this.#lastRole !== 'assistant')
+      this.#wasted += this.#freeable;
     this.#lastRole = message.role;
-    const share = freeableChars(message, this.#limits) / charsOf(message);
-    const results = hasResults(message) ? resultsOf(message).length : 0;
-    this.#items.push({ tokens, freeable: Math.floor(tokens * share), results });
+    const freeableTokens = Math.floor(tokens * freeableShare(message, this.#limits));
+    const results = message.parts.filter(({ kind }) => kind === 'result').length;
+    this.#items.push({ tokens, freeableTokens, results });
     this.#tail += tokens;
     this.#keptResults += results;
     this.#advance();
@@ -126,43 +173,41 @@ export class TrimFigures {
     for (;;) {
       const item = this.#items[this.#boundary];
       if (item === undefined || this.#keptResults - item.results < this.#limits.keepResults) return;
-      this.#keptResults -= item.results;
       this.#boundary += 1;
-      this.#freeable += item.freeable;
-      // What stands before the first message that changes keeps its place in the cache.
+      this.#keptResults -= item.results;
+      this.#freeable += item.freeableTokens;
+      // What precedes the first change stays cached.
       if (this.#freeable === 0) this.#tail -= item.tokens;
     }
   }
-
-  /** What a batch would free. */
-  get freeableTokens(): number {
-    return this.#freeable;
-  }
-
-  /** What a batch would write again, less what it frees. */
-  get rewrittenTokens(): number {
-    return this.#tail - this.#freeable;
-  }
-
-  get wastedTokens(): number {
-    return this.#wasted;
-  }
 }
 
-/** A batch that frees less than this is not worth a plan. */
+/** A batch that frees less is not worth a plan. */
 const LEAST_FREED_TOKENS = 500;
 
 /**
- * Whether a batch pays: as soon as what was read in vain since the last one costs as much as the rewrite. If as many
- * requests come as have come since, it saves at least what it costs; on a cold cache a rewrite costs nothing.
+ * Whether a batch pays: as soon as what was read in vain since the last one has cost as much as the rewrite will. If as
+ * many requests come as have come since, the batch saves more than it costs; and waiting longer or shorter costs more
+ * on average, since reads in vain grow with the square of the requests. On a cold cache a rewrite costs nothing.
  */
 export function trimPays(
-  { freeableTokens, rewrittenTokens, wastedTokens }: Pick<TrimFigures, 'freeableTokens' | 'rewrittenTokens' | 'wastedTokens'>,
+  { freeableTokens, rewrittenTokens, wastedTokens }: TrimCase,
   { read, write }: CachePrices,
-  cold: boolean,
-  patience: number = 1,
+  cache: 'warm' | 'cold',
 ): boolean {
   if (freeableTokens < LEAST_FREED_TOKENS) return false;
-  if (cold) return true;
-  return wastedTokens * read >= patience * Math.max(0, rewrittenTokens * write - (rewrittenTokens + freeableTokens) * read);
+  if (cache === 'cold') return true;
+  const before = (rewrittenTokens + freeableTokens) * read;
+  return wastedTokens * read >= rewrittenTokens * write - before;
+}
+
+/** How many results a message holds that trimming would shorten, and how many calls. */
+export function longParts(
+  message: Message,
+  limits: TrimLimits,
+): { readonly results: number; readonly calls: number } {
+  return {
+    results: resultsOf(message).filter((result) => isLongResult(result, limits)).length,
+    calls: callsOf(message).filter((call) => isLongCall(call, limits)).length,
+  };
 }

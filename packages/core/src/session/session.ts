@@ -30,7 +30,7 @@ import type { CompactionEvent, EventDetail } from '../events.ts';
 import { captureSources } from '../plan/durability.ts';
 import { nextExpiry } from '../plan/expiry.ts';
 import { currentSummary, type Plan } from '../plan/plan.ts';
-import { TrimFigures, trimPays } from '../plan/trim-figures.ts';
+import { limitsWithin, TrimFigures, trimPays } from '../plan/trim-figures.ts';
 import type { TriggerInput } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -421,10 +421,10 @@ export class Session<Wire = Message> {
   }
 
   #trimPays(now: number): boolean {
-    const { economics, trim } = this.#setting.policy;
-    if (this.#trim === undefined || trim === undefined || economics === undefined) return false;
+    const { economics } = this.#setting.policy;
+    if (this.#trim === undefined || economics === undefined) return false;
     if (this.plan.undid !== undefined) return false;
-    return trimPays(this.#trim, economics.prices, this.#isCold(now), trim.patience);
+    return trimPays(this.#trim, economics.prices, this.#isCold(now) ? 'cold' : 'warm');
   }
 
   #isCold(now: number): boolean {
@@ -551,9 +551,9 @@ export class Session<Wire = Message> {
 
   /** What came after the last batch of trimming. */
   #untrimmed({ tail }: Window): TrimFigures | undefined {
-    const { policy, counter } = this.#setting;
+    const { policy, counter, budget: bounds } = this.#setting;
     if (policy.trim === undefined) return undefined;
-    const figures = new TrimFigures(policy.trim);
+    const figures = new TrimFigures(limitsWithin(policy.trim, messageLimit(bounds)));
     const from = this.plan.trimmedTo ?? 0;
     for (const { message, index } of tail)
       if (index >= from) figures.push(message, counter.message(message));
