@@ -318,7 +318,7 @@ test('C10 a tool declares beside itself what its results are worth', async () =>
   const bobbin = aiSdkBobbin({
     window: 4_000,
     tools: { read },
-    preset: { ...ladder, ladder: [clear()] },
+    preset: { ...ladder(), ladder: [clear()] },
     budget: { rehydrationTokens: 0 },
     onEvent: (event) => {
       if (event.kind === 'cleared') cleared.push(event);

@@ -134,3 +134,5 @@ export type { SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';
 export { trustedSummarizer, verifiedSummarizer } from './verify/trusted.ts';
 export { type Verified, verify } from './verify/verify.ts';
+export { trim } from './compact/rungs/trim.ts';
+export { type TrimLimits } from './plan/trim-figures.ts';

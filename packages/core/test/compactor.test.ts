@@ -132,7 +132,7 @@ test('A10 a failing artifact store is told, and the ladder goes on without it', 
     put: () => Promise.reject(new Error('disk full')),
   };
   const watched = await WatchedThread.open({
-    preset: ladder,
+    preset: ladder(),
     counter: chars4(),
     budget: messagesOnly(3_000),
     artifacts: broken,

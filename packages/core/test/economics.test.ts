@@ -40,7 +40,7 @@ test('decision 4 a rewrite pays just above that share, and always on a cold cach
 
 test('decision 4 soft pressure waits for a rewrite to pay, hard pressure does not', async () => {
   let now = 0;
-  const preset: Policy = { ...ladder, targetShare: 0.55 };
+  const preset: Policy = { ...ladder(), targetShare: 0.55 };
   const watched = await WatchedThread.open({
     preset,
     counter: chars4(),
@@ -63,7 +63,7 @@ test('decision 4 soft pressure waits for a rewrite to pay, hard pressure does no
 test('decision 4 a cold cache makes soft pressure enough', async () => {
   let now = 0;
   const watched = await WatchedThread.open({
-    preset: { ...ladder, targetShare: 0.45 },
+    preset: { ...ladder(), targetShare: 0.45 },
     counter: chars4(),
     clock: { now: () => now },
     budget: budget({ windowTokens: 10_000, softShare: 0.5, safetyTokens: 0, rehydrationTokens: 0 }),

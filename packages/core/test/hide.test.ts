@@ -15,7 +15,7 @@ import {
 
 let now = 0;
 const options: BobbinOptions = {
-  preset: ladder,
+  preset: ladder(),
   counter: chars4(),
   budget: messagesOnly(100_000),
   clock: { now: () => now },
@@ -157,7 +157,7 @@ test('E1 a result that was cleared expires all the same, and the key fields of a
     price: { ttlMs: 1_000, replacement: '[an old price]', durability: 'ephemeral' as const },
     ls: { durability: 'ephemeral' as const },
   };
-  const preset = { ...ladder, ladder: [clear()], trigger: tokenCount(1), targetShare: 0.001 };
+  const preset = { ...ladder(), ladder: [clear()], trigger: tokenCount(1), targetShare: 0.001 };
   const price = call('price', {}, 'c2');
   now = 0;
   const watched = await WatchedThread.open({ ...options, preset, tools });

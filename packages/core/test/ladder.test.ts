@@ -35,7 +35,7 @@ import {
 } from '@bobbin/testing';
 
 const counter = chars4();
-const atOnce: Policy = { ...withoutEconomics(ladder), trigger: { kind: 'tokens', atLeast: 1 } };
+const atOnce: Policy = { ...withoutEconomics(ladder()), trigger: { kind: 'tokens', atLeast: 1 } };
 
 function withoutEconomics(policy: Policy): Policy {
   const { economics: _economics, firstSightShare: _firstSight, ...rest } = policy;
@@ -123,7 +123,7 @@ test('C19 proposals name their span, savings and reason before they are carried 
 
 test('C21 trigger and target are apart: quiet for long after a compaction', async () => {
   const watched = await WatchedThread.open({
-    preset: withoutEconomics(ladder),
+    preset: withoutEconomics(ladder()),
     counter,
     budget: budget({ windowTokens: 10_000, safetyTokens: 0, rehydrationTokens: 0 }),
   });
@@ -221,7 +221,7 @@ test('pins are never compacted: system, pinned and opaque messages stay whole', 
 test('system messages that fill most of a prompt stay whole as long as they fit, also where it is made to measure', async () => {
   const rules = system('Never deploy on a Friday. '.repeat(850));
   assert.ok(counter.message(rules) > 5_500);
-  const made: Policy = { ...withoutEconomics(ladder), targetShare: 1 };
+  const made: Policy = { ...withoutEconomics(ladder()), targetShare: 1 };
   const watched = await opened({ preset: made, budget: messagesOnly(8_000) }, rules);
   await watched.append(user('go'), ...rounds(40, 500));
   const { prompt, events, fits } = await watched.prompt();

@@ -293,7 +293,7 @@ test('C24 a dropped span leaves keywords, a short description and a time', async
 });
 
 test('a plan made by the default policy at rest shows everything', async () => {
-  const watched = await WatchedThread.open({ preset: ladder, budget: messagesOnly(10_000) });
+  const watched = await WatchedThread.open({ preset: ladder(), budget: messagesOnly(10_000) });
   await watched.append(...talk.path().map(({ message }) => message));
   const { plan, version, compacted } = await watched.prompt();
   assert.deepEqual([version, compacted, plan.records], [0, false, []]);

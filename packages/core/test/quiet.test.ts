@@ -105,7 +105,7 @@ test('D3 a trigger by turns does not wait for tokens', async () => {
 });
 
 test('decision 4 a result shortened at first sight is no compaction to wait after', async () => {
-  const { economics: _, ...policy } = ladder;
+  const { economics: _, ...policy } = ladder();
   const preset: Policy = { ...policy, firstSightShare: 0.1 };
   const room = budget({ windowTokens: 20_000, safetyTokens: 0, rehydrationTokens: 0 });
   const watched = await WatchedThread.open({ counter, clock, preset, budget: room });

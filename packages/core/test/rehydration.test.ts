@@ -227,7 +227,7 @@ function moved(events: readonly CompactionEvent[]): number {
 
 test('C12 while something is brought back, externalize waits for the next turn', async () => {
   const preset: Policy = {
-    ...ladder,
+    ...ladder(),
     ladder: [externalize()],
     cut: { kind: 'everything' },
     firstSightShare: 1,

@@ -1,6 +1,7 @@
 import { artifactContent } from '../message/artifact-content.ts';
 import type { ArtifactMetadata } from '../ports.ts';
 import { callsOf, resultsOf, type CallPart } from '../message/message.ts';
+import { verifiedDurability } from '../plan/durability.ts';
 import { spanOf } from '../thread/span.ts';
 import { describeMessage } from '../render/describe.ts';
 import type { Draft, Entry } from './draft.ts';
@@ -23,6 +24,7 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): Exte
     summary: description,
     hint: kept.trimmed === true ? '' : `when the full content is needed: ${description}`,
     ...kept,
+    ...(draft.keepsReasoning(entry) ? { keepsReasoning: true } : {}),
   };
 }
 
@@ -70,6 +72,15 @@ export async function moveToArtifact(
       return { ...record, unstored: true as const };
     },
   );
+}
+
+/** True where a message holds a result that cannot be asked for again. */
+export async function isIrreplaceable(entry: Entry, context: RungContext): Promise<boolean> {
+  for (const result of resultsOf(entry.message)) {
+    const args = callFor(context.draft, entry, result.callId)?.args ?? '';
+    if ((await verifiedDurability(result, args, context.tools)) === 'non-replayable') return true;
+  }
+  return false;
 }
 
 /** The call that a result answers, found in its own unit. */

@@ -8,6 +8,8 @@ import type { ToolPolicies } from '../plan/durability.ts';
 import { rewritePays } from '../plan/economics.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import { trim } from './rungs/trim.ts';
+import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
+import { NOTHING } from '../render/excerpt.ts';
 import { expired } from '../plan/expiry.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import { startsTurn } from '../message/message.ts';
@@ -157,7 +159,8 @@ class Run {
   readonly #rungs = new Set<string>();
   /** Who wrote the last summary: not the summarizer where the fallback stood in. */
   #writer = '';
-  #hid = false;
+  /** Something had to be shown otherwise, whatever that costs. */
+  #mayGrow = false;
 
   constructor(setting: CompactorConfig, job: Job) {
     this.#setting = setting;
@@ -183,7 +186,7 @@ class Run {
   async compact(): Promise<Compaction> {
     const { head } = this.#job;
     this.#emitEvent({ kind: 'check-started', reason: this.#job.reason });
-    this.#hideExpired();
+    this.#mayGroweExpired();
     await this.#climb(
       this.#setting.policy.ladder,
       this.#target(),
@@ -193,6 +196,7 @@ class Run {
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     this.#giveBack();
+    this.#restorePins();
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
@@ -224,7 +228,7 @@ class Run {
 
   /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
   #gained({ tokensAfter }: Plan): boolean {
-    if (this.#before > this.#limit || this.#hid || tokensAfter < this.#before) return true;
+    if (this.#before > this.#limit || this.#mayGrow || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
     return startPrompt(window, plan, this.#setting).tokens > this.#limit;
   }
@@ -286,6 +290,19 @@ class Run {
     }
   }
 
+  /** Pins that had to be cut are shown whole again where that fits, with some headroom. */
+  #restorePins(): void {
+    const most = this.#limit - this.#headroom();
+    for (const entry of this.#draft.entries) {
+      const tokens = this.#draft.cutFromPin(entry);
+      const span = tokens > 0 ? spanOf([entry.node]) : undefined;
+      if (span === undefined || this.#draft.tokens + tokens > most) continue;
+      this.#draft.restore(entry);
+      this.#mayGrow = true;
+      this.#emitEvent({ kind: 'restored', span, tokens });
+    }
+  }
+
   /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
   #quietTokens(): number {
     const pins = this.#draft.entries.filter(({ pinned }) => pinned);
@@ -304,7 +321,7 @@ class Run {
     const before = this.#draft.tokens;
     const hides = expired([...carried, ...tail], this.#setting.tools, this.#setting.clock.now());
     this.#draft.hide(hides);
-    this.#hid = this.#draft.changed;
+    this.#mayGrow = this.#draft.changed;
     const freed = before - this.#draft.tokens;
     if (freed !== 0) this.#emitEvent({ kind: 'hidden', messages: hides.length, freed });
   }
@@ -362,6 +379,7 @@ class Run {
       reason,
     });
     const before = this.#draft.tokens;
+    await this.#keepIrreplaceable(strategy, proposal, context);
     const record = await strategy
       .execute(proposal, context, this.#effects)
       .catch((error: unknown) => {
@@ -376,6 +394,20 @@ class Run {
     this.#draft.add(record);
     this.#rungs.add(strategy.name);
     this.#emitRecord(strategy.name, record, before - this.#draft.tokens);
+  }
+
+  /** What cannot be asked for again goes to an artifact before a summary or nothing takes its place. */
+  async #keepIrreplaceable(rung: Rung, { span }: Proposal, context: RungContext): Promise<void> {
+    if (rung.replacesMessages !== true) return;
+    for (const id of span.ids) {
+      const entry = this.#draft.entry(id);
+      if (entry === undefined || !(await isIrreplaceable(entry, context))) continue;
+      const own = spanOf([entry.node]);
+      if (own === undefined || this.#draft.action(entry)?.kind === 'externalize') continue;
+      const proposal = { strategy: rung.name, span: own, tokensFreed: 0, reason: 'cannot be asked again' };
+      const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
+      if (record !== undefined) this.#draft.add(record);
+    }
   }
 
   /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
@@ -502,7 +534,7 @@ export function compactTrim(setting: CompactorConfig, job: Job): Promise<Compact
   );
 }
 
-/** Hides what has expired, and does nothing else (E1). */
+/** Hides what has expired and shows pins whole that fit again, and does nothing else. */
 export function compactExpired(setting: CompactorConfig, job: Job): Promise<Compaction> {
   return compact(
     { ...setting, policy: { ...setting.policy, ladder: [] } },

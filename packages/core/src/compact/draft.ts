@@ -44,6 +44,8 @@ export class Draft {
   readonly #base: Plan;
   readonly #byId: ReadonlyMap<MessageId, Entry>;
   readonly #actions: Map<MessageId, Action>;
+  /** The index of the newest user message. */
+  readonly #turnStart: number | undefined;
   readonly #earlier: ReadonlySet<PlanRecord>;
   readonly #costs = new Map<MessageId, number>();
   readonly #held = new Set<MessageId>();
@@ -76,6 +78,7 @@ export class Draft {
       return action !== undefined && !isInPlace(action);
     };
     this.entries = toEntries(window, counter, pins, isGone);
+    this.#turnStart = this.entries.findLast(({ message }) => startsTurn(message))?.node.index;
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
     for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
@@ -118,6 +121,12 @@ export class Draft {
     return this.#costs.get(entry.node.id) ?? 0;
   }
 
+  /** True for the running turn: with thinking, a provider refuses a tool loop whose reasoning is gone. */
+  keepsReasoning({ message, node }: Entry): boolean {
+    if (!message.parts.some(({ kind }) => kind === 'reasoning')) return false;
+    return node.index > (this.#turnStart ?? Number.POSITIVE_INFINITY);
+  }
+
   /** A message as the draft shows it in place. */
   shown(entry: Entry): Message {
     const action = this.action(entry);
@@ -157,12 +166,21 @@ export class Draft {
     return isCut ? entry.tokens - this.cost(entry) : 0;
   }
 
-  /** Shows an entry that this draft cut as it came in. */
+  /** What a pin would cost more if it were shown whole. */
+  cutFromPin(entry: Entry): number {
+    const action = this.action(entry);
+    const isCut = entry.pinned && action?.kind === 'externalize' && isInPlace(action);
+    return isCut ? entry.tokens - this.cost(entry) : 0;
+  }
+
+  /** Shows an entry that was cut as it came in. */
   restore(entry: Entry): void {
     const action = this.action(entry);
     this.#records = this.#records.filter((record) => record !== action);
     this.#actions.delete(entry.node.id);
     this.#price(entry);
+    if (action?.kind === 'externalize' && this.#earlier.has(action))
+      this.#firstChange = Math.min(this.#firstChange, entry.node.index);
   }
 
   /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
@@ -192,8 +210,11 @@ export class Draft {
     const { records, warnings } = normalize(this.#records, (id) => this.entry(id)?.node.turn);
     const { start, carried } = this.#beginning();
     const carriedIds = new Set(carried.map(({ id }) => id));
+    const { cutPinTokens: _, ...base } = this.#base;
+    const cutPinTokens = this.entries.reduce((sum, entry) => sum + this.cutFromPin(entry), 0);
     return {
-      ...this.#base,
+      ...base,
+      ...(cutPinTokens > 0 ? { cutPinTokens } : {}),
       head: made.head.id,
       threadVersion: made.head.index + 1,
       createdAt: made.now,

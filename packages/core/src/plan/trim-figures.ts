@@ -54,8 +54,8 @@ export const parseTrimLimits: (options: Partial<TrimLimits>) => TrimLimits = opt
 );
 
 /** The limits are made for at least this many tokens of messages: in a smaller window less stays. */
-const FULL_LIMIT_TOKENS = 48_000;
-const SMALLEST_SHARE = 1 / 3;
+const FULL_LIMIT_TOKENS = 60_000;
+const SMALLEST_SHARE = 0.25;
 const FEWEST_RESULTS = 2;
 const SHORTEST_CHARS = 200;
 

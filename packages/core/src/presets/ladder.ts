@@ -37,7 +37,7 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
       drop({ aim: 'limit' }),
     ],
     stop: 'at-target',
-    targetShare: 0.5,
+    targetShare: 0.45,
     style: DEFAULT_STYLE,
     firstSightShare: 0.25,
     trim: limits,

@@ -179,17 +179,18 @@ export class PromptBuilder {
   #emitSeated(node: Node): void {
     const action = this.#actions.get(node.id);
     if (isSeat(action)) {
-      const message = inPlace(node.message, action, this.#plan.style);
+      const shown = inPlace(node.message, action, this.#plan.style);
+      const message = this.#withoutBoundReasoning(node, shown) ?? shown;
       this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
       return;
     }
-    const unsigned = this.#withoutBoundReasoning(node);
+    const unsigned = this.#withoutBoundReasoning(node, node.message);
     if (unsigned === undefined) this.#emit(node.message, { kind: 'kept', id: node.id });
     else if (unsigned.parts.length > 0)
       this.#emit(unsigned, { kind: 'changed', id: node.id, by: 'unsigned' });
   }
 
-  #withoutBoundReasoning({ message, index }: Node): Message | undefined {
+  #withoutBoundReasoning({ index }: Node, message: Message): Message | undefined {
     if (!this.#rules.bindsReasoning || index >= this.#plan.signedFrom) return undefined;
     const parts = message.parts.filter(
       (part) => part.kind !== 'reasoning' || part.signature === undefined,

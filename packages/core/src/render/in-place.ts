@@ -18,7 +18,7 @@ type Shows = Pick<RenderStyle, 'offersReadArtifact'>;
 /** An action that changes a message and leaves it in its seat, so that calls and results stay together. */
 export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
 
-/** The message as the plan shows it. Reasoning is left out: it would not be what was signed. */
+/** The message as the plan shows it. Reasoning is left out unless the record keeps it. */
 export function inPlace(message: Message, action: InPlaceRecord, style: Shows): Message {
   const parts = message.parts.flatMap((part, i) => {
     const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
@@ -35,7 +35,7 @@ function inPlacePart(
 ): readonly Part[] {
   switch (part.kind) {
     case 'reasoning':
-      return [];
+      return action.kind === 'externalize' && action.keepsReasoning === true ? [part] : [];
     case 'result':
       return [inPlaceResult(part, action, kept, style)];
     case 'call':

@@ -1,6 +1,7 @@
 import { expiryOf } from '../plan/expiry.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import { hasResults, startsTurn, textOf, type Message } from '../message/message.ts';
+import { largestResultTokens } from '../plan/unread.ts';
+import { isSigned, startsTurn, textOf, type Message } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { usageTokens, validUsage } from '../tokens/usage.ts';
 
@@ -18,6 +19,8 @@ export class Figures {
   sentTokens: number | undefined;
   /** The largest tool result that no model has seen. */
   largestUnsentTokens = 0;
+  /** The running turn holds reasoning that a provider has bound to all that precedes it. */
+  signedInTurn = false;
   /** When the next message's time to live is over. */
   nextExpiry: number = Number.POSITIVE_INFINITY;
   #newestExpiry: number = Number.POSITIVE_INFINITY;
@@ -36,14 +39,17 @@ export class Figures {
     since: number,
   ): number | undefined {
     if (startsTurn(message)) {
+      this.signedInTurn = false;
       this.task ??= textOf(message);
       // The newest user message outlives its time; from now on that is another.
       this.nextExpiry = Math.min(this.nextExpiry, this.#newestExpiry);
       this.#newestExpiry = expiryOf(message, tools);
     }
+    if (isSigned(message)) this.signedInTurn = true;
     // A model wrote it, so all before it was sent.
     if (message.role === 'assistant') this.markSent(index);
-    if (hasResults(message)) this.largestUnsentTokens = Math.max(this.largestUnsentTokens, tokens);
+    const largest = largestResultTokens(message, tokens);
+    this.largestUnsentTokens = Math.max(this.largestUnsentTokens, largest);
     this.expect(message, tools);
     const usage = index < since ? undefined : validUsage(message);
     if (usage === undefined) {

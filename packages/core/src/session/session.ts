@@ -23,6 +23,7 @@ import {
   decide,
   firstSightTokens,
   type Compaction,
+  type Decision,
   type Job,
   type CompactorConfig,
 } from '../compact/compact.ts';
@@ -31,7 +32,7 @@ import { captureSources } from '../plan/durability.ts';
 import { nextExpiry } from '../plan/expiry.ts';
 import { currentSummary, type Plan } from '../plan/plan.ts';
 import { limitsWithin, TrimFigures, trimPays } from '../plan/trim-figures.ts';
-import type { TriggerInput } from '../plan/trigger.ts';
+import { mustAct, type TriggerInput } from '../plan/trigger.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { PromptBuilder } from '../render/builder.ts';
@@ -352,11 +353,18 @@ export class Session<Wire = Message> {
     const settled = this.version > 0 && this.plan.threadVersion === this.length;
     if (now > this.#figures.nextExpiry)
       yield this.#compact(compactExpired, 'time to live is over', options);
-    if (this.#figures.largestUnsentTokens > firstSightTokens(this.#setting))
+    const isLargeUnread = this.#figures.largestUnsentTokens > firstSightTokens(this.#setting);
+    if (isLargeUnread && mustAct(this.#check()))
       yield this.#compact(compactFirstSight, 'a large new result', options);
+    const { cutPinTokens = 0 } = this.plan;
+    const isRoomy = this.#builder.tokens + cutPinTokens <= messageLimit(this.#setting.budget) * 0.85;
+    if (cutPinTokens > 0 && isRoomy)
+      yield this.#compact(compactExpired, 'pins fit whole again', options);
     if (this.#trimPays(now)) yield this.#compact(compactTrim, 'trimming pays', options);
     const since = { cold: this.#isCold(now), settled, floor: this.#builder.floor };
-    const decision = decide(this.#setting, this.#check(), this.plan, since);
+    const check = this.#check();
+    const waits = this.#isBound() && !mustAct(check);
+    const decision: Decision = waits ? { kind: 'rest' } : decide(this.#setting, check, this.plan, since);
     if (decision.kind === 'postpone')
       yield { events: [this.#emitEvent({ kind: 'postponed', reason: decision.reason })] };
     if (decision.kind === 'compact') yield this.#compact(compact, decision.reason, options);
@@ -420,10 +428,15 @@ export class Session<Wire = Message> {
     };
   }
 
+  /** The running turn holds reasoning that would be refused behind a changed beginning. */
+  #isBound(): boolean {
+    return this.#setting.rules.bindsReasoning && this.#figures.signedInTurn;
+  }
+
   #trimPays(now: number): boolean {
     const { economics } = this.#setting.policy;
     if (this.#trim === undefined || economics === undefined) return false;
-    if (this.plan.undid !== undefined) return false;
+    if (this.plan.undid !== undefined || this.#isBound()) return false;
     return trimPays(this.#trim, economics.prices, this.#isCold(now) ? 'cold' : 'warm');
   }
 

@@ -46,6 +46,8 @@ export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
+  /** Its records take the place of whole messages. */
+  readonly replacesMessages?: true;
   /** Carries all of its proposals out once it has to act at all. */
   readonly wholeBatch?: true;
   propose(context: RungContext): readonly Proposal[];

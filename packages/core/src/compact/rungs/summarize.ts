@@ -53,6 +53,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const { keepUserTokens } = whole;
   return {
     name: 'summarize',
+    replacesMessages: true,
     propose(proposed) {
       const context = withRoomyCut(withUnpinned(proposed), whole);
       const { draft, cut } = context;
