@@ -14,7 +14,6 @@ import {
 import {
   chars4,
   currentSummary,
-  ladder,
   messagesOnly,
   pi,
   step,
@@ -31,6 +30,7 @@ import {
   withMeta,
   type SummarizerOutcome,
 } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 /** Everything but the newest messages into one summary, whenever there are more than 200 tokens. */
 const rolling: Policy = {
@@ -132,7 +132,7 @@ test('A10 a failing artifact store is told, and the ladder goes on without it', 
     put: () => Promise.reject(new Error('disk full')),
   };
   const watched = await WatchedThread.open({
-    preset: ladder(),
+    preset: softLadder,
     counter: chars4(),
     budget: messagesOnly(3_000),
     artifacts: broken,

@@ -125,7 +125,8 @@ test('C3 each kind of record shows as what it is', () => {
 });
 
 test('C3 a span moved to one artifact becomes one pointer with the way back', () => {
-  const plan = planOf(externalized(span(2, 3, 4, 5)));
+  const bare = planOf(externalized(span(2, 3, 4, 5)));
+  const plan = { ...bare, style: { ...bare.style, offersReadArtifact: true } };
   assert.equal(shown(plan).length, 6);
   const prompt = render(windowOf(talk, plan), plan, { rules: STRICT_RULES, counter: chars4() });
   const text =

@@ -100,13 +100,14 @@ const HAND_OVER: RenderStyle = {
 /** All that a preset's data says; its rungs by name. */
 const FIGURES: Readonly<Record<PresetName, object>> = {
   ladder: {
-    trigger: { kind: 'soft-limit' },
-    cut: { kind: 'beside-summary', summaryTokens: 8_000, leastShare: 0.22, mostShare: 0.5 },
-    ladder: ['squeeze-pins', 'externalize', 'excerpts', 'summarize', 'clear', 'drop'],
+    trigger: { kind: 'window-share', share: 0.95 },
+    cut: { kind: 'keep-share', share: 0.75, summaryTokens: 1_500 },
+    ladder: ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop'],
     stop: 'at-target',
-    targetShare: 0.5,
+    targetShare: 0.45,
     style: SUMMARY,
     firstSightShare: 0.25,
+    trim: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0001 },
     economics: { prices: { write: 1.25, read: 0.1, ttlMs: 300_000 }, requestsToCome: 20 },
   },
   step: {

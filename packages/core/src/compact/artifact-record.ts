@@ -10,7 +10,7 @@ import type { ExternalizeRecord } from '../plan/plan.ts';
 import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
 
 /** What stays of an entry, and how that is shown. */
-export type Shortened = Remainder & Pick<ExternalizeRecord, 'trimmed' | 'preserved'>;
+export type Shortened = Remainder & Pick<ExternalizeRecord, 'trimmed' | 'preserved' | 'keepsReasoning'>;
 
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {
@@ -24,7 +24,6 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): Exte
     summary: description,
     hint: kept.trimmed === true ? '' : `when the full content is needed: ${description}`,
     ...kept,
-    ...(draft.keepsReasoning(entry) ? { keepsReasoning: true } : {}),
   };
 }
 

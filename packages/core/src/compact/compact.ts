@@ -2,7 +2,7 @@ import type { Budget } from '../tokens/budget.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
-import { findCut } from '../plan/cut.ts';
+import { describeCut, findCut } from '../plan/cut.ts';
 import { Draft } from './draft.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { rewritePays } from '../plan/economics.ts';
@@ -154,6 +154,8 @@ class Run {
   readonly #draft: Draft;
   readonly #effects: Effects;
   readonly #limit: number;
+  /** The running tool loop is summarised as well: its reasoning would be refused after any change before it. */
+  readonly #foldsLoop: boolean;
   readonly #before: number;
   readonly #events: CompactionEvent[] = [];
   readonly #rungs = new Set<string>();
@@ -175,6 +177,8 @@ class Run {
       setting.redact,
     );
     this.#limit = messageLimit(setting.budget);
+    this.#foldsLoop = job.onlyLadder !== true && this.#holdsBoundLoop();
+    if (this.#foldsLoop) this.#draft.holdNewestResults();
     this.#before = this.#draft.tokens;
     this.#effects = {
       artifacts,
@@ -183,12 +187,22 @@ class Run {
     };
   }
 
+  /**
+   * True where a tool loop is running whose reasoning is bound to what precedes it. Left out of the loop, it makes a
+   * provider refuse the loop: so the loop ends, and work goes on from the newest results, shown as a user's text.
+   */
+  #holdsBoundLoop(): boolean {
+    const { rules, policy } = this.#setting;
+    if (!rules.bindsReasoning || foldingRungs(policy).length === 0) return false;
+    return this.#draft.hasSignedLoop(this.#job.plan.signedFrom);
+  }
+
   async compact(): Promise<Compaction> {
     const { head } = this.#job;
     this.#emitEvent({ kind: 'check-started', reason: this.#job.reason });
-    this.#mayGroweExpired();
+    this.#hideExpired();
     await this.#climb(
-      this.#setting.policy.ladder,
+      this.#foldsLoop ? foldingRungs(this.#setting.policy) : this.#setting.policy.ladder,
       this.#target(),
       this.#setting.policy.stop === 'at-target',
     );
@@ -357,7 +371,7 @@ class Run {
     return {
       key,
       draft: this.#draft,
-      cut: findCut(policy.cut, items, limits),
+      cut: this.#foldsLoop ? describeCut(items, items.length) : findCut(policy.cut, items, limits),
       ...limits,
       tools,
       counter,
@@ -403,7 +417,9 @@ class Run {
       const entry = this.#draft.entry(id);
       if (entry === undefined || !(await isIrreplaceable(entry, context))) continue;
       const own = spanOf([entry.node]);
-      if (own === undefined || this.#draft.action(entry)?.kind === 'externalize') continue;
+      const action = this.#draft.action(entry);
+      const isStored = action?.kind === 'externalize' && action.trimmed !== true;
+      if (own === undefined || isStored) continue;
       const proposal = { strategy: rung.name, span: own, tokensFreed: 0, reason: 'cannot be asked again' };
       const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
       if (record !== undefined) this.#draft.add(record);
@@ -545,6 +561,11 @@ export function compactExpired(setting: CompactorConfig, job: Job): Promise<Comp
 /** The size above which a new tool result is shortened at once. */
 export function firstSightTokens({ policy, budget }: CompactorConfig): number {
   return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
+}
+
+/** The rungs that can end a running tool loop. */
+function foldingRungs({ ladder }: Policy): readonly Rung[] {
+  return ladder.filter(({ name }) => name === 'summarize');
 }
 
 /** What leaves the messages so little room, by the names of the budget's parts. */

@@ -1,4 +1,4 @@
-import { startsTurn, type Message, type MessageId } from '../message/message.ts';
+import { hasResults, isSigned, startsTurn, type Message, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -139,6 +139,21 @@ export class Draft {
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
+  }
+
+  /** True where the newest messages are a tool loop with signed reasoning that still holds. */
+  hasSignedLoop(signedFrom: number): boolean {
+    const newest = this.entries.findLast((entry) => !entry.pending);
+    if (newest === undefined || !hasResults(newest.message)) return false;
+    const from = Math.max(signedFrom, this.#turnStart ?? 0);
+    return this.entries.some(({ node, message }) => node.index >= from && isSigned(message));
+  }
+
+  /** Keeps the results of the newest round, which a model has yet to read. */
+  holdNewestResults(): void {
+    const { newestUnit } = this;
+    for (const entry of this.entries)
+      if (entry.unit === newestUnit && hasResults(entry.message)) this.hold(entry);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */

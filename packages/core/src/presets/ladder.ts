@@ -28,11 +28,11 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
   return {
     name: 'ladder',
     trigger: { kind: 'window-share', share: 0.95 },
-    cut: { kind: 'keep-share', share: 0.85 },
+    cut: { kind: 'keep-share', share: 0.75, summaryTokens: 1_500 },
     ladder: [
       squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
       trim(limits),
-      summarize({ ratio: 1 }),
+      summarize({ ratio: 1, leastShare: 0.25 }),
       clear({ aim: 'limit' }),
       drop({ aim: 'limit' }),
     ],

@@ -60,7 +60,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
       const held = newestUserMessages(context, keepUserTokens);
       const covered = draft.entries
         .slice(0, cut.index)
-        .filter((entry) => !entry.pinned && !held.has(entry) && !draft.isGone(entry));
+        .filter((entry) => !draft.stays(entry) && !held.has(entry) && !draft.isGone(entry));
       const span = spanOf(covered.map(({ node }) => node));
       if (span === undefined) return [];
       const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
@@ -167,7 +167,8 @@ function withArtifacts(
   const artifacts = new Map(summary.artifacts.map((artifact) => [artifact.artifactId, artifact]));
   for (const record of records) {
     if (record.kind !== 'externalize' || !record.span.ids.every((id) => covered.has(id))) continue;
-    if (record.unstored === true) continue;
+    // Trimmed results are many, and the summary says what matters of them; recall finds the rest.
+    if (record.unstored === true || record.trimmed === true) continue;
     const { artifactId, summary: description, hint } = record;
     artifacts.set(artifactId, { artifactId, description, hint });
   }

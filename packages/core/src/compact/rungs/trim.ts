@@ -100,6 +100,7 @@ function shortenedWithin(
       {
         ...(chosen.get(entry.node.id) ?? NOTHING),
         trimmed: true as const,
+        keepsReasoning: true as const,
         ...preservedBy(entry, context),
       },
     ]),
