@@ -36,7 +36,7 @@ test('without a command, and with --help, -h or help, every command is listed, t
   const listed = /\nCommands:\n([\s\S]*?)\n\n/.exec(bare.stdout)?.[1] ?? '';
   assert.deepEqual(
     [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name),
-    ['compact', 'inspect', 'artifact', 'store', 'demo', 'import', 'agent', 'help'],
+    ['compact', 'inspect', 'replay', 'artifact', 'store', 'demo', 'import', 'agent', 'help'],
   );
   assert.match(bare.stdout, /bobbin \[AGENT OPTIONS\] {5}The coding agent, in a terminal\./);
   assert.match(bare.stdout, EXIT_CODES);
@@ -157,7 +157,7 @@ for (const [args, line] of [
   });
 }
 
-for (const name of ['compact', 'inspect', 'import']) {
+for (const name of ['compact', 'inspect', 'replay', 'import']) {
   test(`${name} without a FILE on a terminal says what to give`, async (t) => {
     const { status, written } = await bobbinOnTerminal([name], { cwd: folder(t) });
     assert.equal(status, 2);

@@ -39,6 +39,7 @@ import {
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const options: BobbinOptions = { counter: chars4(), budget: messagesOnly(1_200), preset: 'ladder' };
 const turn = (name: string): readonly Message[] => [
@@ -356,7 +357,11 @@ test('decision 7 undo is refused where pins show already all that a compaction t
 });
 
 test('decision 7 what was unpinned can be compacted by hand, though the cut would keep all that is left', async () => {
-  const watched = await WatchedThread.open({ ...options, budget: messagesOnly(5_000) });
+  const watched = await WatchedThread.open({
+    ...options,
+    preset: softLadder,
+    budget: messagesOnly(5_000),
+  });
   for (let i = 0; i < 20; i++) {
     const lines = Array.from(
       { length: 30 },

@@ -101,10 +101,10 @@ const HAND_OVER: RenderStyle = {
 const FIGURES: Readonly<Record<PresetName, object>> = {
   ladder: {
     trigger: { kind: 'window-share', share: 0.95 },
-    cut: { kind: 'keep-share', share: 0.75, summaryTokens: 1_500 },
+    cut: { kind: 'keep-share', share: 0.8, summaryTokens: 1_200 },
     ladder: ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop'],
     stop: 'at-target',
-    targetShare: 0.45,
+    targetShare: 0.5,
     style: SUMMARY,
     firstSightShare: 0.25,
     trim: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0001 },

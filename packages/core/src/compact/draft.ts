@@ -177,7 +177,8 @@ export class Draft {
   /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
   cutBy(entry: Entry): number {
     const action = this.action(entry);
-    const isCut = action?.kind === 'externalize' && isInPlace(action) && !this.#earlier.has(action);
+    if (action?.kind !== 'externalize' || action.trimmed === true) return 0;
+    const isCut = isInPlace(action) && !this.#earlier.has(action);
     return isCut ? entry.tokens - this.cost(entry) : 0;
   }
 

@@ -158,7 +158,7 @@ export function pointer(
 ): string {
   const shown = excerpt(content, kept);
   if (record.trimmed === true)
-    return `[shortened from ${content.length} characters${wayBack(record, style)}]\n${shown}`;
+    return `[${content.length} characters, cut${wayBack(record, style)}]\n${shown}`;
   const isStored = record.unstored !== true;
   const isOffered = isStored && style.offersReadArtifact === true;
   const head = isStored

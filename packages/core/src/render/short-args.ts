@@ -41,7 +41,7 @@ function shortText(
     chars += last - first;
     to = last;
   }
-  const mark = `[… ${end - start - chars} characters left out${wayBack}]`;
+  const mark = `[… ${end - start - chars} characters cut${wayBack}]`;
   const text = `"${shown.join('')} ${JSON.stringify(mark).slice(1, -1)}"`;
   return text.length < end - start ? text : args.slice(start - 1, end + 1);
 }
