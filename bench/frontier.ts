@@ -25,14 +25,14 @@ function bobbin(window: number, thrift: BobbinOptions['thrift'] = 'careful'): Me
     markers: 4,
   };
   return () => {
-    const { fit } = createBobbin({
+    const engine = createBobbin({
       codec: openaiChat,
       counter: chars4(),
       model: 'replayed',
       models: { replayed: { windowTokens: window, cache } },
       thrift,
     });
-    return async (history) => (await fit(history)).messages;
+    return async (history) => (await engine.fit(history)).messages;
   };
 }
 
@@ -45,4 +45,5 @@ const methods: Readonly<Record<string, Method>> = {
   'Bobbin 20k': bobbin(20_000),
 };
 
+// oxlint-disable-next-line import/no-default-export -- the replay takes the default export
 export default methods;

@@ -31,7 +31,7 @@ Turn 1  883 tokens
   m9 assistant      11          (no result: read_file) → read_file src/part-2.ts
 
 What the preset ladder would do
-  Nothing: 891 tokens, the soft limit is 108,300, the limit 127,500.
+  Nothing: 891 tokens, the limit is 127,500.
 
                                                           limit 127.5k ╷
   now                                                                  │     891

@@ -44,7 +44,10 @@ test('the plain methods keep to their limit', async () => {
   const cleared = await clearResults(counter, 300)([user('go'), ...rounds]);
   const results = cleared.flatMap(({ parts }) => parts).filter(({ kind }) => kind === 'result');
   assert.deepEqual(
-    results.map((part) => part.kind === 'result' && part.content[0]?.kind === 'text' && part.content[0].text.length),
+    results.map(
+      (part) =>
+        part.kind === 'result' && part.content[0]?.kind === 'text' && part.content[0].text.length,
+    ),
     [9, 9, 400, 400, 400],
   );
 });
@@ -53,8 +56,22 @@ test('replay prints what a session would have cost under each policy', async () 
   const messages = [{ role: 'user', content: 'Read every file.' }] as object[];
   for (let i = 0; i < 80; i++)
     messages.push(
-      { role: 'assistant', content: `Reading ${i}.`, tool_calls: [{ id: `c${i}`, type: 'function', function: { name: 'read', arguments: `{"path":"/src/f${i}.ts"}` } }] },
-      { role: 'tool', tool_call_id: `c${i}`, content: `export const value${i} = ${i};\n`.repeat(120) },
+      {
+        role: 'assistant',
+        content: `Reading ${i}.`,
+        tool_calls: [
+          {
+            id: `c${i}`,
+            type: 'function',
+            function: { name: 'read', arguments: `{"path":"/src/f${i}.ts"}` },
+          },
+        ],
+      },
+      {
+        role: 'tool',
+        tool_call_id: `c${i}`,
+        content: `export const value${i} = ${i};\n`.repeat(120),
+      },
     );
   const { status, stdout, stderr } = await bobbin(['replay', '--counter', 'chars4'], {
     stdin: JSON.stringify(messages),
@@ -63,11 +80,17 @@ test('replay prints what a session would have cost under each policy', async () 
   const share = (name: string): number =>
     Number(new RegExp(`^ {2}${name} +\\S+ +(\\S+)`, 'm').exec(stdout)?.[1]);
   assert.equal(share('full history'), 1);
-  assert.ok(share('ladder frugal') < share('ladder careful') && share('ladder careful') < 0.8, stdout);
+  assert.ok(
+    share('ladder frugal') < share('ladder careful') && share('ladder careful') < 0.8,
+    stdout,
+  );
   assert.match(stdout, /▁/);
 });
 
 test('replay names a price that is none', async () => {
   const { status, stderr } = await bobbin(['replay', '--read', 'cheap'], { stdin: '[]' });
-  assert.deepEqual([status, stderr], [2, 'bobbin: --read must be a number of at least 0, not "cheap"; see bobbin replay --help\n']);
+  assert.deepEqual(
+    [status, stderr],
+    [2, 'bobbin: --read must be a number of at least 0, not "cheap"; see bobbin replay --help\n'],
+  );
 });

@@ -128,7 +128,13 @@ export { calibrate, estimator, scaled, startCalibration } from './tokens/calibra
 export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { type MediaProvider, mediaTokens } from './tokens/media.ts';
-export { type CacheFacts, contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
+export {
+  type CacheFacts,
+  contextLimit,
+  isKnownModel,
+  modelFacts,
+  type ModelTable,
+} from './tokens/models.ts';
 export { contextSize, usageTokens, validUsage } from './tokens/usage.ts';
 export type { SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';

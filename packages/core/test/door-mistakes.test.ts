@@ -126,7 +126,10 @@ const SLIPS_OF_POLICIES: readonly (readonly [policy: unknown, problem: string])[
     { ...ladder(), ladder: [summarize] },
     'OPTION.ladder[0] must be a strategy, such as summarize() makes, not a function',
   ],
-  [{ ...ladder(), stop: 'whenever' }, 'OPTION.stop must be one of at-target, at-end, not "whenever"'],
+  [
+    { ...ladder(), stop: 'whenever' },
+    'OPTION.stop must be one of at-target, at-end, not "whenever"',
+  ],
   [{ ...ladder(), style: null }, 'OPTION.style must be an object, not null'],
   [
     { ...ladder(), style: {} },

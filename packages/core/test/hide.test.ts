@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clear, tokenCount, type BobbinOptions, type Message } from '@bobbin/core';
-import { chars4, codex, ladder, messagesOnly } from '@bobbin/core/internal';
+import { chars4, codex, messagesOnly } from '@bobbin/core/internal';
 import {
   assistant,
   call,

@@ -64,13 +64,7 @@ async function opened(
 
 test('C19 the default ladder runs its rungs from the gentlest to the most aggressive', () => {
   const order = presets.ladder().ladder.map(({ name }) => name);
-  assert.deepEqual(order, [
-    'squeeze-pins',
-    'trim',
-    'summarize',
-    'clear',
-    'drop',
-  ]);
+  assert.deepEqual(order, ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop']);
 });
 
 test('C19 each rung stops as soon as the target holds', async () => {

@@ -33,7 +33,15 @@ const counter = chars4();
 function textOfPrompt(messages: readonly PromptMessage[]): string {
   return messages
     .flatMap(({ message }) => message.parts)
-    .map((part) => (part.kind === 'result' ? resultText(part) : part.kind === 'text' ? part.text : part.kind === 'call' ? part.args : ''))
+    .map((part) =>
+      part.kind === 'result'
+        ? resultText(part)
+        : part.kind === 'text'
+          ? part.text
+          : part.kind === 'call'
+            ? part.args
+            : '',
+    )
     .join('\n');
 }
 
@@ -87,8 +95,16 @@ test('a batch changes no byte before the end of the batch before it', async () =
 
 test('a stand-in shows the first line, errors and what later messages do not show, and says how long the whole is', async () => {
   const watched = await open({ thrift: 'frugal' });
-  const output = ['> test run', ...Array.from({ length: 80 }, (_, i) => `ok ${i} passed`), 'src/parser.ts:42: error TS2345: wrong argument', '1 failed, 80 passed'];
-  await watched.append(user('Test it.'), ...round('bash', { command: 'npm test' }, output.join('\n')));
+  const output = [
+    '> test run',
+    ...Array.from({ length: 80 }, (_, i) => `ok ${i} passed`),
+    'src/parser.ts:42: error TS2345: wrong argument',
+    '1 failed, 80 passed',
+  ];
+  await watched.append(
+    user('Test it.'),
+    ...round('bash', { command: 'npm test' }, output.join('\n')),
+  );
   for (let step = 0; step < 40; step++) {
     await watched.append(...read(step));
     await watched.prompt();
@@ -102,7 +118,10 @@ test('a stand-in shows the first line, errors and what later messages do not sho
 test('long texts in arguments are cut with every key and list in place', async () => {
   const watched = await open({ thrift: 'frugal' });
   const edits = [
-    { oldText: 'const a = 1;\n'.repeat(60), newText: `say "hi"\\n\t${'const b = 2;\n'.repeat(60)}` },
+    {
+      oldText: 'const a = 1;\n'.repeat(60),
+      newText: `say "hi"\\n\t${'const b = 2;\n'.repeat(60)}`,
+    },
     { oldText: 'x', newText: 'y' },
   ];
   const edit = call('edit', { path: '/src/a.ts', edits, dryRun: false, count: 7 });
@@ -114,11 +133,23 @@ test('long texts in arguments are cut with every key and list in place', async (
   const part = (await watched.prompt()).prompt.messages[1]?.message.parts[0];
   assert.ok(part?.kind === 'call');
   assert.ok(part.args.length < edit.args.length / 2, part.args);
-  const args = JSON.parse(part.args) as { edits: Record<string, string>[] } & Record<string, unknown>;
+  const args = JSON.parse(part.args) as { edits: Record<string, string>[] } & Record<
+    string,
+    unknown
+  >;
   assert.deepEqual(Object.keys(args), ['count', 'dryRun', 'edits', 'path']);
   assert.deepEqual([args['path'], args['dryRun'], args['count']], ['/src/a.ts', false, 7]);
-  assert.deepEqual(args.edits.map((each) => Object.keys(each).toSorted()), [['newText', 'oldText'], ['newText', 'oldText']]);
-  assert.match(args.edits[0]?.['newText'] ?? '', /^say "hi"\\n\tconst b = 2;\n[\s\S]*characters cut\]$/);
+  assert.deepEqual(
+    args.edits.map((each) => Object.keys(each).toSorted()),
+    [
+      ['newText', 'oldText'],
+      ['newText', 'oldText'],
+    ],
+  );
+  assert.match(
+    args.edits[0]?.['newText'] ?? '',
+    /^say "hi"\\n\tconst b = 2;\n[\s\S]*characters cut\]$/,
+  );
 });
 
 test('read_artifact is named only where the model has it, and gives the bytes back', async () => {
@@ -140,7 +171,10 @@ test('read_artifact is named only where the model has it, and gives the bytes ba
 
 test('undo gives the bytes back, and nothing is trimmed again until there is no other way', async () => {
   const watched = await open();
-  const said = [user('Read every module.'), ...Array.from({ length: 40 }, (_, i) => read(i)).flat()];
+  const said = [
+    user('Read every module.'),
+    ...Array.from({ length: 40 }, (_, i) => read(i)).flat(),
+  ];
   for (const message of said) await watched.append(message);
   for (let step = 0; step < 6 && watched.handle.version === 0; step++) {
     await watched.append(assistant(`Step ${step}.`), user('Go on.'));
@@ -169,20 +203,25 @@ test('fields that a tool asks to preserve stay in its stand-in', async () => {
   assert.match(shown, /\nKey data: \{"orderId":"A-7731"\}$/);
 });
 
+/** At which step the first batch is trimmed where a cached token costs so much. */
+async function firstBatch(readPrice: number): Promise<number> {
+  const prices = { read: readPrice, write: 1.25, ttlMs: 300_000 };
+  const economics = { prices, requestsToCome: 20 };
+  const watched = await open({ preset: { ...presets.ladder(), economics } });
+  await watched.append(user('Read every module.'));
+  for (let step = 1; step <= 100; step++) {
+    await watched.append(...read(step));
+    if ((await watched.prompt()).compacted) return step;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
 test('prices decide when a batch pays: dearer reads sooner, cheaper reads later', async () => {
-  const firstBatch = async (readPrice: number): Promise<number> => {
-    const prices = { read: readPrice, write: 1.25, ttlMs: 300_000 };
-    const economics = { prices, requestsToCome: 20 };
-    const watched = await open({ preset: { ...presets.ladder(), economics } });
-    await watched.append(user('Read every module.'));
-    for (let step = 1; step <= 100; step++) {
-      await watched.append(...read(step));
-      if ((await watched.prompt()).compacted) return step;
-    }
-    return Number.POSITIVE_INFINITY;
-  };
   const [dear, usual, cheap] = await Promise.all([0.5, 0.1, 0.025].map(firstBatch));
-  assert.ok((dear as number) < (usual as number) && (usual as number) < (cheap as number), `${dear} ${usual} ${cheap}`);
+  assert.ok(
+    (dear as number) < (usual as number) && (usual as number) < (cheap as number),
+    `${dear} ${usual} ${cheap}`,
+  );
 });
 
 test('on a cold cache a batch is trimmed at once', async () => {
@@ -210,7 +249,14 @@ test('14.1 parallel results that nobody has read arrive whole while the prompt f
 });
 
 test('14.3 C8 what cannot be asked for again is in an artifact before a summary or nothing takes its place', async () => {
-  const names = ['ladder', 'pi', 'sliding-window', 'claude-code', 'timeline', 'token-window'] as const;
+  const names = [
+    'ladder',
+    'pi',
+    'sliding-window',
+    'claude-code',
+    'timeline',
+    'token-window',
+  ] as const;
   for (const preset of names) {
     const artifacts = memoryArtifacts();
     const put = new Map<string, string>();
@@ -223,7 +269,12 @@ test('14.3 C8 what cannot be asked for again is in an artifact before a summary 
       },
     };
     const tools = { measure: { durability: 'non-replayable' as const } };
-    const watched = await open({ preset, artifacts: watching, tools, budget: budget({ windowTokens: 8_000 }) });
+    const watched = await open({
+      preset,
+      artifacts: watching,
+      tools,
+      budget: budget({ windowTokens: 8_000 }),
+    });
     const measured = `MEASURED ${'7 '.repeat(1_500)}`;
     await watched.append(user('Measure.'), ...round('measure', {}, measured));
     for (let turn = 0; turn < 40; turn++) {
@@ -299,7 +350,10 @@ test('14.H1 where the model binds thinking, a loop is never left without it: it 
     assert.notEqual(shown.at(-1)?.role, 'assistant');
     const [newest] = message.parts;
     assert.ok(newest?.kind === 'result' && newest.content[0]?.kind === 'text');
-    assert.ok(textOfPrompt(prompt.messages.slice(-1)).includes(newest.content[0].text), 'unread, so whole');
+    assert.ok(
+      textOfPrompt(prompt.messages.slice(-1)).includes(newest.content[0].text),
+      'unread, so whole',
+    );
   }
   assert.ok(folds >= 1);
 });
@@ -316,6 +370,9 @@ test('14.H1 with bound thinking a batch waits for the next turn', async () => {
 });
 
 test('thrift is for the preset that trims', () => {
-  assert.throws(() => createBobbin({ preset: 'pi', thrift: 'frugal' }), /^TypeError: thrift: only the preset 'ladder' trims/);
+  assert.throws(
+    () => createBobbin({ preset: 'pi', thrift: 'frugal' }),
+    /^TypeError: thrift: only the preset 'ladder' trims/,
+  );
   assert.throws(() => presets.ladder({ thrift: 'stingy' as never }), /thrift must be/);
 });

@@ -20,11 +20,7 @@ export async function replay(operands: readonly string[], values: ReplayValues):
   const format = oneOf('format', values.format, FORMATS) ?? 'auto';
   const windowTokens = wholeNumber('window', values.window);
   const named = oneOf('counter', values.counter, COUNTERS);
-  const { messages, model: inText } = readConversation(
-    await readText(source),
-    source.name,
-    format,
-  );
+  const { messages, model: inText } = readConversation(await readText(source), source.name, format);
   const model = values.model ?? (inText !== undefined && isKnownModel(inText) ? inText : undefined);
   const facts = modelFacts(model);
   const setting: Setting = {

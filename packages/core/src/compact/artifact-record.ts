@@ -10,7 +10,8 @@ import type { ExternalizeRecord } from '../plan/plan.ts';
 import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
 
 /** What stays of an entry, and how that is shown. */
-export type Shortened = Remainder & Pick<ExternalizeRecord, 'trimmed' | 'preserved' | 'keepsReasoning'>;
+export type Shortened = Remainder &
+  Pick<ExternalizeRecord, 'trimmed' | 'preserved' | 'keepsReasoning'>;
 
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {

@@ -5,7 +5,7 @@ import type { CompactionEvent, EventDetail } from '../events.ts';
 import { describeCut, findCut } from '../plan/cut.ts';
 import { Draft } from './draft.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import { rewritePays } from '../plan/economics.ts';
+import { paysAfter, rewritePays } from '../plan/economics.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import { trim } from './rungs/trim.ts';
 import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
@@ -236,8 +236,19 @@ class Run {
       kind: 'completed',
       freed: this.#before - plan.tokensAfter,
       rungs: [...this.#rungs],
+      ...this.#bill(this.#before - plan.tokensAfter),
     });
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
+  }
+
+  /** What the change costs, and when it has paid. */
+  #bill(
+    freed: number,
+  ): Pick<Extract<EventDetail, { kind: 'completed' }>, 'rewrittenTokens' | 'paysAfterRequests'> {
+    const { rewrittenTokens } = this.#draft;
+    const prices = this.#setting.policy.economics?.prices;
+    if (prices === undefined || freed <= 0) return { rewrittenTokens };
+    return { rewrittenTokens, paysAfterRequests: paysAfter(prices, rewrittenTokens, freed) };
   }
 
   /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
@@ -253,7 +264,7 @@ class Run {
         kind: 'warning',
         message: 'nothing was gained: the prompt stays as it is',
       });
-    this.#emitEvent({ kind: 'completed', freed: 0, rungs: [] });
+    this.#emitEvent({ kind: 'completed', freed: 0, rungs: [], rewrittenTokens: 0 });
     return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
   }
 
@@ -420,7 +431,12 @@ class Run {
       const action = this.#draft.action(entry);
       const isStored = action?.kind === 'externalize' && action.trimmed !== true;
       if (own === undefined || isStored) continue;
-      const proposal = { strategy: rung.name, span: own, tokensFreed: 0, reason: 'cannot be asked again' };
+      const proposal = {
+        strategy: rung.name,
+        span: own,
+        tokensFreed: 0,
+        reason: 'cannot be asked again',
+      };
       const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
       if (record !== undefined) this.#draft.add(record);
     }

@@ -1,4 +1,10 @@
-import { hasResults, isSigned, startsTurn, type Message, type MessageId } from '../message/message.ts';
+import {
+  hasResults,
+  isSigned,
+  startsTurn,
+  type Message,
+  type MessageId,
+} from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -13,7 +19,7 @@ import type {
   SummarizeRecord,
 } from '../plan/plan.ts';
 import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
-import { pointerMessage, summaryMessages } from '../render/stand-in.ts';
+import { standIns } from '../render/stand-in.ts';
 import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
 import type { Window } from '../plan/window.ts';
@@ -96,6 +102,18 @@ export class Draft {
   /** The summary that stands at the beginning so far. */
   get summary(): SummarizeRecord | undefined {
     return this.#records.findLast((record) => record.kind === 'summarize');
+  }
+
+  /** What the provider writes to its cache again: all that is shown from the first change on. */
+  get rewrittenTokens(): number {
+    let tokens = 0;
+    for (const entry of this.entries)
+      if (entry.node.index >= this.#firstChange) tokens += this.cost(entry);
+    const { summary } = this;
+    return (
+      tokens +
+      (summary !== undefined && summary.at >= this.#firstChange ? summary.summaryTokens : 0)
+    );
   }
 
   get changed(): boolean {
@@ -269,14 +287,8 @@ export class Draft {
   }
 
   #price(entry: Entry): void {
-    const action = this.action(entry);
-    const cost = entry.pending
-      ? 0
-      : action === undefined
-        ? entry.tokens
-        : isInPlace(action)
-          ? this.counter.message(inPlace(entry.node.message, action, this.style))
-          : 0;
+    const isShown = !entry.pending && !this.isGone(entry);
+    const cost = isShown ? this.counter.message(this.shown(entry)) : 0;
     this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
     this.#costs.set(entry.node.id, cost);
   }
@@ -295,12 +307,7 @@ export class Draft {
 
   /** What the messages that a record brings of its own cost. */
   #syntheticCost(record: PlanRecord): number {
-    const messages =
-      record.kind === 'summarize'
-        ? summaryMessages(record, this.style)
-        : record.kind === 'externalize' && !isInPlace(record)
-          ? [pointerMessage(record, this.style)]
-          : [];
+    const messages = standIns(record, this.style);
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
   }
 

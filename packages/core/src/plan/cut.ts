@@ -110,8 +110,8 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
 }
 
 function shareOf(targetTokens: number, share: number, summaryTokens: number = 0): number {
-  const besideSummary = Math.max(targetTokens / 2, targetTokens - summaryTokens);
-  return Math.floor(Math.min(targetTokens * share, besideSummary));
+  const left = Math.max(targetTokens / 2, targetTokens - summaryTokens);
+  return Math.floor(Math.min(targetTokens * share, left));
 }
 
 /** The cut at an index: where its turn starts, and whether it falls inside one. */

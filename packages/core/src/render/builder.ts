@@ -17,7 +17,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { isPinned } from '../plan/pins.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
-import { pointerMessage, summaryMessages } from './stand-in.ts';
+import { standIns } from './stand-in.ts';
 import { isInPlace, inPlace, type InPlaceRecord } from './in-place.ts';
 import type { PromptSize } from '../plan/trigger.ts';
 import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
@@ -214,7 +214,7 @@ export class PromptBuilder {
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
-    for (const message of standIns(record, this.#plan)) this.#emit(message, source);
+    for (const message of standIns(record, this.#plan.style)) this.#emit(message, source);
   }
 
   #emit(message: Message, source: Source): void {
@@ -285,18 +285,6 @@ function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
 /** Tool results come from the user's side. */
 function side(role: Role): 'user' | 'assistant' {
   return role === 'assistant' ? 'assistant' : 'user';
-}
-
-function standIns(record: PlanRecord, plan: Plan): readonly Message[] {
-  switch (record.kind) {
-    case 'summarize':
-      return summaryMessages(record, plan.style);
-    case 'externalize':
-      return [pointerMessage(record, plan.style)];
-    case 'drop':
-    case 'clear':
-      return [];
-  }
 }
 
 function noResult(call: CallPart): Message {

@@ -66,7 +66,12 @@ function inPlaceResult(
       if (isWhole(partText(result), kept)) return result;
       return {
         ...result,
-        content: [{ kind: 'text', text: pointer(partText(result), action, style, kept) + keyData(action, result) }],
+        content: [
+          {
+            kind: 'text',
+            text: pointer(partText(result), action, style, kept) + keyData(action, result),
+          },
+        ],
       };
   }
 }
@@ -170,7 +175,8 @@ export function pointer(
   }
   const lines = [head];
   if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
-  if (isOffered) lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
+  if (isOffered)
+    lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
   return lines.join('\n');
 }
 

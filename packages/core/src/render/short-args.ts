@@ -18,7 +18,9 @@ export function shortArgs(args: string, kept: readonly Stretch[], wayBack: strin
   return args.replaceAll(LITERAL, (literal: string, at: number) => {
     if (literal.length <= WHOLE_CHARS) return literal;
     IS_KEY.lastIndex = at + literal.length;
-    return IS_KEY.test(args) ? literal : shortText(args, at + 1, at + literal.length - 1, kept, wayBack);
+    return IS_KEY.test(args)
+      ? literal
+      : shortText(args, at + 1, at + literal.length - 1, kept, wayBack);
   });
 }
 

@@ -357,14 +357,17 @@ export class Session<Wire = Message> {
     if (isLargeUnread && mustAct(this.#check()))
       yield this.#compact(compactFirstSight, 'a large new result', options);
     const { cutPinTokens = 0 } = this.plan;
-    const isRoomy = this.#builder.tokens + cutPinTokens <= messageLimit(this.#setting.budget) * 0.85;
+    const isRoomy =
+      this.#builder.tokens + cutPinTokens <= messageLimit(this.#setting.budget) * 0.85;
     if (cutPinTokens > 0 && isRoomy)
       yield this.#compact(compactExpired, 'pins fit whole again', options);
     if (this.#trimPays(now)) yield this.#compact(compactTrim, 'trimming pays', options);
     const since = { cold: this.#isCold(now), settled, floor: this.#builder.floor };
     const check = this.#check();
     const waits = this.#isBound() && !mustAct(check);
-    const decision: Decision = waits ? { kind: 'rest' } : decide(this.#setting, check, this.plan, since);
+    const decision: Decision = waits
+      ? { kind: 'rest' }
+      : decide(this.#setting, check, this.plan, since);
     if (decision.kind === 'postpone')
       yield { events: [this.#emitEvent({ kind: 'postponed', reason: decision.reason })] };
     if (decision.kind === 'compact') yield this.#compact(compact, decision.reason, options);

@@ -1,10 +1,5 @@
 import type { Json } from '../../message/json.ts';
-import {
-  hasResults,
-  resultsOf,
-  resultText,
-  type ResultPart,
-} from '../../message/message.ts';
+import { hasResults, resultsOf, resultText, type ResultPart } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Draft, Entry } from '../draft.ts';
@@ -70,7 +65,8 @@ function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
   const record = span === undefined ? undefined : clearRecord(context, entry, span);
   if (span === undefined || record === undefined) return [];
-  const tokensFreed = entry.tokens - context.counter.message(inPlace(entry.message, record, context.draft.style));
+  const tokensFreed =
+    entry.tokens - context.counter.message(inPlace(entry.message, record, context.draft.style));
   if (tokensFreed <= 0) return [];
   const [result] = resultsOf(entry.message);
   const durability = result === undefined ? 'anchoring' : durabilityOf(result, context.tools);

@@ -62,7 +62,9 @@ function proposeOne(context: RungContext, id: MessageId, kept: Shortened): reado
   const entry = draft.entry(id);
   const span = entry === undefined ? undefined : spanOf([entry.node]);
   if (entry === undefined || span === undefined) return [];
-  const tokens = counter.message(inPlace(entry.message, excerptRecord(draft, entry, kept), draft.style));
+  const tokens = counter.message(
+    inPlace(entry.message, excerptRecord(draft, entry, kept), draft.style),
+  );
   const tokensFreed = draft.cost(entry) - tokens;
   const reason = `${draft.cost(entry)} tokens behind the cut`;
   return tokensFreed > draft.cost(entry) * LEAST_FREED_SHARE

@@ -78,7 +78,9 @@ function candidates(context: RungContext, reach: SqueezeOptions['reach']): reado
 function withLeast({ draft, counter }: RungContext, { entry, cost }: Candidate): Priced {
   if (cost <= POINTER_TOKENS && !entry.message.parts.some(({ kind }) => kind === 'reasoning'))
     return { entry, cost, least: cost };
-  const least = counter.message(inPlace(entry.message, excerptRecord(draft, entry, NOTHING), draft.style));
+  const least = counter.message(
+    inPlace(entry.message, excerptRecord(draft, entry, NOTHING), draft.style),
+  );
   return { entry, cost, least: Math.min(cost, least) };
 }
 

@@ -16,8 +16,8 @@ import { excerptsTogether } from '../excerpt-choice.ts';
 import type { Proposal, Rung, RungContext } from './rung.ts';
 
 /** Every stand-in has its first line, and its last, which says how it ended. */
-const FIRST_LINE_CHARS = 60;
-const LAST_LINE_CHARS = 40;
+const FIRST_LINE_CHARS = 50;
+const LAST_LINE_CHARS = 30;
 /** Where much is worth keeping, stand-ins may be this much longer on average. */
 const MOST_OF_LIMITS = 3;
 /** A message that would hardly become shorter stays as it is. */
@@ -58,8 +58,7 @@ function batchEnd({ draft, sent }: RungContext, { keepResults }: TrimLimits): nu
   for (let i = draft.entries.length - 1; i >= 0; i--) {
     const entry = draft.entries[i] as Entry;
     results += resultsOf(entry.message).length;
-    if (results >= keepResults)
-      return Math.min(sent, draft.entries[entry.unit]?.node.index ?? 0);
+    if (results >= keepResults) return Math.min(sent, draft.entries[entry.unit]?.node.index ?? 0);
   }
   return 0;
 }
