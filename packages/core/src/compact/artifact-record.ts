@@ -84,7 +84,7 @@ export async function isIrreplaceable(entry: Entry, context: RungContext): Promi
 }
 
 /** The call that a result answers, found in its own unit. */
-export function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefined {
+function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefined {
   for (let i = entry.unit; i < draft.entries.length; i++) {
     const candidate = draft.entries[i] as Entry;
     if (candidate.unit !== entry.unit) return undefined;

@@ -1,11 +1,4 @@
-import {
-  integerFrom,
-  nonNegative,
-  object,
-  optionsParser,
-  type Shape,
-  type Shapes,
-} from '../check/shape.ts';
+import { integerFrom, nonNegative, optionsParser, type Shapes } from '../check/shape.ts';
 import {
   callsOf,
   resultsOf,
@@ -34,8 +27,6 @@ const FIELDS: Shapes<TrimLimits> = {
   argsChars: nonNegative,
   leastWorth: nonNegative,
 };
-
-export const trimShape: Shape = object<TrimLimits>(FIELDS);
 
 /** How much is trimmed, from least to most. */
 export type Thrift = 'careful' | 'balanced' | 'frugal';
@@ -76,12 +67,12 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
 const FRAME_CHARS = 80;
 
 /** True where trimming would shorten a result. */
-export function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
+function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
   return resultText(result).length > standInChars + FRAME_CHARS;
 }
 
 /** True where trimming would shorten a call's arguments. */
-export function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
+function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
   return args.length > argsChars + FRAME_CHARS;
 }
 

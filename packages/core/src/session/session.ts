@@ -568,8 +568,9 @@ export class Session<Wire = Message> {
   /** What came after the last batch of trimming. */
   #untrimmed({ tail }: Window): TrimFigures | undefined {
     const { policy, counter, budget: bounds } = this.#setting;
-    if (policy.trim === undefined) return undefined;
-    const figures = new TrimFigures(limitsWithin(policy.trim, messageLimit(bounds)));
+    const limits = policy.ladder.find(({ trims }) => trims !== undefined)?.trims;
+    if (limits === undefined) return undefined;
+    const figures = new TrimFigures(limitsWithin(limits, messageLimit(bounds)));
     const from = this.plan.trimmedTo ?? 0;
     for (const { message, index } of tail)
       if (index >= from) figures.push(message, counter.message(message));
