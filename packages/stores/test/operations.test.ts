@@ -144,8 +144,13 @@ test('a replica answers what may be a moment old, and takes over as the server',
   await store.append(key, path);
   await store.commit(key, dropPlan(key, path, 4), 0, []);
   const sql = postgres(replica.url(), { max: 1 });
-  while ((await sql`SELECT 1 FROM bobbin.plans`).length === 0)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  // Until the replica has caught up, it has no plan, or not even the table.
+  const caughtUp = (): Promise<boolean> =>
+    sql`SELECT 1 FROM bobbin.plans`.then(
+      ({ length }) => length > 0,
+      () => false,
+    );
+  while (!(await caughtUp())) await new Promise((resolve) => setTimeout(resolve, 20));
   await sql`SELECT pg_wal_replay_pause()`;
   const longer = talk(5, 'rare');
   await store.append(key, longer);
