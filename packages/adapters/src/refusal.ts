@@ -30,7 +30,7 @@ function told({ requestTokens, limitTokens }: ContextLimit, promptTokens: number
 
 /**
  * Sends a prompt. Where the provider refuses it as too long, whatever its words are, the conversation is compacted hard
- * and sent once more (E3); the event `refused` tells of it.
+ * and sent once more; the event `refused` tells of it.
  */
 export async function sendFitting<Wire extends object, Answer>(
   conversation: HostRequest<Wire>,

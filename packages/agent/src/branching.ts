@@ -4,7 +4,7 @@ import type { Agent } from './agent.ts';
 import { newSessionId } from './session-id.ts';
 
 /**
- * Goes over to a new session that begins as this one did up to a message (B15). A compaction that was made before that
+ * Goes over to a new session that begins as this one did up to a message. A compaction that was made before that
  * message comes along; one that was made behind it does not, so that branching before a compaction undoes it.
  */
 export async function branchTo(

@@ -91,7 +91,7 @@ export class Compacting {
     return undefined;
   }
 
-  /** The provider counted more than the engine (E3), which learns from it. */
+  /** The provider counted more than the engine, which learns from it. */
   async forProvider(refusal: Refusal, signal: AbortSignal): Promise<MachineEvent> {
     this.begin();
     return this.#ended(await this.#agent.session.refused(refusal, signal), signal);

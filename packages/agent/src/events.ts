@@ -91,7 +91,7 @@ export type AgentEvent =
 /** Why a turn is over. */
 export type EndReason = 'done' | 'interrupted' | 'failed' | 'stopped';
 
-/** What a compaction did, what it cost and what it freed (B18). */
+/** What a compaction did, what it cost and what it freed. */
 export interface CompactionEnd {
   readonly type: 'compaction-end';
   readonly tokensBefore: number;

@@ -36,7 +36,7 @@ export type Answer =
     }
   /** Interrupted: what was said until then, and what the provider has told of its cost. */
   | { readonly kind: 'aborted'; readonly text: string; readonly usage: Usage }
-  /** The provider refused the prompt as too long (E3). */
+  /** The provider refused the prompt as too long. */
   | { readonly kind: 'overflow'; readonly reason: string; readonly refusal: Refusal }
   | { readonly kind: 'failure'; readonly reason: string };
 

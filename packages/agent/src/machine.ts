@@ -2,7 +2,7 @@ import type { Refusal } from '@bobbin/core';
 import type { EndReason } from './events.ts';
 
 /**
- * What the agent is doing and what comes next (B16), as a pure function of what happened. Exactly one thing is under
+ * What the agent is doing and what comes next, as a pure function of what happened. Exactly one thing is under
  * way in any phase but `idle`; it ends with an event. Compaction stands between steps, so that no answer and no tool
  * result is ever thrown away for it.
  */

@@ -57,7 +57,7 @@ function policyFor(
 }
 
 /**
- * The agent's own: pi's trigger, cut and hand-over (B3–B11), with large results moved to artifacts first, and no summary
+ * The agent's own: pi's trigger, cut and hand-over, with large results moved to artifacts first, and no summary
  * where that is enough.
  */
 function agentPolicy({ reserveTokens, keepRecentTokens }: Figures): Policy {

@@ -146,7 +146,7 @@ export class AgentSession {
 
   /**
    * What the window holds, the one figure for footer, commands and events: as the provider reported it last with the
-   * rest estimated (B4), or all of it estimated where nothing was reported for the plan in force.
+   * rest estimated, or all of it estimated where nothing was reported for the plan in force.
    */
   get contextTokens(): number {
     const { tokens, reportedTokens } = this.#reported();
@@ -213,7 +213,7 @@ export class AgentSession {
   }
 
   /**
-   * Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact (B1).
+   * Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact.
    * Instructions are for a summary, so that there is one even where moving results out would be enough.
    */
   async compact(options: CompactOptions): Promise<Fitted<AiSdkMessage>> {
@@ -236,7 +236,7 @@ export class AgentSession {
 
   /**
    * What was paid for a summary that no plan holds is in the ledger too: it came to nothing, or another writer was faster.
-   * A store that fails costs that record until the next one, never the prompt (A10).
+   * A store that fails costs that record until the next one, never the prompt.
    */
   async #booked(fitting: Promise<Fitted<AiSdkMessage>>): Promise<Fitted<AiSdkMessage>> {
     try {
@@ -320,7 +320,7 @@ export class AgentSession {
     return trustedSummarizer(own);
   }
 
-  /** Two sentences about the session by a model, where the policy has them written (B22). */
+  /** Two sentences about the session by a model, where the policy has them written. */
   async about(signal: AbortSignal): Promise<string | undefined> {
     const { model, settings, summaries, summaryModel = model } = this.#setting;
     const { name } = policyOf(settings.compaction, this.#windowTokens, true);
@@ -353,7 +353,7 @@ export class AgentSession {
     this.#charges.splice(0, charges.length);
   }
 
-  /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on (E3). */
+  /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on. */
   async refused(refusal: Refusal, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     this.#windowTokens = Math.min(this.#windowTokens, refusal.limitTokens ?? this.#windowTokens);
     await this.#reconfigure(this.#system, this.#setting.automatic);

@@ -13,7 +13,7 @@ export interface SessionEntry {
   readonly changedAt: number;
   /** What the user said first. */
   readonly title: string;
-  /** What its last summary says, in two sentences (B22). */
+  /** What its last summary says, in two sentences. */
   readonly about?: string;
 }
 

@@ -14,12 +14,12 @@ import { loadsModule } from './scripted-model.ts';
 
 export interface CompactionSettings {
   readonly enabled: boolean;
-  /** Compaction begins when less than this is left of the window (B5). */
+  /** Compaction begins when less than this is left of the window. */
   readonly reserveTokens: number;
   readonly keepRecentTokens: number;
   /** A preset of the engine instead of the agent's own policy. */
   readonly preset?: string;
-  /** The model that writes summaries, where it is not the one that works (B10). */
+  /** The model that writes summaries, where it is not the one that works. */
   readonly model?: string;
 }
 
@@ -62,7 +62,7 @@ function projectSettingsPath(folders: Folders): string {
 }
 
 /**
- * The settings in force: the user's, then the project's on top (B3). A project comes from anywhere, so that it can
+ * The settings in force: the user's, then the project's on top. A project comes from anywhere, so that it can
  * neither allow commands, nor say where keys are sent, nor name a model that is code.
  */
 export function loadSettings(folders: Folders, env: NodeJS.ProcessEnv): Settings {

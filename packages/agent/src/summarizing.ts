@@ -22,7 +22,7 @@ export interface SummarizingOptions {
 export function sessionSummarizer(options: SummarizingOptions): Summarizer {
   const { model, manner, onStart, onReport, onFailure } = options;
   return {
-    // As `modelSummarizer` names itself, without loading the provider's code for it (C16).
+    // As `modelSummarizer` names itself, without loading the provider's code for it.
     id:
       model === undefined
         ? extractSummarizer.id

@@ -100,7 +100,7 @@ export class ToolRunner {
 
 const INTERRUPTED = 'Interrupted by the user before it ran.';
 
-/** A result as a message: the wire form for the model, with the envelope for the engine (C7). */
+/** A result as a message: the wire form for the model, with the envelope for the engine. */
 export function resultMessage(
   call: CallPart,
   output: ToolOutput,

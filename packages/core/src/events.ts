@@ -2,7 +2,7 @@ import type { SummaryReport } from './verify/report.ts';
 import type { ArtifactId, ThreadId } from './message/message.ts';
 import type { Span } from './thread/span.ts';
 
-/** What happens around a compaction, told as it happens (C20). */
+/** What happens around a compaction, told as it happens. */
 export type CompactionEvent = EventBase & EventDetail;
 
 interface EventBase {
@@ -54,11 +54,11 @@ export type EventDetail =
       readonly artifactId: ArtifactId;
       readonly reason: string;
     }
-  /** A host's word on the task, for the metrics of quality (C25). */
+  /** A host's word on the task, for the metrics of quality. */
   | { readonly kind: 'task-finished'; readonly completed: boolean }
   /** Something failed and the ladder went on without it. */
   | { readonly kind: 'warning'; readonly message: string }
-  /** A provider refused a prompt as too long (E3), with what it said of the sizes. */
+  /** A provider refused a prompt as too long, with what it said of the sizes. */
   | { readonly kind: 'refused'; readonly requestTokens?: number; readonly limitTokens?: number }
   /** Soft pressure, but a rewrite would cost more than it saves. */
   | { readonly kind: 'postponed'; readonly reason: string }

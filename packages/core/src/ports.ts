@@ -41,9 +41,9 @@ export interface SummaryRequest {
   readonly task: string | null;
   /** Which compaction of the thread this is, from 1. */
   readonly round: number;
-  /** The user's wish for this summary (B1). */
+  /** The user's wish for this summary. */
   readonly instructions?: string;
-  /** The turn whose beginning is among the nodes, summarised apart (E8), and the most that this may take. */
+  /** The turn whose beginning is among the nodes, summarised apart, and the most that this may take. */
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
   /** Messages behind the cut, which stay in the prompt: to be read, not to be summarised. */
   readonly overlap: readonly Node[];
@@ -177,7 +177,7 @@ export interface MessageVector {
 }
 
 /**
- * Finds what was compacted (C26). A message is in it from the commit of the first plan whose records name it, and
+ * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and
  * stays in it whatever later plans show. Where a head is given, only what stands on the path to it is found: other
  * forks said other things.
  */
@@ -222,7 +222,7 @@ export interface Store extends RecallIndex {
   path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]>;
   /** Some messages of a thread, in the order of their ids; one that is not there is left out. */
   messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]>;
-  /** The messages on the path to a head that start turns: where one can branch off (B15). */
+  /** The messages on the path to a head that start turns: where one can branch off. */
   turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]>;
   /** Every message of the thread with all its forks, parents first, in parts. */
   nodes(key: ThreadKey): AsyncIterable<readonly Node[]>;
@@ -261,7 +261,7 @@ export interface Store extends RecallIndex {
   close(): Promise<void>;
 }
 
-/** Says how a tool's source looks now, so that a replayable result can be told from a drifted one (C9). */
+/** Says how a tool's source looks now, so that a replayable result can be told from a drifted one. */
 export type CaptureDeterminism = (call: {
   readonly tool: string;
   readonly args: string;

@@ -52,7 +52,7 @@ const many = (from: number, to: number): readonly Message[] =>
 const messagesOf = ({ messages }: Prompt): readonly Message[] =>
   messages.map(({ message }) => message);
 
-/** A store that counts what is written and may be retryOnConflict. */
+/** A store that counts what is written and may lose a race. */
 function watchedStore(): Store & { commits: number; race: (() => Promise<void>) | undefined } {
   const inner = memoryStore();
   return {

@@ -3,7 +3,7 @@ import { oneLine, sentencesOf } from '@bobbin/core/internal';
 
 const LONGEST = 240;
 
-/** At most two sentences for a list of sessions (B22): made of the summary itself, without a model. */
+/** At most two sentences for a list of sessions: made of the summary itself, without a model. */
 export function displayText(summary: Summary): string {
   const { currentTask, prose, task } = summary;
   return twoSentences(currentTask ?? prose ?? task ?? '');

@@ -96,7 +96,7 @@ export function cutToTokens(text: string, maxTokens: number, counter: Counter): 
   return head === text ? text : `${head}… [${text.length - head.length} more characters]`;
 }
 
-/** Asks about some messages. Where even that overflows, the oldest are left out, and more of them each time (B20). */
+/** Asks about some messages. Where even that overflows, the oldest are left out, and more of them each time. */
 async function askWithin<T>(
   run: readonly Item[],
   prompt: (transcript: string) => PromptTexts,

@@ -57,7 +57,7 @@ export interface ModelSummarizerOptions extends Patience {
   readonly counter?: Counter;
 }
 
-/** The share of the window that a call may fill: counts are estimates (B20). */
+/** The share of the window that a call may fill: counts are estimates. */
 const EFFECTIVE_WINDOW = 0.95;
 /** The share of the window that an answer may take, or there is none left for what it is about. */
 const OUTPUT_SHARE = 0.25;

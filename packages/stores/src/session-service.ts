@@ -58,7 +58,7 @@ const NO_ARTIFACTS: ArtifactStore = {
   delete: async () => 0,
 };
 
-/** What a compaction did (D1). Where the trigger did not fire or another writer was faster, nothing is removed. */
+/** What a compaction did. Where the trigger did not fire or another writer was faster, nothing is removed. */
 export interface SessionCompaction {
   readonly eventsRemoved: number;
   /** What is shown now. */
@@ -68,7 +68,7 @@ export interface SessionCompaction {
   readonly tokensEstimatedSaved: number;
 }
 
-/** Compacts stored sessions by a trigger and a strategy, for hosts that hold no thread open (D1, D2). */
+/** Compacts stored sessions by a trigger and a strategy, for hosts that hold no thread open. */
 export class SessionService {
   readonly #store: Store;
   readonly #tenant: string;
@@ -113,7 +113,7 @@ export class SessionService {
     return outcome(window, before.prompt, after.prompt);
   }
 
-  /** What is shown of a session: its summary and what stands behind it (A14). */
+  /** What is shown of a session: its summary and what stands behind it. */
   async loadActiveMessages(sessionId: string): Promise<readonly Message[]> {
     const key = this.#key(sessionId);
     const window = await this.#store.window(key);

@@ -56,7 +56,7 @@ export interface AiSdkBobbin {
   readonly middleware: AiSdkMiddleware;
   /** `read_artifact` and `recall`. */
   readonly tools: AiSdkMemoryTools;
-  /** The prompt of a stored session: the messages to go on with (A14). Empty where there is no such session yet. */
+  /** The prompt of a stored session: the messages to go on with. Empty where there is no such session yet. */
   readonly loadActiveMessages: <Wire extends AiSdkMessage = AiSdkMessage>() => Promise<Wire[]>;
 }
 

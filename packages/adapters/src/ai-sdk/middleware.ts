@@ -50,7 +50,7 @@ export interface AiSdkMiddleware {
 }
 
 /**
- * For hosts that cannot touch the loop, and for all who want a refused prompt to be compacted and sent again (E3). It
+ * For hosts that cannot touch the loop, and for all who want a refused prompt to be compacted and sent again. It
  * sees the whole request. A prompt that `prepareStep` made is sent as it is.
  */
 export function middlewareFor(

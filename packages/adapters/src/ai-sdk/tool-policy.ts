@@ -4,7 +4,7 @@ import { checkToolPolicy, type ToolPolicies } from '@bobbin/core/internal';
 const POLICY = Symbol.for('bobbin.tool-policy');
 
 /**
- * Declares beside a tool what its results are worth (C10): how durable they are, which of their fields survive.
+ * Declares beside a tool what its results are worth: how durable they are, which of their fields survive.
  *
  * @throws TypeError, one line that names the field, where the policy is not one.
  */

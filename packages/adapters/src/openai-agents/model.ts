@@ -45,7 +45,7 @@ function fittingModel(
     return [conversation, await conversation.prompt({ budget })];
   }
 
-  /** With a key of the thread's, requests of one conversation meet the same cache at OpenAI (E13). */
+  /** With a key of the thread's, requests of one conversation meet the same cache at OpenAI. */
   function asked(
     request: ModelRequest,
     { session }: HostRequest<AgentInputItem>,

@@ -24,7 +24,7 @@ export interface OpenAIAgentsOptions extends AdapterOptions<AgentInputItem> {
 export interface OpenAIAgentsBobbin {
   /** Between runs: reads as much of the history as fits, keeps all of it. */
   readonly session: Session & SessionCapabilities;
-  /** Within a run: its models are asked with fitted prompts, and once more where one is refused (E3). */
+  /** Within a run: its models are asked with fitted prompts, and once more where one is refused. */
   readonly provider: (inner: ModelProvider) => ModelProvider;
   /** `read_artifact` and `recall`. */
   readonly tools: readonly MemoryFunctionTool[];

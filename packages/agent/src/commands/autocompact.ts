@@ -3,7 +3,7 @@ import { tokensText } from '../figures.ts';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 
-/** Shows and toggles auto-compaction with its power-user settings (B2). The choice is kept in the user's settings. */
+/** Shows and toggles auto-compaction with its power-user settings. The choice is kept in the user's settings. */
 export const autocompactCommand: SlashCommand = {
   name: 'autocompact',
   operands: '[on|off]',

@@ -3,7 +3,7 @@ import { newSessionId } from '../session-id.ts';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 
-/** A new thread with what a goal needs, and nothing else (B23). */
+/** A new thread with what a goal needs, and nothing else. */
 export const handoffCommand: SlashCommand = {
   name: 'handoff',
   operands: 'GOAL',

@@ -11,7 +11,7 @@ export function turnOf(turns: readonly Node[], number: string): Node {
   return node;
 }
 
-/** Messages of the user, also those that were compacted (B15): all, or those that are meant. */
+/** Messages of the user, also those that were compacted: all, or those that are meant. */
 export function turnChoices(
   title: string,
   turns: readonly Node[],

@@ -2,7 +2,7 @@ import { READ_ARTIFACT_TOOL, readArtifact } from '@bobbin/core';
 import type { ArtifactId } from '@bobbin/core/internal';
 import type { Tool } from './tool.ts';
 
-/** Reads back what was moved out of the prompt (C11). */
+/** Reads back what was moved out of the prompt. */
 export const readArtifactTool: Tool = {
   ...READ_ARTIFACT_TOOL,
   policy: { durability: 'ephemeral', replayCost: 'free' },

@@ -1,7 +1,7 @@
 import { answerRecall, RECALL_TOOL } from '@bobbin/core';
 import type { Tool } from './tool.ts';
 
-/** Searches what was compacted (C26). */
+/** Searches what was compacted. */
 export const recallTool: Tool = {
   ...RECALL_TOOL,
   policy: { durability: 'ephemeral', replayCost: 'free' },

@@ -36,7 +36,7 @@ export interface Tool {
   readonly description: string;
   /** The JSON schema of its arguments. */
   readonly parameters: JsonObject;
-  /** How long its results matter, and what of them survives (C10). */
+  /** How long its results matter, and what of them survives. */
   readonly policy: ToolPolicy;
   /** What a person must have allowed before it runs with these arguments. */
   wish?(args: Arguments, root: string): Wish | undefined;

@@ -26,7 +26,7 @@ export function toolbox(root: string): Toolbox {
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
 
-/** What the tools declare of their results (C10). */
+/** What the tools declare of their results. */
 export function toolPolicies(tools: Toolbox): ToolPolicies {
   return Object.fromEntries([...tools].map(([name, { policy }]) => [name, policy]));
 }

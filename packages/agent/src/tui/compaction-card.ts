@@ -6,7 +6,7 @@ import type { Theme } from './theme.ts';
 
 const MANY = 3;
 
-/** A compaction as a card: before → after, what became what, how to undo it, what it cost (B18). */
+/** A compaction as a card: before → after, what became what, how to undo it, what it cost. */
 export class CompactionCard implements Component {
   readonly #theme: Theme;
   readonly #end: CompactionEnd;

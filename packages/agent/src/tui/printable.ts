@@ -1,4 +1,4 @@
-// Tools put out anything; escape sequences among it would drive the terminal, in the form of one byte (C1) as well.
+// Tools put out anything; escape sequences among it would drive the terminal, in the form of one byte as well.
 const SEQUENCES =
   // oxlint-disable-next-line no-control-regex
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|(?:\u001B\]|\u009D)[^\u0007\u001B\u009C\n]*(?:\u0007|\u001B\\|\u009C)?|\u001B[@-_]/g;

@@ -559,7 +559,7 @@ class Run {
   }
 }
 
-/** Shortens results that no provider has seen yet: whatever was sent before stays as it was (DESIGN decision 4). */
+/** Shortens results that no provider has seen yet: whatever was sent before stays as it was. */
 export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<Compaction> {
   const overTokens = firstSightTokens(setting);
   const policy: Policy = {

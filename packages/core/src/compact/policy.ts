@@ -30,13 +30,13 @@ export interface Policy {
   readonly style: RenderStyle;
   /** A tool result larger than this share of the limit is shortened when it is first seen, which costs no cache. */
   readonly firstSightShare?: number;
-  /** Where given, soft pressure waits until a rewrite pays (DESIGN decision 4). */
+  /** Where given, soft pressure waits until a rewrite pays. */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
   /** Where given, older results and arguments are trimmed in place as soon as that pays, however large the window. */
   readonly trim?: TrimLimits;
-  /** What a failing summarizer leads to: the extract stands in (the default), or the messages stay as they are (D9). */
+  /** What a failing summarizer leads to: the extract is used (the default), or the messages stay as they are. */
   readonly onSummaryFailure?: 'extract' | 'keep';
-  /** Sent by the host after an automatic compaction, so that the task goes on (B22). */
+  /** Sent by the host after an automatic compaction, so that the task goes on. */
   readonly continueWith?: string;
 }
 

@@ -21,9 +21,9 @@ export interface CutItem {
 
 /** Which messages stay as they are. Each rule is data, so that a policy can be read and stored. */
 export type CutRule =
-  /** The newest messages by count; the boundary walks back off tool results (A6). */
+  /** The newest messages by count; the boundary walks back off tool results. */
   | { readonly kind: 'keep-messages'; readonly messages: number }
-  /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits (B6, E7, E8). */
+  /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits. */
   | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
   /**
    * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, where a summary of the rest
@@ -31,13 +31,13 @@ export type CutRule =
    */
   | { readonly kind: 'keep-share'; readonly share: number; readonly summaryTokens?: number }
   | BesideSummary
-  /** The newest real messages, from a user message on (D6). */
+  /** The newest real messages, from a user message on. */
   | { readonly kind: 'sliding-window'; readonly messages: number }
-  /** The newest whole turns (D7). */
+  /** The newest whole turns. */
   | { readonly kind: 'turn-window'; readonly turns: number }
-  /** The longest suffix within a number of tokens, from a user message on; synthetic messages are paid first (D8). */
+  /** The longest suffix within a number of tokens, from a user message on; synthetic messages are paid first. */
   | { readonly kind: 'token-window'; readonly tokens: number }
-  /** Nothing stays (B20, B21). */
+  /** Nothing stays. */
   | { readonly kind: 'everything' };
 
 /** The newest messages in what a summary of the rest leaves of the target, long results counted as shortened. */
@@ -69,7 +69,7 @@ export interface Cut {
   readonly index: number;
   /** Where the turn of that item starts. */
   readonly turnStart: number;
-  /** True where the cut falls inside a turn, so that its beginning is summarised apart (E8). */
+  /** True where the cut falls inside a turn, so that its beginning is summarised apart. */
   readonly split: boolean;
 }
 
@@ -139,7 +139,7 @@ function keepMessages(items: readonly CutItem[], keep: number): number {
   return index;
 }
 
-/** Results count toward what is kept, but are no cut points; neither are summaries (E5, E6). */
+/** Results count toward what is kept, but are no cut points; neither are summaries. */
 function isCutPoint(item: CutItem): boolean {
   return (
     item.startsUnit &&
@@ -265,7 +265,7 @@ function turnWindow(items: readonly CutItem[], turns: number): number {
 }
 
 /**
- * Forward to the next user message, so that what is kept starts at one (D10). Where none follows, back to the start of
+ * Forward to the next user message, so that what is kept starts at one. Where none follows, back to the start of
  * the turn that is going on: it is never taken away whole.
  */
 function toTurnStart(items: readonly CutItem[], index: number): number {

@@ -8,7 +8,7 @@ import {
 } from '../message/message.ts';
 import type { ArtifactMetadata, CaptureDeterminism } from '../ports.ts';
 
-/** What a tool declares of its results (C10). */
+/** What a tool declares of its results. */
 export interface ToolPolicy {
   readonly durability?: Durability;
   /** Fields of a JSON result that survive clearing. */

@@ -63,7 +63,7 @@ export interface DropRecord {
   readonly artifacts?: readonly ArtifactId[];
 }
 
-/** What remains known of a dropped span, so that recall can find it (C24). */
+/** What remains known of a dropped span, so that recall can find it. */
 export interface DropIndex {
   readonly keywords: readonly string[];
   readonly description: string;

@@ -102,7 +102,7 @@ export interface Note {
   readonly worth?: number;
 }
 
-/** What a split turn's summarised beginning held (E8). */
+/** What a split turn's summarised beginning held. */
 export interface SplitTurn {
   readonly turn: number;
   readonly text: string;
@@ -117,7 +117,7 @@ export interface Summary {
   readonly lastTurn: number;
   /** The index of the last message that it stands for. */
   readonly until?: number;
-  /** The first user message that asks something, verbatim (A11). */
+  /** The first user message that asks something, verbatim. */
   readonly task: string | null;
   readonly facts: readonly Fact[];
   readonly decisions: readonly Decision[];

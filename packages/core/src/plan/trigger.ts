@@ -29,15 +29,15 @@ export interface TriggerInput extends PromptSize {
 
 /** When to compact. Data, but for the one kind that holds a function of the user's. */
 export type Trigger =
-  /** Above a share of the window, overhead counted (C13). */
+  /** Above a share of the window, overhead counted. */
   | { readonly kind: 'soft-limit' }
-  /** System and messages together above a share of the window (E2). */
+  /** System and messages together above a share of the window. */
   | { readonly kind: 'window-share'; readonly share: number }
-  /** The context leaves less than a reserve of the window (B5); one made for larger windows is half of a small one. */
+  /** The context leaves less than a reserve of the window; one made for larger windows is half of a small one. */
   | { readonly kind: 'reserve'; readonly reserveTokens: number }
-  /** At least a number of tokens (D4), and, where `messages` is given, more messages than that (A5). */
+  /** At least a number of tokens, and, where `messages` is given, more messages than that. */
   | { readonly kind: 'tokens'; readonly atLeast: number; readonly messages?: number }
-  /** More than a number of turns (D3). */
+  /** More than a number of turns. */
   | { readonly kind: 'turns'; readonly over: number }
   | { readonly kind: 'any-of'; readonly triggers: readonly Trigger[] }
   | { readonly kind: 'all-of'; readonly triggers: readonly Trigger[] }
@@ -134,7 +134,7 @@ const QUIET_SHARE = 0.2;
 
 /**
  * True where a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
- * compaction would free little, and the next message would ask for another (DESIGN decision 4, hysteresis).
+ * compaction would free little, and the next message would ask for another.
  */
 export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {
   const tokens = more(floor.tokens);

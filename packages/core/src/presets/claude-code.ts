@@ -1,7 +1,7 @@
 import type { Policy } from '../compact/policy.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 
-/** Claude Code (B21): near the end of the window the whole history becomes one summary, and work goes on in place. */
+/** Claude Code: near the end of the window the whole history becomes one summary, and work goes on in place. */
 export const claudeCode: Policy = {
   name: 'claude-code',
   trigger: { kind: 'window-share', share: 0.95 },

@@ -16,7 +16,7 @@ const parseOptions = optionsParser<CodexOptions>(
   { keepUserTokens: 20_000 },
 );
 
-/** Codex (B20): the newest user messages stay up to 20 000 tokens, the summary stands behind them. */
+/** Codex: the newest user messages stay up to 20 000 tokens, the summary stands behind them. */
 export function codex(options: Partial<CodexOptions> = {}): Policy {
   const { autoCompactTokens, keepUserTokens } = parseOptions(options);
   const window = { kind: 'window-share', share: 0.95 } as const;

@@ -13,7 +13,7 @@ const parseOptions = optionsParser<OpencodeOptions>(
   { outputReserveTokens: 32_000 },
 );
 
-/** OpenCode (B19, B22): older tool output is pruned first, then the whole history becomes a summary; "continue" follows. */
+/** OpenCode: older tool output is pruned first, then the whole history becomes a summary; "continue" follows. */
 export function opencode(options: Partial<OpencodeOptions> = {}): Policy {
   const { outputReserveTokens } = parseOptions(options);
   return {

@@ -21,7 +21,7 @@ const parseOptions = optionsParser<PiOptions>(
   PI_DEFAULTS,
 );
 
-/** The coding agent's compaction (B3–B11): a reserve at the end of the window, recent tokens kept, a hand-over summary. */
+/** The coding agent's compaction: a reserve at the end of the window, recent tokens kept, a hand-over summary. */
 export function pi(options: Partial<PiOptions> = {}): Policy {
   const { reserveTokens, keepRecentTokens, splitTurns } = parseOptions(options);
   return {
@@ -35,6 +35,6 @@ export function pi(options: Partial<PiOptions> = {}): Policy {
   };
 }
 
-/** Frames a summary as a hand-over between models (B7). */
+/** Frames a summary as a hand-over between models. */
 export const HAND_OVER: string =
   'The work so far was done by another language model, which left this summary. Go on from it, and do nothing twice:';

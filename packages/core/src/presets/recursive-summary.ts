@@ -17,7 +17,7 @@ const parseOptions = optionsParser<RecursiveSummaryOptions>(
   { keepMessages: 10, overlapMessages: 2, trigger: turnCount(20) },
 );
 
-/** A rolling summary (D9): a shadow user message and the summary, then the newest messages. */
+/** A rolling summary: a shadow user message and the summary, then the newest messages. */
 export function recursiveSummary(options: Partial<RecursiveSummaryOptions> = {}): Policy {
   const { keepMessages, overlapMessages, trigger } = parseOptions(options);
   if (overlapMessages >= keepMessages) {

@@ -25,12 +25,12 @@ function windowPolicy(
   };
 }
 
-/** The newest N real messages, from a user message on (D6). */
+/** The newest N real messages, from a user message on. */
 export function slidingWindow(messages: number = 20, trigger: Trigger = turnCount(20)): Policy {
   return windowPolicy('sliding-window', trigger, { kind: 'sliding-window', messages });
 }
 
-/** The newest N whole turns (D7). */
+/** The newest N whole turns. */
 export function turnWindow(turns: number = 10, trigger: Trigger = turnCount(20)): Policy {
   return windowPolicy(
     'turn-window',
@@ -40,7 +40,7 @@ export function turnWindow(turns: number = 10, trigger: Trigger = turnCount(20))
   );
 }
 
-/** The longest suffix within a number of tokens (D8); looked for when there is twice as much, so that it is quiet between. */
+/** The longest suffix within a number of tokens; looked for when there is twice as much, so that it is quiet between. */
 export function tokenWindow(
   tokens: number = 4_000,
   trigger: Trigger = { kind: 'tokens', atLeast: tokens * 2 },

@@ -3,7 +3,7 @@ import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts
 import { READ_ARTIFACT_TOOL } from './read-artifact.ts';
 import { RECALL_TOOL } from './recall.ts';
 
-/** How well an agent goes on after a compaction (C25). */
+/** How well an agent goes on after a compaction. */
 export interface Quality {
   readonly turnsSinceCompaction: number;
   /** How often the agent said that it lacks something which was said before. */

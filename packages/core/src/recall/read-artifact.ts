@@ -23,7 +23,7 @@ const PAGE_PARAMETERS: JsonObject = {
   search: { type: 'string', description: 'Show only the lines that contain this text.' },
 };
 
-/** `read_artifact` (C11): pages and greps in what was moved out of the prompt. */
+/** `read_artifact`: pages and greps in what was moved out of the prompt. */
 export const READ_ARTIFACT_TOOL: ToolDefinition = {
   name: 'read_artifact',
   description:

@@ -43,7 +43,7 @@ const EMBED_AT_ONCE = 64;
 /** What an embedder is told of one message: more than most of them read. */
 const EMBEDDED_CHARS = 8_000;
 
-/** Finds what was compacted: by words, and by meaning where there is an embedder (C26). */
+/** Finds what was compacted: by words, and by meaning where there is an embedder. */
 export async function recall(
   index: RecallIndex,
   key: ThreadKey,
@@ -169,7 +169,7 @@ function recalled(
   };
 }
 
-/** `recall` as a tool (C26). */
+/** `recall` as a tool. */
 export const RECALL_TOOL: ToolDefinition = {
   name: 'recall',
   description:

@@ -12,7 +12,7 @@ import {
 import type { Node } from '../thread/thread.ts';
 import { queryWords, wordsOf } from './words.ts';
 
-/** What one turn may bring back (C11). */
+/** What one turn may bring back. */
 export interface RehydrationLimits {
   readonly mostArtifacts: number;
   readonly tokensEach: number;

@@ -12,7 +12,7 @@ export interface Insertion {
   readonly messages: readonly PromptMessage[];
 }
 
-/** Where reminders stand in a prompt: before the present turn (C18), as many as the reserve pays for. */
+/** Where reminders stand in a prompt: before the present turn, as many as the reserve pays for. */
 export function insertion(
   messages: readonly PromptMessage[],
   reminders: readonly Reminder[],

@@ -45,7 +45,7 @@ export interface Occasion {
   /** The messages that the prompt is made of; asked for only where there is something to bring back. */
   readonly window: () => Window;
   readonly counter: Counter;
-  /** The reserve: reminders are paid from it, and pressure does not see them (C12). */
+  /** The reserve: reminders are paid from it, and pressure does not see them. */
   readonly reserveTokens: number;
 }
 
@@ -56,7 +56,7 @@ const LEAST_TOKENS = 60;
 
 /**
  * Brings back, for one turn's prompts alone, what the turn asks for: artifacts that it names, and compacted messages
- * that answer its question (C11, C12, C26). What was brought stays until the turn ends, so that the prompts of one
+ * that answer its question. What was brought stays until the turn ends, so that the prompts of one
  * turn grow only at their end; then it cools down.
  */
 export class Reminders {
@@ -194,7 +194,7 @@ export class Reminders {
   }
 }
 
-/** While a turn is reminded of something, nothing is moved out or dropped beneath it: the next rungs do the work (C12). */
+/** While a turn is reminded of something, nothing is moved out or dropped beneath it: the next rungs do the work. */
 export function unaggressive(policy: Policy): Policy {
   return {
     ...policy,

@@ -22,7 +22,7 @@ export interface CachePointOptions {
 }
 
 /**
- * Where a provider should cache: behind the previous turn, behind round N−4, and at the tail (E13). Fewer where the
+ * Where a provider should cache: behind the previous turn, behind round N−4, and at the tail. Fewer where the
  * provider takes fewer, the most useful first: tail, previous turn, earlier round.
  */
 export function cachePoints(

@@ -2,7 +2,7 @@ import { textMessage, type Message } from '../message/message.ts';
 import type { PlanRecord, RenderStyle, SummarizeRecord } from '../plan/plan.ts';
 import { isInPlace, pointer } from './in-place.ts';
 
-/** Stands before a summary's shadow, so that user and assistant alternate (D9). */
+/** Stands before a summary's shadow, so that user and assistant alternate. */
 const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
 
 /** The messages that stand for a summarised span; none where there was no room for any of it. */

@@ -41,7 +41,7 @@ export class Recollection {
     this.#sent = undefined;
   }
 
-  /** Brings back what the present turn asks for, paid from the reserve (C11). */
+  /** Brings back what the present turn asks for, paid from the reserve. */
   remind(
     plan: Plan,
     window: () => Window,
@@ -51,7 +51,7 @@ export class Recollection {
     return this.#reminders.remind({ plan, window, counter, reserveTokens });
   }
 
-  /** The setting for a turn: while something was brought back, nothing else is moved out beneath it (C12). */
+  /** The setting for a turn: while something was brought back, nothing else is moved out beneath it. */
   calm(setting: CompactorConfig, turn: number): CompactorConfig {
     return this.#reminders.shownIn(turn).length === 0
       ? setting
@@ -78,7 +78,7 @@ export class Recollection {
     return this.#sent !== sourcesOf(reminded);
   }
 
-  /** Vectors for what was compacted, behind the prompt's back: recall finds it by its words meanwhile (C26). */
+  /** Vectors for what was compacted, behind the prompt's back: recall finds it by its words meanwhile. */
   embed(onFailure: (reason: string) => void): void {
     const { embedder, store } = this.#host;
     if (embedder === undefined) return;

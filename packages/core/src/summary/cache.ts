@@ -27,7 +27,7 @@ export function memorySummaryCache(most: number = 256): SummaryCache {
 }
 
 /**
- * What a summary depends on (C16): what the span says, the schema, the policy, and through the summarizer's id the
+ * What a summary depends on: what the span says, the schema, the policy, and through the summarizer's id the
  * model and the prompt; with them all else that the request gives the summarizer.
  */
 export function summaryKey(request: SummaryRequest, summarizer: string, policy: string): string {

@@ -4,7 +4,7 @@ import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from './redact.ts';
 
-/** The most of a tool result, and of one message's content, that a summarizer reads (A8). */
+/** The most of a tool result, and of one message's content, that a summarizer reads. */
 const RESULT_CHARS = 500;
 const CONTENT_CHARS = 2_000;
 /** Begins every line of a tool's text: no text of a tool can end its own quotation. */
@@ -36,7 +36,7 @@ function results(message: Message, turn: number): readonly string[] {
   });
 }
 
-/** Images and files are named, never shown (B13). */
+/** Images and files are named, never shown. */
 function spoken(part: Part): string | undefined {
   switch (part.kind) {
     case 'text':

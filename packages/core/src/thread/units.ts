@@ -2,7 +2,7 @@ import { callsOf, hasResults, type CallPart, type Message } from '../message/mes
 import type { Node } from './thread.ts';
 
 /**
- * Follows the rounds of a path. A round is a run of assistant messages and the results behind it; a result is inPlace
+ * Follows the rounds of a path. A round is a run of assistant messages and the results after it; a result is in place
  * when its call stands in that run and waits for it. Any other result is stray: its call is missing, was answered
  * already or lies behind a later message, and no provider would take it as a result.
  */

@@ -74,7 +74,7 @@ export function messagesOnly(tokens: number): Budget {
   return budget({ windowTokens: tokens, safetyTokens: 0, rehydrationTokens: 0, softShare: 1 });
 }
 
-/** The step layer's configuration (A3). */
+/** The step layer's configuration. */
 export interface StepConfig {
   readonly modelContextLimit: number;
   readonly systemReserve: number;

@@ -57,7 +57,7 @@ function remembered({ text, media }: CounterShape): Counter['message'] {
   };
 }
 
-/** The seed's heuristic as a counter (A1, A2). */
+/** The seed's heuristic as a counter. */
 export function chars4(provider?: MediaProvider): Counter {
   return counterOf({ name: 'chars4', text: estimateTokens, media: mediaTokens(provider) });
 }

@@ -170,7 +170,7 @@ export function isKnownModel(model: string, own: ModelTable = {}): boolean {
   return modelFacts(model, own) !== FALLBACK;
 }
 
-/** The size of a model's window (A4). */
+/** The size of a model's window. */
 export function contextLimit(model: string | undefined, own: ModelTable = {}): number {
   return modelFacts(model, own).windowTokens;
 }

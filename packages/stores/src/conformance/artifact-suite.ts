@@ -23,7 +23,7 @@ function about(more: Partial<ArtifactMetadata> = {}): ArtifactMetadata {
   };
 }
 
-/** What every artifact store must do (C22). */
+/** What every artifact store must do. */
 export function artifactSuite(name: string, open: () => Promise<ArtifactsUnderTest>): void {
   suite(`${name} artifacts`, () => {
     let under: ArtifactsUnderTest;

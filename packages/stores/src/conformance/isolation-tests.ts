@@ -5,7 +5,7 @@ import { queryWords } from '@bobbin/core/internal';
 import { ABSENT, everything } from './everything.ts';
 import { dropPlan, freshKey, talk, warning } from './sample.ts';
 
-/** Tenants never meet (C22). */
+/** Tenants never meet. */
 export function isolationTests(store: () => Store): void {
   test("C22 another tenant's ids are absent in every call", async () => {
     const key = freshKey('secret', 'owner');

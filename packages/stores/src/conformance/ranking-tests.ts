@@ -12,7 +12,7 @@ const CASES = 40;
 const AT_LEAST = 38;
 const SYLLABLES = 'bra cor den fil gam hul jor kip lum nev'.split(' ');
 
-/** What is found, and in which order (C26). */
+/** What is found, and in which order. */
 export function rankingTests(store: () => Store): void {
   const compacted = async (key: ThreadKey, texts: readonly string[]): Promise<void> => {
     const path = nodesOf(texts.map((text) => textMessage('user', text)));

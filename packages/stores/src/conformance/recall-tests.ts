@@ -4,7 +4,7 @@ import { textMessage, type MessageId, type Store } from '@bobbin/core';
 import { queryWords, type Node } from '@bobbin/core/internal';
 import { dropPlan, freshKey, nodesOf, talk } from './sample.ts';
 
-/** The recall index (C26). */
+/** The recall index. */
 export function recallTests(store: () => Store): void {
   test('C26 what was compacted is found, and nothing else', async () => {
     const key = freshKey('recall');

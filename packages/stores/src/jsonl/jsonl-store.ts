@@ -37,7 +37,7 @@ export interface JsonlOptions {
 
 const MOST_OPEN = 64;
 
-/** Keeps each thread in a file that can be read and searched by eye: `FOLDER/TENANT/THREAD.jsonl` (B8). */
+/** Keeps each thread in a file that can be read and searched by eye: `FOLDER/TENANT/THREAD.jsonl`. */
 export function jsonlStore(folder: string, options: JsonlOptions = {}): Store {
   if (options.existing === true && !existsSync(join(folder, LOCK)) && !holdsSessions(folder))
     throw new StoreError('unavailable', `${folder}: there is no store`);

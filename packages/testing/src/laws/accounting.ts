@@ -133,7 +133,7 @@ function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
       ? !told.includes(part.text)
       : !shown.message.parts.some((each) => isSame(each, part));
   const some = resultsOf(node.message).filter(({ callId }) => told.includes(`(call ${callId})`));
-  // A message may answer one call twice: the first answer is inPlace, the other told.
+  // A message may answer one call twice: the first answer is in place, the other becomes text.
   const isCut = ({ callId }: ResultPart): boolean =>
     some.every((other) => other.callId !== callId || other.content.some(missing));
   const cut = some.find(isCut);

@@ -12,9 +12,9 @@ import { inPlace } from '../../render/in-place.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface ClearOptions {
-  /** The newest tool output that stays, in tokens (B19). */
+  /** The newest tool output that stays, in tokens. */
   readonly protectTokens: number;
-  /** Nothing is cleared unless this much would go (B19). */
+  /** Nothing is cleared unless this much would go. */
   readonly minimumTokens: number;
   readonly aim?: 'target' | 'limit';
 }
@@ -89,7 +89,7 @@ function clearRecord(
 
 const SUMMARY_CHARS = 120;
 
-/** What an anchoring result said, in a line: its key fields alone may be none (C8). */
+/** What an anchoring result said, in a line: its key fields alone may be none. */
 function summaryOf(result: ResultPart, { redact }: Draft): { readonly summary?: string } {
   const text = redact(oneLine(resultText(result), SUMMARY_CHARS));
   return text === '' ? {} : { summary: text };

@@ -10,7 +10,7 @@ import type { RungContext, Rung } from './rung.ts';
 export interface DropOptions {
   /** All that lies before the cut; the oldest units until the target holds, but the newest; or all but what stays. */
   readonly reach: 'cut' | 'target' | 'everything';
-  /** Keeps what stands before the first user message (D7). */
+  /** Keeps what stands before the first user message. */
   readonly keepPreamble?: true;
   readonly aim?: 'target' | 'limit';
 }
@@ -28,7 +28,7 @@ const parseOptions = optionsParser<DropOptions>(
 const MOST_KEYWORDS = 12;
 const INDEXED_CHARS = 20_000;
 
-/** Leaves messages out of the prompt, oldest first; an index entry remains (C24). The newest unit stays. */
+/** Leaves messages out of the prompt, oldest first; an index entry remains. The newest unit stays. */
 export function drop(options: Partial<DropOptions> = {}): Rung {
   const { reach, keepPreamble, aim } = parseOptions(options);
   return {

@@ -24,7 +24,7 @@ export interface RungContext {
   readonly limitTokens: number;
   readonly tools: ToolPolicies;
   readonly counter: Counter;
-  /** The thread's first user message (A11). */
+  /** The thread's first user message. */
   readonly task: string | null;
   readonly instructions?: string;
   readonly now: number;

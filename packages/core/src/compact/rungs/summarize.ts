@@ -17,11 +17,11 @@ export interface SummarizeOptions {
   readonly maxTokens: number;
   /** The most that it may take of what it stands for. */
   readonly ratio: number;
-  /** The newest user messages before the cut that stay whole, in tokens (B20). */
+  /** The newest user messages before the cut that stay whole, in tokens. */
   readonly keepUserTokens: number;
-  /** How many kept messages the summarizer reads beside, so that the summary leads over to them (D9). */
+  /** How many kept messages the summarizer reads beside, so that the summary leads over to them. */
   readonly overlapMessages: number;
-  /** The most that the beginning of a split turn may take (E10). */
+  /** The most that the beginning of a split turn may take. */
   readonly splitTurnTokens: number;
   /** The share of the target that a summary should find: the cut moves on until it does. 0 leaves the cut alone. */
   readonly leastShare: number;
@@ -51,7 +51,7 @@ const FLOOR_SHARE = 0.5;
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
-/** Replaces what lies between the last summary and the cut by one summary that contains the last one (B9, E11). */
+/** Replaces what lies between the last summary and the cut by one summary that contains the last one. */
 export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const whole = parseOptions(options);
   const { keepUserTokens } = whole;
@@ -298,7 +298,7 @@ function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<Messag
   );
 }
 
-/** The summary before this one, with those that a harness made: they are handed over, not summarised. */
+/** The summary before this one, with those that the host's messages hold: they are handed over, not summarised. */
 function handedOver(previous: Summary | null, covered: readonly Entry[]): Summary | null {
   const texts = covered
     .filter(({ message }) => isSummary(message))
