@@ -86,10 +86,10 @@ export async function windingFor(wish: Wish, conversation: Conversation): Promis
   const { policy, counter, instructions, artifacts, summary, budgetTokens } = wish;
   const named = conversation.model;
   const model = wish.model ?? (named !== undefined && isKnownModel(named) ? named : undefined);
-  // No request follows that trimming would make cheaper.
-  const { trim: _, ...untrimmed } = policy;
+  // No request follows that a rewrite could make cheaper.
+  const { economics: _, ...unpriced } = policy;
   const winding: Winding = {
-    policy: untrimmed,
+    policy: unpriced,
     ...(model === undefined ? {} : { model }),
     counter: await (counter === undefined ? usualCounter(model) : COUNTERS[counter]()),
     budget: transcriptBudget(wish.windowTokens ?? modelFacts(model).windowTokens),

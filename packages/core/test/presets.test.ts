@@ -107,7 +107,6 @@ const FIGURES: Readonly<Record<PresetName, object>> = {
     targetShare: 0.5,
     style: SUMMARY,
     firstSightShare: 0.25,
-    trim: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0001 },
     economics: { prices: { write: 1.25, read: 0.1, ttlMs: 300_000 }, requestsToCome: 20 },
   },
   step: {

@@ -150,14 +150,14 @@ export function randomTrigger(random: Random, windowTokens: number): Trigger {
 }
 
 function ladderVariation(random: Random, windowTokens: number): Policy {
-  const { economics, firstSightShare, trim: careful, ...rest } = ladder();
+  const { economics, firstSightShare, ...rest } = ladder();
   const limits: TrimLimits = {
     keepResults: random.int(1, 4),
     standInChars: random.int(0, 200),
     argsChars: random.int(0, 200),
     leastWorth: random.pick([0, 0.0001, 0.01]),
   };
-  const trims = random.chance(0.5) && economics !== undefined && careful !== undefined;
+  const trims = random.chance(0.5) && economics !== undefined;
   const tokens = Math.floor(windowTokens * random.next());
   const cuts: readonly [CutRule, ...CutRule[]] = [
     { kind: 'keep-share', share: random.next() },
@@ -170,7 +170,7 @@ function ladderVariation(random: Random, windowTokens: number): Policy {
   return {
     ...rest,
     ladder: rest.ladder.map((rung) => (rung.name === 'trim' ? trim(limits) : rung)),
-    ...(trims ? { trim: limits, economics } : {}),
+    ...(trims ? { economics } : {}),
     cut: random.pick(cuts),
     stop: random.pick(['at-target', 'at-end']),
     targetShare: random.pick([0.2, 0.5, 0.8, 1]),

@@ -7,7 +7,6 @@ import { Draft } from './draft.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { paysAfter, rewritePays } from '../plan/economics.ts';
 import { firstSight } from './rungs/first-sight.ts';
-import { trim } from './rungs/trim.ts';
 import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
 import { NOTHING } from '../render/excerpt.ts';
 import { expired } from '../plan/expiry.ts';
@@ -572,8 +571,8 @@ export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<C
 
 /** Trims one batch, and does nothing else. */
 export function compactTrim(setting: CompactorConfig, job: Job): Promise<Compaction> {
-  const { trim: limits, ...policy } = setting.policy;
-  const ladder = limits === undefined ? [] : [trim(limits)];
+  const { policy } = setting;
+  const ladder = policy.ladder.filter(({ trims }) => trims !== undefined);
   return compact(
     { ...setting, policy: { ...policy, ladder, stop: 'at-end' } },
     { ...job, onlyLadder: true },

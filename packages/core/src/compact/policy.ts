@@ -1,5 +1,4 @@
 import type { CachePrices } from '../plan/economics.ts';
-import { trimShape, type TrimLimits } from '../plan/trim-figures.ts';
 import { cutShape, type CutRule } from '../plan/cut.ts';
 import {
   boolean,
@@ -32,8 +31,6 @@ export interface Policy {
   readonly firstSightShare?: number;
   /** Where given, soft pressure waits until a rewrite pays. */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
-  /** Where given, older results and arguments are trimmed in place as soon as that pays, however large the window. */
-  readonly trim?: TrimLimits;
   /** What a failing summarizer leads to: the extract is used (the default), or the messages stay as they are. */
   readonly onSummaryFailure?: 'extract' | 'keep';
   /** Sent by the host after an automatic compaction, so that the task goes on. */
@@ -61,7 +58,6 @@ export const policyShape: Shape = object<Policy>({
       requestsToCome: nonNegative,
     }),
   ),
-  trim: optional(trimShape),
   onSummaryFailure: optional(oneOf('extract', 'keep')),
   continueWith: optional(string),
 });

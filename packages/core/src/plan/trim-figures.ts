@@ -1,11 +1,4 @@
-import {
-  integerFrom,
-  nonNegative,
-  object,
-  optionsParser,
-  type Shape,
-  type Shapes,
-} from '../check/shape.ts';
+import { integerFrom, nonNegative, optionsParser, type Shapes } from '../check/shape.ts';
 import {
   callsOf,
   resultsOf,
@@ -34,8 +27,6 @@ const FIELDS: Shapes<TrimLimits> = {
   argsChars: nonNegative,
   leastWorth: nonNegative,
 };
-
-export const trimShape: Shape = object<TrimLimits>(FIELDS);
 
 /** How much is trimmed, from least to most. */
 export type Thrift = 'careful' | 'balanced' | 'frugal';

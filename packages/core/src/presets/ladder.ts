@@ -40,7 +40,6 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
     targetShare: 0.5,
     style: DEFAULT_STYLE,
     firstSightShare: 0.25,
-    trim: limits,
     economics: { prices: { write: 1.25, read: 0.1, ttlMs: 300_000 }, requestsToCome: 20 },
   };
 }

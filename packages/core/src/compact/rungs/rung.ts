@@ -5,6 +5,7 @@ import type { Cut } from '../../plan/cut.ts';
 import type { Draft } from '../draft.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
 import { hasMethods, type Shape } from '../../check/shape.ts';
+import type { TrimLimits } from '../../plan/trim-figures.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
 
 /** What a strategy would do, before it is done. */
@@ -46,6 +47,8 @@ export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
+  /** What it leaves where it trims: with prices, a policy then trims whenever that pays. */
+  readonly trims?: TrimLimits;
   /** Its records take the place of whole messages. */
   readonly replacesMessages?: true;
   /** Carries all of its proposals out once it has to act at all. */

@@ -16,8 +16,8 @@ import { excerptsTogether } from '../excerpt-choice.ts';
 import type { Proposal, Rung, RungContext } from './rung.ts';
 
 /** Every stand-in has its first line, and its last, which says how it ended. */
-const FIRST_LINE_CHARS = 50;
-const LAST_LINE_CHARS = 30;
+const FIRST_LINE_CHARS = 60;
+const LAST_LINE_CHARS = 40;
 /** Where much is worth keeping, stand-ins may be this much longer on average. */
 const MOST_OF_LIMITS = 3;
 /** A message that would hardly become shorter stays as it is. */
@@ -32,15 +32,13 @@ export function trim(options: Partial<TrimLimits> = {}): Rung {
   const chosen = new WeakMap<RungContext, ReadonlyMap<MessageId, Shortened>>();
   return {
     name: 'trim',
+    trims: whole,
     wholeBatch: true,
     propose(context) {
-      const limits = limitsWithin(whole, context.limitTokens);
-      const end = batchEnd(context, limits);
-      const shortened = shortenedWithin(context, end, limits);
-      chosen.set(context, shortened);
-      const proposals = [...shortened].flatMap(([id, kept]) => proposeOne(context, id, kept));
-      if (proposals.length > 0) context.draft.trimmedTo = end;
-      return proposals;
+      const batch = widestNeeded(context, limitsWithin(whole, context.limitTokens));
+      chosen.set(context, batch.shortened);
+      if (batch.proposals.length > 0) context.draft.trimmedTo = batch.end;
+      return batch.proposals;
     },
     execute(proposal, context, effects) {
       const kept = chosen.get(context)?.get(proposal.span.ids[0]) ?? NOTHING;
@@ -49,11 +47,44 @@ export function trim(options: Partial<TrimLimits> = {}): Rung {
   };
 }
 
+interface Batch {
+  readonly end: number;
+  readonly shortened: ReadonlyMap<MessageId, Shortened>;
+  readonly proposals: readonly Proposal[];
+}
+
+/**
+ * The batch that keeps the newest results whole. Where the prompt would not fit with it but does with fewer of them, fewer
+ * stay: a summary would take more.
+ */
+function widestNeeded(context: RungContext, limits: TrimLimits): Batch {
+  const usual = batchOf(context, limits);
+  if (fits(context, usual)) return usual;
+  for (let keepResults = limits.keepResults - 1; keepResults >= 0; keepResults--) {
+    const batch = batchOf(context, { ...limits, keepResults });
+    if (fits(context, batch)) return batch;
+  }
+  return usual;
+}
+
+function batchOf(context: RungContext, limits: TrimLimits): Batch {
+  const end = batchEnd(context, limits);
+  const shortened = shortenedWithin(context, end, limits);
+  const proposals = [...shortened].flatMap(([id, kept]) => proposeOne(context, id, kept));
+  return { end, shortened, proposals };
+}
+
+function fits({ draft, limitTokens }: RungContext, { proposals }: Batch): boolean {
+  const freed = proposals.reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
+  return draft.tokens - freed <= limitTokens;
+}
+
 /**
  * The index of the first message that stays whole: the unit of the oldest of the newest results. What no model has read
  * yet stays as well, and so does a running turn whose reasoning is signed for all that precedes it.
  */
 function batchEnd({ draft, sent }: RungContext, { keepResults }: TrimLimits): number {
+  if (keepResults === 0) return sent;
   let results = 0;
   for (let i = draft.entries.length - 1; i >= 0; i--) {
     const entry = draft.entries[i] as Entry;

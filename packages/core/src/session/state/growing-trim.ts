@@ -19,18 +19,19 @@ export class GrowingTrim {
   /** Undefined if the policy does not trim. */
   of(thread: Thread, plan: Plan, config: CompactorConfig): TrimCase | undefined {
     const { counter, policy, budget } = config;
-    if (policy.trim === undefined) return undefined;
+    const limits = policy.ladder.find(({ trims }) => trims !== undefined)?.trims;
+    if (limits === undefined) return undefined;
     const before = this.#computed;
     const isSame =
       before !== undefined &&
       before.plan === plan &&
       before.config.counter === counter &&
-      before.config.policy.trim === policy.trim &&
+      before.config.policy === policy &&
       messageLimit(before.config.budget) === messageLimit(budget) &&
       before.thread.length <= thread.length;
     const figures =
       this.#figures === undefined || !isSame
-        ? new TrimFigures(limitsWithin(policy.trim, messageLimit(budget)))
+        ? new TrimFigures(limitsWithin(limits, messageLimit(budget)))
         : this.#figures;
     const from = isSame ? before.thread.length : Math.max(plan.start, plan.trimmedTo ?? 0);
     if (!isSame || before.thread !== thread)
