@@ -239,13 +239,32 @@ test('on a cold cache a batch is trimmed at once', async () => {
 
 test('14.1 parallel results that nobody has read arrive whole while the prompt fits', async () => {
   const calls = Array.from({ length: 10 }, (_, i) => call('read', { path: `/f${i}` }, `p${i}`));
-  const texts = calls.map((_, i) => `${i}`.repeat(3_900 * 4));
+  const texts = calls.map((_, i) => `${i}`.repeat(6_000 * 4));
   const parts = calls.map((each, i) => result(each, texts[i] as string).parts[0] as never);
   const watched = await open();
   await watched.append(user('Read ten files.'), assistant('x'.repeat(100_000), ...calls));
   await watched.append({ role: 'tool', parts });
   const { prompt } = await watched.prompt();
   assert.deepEqual(prompt.messages.at(-1)?.message.parts, parts);
+});
+
+test('14.1 one unread result larger than a quarter of the limit arrives whole while the prompt fits', async () => {
+  const watched = await open();
+  const [asked, answered] = round('read', { path: '/large' }, 'line\n'.repeat(60_000));
+  await watched.append(user('Read it.'), asked, answered);
+  assert.equal((await watched.prompt()).prompt.messages.at(-1)?.message, answered);
+});
+
+test('14.1 where the prompt does not fit, parallel results are measured one by one: what was read gives way', async () => {
+  const calls = Array.from({ length: 10 }, (_, i) => call('read', { path: `/f${i}` }, `p${i}`));
+  const parts = calls.map((each, i) => result(each, `${i}`.repeat(600 * 4)).parts[0] as never);
+  const watched = await open({ window: 20_000 });
+  for (let turn = 0; turn < 5; turn++)
+    await watched.append(user(`turn ${turn}`), assistant(`${turn} `.repeat(5_000)));
+  await watched.append(user('Read ten files.'));
+  await watched.prompt();
+  await watched.append(assistant(...calls), { role: 'tool', parts });
+  assert.deepEqual((await watched.prompt()).prompt.messages.at(-1)?.message.parts, parts);
 });
 
 test('14.3 C8 what cannot be asked for again is in an artifact before a summary or nothing takes its place', async () => {
@@ -286,7 +305,7 @@ test('14.3 C8 what cannot be asked for again is in an artifact before a summary 
 });
 
 test('14.17 a paste larger than the window leaves the system prompt whole, and is whole again where it fits', async () => {
-  const rules = system('Rule: never push. '.repeat(300));
+  const rules = system('Rule: never push. '.repeat(550));
   const watched = await open({ budget: messagesOnly(4_000) });
   await watched.append(rules, user(`Look at this:\n${'pasted line\n'.repeat(3_000)}`));
   const { prompt, fits } = await watched.prompt();
@@ -311,7 +330,8 @@ test('14.17 a system prompt that had to be cut is shown whole again as soon as t
 /** A turn whose every call was thought about. */
 function loop(steps: number, lines: number): readonly Message[] {
   return Array.from({ length: steps }, (_, step) => {
-    const asked = call('read', { path: `/src/module-${step}.ts` }, `l${step}`);
+    const content = file(step, lines);
+    const asked = call('write', { path: `/src/module-${step}.ts`, content }, `l${step}`);
     return [
       assistant(reasoning(`thought ${step}`, `signature ${step}`), asked),
       result(asked, file(step, lines)),
