@@ -118,6 +118,8 @@ export interface TogetherOptions {
   /** Results up to this long stay whole. */
   readonly wholeChars: number;
   readonly argsChars: number;
+  /** Whether long arguments are cut to a length when they are shown, or their lines compete with those of results. */
+  readonly args: 'by-length' | 'by-worth';
   /** Uses the whole room, also for what is not worth naming. */
   readonly fills: boolean;
   /** Lines that are worth less per character are left out though there is room. */
@@ -141,6 +143,7 @@ export function excerptsTogether(
       if (part === undefined) return undefined;
       const { voice } = (values.survey.placed[part.of] as Placed).segment;
       const isCall = voice === VOICE.args;
+      if (isCall && options.args === 'by-length') return undefined;
       const whole = isCall ? options.argsChars : options.wholeChars;
       const isResult = !isSaid(values.survey.placed[part.of] as Placed);
       if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];

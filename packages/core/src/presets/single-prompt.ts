@@ -24,7 +24,7 @@ export const singlePrompt: Policy = {
   trigger: { kind: 'soft-limit' },
   cut: KEEP,
   ladder: [
-    squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
+    squeeze({ reach: 'oversized-pins', floorTokens: 256, pinShare: 0.25 }),
     externalize(),
     excerpts(KEEP),
     summarize({ ratio: 1, leastShare: 0.25 }),

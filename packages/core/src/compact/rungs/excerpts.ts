@@ -120,6 +120,7 @@ function chooseRemainders(
       roomChars: Math.max(0, (roomTokens - cost(others) - least) * charsPerToken),
       wholeChars: WHOLE_CHARS,
       argsChars: WHOLE_ARGS_CHARS,
+      args: 'by-length',
       fills: roomTokens > besideTokens,
     },
   );

@@ -15,10 +15,15 @@ export interface SqueezeOptions {
   readonly reach: 'read' | 'loose' | 'oversized-pins' | 'pins';
   /** No message is made smaller than this. */
   readonly floorTokens: number;
+  /** The most of the target that pins keep which exceed the limit by themselves; as much as the limit allows if absent. */
+  readonly pinShare?: number;
 }
 
 /** What is not pinned keeps at most this share of the limit where pins exceed it. */
-const SHARE_OF_OTHERS = 0.6;
+const SHARE_OF_OTHERS = 0.25;
+/** Where there is next to nothing beside them, pins keep most of the limit whatever their share. */
+const SHARE_ALONE = 0.6;
+const NEXT_TO_NOTHING = 0.15;
 /** The name of the rung that touches pins: whoever climbs it says so. */
 export const SHORTENS_PINS = 'squeeze-pins';
 
@@ -26,14 +31,15 @@ export const SHORTENS_PINS = 'squeeze-pins';
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
  * goes to an artifact. It makes any one result, any one turn, fit any budget.
  */
-export function squeeze({ reach, floorTokens }: SqueezeOptions): Rung {
+export function squeeze({ reach, floorTokens, pinShare }: SqueezeOptions): Rung {
   const name = reach === 'loose' || reach === 'read' ? 'squeeze' : SHORTENS_PINS;
   return {
     name,
     propose(context) {
       const all = candidates(context, reach);
       if (reach === 'oversized-pins' && costOf(all) <= context.limitTokens) return [];
-      const most = roomFor(context, all, reach);
+      const most =
+        pinShare === undefined ? roomFor(context, all, reach) : sharedRoom(context, all, pinShare);
       if (costOf(all) <= most) return [];
       const { found, room } = withoutSystem(context, all, most);
       const { level, cut } = leveled(context, found, room, floorTokens);
@@ -121,6 +127,17 @@ function roomFor(
   const others = draft.tokens - costOf(found);
   if (reach !== 'oversized-pins') return targetTokens - others;
   return limitTokens - Math.min(others, limitTokens * SHARE_OF_OTHERS);
+}
+
+/** Pins that leave most of the room to the rest, if there is a rest. */
+function sharedRoom(
+  { draft, targetTokens, limitTokens }: RungContext,
+  found: readonly Candidate[],
+  pinShare: number,
+): number {
+  const others = draft.tokens - costOf(found);
+  if (others > limitTokens * NEXT_TO_NOTHING) return targetTokens * pinShare;
+  return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
 }
 
 /** System messages hold the rules: they are shortened only where nothing else can make the room. */

@@ -120,6 +120,7 @@ function shortenedWithin(
       roomChars: batch.reduce((sum, entry) => sum + roomFor(entry, limits), 0) * MOST_OF_LIMITS,
       wholeChars: limits.standInChars,
       argsChars: limits.argsChars,
+      args: 'by-worth',
       leastWorth: limits.leastWorth,
       fills: false,
     },
