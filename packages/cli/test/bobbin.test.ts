@@ -62,7 +62,8 @@ const EXIT_CODES =
   /\nExit codes:\n {2}0 {2}Done\.\n {2}1 {2}The work failed: nothing could be written, or a store .*\n(?: {5}.*\n)? {2}2 {2}The command was called wrongly, or its input is missing, unreadable or not\n/;
 
 const HELP: Readonly<Record<string, string>> = {
-  compact: 'format preset model window budget counter instructions artifacts out json jsonl help',
+  compact:
+    'format preset model window budget counter instructions artifacts summary out json jsonl help',
   inspect: 'format preset model window budget counter help',
   artifact: 'keys help',
   store: 'tenant artifacts artifacts-to keys help',

@@ -169,7 +169,8 @@ test('the numbers of inspect are those by which a summary names messages', async
   const options = ['s.json', '--counter', 'chars4', '--budget', '4000'];
   const wound = await here(['compact', ...options], { cwd: home });
   const shown = await here(['inspect', ...options], { cwd: home });
-  const [, named = ''] = /\[(m\d+)\] The budget of the parser must stay/.exec(wound.stdout) ?? [];
+  const [, named = ''] =
+    /\[(m\d+)\] User: The budget of the parser must stay/.exec(wound.stdout) ?? [];
   assert.equal(named, `m${told + 1}`);
   assert.match(shown.stdout, new RegExp(`\n +${named} user +\\d+ +The budget of the parser`));
 });

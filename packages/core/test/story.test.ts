@@ -95,6 +95,16 @@ test('C23 what the user changed later is marked with the message that changed it
   );
 });
 
+test('requests that differ in a number only are not changes of each other', () => {
+  const asked = ['Go on with part 3.', 'Go on with part 5.', 'Fix issue 12.', 'Fix issue 13.'];
+  const messages = asked.flatMap((said) => [user(said), assistant('Understood.')]);
+  const { notes } = extracted([user('Build the tool.'), ...messages]);
+  assert.deepEqual(
+    notes.filter(({ by, overruledAt }) => by === 'user' && overruledAt !== undefined),
+    [],
+  );
+});
+
 test("what a person answers to a question and why they refuse a call are the user's words", () => {
   const shown = text([
     user('Build the shop.'),

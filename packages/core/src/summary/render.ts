@@ -398,7 +398,7 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
 }
 
 const overruled = ({ overruledAt }: Note): string =>
-  overruledAt === undefined ? '' : ` (overruled or changed later, at m${overruledAt + 1})`;
+  overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;
 
 /** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */
 function quoteLines(text: string): string {

@@ -138,17 +138,21 @@ function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>):
     .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
 }
 
-/** Shortens the largest messages that stay to a share of the target, until so many tokens are free. */
+/**
+ * Shortens the largest messages that stay to a share of the target, until so many tokens are free. What no model has read
+ * yet stays whole, except in a prompt that is made to measure.
+ */
 function shorteningProposals(
   context: RungContext,
   covered: ReadonlySet<MessageId>,
   { share, tokens }: { readonly share: number; readonly tokens: number },
 ): readonly Proposal[] {
-  const { draft, targetTokens } = context;
+  const { draft, targetTokens, limitTokens, sent } = context;
   const least = Math.floor(targetTokens * share);
+  const unreadFrom = targetTokens < limitTokens ? sent : Number.POSITIVE_INFINITY;
   let excess = tokens;
   return besideSummary(context, covered).flatMap((entry) => {
-    if (entry.pinned) return [];
+    if (entry.pinned || entry.node.index >= unreadFrom) return [];
     const span = spanOf([entry.node]);
     const cost = draft.cost(entry);
     const tokensFreed = Math.min(excess, cost - least);

@@ -17,6 +17,9 @@ const MOST_STATEMENTS = 400;
 /** Says that something is now otherwise than before. */
 const CHANGES =
   /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
+/** A number that is given to something. One that only counts, as in "fix issue 12", changes nothing said before. */
+const VALUE =
+  /(?<=\b(?:is|are|be|to|at|of|most|least|than|under|below|within|every|after|=|:)\s?)\d[\d.,]*/g;
 /** A later statement that changes something is about an earlier one if it shares this part of its words. */
 const SHARED = 1 / 3;
 
@@ -34,11 +37,12 @@ export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string,
     const later = said.findLast(({ text, turn }) => text === by.text && turn === by.turn);
     if (later !== undefined) overruled.set(fact.text, later.at);
   }
-  const bySkeleton = new Map<string, Statement>();
+  const byFrame = new Map<string, Statement>();
   for (const statement of said) {
-    const skeleton = statement.text.toLowerCase().replace(/\d[\d.,]*/g, '#');
-    const earlier = bySkeleton.get(skeleton);
-    bySkeleton.set(skeleton, statement);
+    const frame = statement.text.toLowerCase().replace(VALUE, '#');
+    if (!frame.includes('#')) continue;
+    const earlier = byFrame.get(frame);
+    byFrame.set(frame, statement);
     if (earlier !== undefined && earlier.text !== statement.text && earlier.turn < statement.turn)
       overruled.set(earlier.text, statement.at);
   }
