@@ -1,6 +1,7 @@
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
-import { renderEssentials, type RenderRoom } from '../summary/render.ts';
+import { renderEssentials } from '../summary/render.ts';
+import type { RenderRoom } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
@@ -9,6 +10,7 @@ import { isJsonObject, parseJson } from '../message/json.ts';
 import { needs } from './anchors/rank.ts';
 import { scan, VOICE, type Voice } from './anchors/scan.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
+import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
@@ -48,6 +50,7 @@ const SHARE = {
   finalReport: 0.15,
   story: 0.35,
   files: 0.15,
+  seen: 0.15,
   splitTurn: 0.15,
 } as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */
@@ -79,6 +82,7 @@ class Extract {
   readonly #request: ExtractRequest;
   readonly #previous: Summary;
   readonly #statistics = new AnchorStatistics();
+  readonly #seen: SeenChanges;
   /** The texts that the summary replaces, and those of kept messages that are not shown whole. */
   readonly #quotable = new Set<number>();
   /** All messages that are known, oldest first, and those of them that the prompt does not show whole. */
@@ -95,6 +99,7 @@ class Extract {
     const shown = new Map(kept.map((one) => [one.node, one.shown]));
     this.#all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
     this.#hidden = this.#all.filter((node) => shown.get(node) !== node.message);
+    this.#seen = new SeenChanges(this.#statistics, this.#previous.seen ?? []);
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
     this.#read();
     const isShown = kept.some(
@@ -116,7 +121,9 @@ class Extract {
       (node) => !this.#isTask(node) && (node.turn !== split || startsTurn(node.message)),
     );
     story.read(told, this.#all, (node) => textOf(node.message));
-    const lines = new ExactLines(this.#statistics, selection, (of) => this.#quotable.has(of));
+    const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
+      this.#quotable.has(of),
+    );
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
         ? story
@@ -174,6 +181,7 @@ class Extract {
     for (const node of this.#all)
       for (const of of this.#statistics.add(node)) {
         const { segment } = this.#statistics.placed[of] as Placed;
+        this.#seen.read(of);
         if (hidden.has(node) && !isSpoken(segment.voice)) this.#quotable.add(of);
       }
   }
@@ -212,6 +220,7 @@ class Extract {
       repository: repositoryEvents(this.#all, before.repository ?? []),
       tools: toolsOf(nodes, before.tools ?? []),
       files: changesOf(this.#all, this.#statistics, before.files, this.#room.chars * SHARE.files),
+      seen: this.#seen.all(this.#room.chars * SHARE.seen),
       notes: [],
       currentTask: items.findLast(({ state }) => state === 'current')?.text ?? null,
       splitTurn:

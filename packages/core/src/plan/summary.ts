@@ -71,6 +71,22 @@ export interface FileRecord {
   readonly worth?: number;
 }
 
+/** A change to a file that somebody looked at, in a diff or a list of changed files: not made in this conversation. */
+export interface SeenChange {
+  readonly path: string;
+  readonly does?: 'added' | 'deleted' | 'renamed' | 'modified';
+  /** The path before, where the file was renamed. */
+  readonly from?: string;
+  readonly plus?: number;
+  readonly minus?: number;
+  /** How many lines changed, where only their sum is known. */
+  readonly lines?: number;
+  /** What changed in it. */
+  readonly note?: string;
+  /** The index of the message that shows it. */
+  readonly at: number;
+}
+
 /** A tool that was called. */
 export interface ToolUse {
   readonly tool: string;
@@ -127,6 +143,8 @@ export interface Summary {
   readonly files: readonly FileRecord[];
   /** Commits, branches, pushes and pull requests, oldest first. */
   readonly repository?: readonly RepositoryEvent[];
+  /** Changes that were looked at, oldest first. */
+  readonly seen?: readonly SeenChange[];
   /** The tools that were called, those called most first. */
   readonly tools?: readonly ToolUse[];
   readonly notes: readonly Note[];

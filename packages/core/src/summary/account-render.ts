@@ -3,18 +3,9 @@ import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import {
-  fileText,
-  fitSummary,
-  isChanged,
-  itemTexts,
-  outcomeText,
-  renderSummary,
-  repositoryTexts,
-  rootOf,
-  SUMMARY_RENDER_VERSION,
-  toolTexts,
-} from './render.ts';
+import { itemTexts, outcomeText, repositoryTexts, toolTexts } from './entry-texts.ts';
+import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
+import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
 /** The share of the text that an account has at least, where it is long enough. */
 export const ACCOUNT_SHARE = 0.92;
@@ -66,6 +57,7 @@ const SECTIONS = [
   'Commands',
   'Repository',
   'Changed Files',
+  'Changes Seen',
   'Also Named',
   'Tools',
   'Artifacts',
@@ -198,6 +190,11 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       'Changed Files',
       s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
       1,
+    ),
+    ...listed(
+      'Changes Seen',
+      seenTexts(s.seen ?? [], () => false).map(({ text }) => text),
+      0.9,
     ),
     ...listed('Tools', toolTexts(s.tools ?? [], TOOLS_CHARS), 1.3),
     ...listed(

@@ -1,67 +1,28 @@
-import { headOf, linesOf, tailOf } from '../message/text.ts';
+import { headOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import type {
-  ArtifactReference,
-  Fact,
-  FileRecord,
-  Item,
-  Note,
-  RepositoryEvent,
-  Summary,
-  ToolOutcome,
-  ToolUse,
-} from '../plan/summary.ts';
+import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
+import {
+  artifactText,
+  because,
+  indented,
+  itemTexts,
+  outcomeText,
+  quoteLines,
+  repositoryTexts,
+  toolTexts,
+} from './entry-texts.ts';
+import { fileText, isChanged, rootOf, seenText, seenTexts, shownPath } from './file-texts.ts';
+import {
+  RANK,
+  SECTIONS,
+  type Line,
+  type Rank,
+  type RenderRoom,
+  type Section,
+} from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
 export const SUMMARY_RENDER_VERSION = 'v6';
-
-const SECTIONS = [
-  'Task',
-  'Rules and Preferences',
-  'Facts',
-  'Account',
-  'State',
-  'Conversation',
-  'Turn Context (split turn)',
-  'Decisions and Findings',
-  'Changed Files',
-  'Commands',
-  'Tools',
-  'Artifacts',
-  'From the System Message',
-  'Exact Lines',
-  'Files Read',
-] as const;
-type Section = (typeof SECTIONS)[number];
-
-/** What is shown before what, where not all can be: lower is left out later. */
-const RANK = {
-  task: 0,
-  fact: 1,
-  state: 2,
-  account: 3,
-  finding: 4,
-  note: 5,
-  more: 6,
-  rest: 7,
-} as const;
-type Rank = (typeof RANK)[keyof typeof RANK];
-
-interface Line {
-  readonly section: Section;
-  /** Lines under one heading stand together. */
-  readonly heading?: string;
-  /** Says where the text is from. Neighbours with one label share it, with the gap between them. */
-  readonly label?: string;
-  readonly gap?: string;
-  readonly text: string;
-  readonly rank: Rank;
-  readonly worth: number;
-  /** Somebody's words in it: where the conversation shows them, the line is left out. */
-  readonly said?: string;
-  /** Where it belongs among the lines of its section; absent: where it was added. */
-  readonly at?: number;
-}
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
@@ -71,6 +32,7 @@ const SHARE = {
   repository: 0.05,
   decisions: 0.05,
   files: 0.16,
+  seen: 0.2,
   commands: 0.12,
   tools: 0.09,
   artifacts: 0.03,
@@ -78,13 +40,6 @@ const SHARE = {
 const LEAST_TASK_CHARS = 400;
 /** Rules are the last thing that may go. */
 const LEAST_FACTS_CHARS = 600;
-
-export interface RenderRoom {
-  /** How many characters there are for the whole text. */
-  readonly chars: number;
-  /** The task stands in the prompt as a message: it is not told again. */
-  readonly taskStands?: boolean;
-}
 
 /** The text of a summary: the same data gives the same bytes, sections in a fixed order. */
 export function renderSummary(summary: Summary): string {
@@ -246,6 +201,15 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     heading: changed[i] ?? '',
     text: '',
   }));
+  const quoted = new Set(s.notes.map(({ source }) => source));
+  const seen = seenTexts(s.seen ?? [], (path) => quoted.has(path));
+  addList(
+    'Changes Seen',
+    RANK.finding,
+    SHARE.seen,
+    seen.map(({ text }) => text),
+    (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
+  );
   for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
     add('Tools', RANK.finding, text);
   const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
@@ -263,33 +227,6 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   );
   lines.push(...noteLines(s, root));
   return lines;
-}
-
-export function itemTexts(items: readonly Item[]): readonly string[] {
-  const open = items.some(({ state }) => state !== 'done');
-  const marks = { done: 'x', current: '>', open: ' ' } as const;
-  return items
-    .toSorted((a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
-    .filter(() => open || items.length > 0)
-    .map(
-      ({ state, text, priority, context }) =>
-        `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}`,
-    );
-}
-
-/** The tools with how each was called last, as many as fit. */
-export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
-  let left = mostChars;
-  return tools
-    .map(({ tool, calls, example }) => `- ${tool} ×${calls}, last: ${example}`)
-    .filter((text) => (left -= text.length + 1) >= 0);
-}
-
-export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
-  const branch = events.findLast(({ kind }) => kind === 'branch');
-  return events
-    .filter((event) => event.kind !== 'branch' || event === branch)
-    .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));
 }
 
 /**
@@ -339,13 +276,17 @@ function taskText(task: string, room: RenderRoom): string {
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
 
-export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
-  edited || written || deleted;
+/** Of many lines that say what failed the first are shown; more where the text is long. */
+const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
 
 /** What was said, and quoted lines under the file or the call that they come from. */
 function noteLines(s: Summary, root: string): readonly Line[] {
   const files = new Map(s.files.map((file) => [file.path, file]));
-  const lines = s.notes.map((note) => noteLine(note, files, root));
+  const seen = new Map((s.seen ?? []).map((change) => [change.path, change]));
+  const lines = s.notes.map((note) => {
+    const change = note.by === 'tool' ? seen.get(note.source ?? '') : undefined;
+    return change === undefined ? noteLine(note, files, root) : seenLine(note, change);
+  });
   const read = s.files.filter((file) => !isChanged(file));
   for (const file of read.slice(-MOST_READ))
     lines.push({
@@ -358,6 +299,12 @@ function noteLines(s: Summary, root: string): readonly Line[] {
 }
 
 const MOST_READ = 60;
+
+function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
+  const heading = seenText(change);
+  const own = { rank: RANK.note, worth, at: change.at };
+  return { ...own, section: 'Changes Seen', heading, text: quoteLines(text) };
+}
 
 function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: string): Line {
   const { by, source, turn, at = 0, worth = 0 } = note;
@@ -400,77 +347,5 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
 const overruled = ({ overruledAt }: Note): string =>
   overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;
 
-/** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */
-function quoteLines(text: string): string {
-  return `· ${linesOf(text).join('\n· ')}`;
-}
-
-const indented = (text: string): string => linesOf(text).join('\n  ');
-
 const place = (at: number | undefined, turn: number): string =>
   at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
-const because = (reason: string | undefined): string =>
-  reason === undefined ? '' : ` — ${reason}`;
-
-/** A hint that only repeats the description is none. */
-function artifactText({ description, hint }: ArtifactReference): string {
-  return hint.includes(description) ? description : `${description} (${hint})`;
-}
-
-/** Of many lines that say what failed the first are shown; more where the text is long. */
-const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
-
-/** A command with its status where that is certain, and the lines that decide how it ended. */
-export function outcomeText(o: ToolOutcome, errorLines: number): string {
-  const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
-  const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
-  const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;
-  const head = `- ${where}${o.tool} ${o.call}${status}${fields}${because(o.resolution)}`;
-  const errors = o.error === undefined ? [] : linesOf(o.error);
-  const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];
-  const result = o.result === undefined ? [] : [o.result];
-  const returned = [...errors.slice(0, errorLines), ...more, ...result];
-  return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
-}
-
-export function fileText(f: FileRecord, root: string): string {
-  const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
-  const when = f.at === undefined ? '' : `m${f.at + 1}`;
-  const how = [done, when].filter((text) => text !== '').join(', ');
-  return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;
-}
-
-/** What is left of a path must still say where it is. */
-const LEAST_NAMES = 3;
-const isTelling = (path: string): boolean => path.split('/').length >= LEAST_NAMES;
-
-function shownPath(path: string, root: string): string {
-  const rest = path.slice(root.length);
-  return root !== '' && path.startsWith(root) && isTelling(rest) ? rest : path;
-}
-
-const LEAST_SAVED_CHARS = 40;
-
-/** The folder that most files share: it is told once. */
-export function rootOf(files: readonly FileRecord[]): string {
-  const counts = new Map<string, number>();
-  const shown = files.filter(isChanged);
-  for (const { path } of shown) {
-    if (!path.startsWith('/') && !path.startsWith('~')) continue;
-    for (
-      let k = path.indexOf('/', 1);
-      k > 0 && isTelling(path.slice(k + 1));
-      k = path.indexOf('/', k + 1)
-    ) {
-      const folder = path.slice(0, k + 1);
-      counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    }
-  }
-  let best = '';
-  let most = LEAST_SAVED_CHARS;
-  for (const [folder, n] of counts) {
-    const saved = folder.length * (n - 1);
-    if (n >= 3 && n >= shown.length * 0.6 && saved > most) [best, most] = [folder, saved];
-  }
-  return best;
-}

@@ -46,13 +46,19 @@ export class FileTrails {
     else alike.push(trail);
   }
 
+  /** The file that a path names, where one is known. */
+  find(path: string): FileAccess | undefined {
+    const alike = this.#alike.get(keyOfPath(path))?.slice(-MOST_ALIKE) ?? [];
+    return (
+      this.#byPath.get(path) ??
+      latest(alike.filter((trail) => isEnd(trail.path, path) || isEnd(path, trail.path)))
+    );
+  }
+
   /** The file that a call names: a new one where no path fits. */
   named(spelling: string, index: number): FileAccess {
     const path = plain(spelling);
-    const alike = this.#alike.get(keyOfPath(path))?.slice(-MOST_ALIKE) ?? [];
-    const known =
-      this.#byPath.get(path) ??
-      latest(alike.filter((trail) => isEnd(trail.path, path) || isEnd(path, trail.path)));
+    const known = this.find(path);
     if (known === undefined) {
       const trail = newTrail(path, index);
       this.add(trail);

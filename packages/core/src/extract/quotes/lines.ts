@@ -2,6 +2,9 @@ import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, CallTrail, Placed } from '../anchors/statistics.ts';
+import { bestPieces } from './best-pieces.ts';
+import type { SeenChanges } from '../diffs/seen-changes.ts';
+import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import {
   callLine,
   isWithin,
@@ -19,9 +22,6 @@ const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
-/** How many pieces are looked at for each anchor, and how many anchors for a number of characters. */
-const PIECES_PER_ANCHOR = 4;
-const CHARS_PER_ANCHOR = 12;
 const SHORTEST_LINE = 6;
 /** Of lines of one text that differ in numbers alone so many are quoted. */
 const MOST_ALIKE = 3;
@@ -58,6 +58,7 @@ interface LineGroup extends Group {
 /** Chooses lines of calls, results and system messages because of the exact strings in them. */
 export class ExactLines {
   readonly #statistics: AnchorStatistics;
+  readonly #seenChanges: SeenChanges;
   readonly #selection: Selection;
   readonly #mayQuote: (of: number) => boolean;
   readonly #groups = new Map<string, LineGroup>();
@@ -69,10 +70,12 @@ export class ExactLines {
 
   constructor(
     statistics: AnchorStatistics,
+    seen: SeenChanges,
     selection: Selection,
     mayQuote: (of: number) => boolean,
   ) {
     this.#statistics = statistics;
+    this.#seenChanges = seen;
     this.#selection = selection;
     this.#mayQuote = mayQuote;
   }
@@ -91,7 +94,8 @@ export class ExactLines {
   }
 
   offer(): void {
-    for (const [of, piece] of this.#candidates()) this.#add(of, piece);
+    for (const { of, piece } of bestPieces(this.#statistics, this.#selection, this.#isQuotable))
+      this.#add(of, piece);
     for (const group of this.#groups.values())
       for (const item of group.items) this.#selection.offer(item);
   }
@@ -129,43 +133,18 @@ export class ExactLines {
     return { of, start: 0, note: { text: '', by: 'assistant', source, turn, at: index, worth } };
   }
 
-  /** For each anchor the few pieces that hold most for their length, the newest of equal lines. */
-  #candidates(): readonly (readonly [of: number, piece: Piece])[] {
-    const { placed } = this.#statistics;
-    const { need, shown, roomChars } = this.#selection;
-    const least = nthLargest(need, Math.ceil(Math.max(roomChars, 0) / CHARS_PER_ANCHOR));
-    const best = new Map<number, Candidate[]>();
-    for (let of = placed.length - 1; of >= 0; of--) {
-      const { segment, ids, file, changes } = placed[of] as Placed;
-      // The call that reads a file says nothing beside the file's name.
-      const onlyReads = segment.voice === VOICE.args && file !== undefined && !changes;
-      if (onlyReads || !this.#mayQuote(of)) continue;
-      for (let k = segment.pieces.length - 1; k >= 0; k--) {
-        const piece = segment.pieces[k] as Piece;
-        let value = 0;
-        for (const at of piece.mentions) value += need[ids[at] as number] as number;
-        const candidate = { of, piece, density: value / (piece.end - piece.start + 12) };
-        for (const at of piece.mentions) {
-          const id = ids[at] as number;
-          if ((need[id] as number) < least || shown[id] === 1) continue;
-          const list = best.get(id);
-          if (list === undefined) best.set(id, [candidate]);
-          else place(list, candidate);
-        }
-      }
-    }
-    const chosen = new Map<Piece, number>();
-    for (const list of best.values())
-      for (const { of, piece } of list)
-        if (!isWithin(piece.start, this.#takenAway(of))) chosen.set(piece, of);
-    return [...chosen]
-      .map(([piece, of]) => [of, piece] as const)
-      .toSorted((a, b) => b[0] - a[0] || b[1].start - a[1].start);
-  }
+  /** Of a diff the added lines are quoted, under their file; of an edit not what it takes away. */
+  readonly #isQuotable = (of: number, at?: number): boolean => {
+    if (at === undefined) return this.#mayQuote(of);
+    const diff = this.#seenChanges.diffOf(of);
+    if (diff === undefined) return !isWithin(at, this.#takenAway(of));
+    return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
+  };
 
   #add(of: number, piece: Piece): void {
     const { ids, segment, changes } = this.#statistics.placed[of] as Placed;
-    const group = this.#groupOf(of);
+    const run = this.#addedRun(of, piece.start);
+    const group = run === undefined ? this.#groupOf(of) : this.#groupOfChange(run[2]);
     const line: Line = {
       group,
       of,
@@ -173,7 +152,7 @@ export class ExactLines {
       start: piece.start,
       end: piece.end,
       body: '',
-      merit: lineMerit(segment, piece, changes),
+      merit: run === undefined ? lineMerit(segment, piece, changes) : ADDED_MERIT,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
       stands: undefined,
@@ -193,7 +172,10 @@ export class ExactLines {
     const { segment } = this.#statistics.placed[line.of] as Placed;
     const { anchors } = this.#statistics;
     const name = anchors[this.#mostNeeded(line.ids)]?.key ?? '';
-    const stretch = stretchOf(segment, line.piece, name, this.#takenAway(line.of));
+    const run = this.#addedRun(line.of, line.piece.start);
+    const ranges: readonly Range[] =
+      run === undefined ? this.#takenAway(line.of) : [[run[0], run[1]]];
+    const stretch = stretchOf(segment, line.piece, name, ranges);
     const isOpening = stretch.start === 0 && segment.voice === VOICE.args;
     const read = isOpening
       ? quoted(segment.text.slice(segment.tool.length + 1, stretch.end), VOICE.args)
@@ -245,6 +227,17 @@ export class ExactLines {
     const { need, shown } = this.#selection;
     const lacks = (id: number): number => (need[id] as number) * (1 - (shown[id] as number));
     return ids.reduce((best, id) => (lacks(id) > lacks(best) ? id : best), ids[0] ?? 0);
+  }
+
+  #addedRun(of: number, at: number): AddedRun | undefined {
+    return rangeAt(this.#seenChanges.diffOf(of)?.added ?? [], at);
+  }
+
+  #groupOfChange({ path }: FileDiff): LineGroup {
+    const file = this.#statistics.files.find(path);
+    return file !== undefined && file.edits > 0
+      ? this.#group(`file ${file.path}`, { file, headingChars: 0 })
+      : this.#group(`seen ${path}`, { source: path, headingChars: SEEN_CHARS });
   }
 
   #groupOf(of: number): LineGroup {
@@ -308,35 +301,16 @@ export class ExactLines {
   }
 }
 
-const LINE_MERIT = 0.0006;
-/** A line of a diff that was added or removed, or a comment in words. */
-const CHANGED_LINE = /^[+-](?![+-]{2}) *\S/;
+const [LINE_MERIT, ADDED_MERIT] = [0.0006, 0.0006];
+/** A change that was looked at is listed anyway: lines under it part it from its neighbours. */
+const SEEN_CHARS = 12;
 const COMMENT = /^\s*[+-]?\s*(?:\/\/|#|\*|--|<!--)\s*\p{L}+(?: [\p{L}'’,.-]+){4}/u;
 
 /** What a line is worth to a reader for each character, beside the anchors in it. */
 function lineMerit({ text, voice }: Segment, { start, end }: Piece, changes: boolean): number {
   if (voice === VOICE.args) return changes ? LINE_MERIT : 0;
   const head = text.slice(start, Math.min(end, start + 120));
-  return CHANGED_LINE.test(head) || COMMENT.test(head) ? LINE_MERIT : 0;
-}
-
-/** A piece that may be quoted for an anchor in it: how much it holds for its length. */
-interface Candidate {
-  readonly of: number;
-  readonly piece: Piece;
-  readonly density: number;
-}
-
-/** Puts a candidate among the best few, unless an equal line is there. */
-function place(best: Candidate[], candidate: Candidate): void {
-  const { piece, density } = candidate;
-  const isFull = best.length === PIECES_PER_ANCHOR;
-  if (isFull && (best[PIECES_PER_ANCHOR - 1] as Candidate).density >= density) return;
-  for (const other of best) if (other.piece.hash === piece.hash) return;
-  let at = isFull ? best.length - 1 : best.length;
-  for (; at > 0 && (best[at - 1] as Candidate).density < density; at--)
-    best[at] = best[at - 1] as Candidate;
-  best[at] = candidate;
+  return COMMENT.test(head) ? LINE_MERIT : 0;
 }
 
 function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
@@ -389,8 +363,4 @@ function speakerOf(voice: Voice): Speaker {
     case VOICE.system:
       return 'system';
   }
-}
-
-function nthLargest(values: Float64Array, n: number): number {
-  return n >= values.length ? 0 : (values.toSorted()[values.length - n] ?? 0);
 }

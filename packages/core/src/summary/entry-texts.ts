@@ -1,0 +1,63 @@
+import { linesOf } from '../message/text.ts';
+import type {
+  ArtifactReference,
+  Item,
+  RepositoryEvent,
+  ToolOutcome,
+  ToolUse,
+} from '../plan/summary.ts';
+
+export function itemTexts(items: readonly Item[]): readonly string[] {
+  const open = items.some(({ state }) => state !== 'done');
+  const marks = { done: 'x', current: '>', open: ' ' } as const;
+  return items
+    .toSorted((a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
+    .filter(() => open || items.length > 0)
+    .map(
+      ({ state, text, priority, context }) =>
+        `- [${marks[state]}] ${text}${priority === 'medium' ? '' : ` [${priority}]`}${because(context)}`,
+    );
+}
+
+/** The tools with how each was called last, as many as fit. */
+export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
+  let left = mostChars;
+  return tools
+    .map(({ tool, calls, example }) => `- ${tool} ×${calls}, last: ${example}`)
+    .filter((text) => (left -= text.length + 1) >= 0);
+}
+
+export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
+  const branch = events.findLast(({ kind }) => kind === 'branch');
+  return events
+    .filter((event) => event.kind !== 'branch' || event === branch)
+    .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));
+}
+
+/** A hint that only repeats the description is none. */
+export function artifactText({ description, hint }: ArtifactReference): string {
+  return hint.includes(description) ? description : `${description} (${hint})`;
+}
+
+/** A command with its status where that is certain, and the lines that decide how it ended. */
+export function outcomeText(o: ToolOutcome, errorLines: number): string {
+  const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
+  const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
+  const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;
+  const head = `- ${where}${o.tool} ${o.call}${status}${fields}${because(o.resolution)}`;
+  const errors = o.error === undefined ? [] : linesOf(o.error);
+  const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];
+  const result = o.result === undefined ? [] : [o.result];
+  const returned = [...errors.slice(0, errorLines), ...more, ...result];
+  return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
+}
+
+/** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */
+export function quoteLines(text: string): string {
+  return `· ${linesOf(text).join('\n· ')}`;
+}
+
+export const indented = (text: string): string => linesOf(text).join('\n  ');
+
+export const because = (reason: string | undefined): string =>
+  reason === undefined ? '' : ` — ${reason}`;

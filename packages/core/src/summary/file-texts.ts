@@ -1,0 +1,103 @@
+import type { FileRecord, SeenChange } from '../plan/summary.ts';
+
+export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
+  edited || written || deleted;
+
+export function fileText(f: FileRecord, root: string): string {
+  const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
+  const when = f.at === undefined ? '' : `m${f.at + 1}`;
+  const how = [done, when].filter((text) => text !== '').join(', ');
+  return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;
+}
+
+/** What is left of a path must still say where it is. */
+const LEAST_NAMES = 3;
+const isTelling = (path: string): boolean => path.split('/').length >= LEAST_NAMES;
+
+export function shownPath(path: string, root: string): string {
+  const rest = path.slice(root.length);
+  return root !== '' && path.startsWith(root) && isTelling(rest) ? rest : path;
+}
+
+const LEAST_SAVED_CHARS = 40;
+
+/** The folder that most files share: it is told once. */
+export function rootOf(files: readonly FileRecord[]): string {
+  const counts = new Map<string, number>();
+  const shown = files.filter(isChanged);
+  for (const { path } of shown) {
+    if (!path.startsWith('/') && !path.startsWith('~')) continue;
+    for (
+      let k = path.indexOf('/', 1);
+      k > 0 && isTelling(path.slice(k + 1));
+      k = path.indexOf('/', k + 1)
+    ) {
+      const folder = path.slice(0, k + 1);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  }
+  let best = '';
+  let most = LEAST_SAVED_CHARS;
+  for (const [folder, n] of counts) {
+    const saved = folder.length * (n - 1);
+    if (n >= 3 && n >= shown.length * 0.6 && saved > most) [best, most] = [folder, saved];
+  }
+  return best;
+}
+
+const DOES = {
+  added: 'new file',
+  deleted: 'deleted',
+  renamed: 'renamed',
+  modified: 'modified',
+} as const;
+
+/** A change that was looked at, with what is known of it. */
+export function seenText({ path, from, does, note, at, ...counts }: SeenChange): string {
+  const moved = from === undefined ? '' : ` from ${from}`;
+  const how = does === undefined ? [] : [`${DOES[does]}${moved}`];
+  const told = [...how, ...countTexts(counts), `m${at + 1}`].join(', ');
+  return `- ${path} (${told})${note === undefined ? '' : `: ${note}`}`;
+}
+
+function countTexts({ plus = 0, minus = 0, lines = 0 }: Partial<SeenChange>): readonly string[] {
+  if (lines > plus + minus) return [`${lines} lines`];
+  const shown = [plus > 0 ? `+${plus}` : '', minus > 0 ? `−${minus}` : ''];
+  const counts = shown.filter((text) => text !== '').join(' ');
+  return counts === '' ? [] : [counts];
+}
+
+/** So many files of one folder that fared alike are shown as one line. */
+const MANY_ALIKE = 3;
+
+/** The lines of the changes that were looked at; files of one folder of which no more is known share a line. */
+export function seenTexts(
+  seen: readonly SeenChange[],
+  isQuoted: (path: string) => boolean,
+): readonly { readonly text: string; readonly path?: string; readonly at: number }[] {
+  const isBare = ({ path, note, from }: SeenChange): boolean =>
+    note === undefined && from === undefined && !isQuoted(path);
+  const alike = Map.groupBy(seen.filter(isBare), ({ path, does, at }) =>
+    [folderOf(path), does ?? '', at].join(' '),
+  );
+  const folded = [...alike.values()].filter(({ length }) => length >= MANY_ALIKE);
+  const gone = new Set(folded.flat());
+  return seen.flatMap((change) => {
+    const group = folded.find(([first]) => first === change);
+    if (group !== undefined) return [{ text: foldedText(group), at: change.at }];
+    return gone.has(change) ? [] : [{ text: seenText(change), path: change.path, at: change.at }];
+  });
+}
+
+function foldedText(changes: readonly SeenChange[]): string {
+  const [{ path, does, at }] = changes as [SeenChange];
+  const folder = folderOf(path);
+  const names = changes.map((one) => {
+    const counts = countTexts(one).join('');
+    return `${one.path.slice(folder.length)}${counts === '' ? '' : ` (${counts})`}`;
+  });
+  const how = does === undefined ? '' : `, ${does === 'added' ? 'new files' : DOES[does]}`;
+  return `- ${folder === '' ? './' : folder} (m${at + 1}${how}): ${names.join(', ')}`;
+}
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);

@@ -1,0 +1,57 @@
+/** The sections of a summary's text, in the order in which they are shown. */
+export const SECTIONS = [
+  'Task',
+  'Rules and Preferences',
+  'Facts',
+  'Account',
+  'State',
+  'Conversation',
+  'Turn Context (split turn)',
+  'Decisions and Findings',
+  'Changed Files',
+  'Changes Seen',
+  'Commands',
+  'Tools',
+  'Artifacts',
+  'From the System Message',
+  'Exact Lines',
+  'Files Read',
+] as const;
+export type Section = (typeof SECTIONS)[number];
+
+/** What is shown before what, where not all can be: lower is left out later. */
+export const RANK = {
+  task: 0,
+  fact: 1,
+  state: 2,
+  account: 3,
+  finding: 4,
+  note: 5,
+  more: 6,
+  rest: 7,
+} as const;
+export type Rank = (typeof RANK)[keyof typeof RANK];
+
+/** A line or an entry of a few lines in a section. */
+export interface Line {
+  readonly section: Section;
+  /** Lines under one heading stand together. */
+  readonly heading?: string;
+  /** Says where the text is from. Neighbours with one label share it, with the gap between them. */
+  readonly label?: string;
+  readonly gap?: string;
+  readonly text: string;
+  readonly rank: Rank;
+  readonly worth: number;
+  /** Somebody's words in it: where the conversation shows them, the line is left out. */
+  readonly said?: string;
+  /** Where it belongs among the lines of its section; absent: where it was added. */
+  readonly at?: number;
+}
+
+export interface RenderRoom {
+  /** How many characters there are for the whole text. */
+  readonly chars: number;
+  /** The task stands in the prompt as a message: it is not told again. */
+  readonly taskStands?: boolean;
+}
