@@ -1,5 +1,6 @@
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
+import { seenShare } from '../summary/file-texts.ts';
 import { renderEssentials } from '../summary/render.ts';
 import type { RenderRoom } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
@@ -50,7 +51,6 @@ const SHARE = {
   finalReport: 0.15,
   story: 0.35,
   files: 0.15,
-  seen: 0.15,
   splitTurn: 0.15,
 } as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */
@@ -205,6 +205,12 @@ class Extract {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
     const last = nodes.at(-1);
+    const files = changesOf(
+      this.#all,
+      this.#statistics,
+      before.files,
+      this.#room.chars * SHARE.files,
+    );
     const items = todoItems(this.#all, before.items);
     return {
       ...before,
@@ -219,8 +225,8 @@ class Extract {
       outcomes: commandsOf(this.#all, before.outcomes),
       repository: repositoryEvents(this.#all, before.repository ?? []),
       tools: toolsOf(nodes, before.tools ?? []),
-      files: changesOf(this.#all, this.#statistics, before.files, this.#room.chars * SHARE.files),
-      seen: this.#seen.all(this.#room.chars * SHARE.seen),
+      files,
+      seen: this.#seen.all(this.#room.chars * seenShare(files)),
       notes: [],
       currentTask: items.findLast(({ state }) => state === 'current')?.text ?? null,
       splitTurn:
@@ -264,7 +270,8 @@ function sampleOf(message: Message): string {
   return [textOf(message), ...args].join('\n').slice(0, 4_000);
 }
 
-function accessOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileAccess {
+function accessOf(record: FileRecord): FileAccess {
+  const { path, read, written, edited, deleted, at = -1, ranges = [] } = record;
   const edits = (written ? 1 : 0) + (edited ? 1 : 0) + (deleted ? 1 : 0);
   return {
     path,
@@ -274,6 +281,7 @@ function accessOf({ path, read, written, edited, deleted, at = -1 }: FileRecord)
     deleted,
     touchedAt: at,
     editedAt: edits > 0 ? at : -1,
+    ranges,
   };
 }
 

@@ -59,12 +59,17 @@ export interface ToolOutcome {
   readonly worth?: number;
 }
 
+/** Lines of a file, from the first to the last, counted from 1. */
+export type LineRange = readonly [from: number, to: number];
+
 export interface FileRecord {
   readonly path: string;
   readonly read: boolean;
   readonly written: boolean;
   readonly edited: boolean;
   readonly deleted: boolean;
+  /** The lines that were read, where that is known. */
+  readonly ranges?: readonly LineRange[];
   readonly note?: string;
   /** The index of the message that touched it last. */
   readonly at?: number;

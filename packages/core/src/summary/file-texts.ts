@@ -10,6 +10,22 @@ export function fileText(f: FileRecord, root: string): string {
   return `${shownPath(f.path, root)} (${how})${f.note === undefined ? '' : `: ${f.note}`}`;
 }
 
+const MOST_READ = 60;
+
+/** The files that were only read, a line for each folder, with the lines that were read where they are known. */
+export function readTexts(files: readonly FileRecord[], root: string): readonly string[] {
+  const read = files.filter((file) => file.read && !isChanged(file)).slice(-MOST_READ);
+  const byFolder = Map.groupBy(read, ({ path }) => folderOf(shownPath(path, root)));
+  return [...byFolder].map(([folder, own]) => `- ${folder}${own.map(readText).join(', ')}`);
+}
+
+function readText({ path, ranges = [], at }: FileRecord): string {
+  const lines = ranges.map(([from, to]) => `${from}-${to}`).join(' ');
+  const when = at === undefined ? '' : `m${at + 1}`;
+  const how = [lines === '' ? 'read' : `read ${lines}`, when].filter((text) => text !== '');
+  return `${path.slice(path.lastIndexOf('/') + 1)} (${how.join(', ')})`;
+}
+
 /** What is left of a path must still say where it is. */
 const LEAST_NAMES = 3;
 const isTelling = (path: string): boolean => path.split('/').length >= LEAST_NAMES;
@@ -44,6 +60,13 @@ export function rootOf(files: readonly FileRecord[]): string {
   }
   return best;
 }
+
+/** The share of the text for changes that were looked at: an agent that changes nothing itself reviews them. */
+export function seenShare(files: readonly FileRecord[]): number {
+  return files.some(isChanged) ? SEEN_SHARE.beside : SEEN_SHARE.alone;
+}
+
+const SEEN_SHARE = { alone: 0.24, beside: 0.05 } as const;
 
 const DOES = {
   added: 'new file',

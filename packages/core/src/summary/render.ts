@@ -11,7 +11,7 @@ import {
   repositoryTexts,
   toolTexts,
 } from './entry-texts.ts';
-import { fileText, isChanged, rootOf, seenText, seenTexts, shownPath } from './file-texts.ts';
+import { fileText, isChanged, readTexts, rootOf, seenShare, seenText, seenTexts, shownPath } from './file-texts.ts';
 import {
   RANK,
   SECTIONS,
@@ -32,8 +32,8 @@ const SHARE = {
   repository: 0.05,
   decisions: 0.05,
   files: 0.16,
-  seen: 0.2,
   commands: 0.12,
+  read: 0.06,
   tools: 0.09,
   artifacts: 0.03,
 } as const;
@@ -206,7 +206,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   addList(
     'Changes Seen',
     RANK.finding,
-    SHARE.seen,
+    seenShare(s.files),
     seen.map(({ text }) => text),
     (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
   );
@@ -226,6 +226,8 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     s.artifacts.map((a) => `- artifact:${a.artifactId}: ${artifactText(a)}`),
   );
   lines.push(...noteLines(s, root));
+  // An agent that changes nothing reads: what it has read it need not read again.
+  addList('Files Read', s.files.some(isChanged) ? RANK.rest : RANK.finding, SHARE.read, readTexts(s.files, root));
   return lines;
 }
 
@@ -287,18 +289,8 @@ function noteLines(s: Summary, root: string): readonly Line[] {
     const change = note.by === 'tool' ? seen.get(note.source ?? '') : undefined;
     return change === undefined ? noteLine(note, files, root) : seenLine(note, change);
   });
-  const read = s.files.filter((file) => !isChanged(file));
-  for (const file of read.slice(-MOST_READ))
-    lines.push({
-      section: 'Files Read',
-      rank: RANK.rest,
-      text: `- ${fileText(file, root)}`,
-      worth: file.at ?? 0,
-    });
   return lines;
 }
-
-const MOST_READ = 60;
 
 function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
   const heading = seenText(change);

@@ -1,3 +1,4 @@
+import type { LineRange } from '../../plan/summary.ts';
 import { keyOfPath } from './anchor.ts';
 import type { Touch } from './tool-effects.ts';
 
@@ -12,6 +13,8 @@ export interface FileAccess {
   /** The messages that touched and that changed it last. */
   touchedAt: number;
   editedAt: number;
+  /** The lines that were read, where calls named them. */
+  ranges: readonly LineRange[];
 }
 
 /** Of the files whose paths end alike only the newest are looked at: time stays linear. */
@@ -75,9 +78,10 @@ export class FileTrails {
 }
 
 /** Takes note of what a call did to a file. */
-export function tread(trail: FileAccess, does: Touch['does'], index: number): void {
+export function tread(trail: FileAccess, { does, lines }: Touch, index: number): void {
   if (does === 'reads') {
     trail.reads++;
+    if (lines !== undefined) trail.ranges = joinedRanges([...trail.ranges, lines]);
     return;
   }
   trail.edits++;
@@ -95,7 +99,20 @@ function newTrail(path: string, index: number): FileAccess {
     deleted: false,
     touchedAt: index,
     editedAt: -1,
+    ranges: [],
   };
+}
+
+/** Ranges of lines in order, those that meet as one. */
+function joinedRanges(ranges: readonly LineRange[]): readonly LineRange[] {
+  const joined: LineRange[] = [];
+  for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const last = joined.at(-1);
+    if (last !== undefined && from <= last[1] + 1)
+      joined[joined.length - 1] = [last[0], Math.max(last[1], to)];
+    else joined.push([from, to]);
+  }
+  return joined;
 }
 
 function latest(trails: readonly FileAccess[]): FileAccess | undefined {

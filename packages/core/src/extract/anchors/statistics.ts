@@ -173,10 +173,10 @@ export class AnchorStatistics {
     const { touches = [], only = false } = call.segment.touched ?? {};
     const done = touches.filter((touch) => isDone(touch, only, result));
     if (done.length === 0) call.file = undefined;
-    for (const { path, does } of done) {
-      const file = this.files.named(path, call.index);
-      tread(file, does, call.index);
-      if (does === 'reads') continue;
+    for (const touch of done) {
+      const file = this.files.named(touch.path, call.index);
+      tread(file, touch, call.index);
+      if (touch.does === 'reads') continue;
       const key = `${call.index} ${call.segment.callId ?? ''}`;
       this.#changed.set(key, [...(this.#changed.get(key) ?? []), file]);
     }

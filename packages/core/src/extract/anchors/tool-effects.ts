@@ -1,5 +1,6 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../message/json.ts';
 import type { CallPart, Outcome } from '../../message/message.ts';
+import type { LineRange } from '../../plan/summary.ts';
 import { LINE_END } from '../../message/text.ts';
 import { shellCommands, type ShellCommand } from './shell.ts';
 
@@ -7,6 +8,8 @@ import { shellCommands, type ShellCommand } from './shell.ts';
 export interface Touch {
   readonly path: string;
   readonly does: 'reads' | 'writes' | 'edits' | 'deletes';
+  /** The lines that are read, where the call names them. */
+  readonly lines?: LineRange;
 }
 
 /** What a call does to files. */
@@ -51,7 +54,9 @@ export function touchedBy(call: CallPart): Touched {
 }
 
 const LONGEST_PATH = 300;
-const isPath = (path: string): boolean => path.length <= LONGEST_PATH && !LINE_END.test(path);
+/** A path in a folder that only the shell knows, such as `$tmp/a.go`, names no file for a reader. */
+const isPath = (path: string): boolean =>
+  path.length <= LONGEST_PATH && !LINE_END.test(path) && !path.includes('$');
 
 function readFrom({ tool, args }: CallPart): Touched {
   if (searches(tool)) return NOTHING;
@@ -64,10 +69,21 @@ function readFrom({ tool, args }: CallPart): Touched {
   const paths = pathsIn(given);
   if (paths.length > 0) {
     const does = deedOf(tool, given);
-    return { touches: paths.map((path) => ({ path, does })), only: true };
+    const lines = does === 'reads' ? linesIn(given) : undefined;
+    const own = lines === undefined ? { does } : { does, lines };
+    return { touches: paths.map((path) => ({ path, ...own })), only: true };
   }
   const command = commandIn(given);
   return command === undefined ? NOTHING : byShell(command, textIn(given, FOLDER) ?? '');
+}
+
+/** The lines that a call asks for: by `offset` and `limit`, or by `view_range`. */
+function linesIn(given: JsonObject): LineRange | undefined {
+  const { offset, limit, view_range: range } = given;
+  const [from, to] = Array.isArray(range)
+    ? range
+    : [offset ?? 1, Number(offset ?? 1) + Number(limit) - 1];
+  return typeof from === 'number' && typeof to === 'number' && to >= from ? [from, to] : undefined;
 }
 
 const PATCH = '*** Begin Patch';
@@ -163,7 +179,7 @@ function byShell(line: string, folder: string): Touched {
       continue;
     }
     const own = [...deedsOf(name, words), ...outputsOf(command)];
-    touches.push(...own.map(({ path, does }) => ({ path: joined(base, path), does })));
+    touches.push(...own.map((touch) => ({ ...touch, path: joined(base, touch.path) })));
     if (!command.piped && !PLAIN.test(name)) only = false;
   }
   return { touches, only: only && touches.length > 0 };
@@ -238,7 +254,13 @@ function sedDeeds(options: readonly string[], words: readonly string[]): readonl
   return rest
     .slice(hasScript ? 0 : 1)
     .filter((word) => isName(word) && WITH_ENDING.test(word))
-    .map((path) => ({ path, does }));
+    .map((path) => ({ path, does, ...printed(words) }));
+}
+
+/** The lines that `sed -n '1,80p'` prints. */
+function printed(words: readonly string[]): Pick<Touch, 'lines'> {
+  const [, from, to] = words.map((word) => /^(\d+),(\d+)p$/.exec(word)).find(Boolean) ?? [];
+  return from === undefined ? {} : { lines: [Number(from), Number(to)] };
 }
 
 function transfer(does: Touch['does'], named: readonly string[]): readonly Touch[] {

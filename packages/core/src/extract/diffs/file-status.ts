@@ -5,7 +5,7 @@ import type { SeenChange } from '../../plan/summary.ts';
 const STATUS =
   /^(?:([MADRCTU?!])([MADRCTU?! ]?)|[ ]([MADRCTU])|R\d{3})[ \t]+(\S[^\t]*?)(?:(?:\t| -> )(\S.*))?$/;
 /** ` src/a.ts | 12 ++--` */
-const STAT = /^ (?:\.\.\.\/)?(\S.*?)\s+[|] +(\d+) ([+-]*)$/;
+const STAT = /^ (\S.*?)\s+[|] +(\d+) ([+-]*)$/;
 /** ` create mode 100644 src/a.ts`, as git says after a commit or a merge. */
 const MODE = /^ (create|delete) mode \d{6} (\S.*)$/;
 const MOVED = /^(.*)\{(.*) => (.*)\}(.*)$/;

@@ -34,7 +34,7 @@ export class SeenChanges {
     }
     const asked = call === undefined ? undefined : this.#statistics.placed[call]?.segment.text;
     for (const status of fileStatuses(asked ?? '', segment.text))
-      this.#keep({ ...status, at: index });
+      this.#keep({ ...status, path: this.#wholePath(status.path), at: index });
   }
 
   diffOf(of: number): DiffText | undefined {
@@ -68,6 +68,13 @@ export class SeenChanges {
     const change = new FileChange();
     for (const one of replaced) change.note(one);
     this.#changes.set(path, change);
+  }
+
+  /** Git shortens long paths to `.../src/a.ts`: the path by which the file is known. */
+  #wholePath(path: string): string {
+    if (!path.startsWith('.../')) return path;
+    const end = path.slice(3);
+    return [...this.#seen.keys()].findLast((known) => known.endsWith(end)) ?? path.slice(4);
   }
 
   /** What is known of a change stays where a later look says less, as a list of files does after a diff. */

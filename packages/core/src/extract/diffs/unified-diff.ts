@@ -36,8 +36,8 @@ const NEW = /^\+\+\+ (?:"?b\/)?(.+?)"?(?:\t.*)?$/;
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 const HEADER =
   /^(?:index [0-9a-f]+\.\.|(?:new|deleted) file mode |(?:old|new) mode |(?:dis)?similarity index |rename (?:from|to) |copy (?:from|to) |Binary files |\\ No newline)/;
-/** Where a tool left out the middle of its output. */
-const CUT = /truncated|omitted|left out|^\W*…/;
+/** Where a tool left out the middle of its output: also within a line. */
+const CUT = /(?:…|\.{3}|\[)\s?\d[\d,]* \w+ (?:truncated|omitted|left out|removed)|^\W{0,4}(?:\w+ ){0,3}truncated\W{0,4}$/;
 
 /** The unified diffs in a text; undefined where it has none. */
 export function diffIn(text: string): DiffText | undefined {
@@ -85,7 +85,8 @@ class DiffReader implements DiffText {
 
   #line(line: string, start: number, end: number): void {
     const git = line.startsWith('diff --git ') ? GIT.exec(line) : null;
-    if (git !== null) this.#open(git[1] ?? '', git[2] ?? '', start);
+    if (this.files.length > 0 && CUT.test(line)) this.#cut(start);
+    else if (git !== null) this.#open(git[1] ?? '', git[2] ?? '', start);
     else if (this.#oldLeft + this.#newLeft > 0) this.#inHunk(line, start, end);
     else if (!this.#header(line, start)) this.#outside(line, start, end);
   }
@@ -168,9 +169,15 @@ class DiffReader implements DiffText {
   }
 
   /** What follows a place where a tool cut its output belongs to a file that nobody knows. */
+  #cut(at: number): void {
+    this.#endRun(at);
+    this.#isCut = true;
+    this.#file = undefined;
+    this.#oldLeft = this.#newLeft = 0;
+  }
+
   #outside(line: string, start: number, end: number): void {
     this.#endRun(start);
-    if (CUT.test(line) && this.#file !== undefined) this.#isCut = true;
     if (line.trim() !== '') this.#file = undefined;
     if (this.#isCut || line.trim() === '') return;
     const last = this.rest.at(-1);

@@ -78,11 +78,16 @@ const CODE_WORDS = new Set(
 const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
 /** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
 const FRAME =
-  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output):|(?:Exit code:|Process exited with code) 0$)/;
+  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):|(?:Exit code:|Process exited with code) 0$)/;
+/** A line that only names what a file needs, or a row of a folder's listing. */
+const IMPORTS =
+  /^[+]?\s*(?:import\b(?!.*\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|["'][\w@.~/:-]+["'][,;]?$)/;
+const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;
 
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
 export function tells(line: string): boolean {
-  if (LONE_WORD.test(line) || FRAME.test(line)) return false;
+  if (LONE_WORD.test(line) || FRAME.test(line) || IMPORTS.test(line) || LISTED.test(line))
+    return false;
   if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
   return tellingWords(line).some((word) => !CODE_WORDS.has(word));
 }

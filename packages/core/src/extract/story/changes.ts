@@ -127,6 +127,7 @@ function listed(names: readonly string[], most: number): string {
 }
 
 const LONGEST_LINE = 110;
+const IMPORTS = /^(?:import\b|from\s|use\s|using\s|#include|\w* ?["'][\w@./:-]+["'],?;?$)/;
 
 /** The one line that an edit replaces by another, where it is short; undefined for any other edit. */
 function changedLine(before: string, after: string): Replacement | undefined {
@@ -135,8 +136,12 @@ function changedLine(before: string, after: string): Replacement | undefined {
   const gone = old.filter((line) => !now.includes(line) && line.trim() !== '');
   const come = now.filter((line) => !old.includes(line) && line.trim() !== '');
   const [from, to] = [gone[0]?.trim() ?? '', come[0]?.trim() ?? ''];
-  if (gone.length !== 1 || come.length !== 1 || from === to) return undefined;
-  return withoutCommon(from.split(' '), to.split(' '));
+  if (gone.length !== 1 || come.length > 1 || from === to) return undefined;
+  if (to === '')
+    return from.length > LONGEST_LINE || !/\w{3}/.test(from) || IMPORTS.test(from)
+      ? undefined
+      : { before: from, after: '' };
+  return withoutCommon(from.split(/\s+/), to.split(/\s+/));
 }
 
 /** What differs between two lines, by words; undefined where that is long. */

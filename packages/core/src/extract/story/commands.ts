@@ -100,18 +100,16 @@ function endingOf(result: ResultPart): Ending {
       : text;
   const errors = new Set<string>();
   const totals: string[] = [];
-  const files: string[] = [];
   let [passed, last] = [0, ''];
   for (const line of sample.split('\n')) {
     if (line.length < 2 || line.length > 2_000) continue;
-    if (FILE_STATUS.test(line)) files.push(clean(line).replace(/ [|] (\d+) .*/, ' $1'));
-    else if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
+    if (FILE_STATUS.test(line)) continue;
+    if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
     else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
     else if (TOTAL.test(line)) totals.push(clean(line));
-    if (/\w/.test(line) && !EXIT.test(line) && !line.endsWith('[no test files]')) last = line;
+    if (/\w/.test(line) && !SAYS_NOTHING.test(line)) last = line;
   }
-  if (files.length > 0) totals.push(shownFiles(files));
-  if (passed > 0) totals.push(`${passed} × ok`);
+  if (passed > 0) totals.push(`${passed} × ok${errors.size === 0 ? ', all passed' : ''}`);
   const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
   const failed =
     result.outcome === 'failure' ||
@@ -130,14 +128,11 @@ function endingOf(result: ResultPart): Ending {
   };
 }
 
-/** `M src/a.ts`, `src/a.ts | 12 ++--`. */
+/** `M src/a.ts`, `src/a.ts | 12 ++--`: the changes that were looked at show them. */
 const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
-const MOST_FILES = 24;
-
-function shownFiles(files: readonly string[]): string {
-  const shown = files.slice(0, MOST_FILES).join(', ');
-  return files.length > MOST_FILES ? `${shown} and ${files.length - MOST_FILES} more` : shown;
-}
+/** What a host or a shell puts around an output, or in the place of one. */
+const SAYS_NOTHING =
+  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
 
 const clean = (line: string): string => oneLine(line, LONGEST_LINE);
 

@@ -8,6 +8,7 @@ import { withoutAnnouncements } from './agent-words.ts';
 import { FileChange, replacementsIn } from './changes.ts';
 
 const MOST_FILES = 300;
+const MOST_RANGES = 4;
 const NOTE_CHARS = 420;
 const LEAST_NOTE_CHARS = 90;
 const WHY_CHARS = 200;
@@ -33,13 +34,14 @@ export function changesOf(
 }
 
 function recordOf(file: FileAccess, note: string | undefined): FileRecord {
-  const { path, reads, edits, written, deleted, touchedAt } = file;
+  const { path, reads, edits, written, deleted, touchedAt, ranges } = file;
   return {
     path,
     read: reads > 0,
     written,
     edited: edits > (written ? 1 : 0) && !(deleted && edits === 1),
     deleted,
+    ...(ranges.length === 0 ? {} : { ranges: ranges.slice(-MOST_RANGES) }),
     ...(note === undefined || deleted ? {} : { note }),
     ...(touchedAt < 0 ? {} : { at: touchedAt }),
   };
