@@ -19,6 +19,7 @@ export interface FileAccess {
 
 /** Of the files whose paths end alike only the newest are looked at: time stays linear. */
 const MOST_ALIKE = 100;
+const MOST_RANGES = 20;
 
 /** The files of a conversation. Two paths name one file where they are equal, or where one is the end of the other and has a folder. */
 export class FileTrails {
@@ -81,7 +82,7 @@ export class FileTrails {
 export function tread(trail: FileAccess, { does, lines }: Touch, index: number): void {
   if (does === 'reads') {
     trail.reads++;
-    if (lines !== undefined) trail.ranges = joinedRanges([...trail.ranges, lines]);
+    if (lines !== undefined) trail.ranges = joinedRanges([...trail.ranges, lines]).slice(-MOST_RANGES);
     return;
   }
   trail.edits++;

@@ -187,7 +187,7 @@ export class ExactLines {
     line.chars = body.length + MARK_CHARS * (1 + body.split('\n').length);
     const isNew =
       body.length >= SHORTEST_LINE &&
-      tells(body) &&
+      tells(body.replace(NUMBERED, '')) &&
       !this.#seen.has(body) &&
       !this.#isHeading(line, body);
     this.#seen.add(body);
@@ -324,6 +324,8 @@ function sourceOf(statistics: AnchorStatistics, call: CallTrail): string {
   return callLine(tool, text.slice(tool.length + 1), HEADING_CHARS);
 }
 
+/** The number of a line, which says nothing by itself. */
+const NUMBERED = /^\d+ /;
 const SMALL_NUMBER = /(?<![\w.])\d{1,3}(?![\w.])/g;
 /** What passed is shown by its first few. */
 const PASSED = /^\W*(?:PASS|ok|✓|✔|√)(?=\W)/;

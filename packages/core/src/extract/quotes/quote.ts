@@ -5,24 +5,35 @@ import { STOP } from '../anchors/names.ts';
 import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
 
 /** The indentation and the line number that a tool put before a line. */
-const MARGIN = /^\s*(?:\d+\s*(?:→|\t|\|)\s*)?/;
+const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
 
 /** A stretch as it is quoted: without margins, runs of blanks, and lines that tell nothing beside others. */
 export function quoted(text: string, voice: Voice): string {
   const whole = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
-  const raw = linesOf(whole);
-  if (raw.length === 1) return quotedLine(whole);
-  const lines = raw.map(quotedLine).filter((one, i, all) => one !== '' && one !== all[i - 1]);
-  if (lines.length < 2) return lines.join('');
-  const telling = lines.filter(tells);
-  return (telling.length > 0 ? telling : lines).join('\n');
+  const lines = linesOf(whole)
+    .map(quotedLine)
+    .filter((one, i, all) => one.text !== '' && one.text !== all[i - 1]?.text);
+  const telling = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
+  return (telling.length > 0 ? telling : lines)
+    .map(({ text: own, number }, i, all) =>
+      number === undefined || number - 1 === all[i - 1]?.number ? own : `${number} ${own}`,
+    )
+    .join('\n');
 }
 
-function quotedLine(line: string): string {
-  return line
+interface QuotedLine {
+  readonly text: string;
+  readonly number: number | undefined;
+}
+
+/** A line without its margin, and the number in it. */
+function quotedLine(line: string): QuotedLine {
+  const number = MARGIN.exec(line)?.[1];
+  const text = line
     .replace(MARGIN, '')
     .replace(/\s{2,}/g, ' ')
     .trim();
+  return { text, number: number === undefined ? undefined : Number(number) };
 }
 
 /** Arguments that only say how a call is to be run. */
