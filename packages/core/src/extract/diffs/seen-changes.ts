@@ -3,6 +3,7 @@ import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { VOICE } from '../anchors/scan.ts';
 import { FileChange } from '../story/changes.ts';
 import { fileStatuses } from './file-status.ts';
+import { patchIn } from './patch-text.ts';
 import { diffIn, type DiffText, type FileDiff } from './unified-diff.ts';
 
 const MOST_SEEN = 200;
@@ -26,6 +27,8 @@ export class SeenChanges {
   /** Takes the next text. */
   read(of: number): void {
     const { segment, call, index } = this.#statistics.placed[of] as Placed;
+    const patch = segment.voice === VOICE.args ? patchIn(segment.text) : undefined;
+    if (patch !== undefined) this.#diffs.set(of, patch);
     if (segment.voice !== VOICE.tool) return;
     const diff = diffIn(segment.text);
     if (diff !== undefined) {

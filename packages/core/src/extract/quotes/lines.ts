@@ -180,7 +180,9 @@ export class ExactLines {
     const read = isOpening
       ? quoted(segment.text.slice(segment.tool.length + 1, stretch.end), VOICE.args)
       : stretch.body;
-    const body = segment.voice === VOICE.tool ? this.#withoutMany(line.of, read) : read;
+    const isOwnPatch = run !== undefined && segment.voice === VOICE.args;
+    const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
+    const body = segment.voice === VOICE.tool ? this.#withoutMany(line.of, plain) : plain;
     line.start = stretch.start;
     line.end = stretch.end;
     line.body = body;
@@ -346,11 +348,18 @@ function joined(lines: readonly Line[]): readonly Run[] {
     if (last === undefined || start > last.end + 1) runs.push({ start, end, text: body, worth });
     else {
       last.end = Math.max(last.end, end);
-      last.text = [...new Set([...last.text.split('\n'), ...body.split('\n')])].join('\n');
+      const known = new Set(unnumbered(last.text));
+      const more = unnumbered(body).filter((one) => !known.has(one));
+      if (more.length > 0) last.text = [last.text, ...more].join('\n');
       last.worth = Math.max(last.worth, worth);
     }
   }
   return runs;
+}
+
+/** Lines that follow others: the number of the first counts on. */
+function unnumbered(body: string): readonly string[] {
+  return body.split('\n').map((line) => line.replace(NUMBERED, ''));
 }
 
 function speakerOf(voice: Voice): Speaker {

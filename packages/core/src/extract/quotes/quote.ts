@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson } from '../../message/json.ts';
 import { headOf, linesOf, oneLine } from '../../message/text.ts';
-import { withoutColours } from '../story/commands.ts';
+import { EDITOR, withoutColours } from '../story/commands.ts';
 import { STOP } from '../anchors/names.ts';
 import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
 
@@ -89,7 +89,7 @@ const CODE_WORDS = new Set(
 const LONE_WORD = /^\W*(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)\W*$/;
 /** What tools put around what they say: the blobs of a diff, the frame of a command's output. */
 const FRAME =
-  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):|(?:Exit code:|Process exited with code) 0$)/;
+  /^(?:index [0-9a-f]+\.\.[0-9a-f]+|(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):|(?:Exit code:|Process exited with code) 0$|<frozen )/;
 /** A line that only names what a file needs, or a row of a folder's listing. */
 const IMPORTS =
   /^[+]?\s*(?:import\b(?!.*\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|["'][\w@.~/:-]+["'][,;]?$)/;
@@ -214,8 +214,6 @@ export function stretchOf(
   return { start, end, body, words };
 }
 
-/** What editors call their own commands: without the other arguments they say nothing. */
-const EDITOR = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
 const VALUE_CHARS = 90;
 
 /** A call in one line: the command of a shell, else its first value and the other short values by name. */

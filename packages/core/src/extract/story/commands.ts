@@ -132,7 +132,7 @@ function endingOf(result: ResultPart): Ending {
 const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
 /** What a host or a shell puts around an output, or in the place of one. */
 const SAYS_NOTHING =
-  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
+  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
 
 const clean = (line: string): string => oneLine(line, LONGEST_LINE);
 
@@ -192,6 +192,8 @@ function outcomeOf(
 }
 
 const COMMAND = /^(?:command|cmd)$/;
+/** What editors call their own commands. */
+export const EDITOR: RegExp = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
 
 /** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
 function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {
@@ -210,7 +212,7 @@ export function commandIn({ args }: CallPart): string | undefined {
   const given = parseJson(args);
   if (!isJsonObject(given)) return undefined;
   const found = Object.entries(given).find(([key]) => COMMAND.test(key))?.[1];
-  if (typeof found === 'string') return found;
+  if (typeof found === 'string') return EDITOR.test(found) ? undefined : found;
   if (!Array.isArray(found) || !found.every((word) => typeof word === 'string')) return undefined;
   const script = found.findIndex((word) => /^-l?c$/.test(word));
   return script < 0 ? found.join(' ') : found[script + 1];
