@@ -96,8 +96,8 @@ export interface SeenChange {
 export interface ToolUse {
   readonly tool: string;
   readonly calls: number;
-  /** The last arguments that it was called with, long values cut. */
-  readonly example: string;
+  /** The names of the arguments that it was given. */
+  readonly args: readonly string[];
 }
 
 /** Something that happened to the repository. */

@@ -19,12 +19,13 @@ export function itemTexts(items: readonly Item[]): readonly string[] {
     );
 }
 
-/** The tools with how each was called last, as many as fit. */
+/** The tools in one line, those called most first, as many as fit. */
 export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonly string[] {
   let left = mostChars;
-  return tools
-    .map(({ tool, calls, example }) => `- ${tool} ×${calls}, last: ${example}`)
-    .filter((text) => (left -= text.length + 1) >= 0);
+  const texts = tools
+    .map(({ tool, calls, args }) => `${tool} ×${calls} (${args.join(', ')})`)
+    .filter((text) => (left -= text.length + 2) >= 0);
+  return texts.length === 0 ? [] : [`- ${texts.join(', ')}`];
 }
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {

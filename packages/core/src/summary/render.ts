@@ -34,7 +34,7 @@ const SHARE = {
   files: 0.16,
   commands: 0.12,
   read: 0.06,
-  tools: 0.09,
+  tools: 0.05,
   artifacts: 0.03,
 } as const;
 const LEAST_TASK_CHARS = 400;

@@ -1,6 +1,6 @@
 import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
-import { VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
+import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, CallTrail, Placed } from '../anchors/statistics.ts';
 import { bestPieces } from './best-pieces.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
@@ -142,7 +142,7 @@ export class ExactLines {
   };
 
   #add(of: number, piece: Piece): void {
-    const { ids, segment, changes } = this.#statistics.placed[of] as Placed;
+    const { ids } = this.#statistics.placed[of] as Placed;
     const run = this.#addedRun(of, piece.start);
     const group = run === undefined ? this.#groupOf(of) : this.#groupOfChange(run[2]);
     const line: Line = {
@@ -152,7 +152,7 @@ export class ExactLines {
       start: piece.start,
       end: piece.end,
       body: '',
-      merit: run === undefined ? lineMerit(segment, piece, changes) : ADDED_MERIT,
+      merit: 0,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
       stands: undefined,
@@ -289,7 +289,6 @@ export class ExactLines {
         lines: new Map(),
       };
       this.#groups.set(key, group);
-      if (of !== undefined) group.items.push(itemOf(group, 0, []));
     }
     return group;
   }
@@ -303,17 +302,8 @@ export class ExactLines {
   }
 }
 
-const [LINE_MERIT, ADDED_MERIT] = [0.0006, 0.0006];
 /** A change that was looked at is listed anyway: lines under it part it from its neighbours. */
 const SEEN_CHARS = 12;
-const COMMENT = /^\s*[+-]?\s*(?:\/\/|#|\*|--|<!--)\s*\p{L}+(?: [\p{L}'’,.-]+){4}/u;
-
-/** What a line is worth to a reader for each character, beside the anchors in it. */
-function lineMerit({ text, voice }: Segment, { start, end }: Piece, changes: boolean): number {
-  if (voice === VOICE.args) return changes ? LINE_MERIT : 0;
-  const head = text.slice(start, Math.min(end, start + 120));
-  return COMMENT.test(head) ? LINE_MERIT : 0;
-}
 
 function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
   const stands = ids.map(() => 1);
