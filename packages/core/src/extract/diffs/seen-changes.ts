@@ -69,7 +69,7 @@ export class SeenChanges {
     this.#keep({ path, does, plus, minus, at, ...(from === undefined ? {} : { from }) });
     if (does === 'deleted' || GENERATED.test(path)) return;
     const change = new FileChange();
-    for (const one of replaced) change.note(one);
+    for (const one of replaced) change.note(one, one.within);
     this.#changes.set(path, change);
   }
 

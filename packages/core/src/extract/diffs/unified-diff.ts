@@ -1,9 +1,14 @@
 import { headOf } from '../../message/text.ts';
 import type { SeenChange } from '../../plan/summary.ts';
-import type { Replacement } from '../story/changes.ts';
+import { declaredBefore, type Replacement } from '../story/changes.ts';
 
 /** A stretch of a text: from its first character to the one after its last. */
 export type Range = readonly [from: number, to: number];
+
+/** Lines that were replaced, and what they are part of where the diff names it. */
+export interface Hunk extends Replacement {
+  readonly within: string | undefined;
+}
 
 /** What a unified diff says of one file. */
 export interface FileDiff {
@@ -14,7 +19,7 @@ export interface FileDiff {
   readonly plus: number;
   readonly minus: number;
   /** Runs of lines that were taken away, with those that came in their place. */
-  readonly replaced: readonly Replacement[];
+  readonly replaced: readonly Hunk[];
 }
 
 /** A run of added lines: where it is in the text, and in which file. */
@@ -33,7 +38,7 @@ const MARGIN = /^ {0,8}\d{1,7}[\t→]/;
 const GIT = /^diff --git (?:"?a\/)?(.+?)"? "?b\/(.+?)"?$/;
 const OLD = /^--- (?:"?a\/)?(.+?)"?(?:\t.*)?$/;
 const NEW = /^\+\+\+ (?:"?b\/)?(.+?)"?(?:\t.*)?$/;
-const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@(.*)$/;
 const HEADER =
   /^(?:index [0-9a-f]+\.\.|(?:new|deleted) file mode |(?:old|new) mode |(?:dis)?similarity index |rename (?:from|to) |copy (?:from|to) |Binary files |\\ No newline)/;
 /** Where a tool left out the middle of its output: also within a line. */
@@ -49,7 +54,7 @@ export function diffIn(text: string): DiffText | undefined {
 }
 
 type Building = { -readonly [K in keyof FileDiff]: FileDiff[K] } & {
-  replaced: Replacement[];
+  replaced: Hunk[];
   hasHunks: boolean;
 };
 
@@ -63,6 +68,7 @@ class DiffReader implements DiffText {
   /** The lines of the hunk that are still to come. */
   #oldLeft = 0;
   #newLeft = 0;
+  #within: string | undefined;
   #gone: string[] = [];
   #come: string[] = [];
   #comeFrom = 0;
@@ -114,6 +120,7 @@ class DiffReader implements DiffText {
       if (this.#file !== undefined) this.#file.hasHunks = true;
       this.#oldLeft = Number(hunk[1] ?? 1);
       this.#newLeft = Number(hunk[2] ?? 1);
+      this.#within = declaredBefore(hunk[3] ?? '', LONGEST);
       return true;
     }
     const old = OLD.exec(line)?.[1];
@@ -188,7 +195,11 @@ class DiffReader implements DiffText {
 
   #endRun(at: number): void {
     if (this.#file !== undefined && this.#gone.length + this.#come.length > 0) {
-      this.#file.replaced.push({ before: this.#gone.join('\n'), after: this.#come.join('\n') });
+      this.#file.replaced.push({
+        before: this.#gone.join('\n'),
+        after: this.#come.join('\n'),
+        within: this.#within,
+      });
       if (this.#come.length > 0) this.added.push([this.#comeFrom, at, this.#file]);
     }
     this.#gone = [];

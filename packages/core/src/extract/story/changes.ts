@@ -61,22 +61,48 @@ function textsIn(given: Json): readonly string[] {
 
 /** A line that declares something, in most languages of programs, and the headings of a document. */
 const DECLARES =
-  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|const|let|var|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)/;
+  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)/;
+/** A value of a module: what is indented is a variable of a function. */
+const VALUE = /^(?:export\s+)?(?:const|let|var)\s+([A-Za-z_$][\w$]*)/;
+/** A method of a class in languages that have no word for it. */
+const METHOD =
+  /^\s{1,8}(?:(?:public|private|protected|static|async|abstract|final|override|readonly|get|set|virtual)\s+)*(?!(?:if|for|while|switch|catch|return|function|await|throw|else|do|with|new|super|using|foreach|elseif|defer|go|select)\b)(?:[\w<>[\],.?]+\s+)?([A-Za-z_$#][\w$]*)\([^;]{0,160}\)\s*(?::\s?[^;={]{1,80})?\{$/;
 const TEST = /^\s*(?:test|it|describe)(?:\.\w+)?\(\s*['"`]([^'"`\n]{3,90})/;
 const HEADING = /^#{2,4} (\S.{2,60})$/;
 /** Names that say nothing. */
 const COMMON =
   /^(?:err|ok|i|j|k|n|t|tt|tests?|got|want|ctx|cmd|main|init|result|data|name|out|args?|opts|self|this|_)$/;
 
+function declared(line: string): string | undefined {
+  for (const form of [DECLARES, VALUE, TEST, METHOD, HEADING]) {
+    const name = form.exec(line)?.[1];
+    if (name !== undefined) return name;
+  }
+  return undefined;
+}
+
 /** The names that some lines declare, in order. */
 function declaredIn(text: string): ReadonlySet<string> {
   const names = new Set<string>();
   for (const line of text.split('\n')) {
     if (line.length > 300) continue;
-    const name = DECLARES.exec(line)?.[1] ?? TEST.exec(line)?.[1] ?? HEADING.exec(line)?.[1];
+    const name = declared(line);
     if (name !== undefined && name.length > 1 && !COMMON.test(name)) names.add(name);
   }
   return names;
+}
+
+const SURROUNDINGS_CHARS = 20_000;
+
+/** The name of what a place in a file is part of: the last one declared before it. */
+export function declaredBefore(text: string, at: number): string | undefined {
+  const lines = text.slice(Math.max(0, at - SURROUNDINGS_CHARS), at).split('\n');
+  for (const line of lines.toReversed()) {
+    const bare = line.replace(/^\s*\d+[\t→|]/, '');
+    const name = DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];
+    if (name !== undefined) return COMMON.test(name) ? undefined : name;
+  }
+  return undefined;
 }
 
 /** What became of the contents of one file. */
@@ -85,10 +111,23 @@ export class FileChange {
   readonly removed: Set<string> = new Set();
   /** Small replacements of one line by another, oldest first. */
   readonly #lines = new Map<string, string>();
-  why: string = '';
+  /** What the changes are part of, and why they were made, each as often as it was said. */
+  readonly #within = new Set<string>();
+  readonly #why = new Set<string>();
 
-  note({ before, after }: Replacement): void {
+  explain(why: string): void {
+    this.#why.delete(why);
+    this.#why.add(why);
+  }
+
+  /** Takes a replacement, and what it is part of where that is known. */
+  note({ before, after }: Replacement, within?: string): void {
     const [old, now] = [declaredIn(before), declaredIn(after)];
+    const kept = [...old].filter((name) => now.has(name));
+    for (const name of kept.length > 0 || within === undefined ? kept : [within]) {
+      this.#within.delete(name);
+      this.#within.add(name);
+    }
     for (const name of old) if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
     for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
     const line = changedLine(before, after);
@@ -103,18 +142,35 @@ export class FileChange {
     this.#lines.set(line.before, line.after);
   }
 
-  /** One line: names added and removed, and lines that were replaced, as many as fit. */
+  /** One line: names added, removed and changed, lines that were replaced, and why, as many as fit. */
   text(most: number): string {
-    const parts: string[] = [];
-    if (this.added.size > 0) parts.push(`adds ${listed([...this.added], most * 0.7)}`);
-    if (this.removed.size > 0) parts.push(`removes ${listed([...this.removed], most * 0.3)}`);
+    const parts = this.#names(most);
     let left = most - parts.join('; ').length;
+    const why: string[] = [];
+    for (const reason of [...this.#why].toReversed()) {
+      if (why.length > 0 && reason.length > left) continue;
+      why.push(reason);
+      left -= reason.length + 2;
+    }
     for (const [before, after] of [...this.#lines].toReversed()) {
       const part = after === '' ? `removes \`${before}\`` : `\`${before}\` → \`${after}\``;
       if ((left -= part.length + 2) < 0) break;
       parts.push(part);
     }
-    return parts.join('; ');
+    return [parts.join('; '), why.toReversed().join(' / ')]
+      .filter((text) => text !== '')
+      .join(' — ');
+  }
+
+  #names(most: number): string[] {
+    const changed = [...this.#within].filter(
+      (name) => !this.added.has(name) && !this.removed.has(name),
+    );
+    return [
+      ...(this.added.size > 0 ? [`adds ${listed([...this.added], most * 0.5)}`] : []),
+      ...(changed.length > 0 ? [`changes ${listed(changed, most * 0.3)}`] : []),
+      ...(this.removed.size > 0 ? [`removes ${listed([...this.removed], most * 0.3)}`] : []),
+    ];
   }
 }
 

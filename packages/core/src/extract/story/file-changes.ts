@@ -6,6 +6,7 @@ import type { FileAccess } from '../anchors/files.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { withoutAnnouncements } from './agent-words.ts';
 import { FileChange, replacementsIn } from './changes.ts';
+import { Surroundings } from './surroundings.ts';
 
 const MOST_FILES = 300;
 const MOST_RANGES = 4;
@@ -48,9 +49,7 @@ function recordOf(file: FileAccess, note: string | undefined): FileRecord {
 }
 
 function noteOf(change: FileChange | undefined, noteChars: number): string | undefined {
-  if (change === undefined) return undefined;
-  const what = change.text(noteChars);
-  return [what, change.why].filter((text) => text !== '').join(' — ') || undefined;
+  return change?.text(noteChars) || undefined;
 }
 
 function changesByFile(
@@ -58,14 +57,18 @@ function changesByFile(
   statistics: AnchorStatistics,
 ): ReadonlyMap<FileAccess, FileChange> {
   const changes = new Map<FileAccess, FileChange>();
+  const surroundings = new Surroundings(statistics);
   const note = (file: FileAccess, call: CallPart, why: string): void => {
     const change = changes.get(file) ?? new FileChange();
     changes.set(file, change);
-    for (const one of replacementsIn(call.args))
-      if (one.path === undefined || keyOfPath(one.path) === keyOfPath(file.path)) change.note(one);
-    if (why !== '') change.why = why;
+    for (const one of replacementsIn(call.args)) {
+      if (one.path !== undefined && keyOfPath(one.path) !== keyOfPath(file.path)) continue;
+      change.note(one, surroundings.of(file, one.before));
+    }
+    if (why !== '') change.explain(why);
   };
   for (const { message, index } of nodes) {
+    surroundings.readUpTo(index);
     const calls = callsOf(message);
     if (calls.length === 0) continue;
     const why = reasonIn(textOf(message));
