@@ -184,7 +184,7 @@ test('C6 a changed file has one line: what was added, removed and replaced, and 
   const shown = renderSummary(extracted([user('Make the importer faster.'), ...messages, ...gone]));
   assert.match(
     shown,
-    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows; `= 50;` → `= 200;` — Fifty rows are too few for the large files\.$/m,
+    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows; changes limit; `= 50;` → `= 200;` — Fifty rows are too few for the large files\.$/m,
   );
   assert.match(shown, /^- \/repo\/old\.ts \(deleted, m10\)$/m);
 });

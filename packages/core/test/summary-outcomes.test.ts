@@ -89,7 +89,7 @@ test('of each kind of command the last run is kept, whatever prepared for it and
     [
       ['cd /repo && npm test 2>&1 | tail -5', 'success', '31 passed'],
       ['go build ./...', 'success', undefined],
-      ['go test ./b', 'success', '1 × ok'],
+      ['go test ./b', 'success', '1 × ok, all passed'],
     ],
   );
 });

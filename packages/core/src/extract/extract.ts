@@ -50,7 +50,7 @@ const SHARE = {
   userWords: 0.3,
   finalReport: 0.15,
   story: 0.35,
-  files: 0.15,
+  files: 0.3,
   splitTurn: 0.15,
 } as const;
 /** Lines that are joined cost less than was reckoned: what is left over is spent again. */

@@ -1,4 +1,5 @@
 import type { FileRecord, SeenChange } from '../plan/summary.ts';
+import { quoteLines } from './entry-texts.ts';
 
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
   edited || written || deleted;
@@ -75,12 +76,12 @@ const DOES = {
   modified: 'modified',
 } as const;
 
-/** A change that was looked at, with what is known of it. */
+/** A change that was looked at, with what is known of it: all of it is what a tool returned. */
 export function seenText({ path, from, does, note, at, ...counts }: SeenChange): string {
   const moved = from === undefined ? '' : ` from ${from}`;
   const how = does === undefined ? [] : [`${DOES[does]}${moved}`];
   const told = [...how, ...countTexts(counts), `m${at + 1}`].join(', ');
-  return `- ${path} (${told})${note === undefined ? '' : `: ${note}`}`;
+  return quoteLines(`${path} (${told})${note === undefined ? '' : `: ${note}`}`);
 }
 
 function countTexts({ plus = 0, minus = 0, lines = 0 }: Partial<SeenChange>): readonly string[] {
@@ -120,7 +121,7 @@ function foldedText(changes: readonly SeenChange[]): string {
     return `${one.path.slice(folder.length)}${counts === '' ? '' : ` (${counts})`}`;
   });
   const how = does === undefined ? '' : `, ${does === 'added' ? 'new files' : DOES[does]}`;
-  return `- ${folder === '' ? './' : folder} (m${at + 1}${how}): ${names.join(', ')}`;
+  return quoteLines(`${folder === '' ? './' : folder} (m${at + 1}${how}): ${names.join(', ')}`);
 }
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);

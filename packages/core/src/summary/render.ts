@@ -11,7 +11,16 @@ import {
   repositoryTexts,
   toolTexts,
 } from './entry-texts.ts';
-import { fileText, isChanged, readTexts, rootOf, seenShare, seenText, seenTexts, shownPath } from './file-texts.ts';
+import {
+  fileText,
+  isChanged,
+  readTexts,
+  rootOf,
+  seenShare,
+  seenText,
+  seenTexts,
+  shownPath,
+} from './file-texts.ts';
 import {
   RANK,
   SECTIONS,
@@ -31,7 +40,7 @@ const SHARE = {
   items: 0.06,
   repository: 0.05,
   decisions: 0.05,
-  files: 0.16,
+  files: 0.32,
   commands: 0.12,
   read: 0.06,
   tools: 0.05,
@@ -227,7 +236,12 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   );
   lines.push(...noteLines(s, root));
   // An agent that changes nothing reads: what it has read it need not read again.
-  addList('Files Read', s.files.some(isChanged) ? RANK.rest : RANK.finding, SHARE.read, readTexts(s.files, root));
+  addList(
+    'Files Read',
+    s.files.some(isChanged) ? RANK.rest : RANK.finding,
+    SHARE.read,
+    readTexts(s.files, root),
+  );
   return lines;
 }
 
@@ -295,7 +309,7 @@ function noteLines(s: Summary, root: string): readonly Line[] {
 function seenLine({ text, worth = 0 }: Note, change: SeenChange): Line {
   const heading = seenText(change);
   const own = { rank: RANK.note, worth, at: change.at };
-  return { ...own, section: 'Changes Seen', heading, text: quoteLines(text) };
+  return { ...own, section: 'Changes Seen', heading, text: quoteLines(text).replace(/^/gm, '  ') };
 }
 
 function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: string): Line {

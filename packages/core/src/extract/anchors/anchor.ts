@@ -164,6 +164,7 @@ const DOT = 46;
 const SLASH = 47;
 const LOW_LINE = 95;
 const COMMA = 44;
+const BACKSLASH = 92;
 
 function isInChunk(code: number): boolean {
   return code < 128 && CLASS[code] !== 0;
@@ -176,6 +177,9 @@ export function chunkEnd(text: string, at: number): number {
   while (end < most && isInChunk(text.charCodeAt(end))) end++;
   return end;
 }
+
+/** How a text is written: as it is, or with the escapes of JSON. */
+export type Form = 'plain' | 'json';
 
 /** Told of each chunk that holds anchors: where it is, and what they are. */
 export type Met = (anchors: readonly Anchor[], start: number, end: number) => void;
@@ -199,13 +203,14 @@ export class AnchorReader {
   readonly #known = new Map<number, Known>();
 
   /** Reads a stretch of a text. The answer is a hash of its names and words, the same for the same line elsewhere. */
-  read(text: string, start: number, end: number, met: Met): number {
+  read(text: string, start: number, end: number, met: Met, form: Form = 'plain'): number {
     let hash = 0;
+    const isJson = form === 'json';
     for (let i = start; i < end;) {
       let code = text.charCodeAt(i);
       let kind = code < 128 ? (CLASS[code] as number) : 0;
       if (kind === 0) {
-        i++;
+        i += isJson && code === BACKSLASH ? escapeChars(text, i) : 1;
         continue;
       }
       const from = i;
@@ -241,6 +246,11 @@ export class AnchorReader {
     this.#known.set(hash, { chunk, anchors });
     return anchors;
   }
+}
+
+/** How long an escape of JSON is: its letter belongs to no name. */
+function escapeChars(text: string, at: number): number {
+  return text.charAt(at + 1) === 'u' ? 6 : 2;
 }
 
 /** `$1,234,567`: commas belong to an amount of money. */

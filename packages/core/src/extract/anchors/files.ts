@@ -82,7 +82,8 @@ export class FileTrails {
 export function tread(trail: FileAccess, { does, lines }: Touch, index: number): void {
   if (does === 'reads') {
     trail.reads++;
-    if (lines !== undefined) trail.ranges = joinedRanges([...trail.ranges, lines]).slice(-MOST_RANGES);
+    if (lines !== undefined)
+      trail.ranges = joinedRanges([...trail.ranges, lines]).slice(-MOST_RANGES);
     return;
   }
   trail.edits++;

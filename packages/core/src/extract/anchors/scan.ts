@@ -6,7 +6,7 @@ import {
   type Message,
   type Outcome,
 } from '../../message/message.ts';
-import { chunkEnd, type Anchor, type AnchorReader, type Met } from './anchor.ts';
+import { chunkEnd, type Anchor, type AnchorReader, type Form, type Met } from './anchor.ts';
 import { touchedBy, type Touched } from './tool-effects.ts';
 
 /** Whose words a text is. */
@@ -117,6 +117,7 @@ class Lines {
   readonly #text: string;
   readonly #voice: Voice;
   readonly #reader: AnchorReader;
+  readonly #form: Form;
   readonly #byKey = new Map<string, number>();
   /** The next escaped line feed and the next value of arguments, as far as they were looked for. */
   #feedAt = -1;
@@ -128,6 +129,7 @@ class Lines {
     this.#text = text;
     this.#voice = voice;
     this.#reader = reader;
+    this.#form = isEscaped(text, voice) ? 'json' : 'plain';
   }
 
   /** Of a very long text the beginning and the end are read: the time for one message has a bound. */
@@ -186,7 +188,7 @@ class Lines {
   }
 
   #piece(start: number, end: number): void {
-    const hash = this.#reader.read(this.#text, start, end, this.#met);
+    const hash = this.#reader.read(this.#text, start, end, this.#met, this.#form);
     if (this.#own.length === 0) return;
     this.pieces.push({ start, end, mentions: this.#own, hash });
     this.#own = [];

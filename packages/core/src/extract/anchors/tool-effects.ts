@@ -80,9 +80,10 @@ function readFrom({ tool, args }: CallPart): Touched {
 /** The lines that a call asks for: by `offset` and `limit`, or by `view_range`. */
 function linesIn(given: JsonObject): LineRange | undefined {
   const { offset, limit, view_range: range } = given;
-  const [from, to] = Array.isArray(range)
+  const asked: readonly (Json | undefined)[] = Array.isArray(range)
     ? range
     : [offset ?? 1, Number(offset ?? 1) + Number(limit) - 1];
+  const [from, to] = asked;
   return typeof from === 'number' && typeof to === 'number' && to >= from ? [from, to] : undefined;
 }
 

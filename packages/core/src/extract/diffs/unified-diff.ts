@@ -42,7 +42,8 @@ const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@(.*)$/;
 const HEADER =
   /^(?:index [0-9a-f]+\.\.|(?:new|deleted) file mode |(?:old|new) mode |(?:dis)?similarity index |rename (?:from|to) |copy (?:from|to) |Binary files |\\ No newline)/;
 /** Where a tool left out the middle of its output: also within a line. */
-const CUT = /(?:…|\.{3}|\[)\s?\d[\d,]* \w+ (?:truncated|omitted|left out|removed)|^\W{0,4}(?:\w+ ){0,3}truncated\W{0,4}$/;
+const CUT =
+  /(?:…|\.{3}|\[)\s?\d[\d,]* \w+ (?:truncated|omitted|left out|removed)|^\W{0,4}(?:\w+ ){0,3}truncated\W{0,4}$/;
 
 /** The unified diffs in a text; undefined where it has none. */
 export function diffIn(text: string): DiffText | undefined {
@@ -120,7 +121,7 @@ class DiffReader implements DiffText {
       if (this.#file !== undefined) this.#file.hasHunks = true;
       this.#oldLeft = Number(hunk[1] ?? 1);
       this.#newLeft = Number(hunk[2] ?? 1);
-      this.#within = declaredBefore(hunk[3] ?? '', LONGEST);
+      this.#within = declaredBefore(hunk[3] ?? '', Number.POSITIVE_INFINITY);
       return true;
     }
     const old = OLD.exec(line)?.[1];

@@ -189,7 +189,7 @@ export class ExactLines {
     line.chars = body.length + MARK_CHARS * (1 + body.split('\n').length);
     const isNew =
       body.length >= SHORTEST_LINE &&
-      tells(body.replace(NUMBERED, '')) &&
+      unnumbered(body).some(tells) &&
       !this.#seen.has(body) &&
       !this.#isHeading(line, body);
     this.#seen.add(body);

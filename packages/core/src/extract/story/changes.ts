@@ -96,7 +96,8 @@ const SURROUNDINGS_CHARS = 20_000;
 
 /** The name of what a place in a file is part of: the last one declared before it. */
 export function declaredBefore(text: string, at: number): string | undefined {
-  const lines = text.slice(Math.max(0, at - SURROUNDINGS_CHARS), at).split('\n');
+  const end = Math.min(at, text.length);
+  const lines = text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n');
   for (const line of lines.toReversed()) {
     const bare = line.replace(/^\s*\d+[\t→|]/, '');
     const name = DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];
@@ -194,7 +195,10 @@ function changedLine(before: string, after: string): Replacement | undefined {
   const [from, to] = [gone[0]?.trim() ?? '', come[0]?.trim() ?? ''];
   if (gone.length !== 1 || come.length > 1 || from === to) return undefined;
   if (to === '')
-    return from.length > LONGEST_LINE || !/\w{3}/.test(from) || IMPORTS.test(from)
+    return from.length > LONGEST_LINE ||
+      !/\w{3}/.test(from) ||
+      IMPORTS.test(from) ||
+      declared(from) !== undefined
       ? undefined
       : { before: from, after: '' };
   return withoutCommon(from.split(/\s+/), to.split(/\s+/));

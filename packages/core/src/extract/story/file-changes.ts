@@ -11,7 +11,7 @@ import { Surroundings } from './surroundings.ts';
 const MOST_FILES = 300;
 const MOST_RANGES = 4;
 const NOTE_CHARS = 420;
-const LEAST_NOTE_CHARS = 90;
+const LEAST_NOTE_CHARS = 140;
 const WHY_CHARS = 200;
 
 /** The files that were read or changed, oldest first, and for those that changed what changed and why. */
