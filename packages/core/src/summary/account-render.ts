@@ -3,7 +3,7 @@ import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountWithin } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import { itemTexts, outcomeText, repositoryTexts, toolTexts } from './entry-texts.ts';
+import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
 import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
@@ -15,7 +15,6 @@ const ALWAYS_SHARE = 0.2;
 const LEAST_FRESH = 0.25;
 const TASK_CHARS = 600;
 const ERROR_LINES = 3;
-const TOOLS_CHARS = 400;
 
 /** The text of a summary: its account first, where a model wrote one. */
 export function summaryText(summary: Summary): string {
@@ -59,7 +58,6 @@ const SECTIONS = [
   'Changed Files',
   'Changes Seen',
   'Also Named',
-  'Tools',
   'Artifacts',
 ] as const;
 type Section = (typeof SECTIONS)[number];
@@ -196,7 +194,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       seenTexts(s.seen ?? [], () => false).map(({ text }) => text),
       0.9,
     ),
-    ...listed('Tools', toolTexts(s.tools ?? [], TOOLS_CHARS), 1.3),
+
     ...listed(
       'Artifacts',
       s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),

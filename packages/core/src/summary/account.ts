@@ -92,6 +92,27 @@ export function accountWithin(account: string, chars: number): string {
   return withoutEmptyHeadings(lines, gone).slice(0, Math.max(0, chars)).trim();
 }
 
+/** A line that repeats what else a reader sees has fewer new words than this. */
+const LEAST_FRESH = 0.15;
+const LEAST_WORDS = 5;
+
+/** An account without the lines that only repeat a text that its reader sees beside it. */
+export function accountBeside(account: string, shown: string): string {
+  const seen = new SeenWords(shown);
+  const repeats = (line: string): boolean => {
+    const words = wordsOf(line);
+    return words.length >= LEAST_WORDS && seen.freshShare(words) < LEAST_FRESH;
+  };
+  let isCode = false;
+  return account
+    .split('\n')
+    .filter((line) => {
+      if (FENCE.test(line)) isCode = !isCode;
+      return isCode || isHeadingLine(line) || !repeats(line);
+    })
+    .join('\n');
+}
+
 /** Indentation costs tokens and says little: a list stays a list with less of it. */
 function dedented(account: string): string {
   return account
