@@ -93,7 +93,7 @@ export function accountWithin(account: string, chars: number): string {
 }
 
 /** A line that repeats what else a reader sees has fewer new words than this. */
-const LEAST_FRESH = 0.15;
+const LEAST_FRESH = 0.25;
 const LEAST_WORDS = 5;
 
 /** An account without the lines that only repeat a text that its reader sees beside it. */
