@@ -6,7 +6,7 @@ import type { Agent } from './agent.ts';
 import { pulledOut } from './handover.ts';
 import { attachedImage, imageType, imageTypeOf } from './images.ts';
 import { MENTIONED } from './mention-word.ts';
-import { isAllowed, leadsOut, pathWish } from './permissions.ts';
+import { isAllowed, leadsOut, pathRequest } from './permissions.ts';
 import type { Said } from './said.ts';
 import { findSession } from './sessions.ts';
 import { readBytes } from './tools/source-file.ts';
@@ -69,7 +69,7 @@ function mayBring(
   { options: { folders, permissions, interactive } }: Agent,
   path: string,
 ): boolean {
-  if (isAllowed(pathWish('read', path, folders.project), permissions)) return true;
+  if (isAllowed(pathRequest('read', path, folders.project), permissions)) return true;
   return interactive && leadsOut(relative(folders.project, path));
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { globPattern } from './glob-pattern.ts';
 
 /** What a tool wants to do that a person may not want. */
-export interface Wish {
+export interface PermissionRequest {
   readonly kind: 'run' | 'write' | 'read';
   /** The command, or the path: relative inside the project, absolute outside. */
   readonly subject: string;
@@ -51,17 +51,17 @@ export function alikeRule(command: string): string | undefined {
   return /^[a-z][\w:./@-]*$/.test(subcommand) ? `${program} ${subcommand} *` : undefined;
 }
 
-export function isAllowed(wish: Wish, { all, allow }: Permissions): boolean {
-  if (wish.link !== undefined) return false;
-  if (all || (wish.kind === 'read' && !wish.outside)) return true;
-  return allow.some((rule) => covers(rule, wish));
+export function isAllowed(request: PermissionRequest, { all, allow }: Permissions): boolean {
+  if (request.link !== undefined) return false;
+  if (all || (request.kind === 'read' && !request.outside)) return true;
+  return allow.some((rule) => covers(rule, request));
 }
 
 /** Folders whose files say what runs later, without a question. */
 const GUARDED = /(?:^|\/)\.(?:git|bobbin)(?:\/|$)/;
 
 /** A write that "all edits" covers: in the project, and not where a write would mean a command. */
-export function isEdit({ kind, subject, outside }: Wish): boolean {
+export function isEdit({ kind, subject, outside }: PermissionRequest): boolean {
   return kind === 'write' && !outside && !GUARDED.test(subject);
 }
 
@@ -76,7 +76,7 @@ export function isRule(rule: string): boolean {
   }
 }
 
-function covers(rule: string, { kind, subject, outside }: Wish): boolean {
+function covers(rule: string, { kind, subject, outside }: PermissionRequest): boolean {
   if (!rule.startsWith(`${kind}:`)) return false;
   const pattern = rule.slice(kind.length + 1);
   if (kind === 'run') return coversCommand(pattern, subject);
@@ -92,8 +92,8 @@ function coversCommand(pattern: string, command: string): boolean {
   return (isBare || command.startsWith(pattern.slice(0, -1))) && !CHAINED.test(command);
 }
 
-/** The wish to touch a path. Links are followed first, so that none leads out of the project unseen. */
-export function pathWish(kind: 'read' | 'write', path: string, root: string): Wish {
+/** The request to touch a path. Links are followed first, so that none leads out of the project unseen. */
+export function pathRequest(kind: 'read' | 'write', path: string, root: string): PermissionRequest {
   const named = relative(root, resolve(root, path));
   const absolute = realPath(resolve(root, path));
   const inside = relative(realPath(root), absolute);

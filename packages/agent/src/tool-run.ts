@@ -7,7 +7,7 @@ import {
   isEdit,
   type Answer,
   type Permissions,
-  type Wish,
+  type PermissionRequest,
 } from './permissions.ts';
 import { ArgumentError, Arguments } from './tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from './tools/tool.ts';
@@ -18,7 +18,7 @@ export type Ask = ((question: Question, signal: AbortSignal) => Promise<Answer>)
 
 export interface Question {
   readonly tool: string;
-  readonly wish: Wish;
+  readonly request: PermissionRequest;
   /** The change that a yes allows. */
   readonly diff?: string;
   /** What the answer `alike` allows. */
@@ -70,20 +70,20 @@ export class ToolRunner {
     args: Arguments,
     { root, signal }: ToolContext,
   ): Promise<string | undefined> {
-    const wish = tool.wish?.(args, root);
-    if (wish === undefined || isAllowed(wish, this.#permissions)) return undefined;
-    if (wish.link !== undefined)
-      return `${wish.link} is a link that leads out of the project, to ${wish.subject}; name that path if you mean it`;
-    const what = `${wish.kind}:${wish.subject}`;
-    const isGranted = this.#granted.has(what) || (this.#allowsEdits && isEdit(wish));
-    if (isGranted || isAllowed(wish, { all: false, allow: this.#rules })) return undefined;
+    const request = tool.request?.(args, root);
+    if (request === undefined || isAllowed(request, this.#permissions)) return undefined;
+    if (request.link !== undefined)
+      return `${request.link} is a link that leads out of the project, to ${request.subject}; name that path if you mean it`;
+    const what = `${request.kind}:${request.subject}`;
+    const isGranted = this.#granted.has(what) || (this.#allowsEdits && isEdit(request));
+    if (isGranted || isAllowed(request, { all: false, allow: this.#rules })) return undefined;
     if (this.#ask === undefined)
-      return `not allowed: nobody can be asked here (--yes or a permission rule allows it): ${wish.kind} ${wish.subject}`;
+      return `not allowed: nobody can be asked here (--yes or a permission rule allows it): ${request.kind} ${request.subject}`;
     const diff = await tool.preview?.(args);
-    const alike = wish.kind === 'run' ? alikeRule(wish.subject) : undefined;
+    const alike = request.kind === 'run' ? alikeRule(request.subject) : undefined;
     const question: Question = {
       tool: tool.name,
-      wish,
+      request,
       ...(diff === undefined ? {} : { diff }),
       ...(alike === undefined ? {} : { alike }),
     };

@@ -1,5 +1,5 @@
 import { DecodeError } from '@bobbin/codecs';
-import { InputError, positionOf } from './failure.ts';
+import { InputError, positionOf } from '../failure.ts';
 import {
   entries,
   JsonProblem,

@@ -2,9 +2,9 @@ import type { Budget } from '@bobbin/core';
 import { messageLimit } from '@bobbin/core/internal';
 import { hanging, sideBySide } from './columns.ts';
 import { counted, short } from './figures.ts';
-import type { RungTotal } from './freed.ts';
+import type { RungTotal } from '../compact/freed-by-rung.ts';
 import type { Screen } from './screen.ts';
-import { KINDS, type Kind, type Shares } from './share.ts';
+import { KINDS, type Kind, type Shares } from '../compact/token-shares.ts';
 
 const MARGIN = '  ';
 const LABEL = 8;

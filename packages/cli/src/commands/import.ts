@@ -1,4 +1,4 @@
-import { parseOptions, type Command, type OptionTable, type OptionValues } from './command.ts';
+import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
 
 const OPTIONS = {
   model: {
@@ -20,7 +20,7 @@ export const importCommand: Command = {
   examples: ['bobbin import session.jsonl', 'bobbin import session.jsonl --model ollama/qwen3'],
   async run(args) {
     const { values, operands } = parseOptions(args, OPTIONS);
-    const { takeOver } = await import('./takeover.ts');
+    const { takeOver } = await import('../input/takeover.ts');
     return takeOver(operands, values);
   },
 };

@@ -7,84 +7,84 @@ import {
   type PlanRecord,
   type PromptMessage,
 } from '@bobbin/core/internal';
-import { hanging, oneLine } from './columns.ts';
-import { readConversation } from './conversation.ts';
+import { hanging, oneLine } from '../output/columns.ts';
+import { readConversation } from '../input/conversation.ts';
 import { COUNTERS } from './counters.ts';
-import { EXIT } from './failure.ts';
-import { counted, duration, grouped } from './figures.ts';
-import { freedByRung } from './freed.ts';
-import { gist } from './gist.ts';
-import { heading, rungBars, windowBars } from './picture.ts';
-import { readSample } from './sample.ts';
-import { stdoutScreen, type Screen } from './screen.ts';
-import { promptShares, sharesOf } from './share.ts';
-import { transcriptBudget, wind, type Winding, type Wound } from './winding.ts';
+import { EXIT } from '../failure.ts';
+import { counted, duration, grouped } from '../output/figures.ts';
+import { freedByRung } from './freed-by-rung.ts';
+import { gist } from '../inspect/gist.ts';
+import { heading, rungBars, windowBars } from '../output/picture.ts';
+import { readSample } from '../input/sample.ts';
+import { stdoutScreen, type Screen } from '../output/screen.ts';
+import { promptShares, sharesOf } from './token-shares.ts';
+import { transcriptBudget, compacted, type CompactSettings, type Compacted } from './compacted.ts';
 
 /** Small enough for every rung to be needed. */
 const WINDOW_TOKENS = 64_000;
 
-/** Winds the sample and draws that, or only saves it to a file, and gives the exit code. */
+/** Compacts the sample and draws that, or only saves it to a file, and gives the exit code. */
 export async function demonstrate(save: string | undefined): Promise<number> {
   const session = readSample();
   if (save !== undefined) {
     await writeFile(save, session);
     return EXIT.done;
   }
-  const winding: Winding = {
+  const settings: CompactSettings = {
     policy: PRESETS.ladder,
     counter: await COUNTERS.o200k(),
     budget: transcriptBudget(WINDOW_TOKENS),
   };
   const conversation = readConversation(session, 'the sample', 'openai');
-  const wound = await wind(winding, conversation);
-  const lines = draw(stdoutScreen(), winding, conversation.messages, wound);
+  const result = await compacted(settings, conversation);
+  const lines = draw(stdoutScreen(), settings, conversation.messages, result);
   process.stdout.write(`${lines.join('\n')}\n`);
   return EXIT.done;
 }
 
 function draw(
   screen: Screen,
-  winding: Winding,
+  settings: CompactSettings,
   messages: readonly Message[],
-  wound: Wound,
+  result: Compacted,
 ): readonly string[] {
-  const { fitted } = wound;
+  const { fitted } = result;
   const turns = messages.filter(startsTurn).length;
   return [
     '',
-    heading(screen, 'A long session, wound to fit'),
+    heading(screen, 'A long session, compacted to fit'),
     ...paragraph(
       screen,
-      `${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}; the window holds ${grouped(winding.budget.windowTokens)}.`,
+      `${counted(turns, 'turn')}, ${counted(messages.length, 'message')}, ${grouped(result.tokensBefore)} tokens by ${settings.counter.name}; the window holds ${grouped(settings.budget.windowTokens)}.`,
     ),
     '',
-    ...windowBars(screen, winding.budget, [
-      ['before', sharesOf(messages, winding.counter)],
-      ['after', promptShares(fitted, winding.counter)],
+    ...windowBars(screen, settings.budget, [
+      ['before', sharesOf(messages, settings.counter)],
+      ['after', promptShares(fitted, settings.counter)],
     ]),
     '',
     heading(screen, 'What each rung freed'),
     ...rungBars(
       screen,
-      winding.policy.ladder.map(({ name }) => name),
+      settings.policy.ladder.map(({ name }) => name),
       freedByRung(fitted.events),
     ),
     '',
     heading(screen, 'Which spans became what'),
-    ...spans(screen, wound),
+    ...spans(screen, result),
     '',
     heading(screen, 'What the model reads now'),
     ...reading(screen, fitted.prompt),
     '',
     ...paragraph(
       screen,
-      `Wound in ${screen.paint('bold', duration(wound.millis))}, without asking a model. Nothing is lost: the thread keeps all ${counted(messages.length, 'message')}, and ${grouped(messageLimit(winding.budget) - fitted.prompt.tokens)} tokens are free for what comes next.`,
+      `Compacted in ${screen.paint('bold', duration(result.millis))}, without asking a model. Nothing is lost: the thread keeps all ${counted(messages.length, 'message')}, and ${grouped(messageLimit(settings.budget) - fitted.prompt.tokens)} tokens are free for what comes next.`,
     ),
     '',
     heading(screen, 'Try next'),
     '  npx bobbin demo --save session.json',
-    `  npx bobbin inspect session.json --counter ${winding.counter.name}`,
-    '  npx bobbin compact session.json --budget 20000 --out wound.json',
+    `  npx bobbin inspect session.json --counter ${settings.counter.name}`,
+    '  npx bobbin compact session.json --budget 20000 --out compacted.json',
     '',
   ];
 }
@@ -96,7 +96,7 @@ function paragraph({ width }: Screen, text: string): readonly string[] {
 const MOST_SPANS = 6;
 
 /** One row a record; results of one turn that became excerpts share a row. */
-function spans(screen: Screen, { fitted }: Wound): readonly string[] {
+function spans(screen: Screen, { fitted }: Compacted): readonly string[] {
   const groups = new Map<string, PlanRecord[]>();
   for (const record of fitted.plan.records) {
     const { firstTurn, ids } = record.span;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { ThreadId } from '@bobbin/core';
-import { parseOptions, type Command, type OptionTable, type OptionValues } from './command.ts';
-import { EXIT, InputError, UsageError } from './failure.ts';
-import { counted } from './figures.ts';
-import { shownPlace, withStore } from './store-place.ts';
-import { write } from './text-stream.ts';
+import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
+import { EXIT, InputError, UsageError } from '../failure.ts';
+import { counted } from '../output/figures.ts';
+import { shownPlace, withStore } from '../input/store-place.ts';
+import { write } from '../input/text-stream.ts';
 
 const OPTIONS = {
   tenant: { type: 'string', value: 'NAME', help: 'Whose threads are erased.' },

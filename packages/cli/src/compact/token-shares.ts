@@ -1,6 +1,6 @@
 import type { Counter, Fitted, Message } from '@bobbin/core';
 import { hasResults, isSummary } from '@bobbin/core/internal';
-import type { Style } from './screen.ts';
+import type { Style } from '../output/screen.ts';
 
 /** What tokens are spent on, as a bar shows it. */
 export type Kind = 'system' | 'user' | 'assistant' | 'results' | 'excerpts' | 'summary';

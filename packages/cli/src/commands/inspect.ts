@@ -1,7 +1,7 @@
-import { parseOptions, type Command, type OptionValues } from './command.ts';
-import { WINDING_OPTIONS } from './winding-options.ts';
+import { parseOptions, type Command, type OptionValues } from '../command.ts';
+import { COMPACT_OPTIONS } from '../compact/compact-options.ts';
 
-const { instructions: _, ...OPTIONS } = WINDING_OPTIONS;
+const { instructions: _, ...OPTIONS } = COMPACT_OPTIONS;
 
 export type InspectValues = OptionValues<typeof OPTIONS>;
 
@@ -18,7 +18,7 @@ export const inspectCommand: Command = {
   ],
   async run(args) {
     const { values, operands } = parseOptions(args, OPTIONS);
-    const { inspect } = await import('./inspection.ts');
+    const { inspect } = await import('../inspect/inspection.ts');
     return inspect(operands, values);
   },
 };

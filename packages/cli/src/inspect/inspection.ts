@@ -1,37 +1,48 @@
 import type { Counter, Fitted, Message } from '@bobbin/core';
 import { isKnownModel, messageLimit, STRICT_RULES } from '@bobbin/core/internal';
 import type { SessionCompaction } from '@bobbin/codecs';
-import { accountOf, causeTexts, unwoundAccount, type Account } from './account.ts';
-import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
-import { columns, hanging, oneLine, sideBySide } from './columns.ts';
-import { readConversation, type Conversation } from './conversation.ts';
-import { EXIT, UsageError } from './failure.ts';
-import { counted, grouped, groupedIn, signed } from './figures.ts';
-import type { RungTotal } from './freed.ts';
+import {
+  accountOf,
+  causeTexts,
+  uncompactedAccount,
+  type Account,
+} from '../compact/token-account.ts';
+import { partsOf, type ConversationParts, type PlacedMessage } from './conversation-parts.ts';
+import { columns, hanging, oneLine, sideBySide } from '../output/columns.ts';
+import { readConversation, type Conversation } from '../input/conversation.ts';
+import { EXIT, UsageError } from '../failure.ts';
+import { counted, grouped, groupedIn, signed } from '../output/figures.ts';
+import type { RungTotal } from '../compact/freed-by-rung.ts';
 import { gist } from './gist.ts';
-import type { InspectValues } from './inspect.ts';
-import { became, heading, windowBars } from './picture.ts';
-import { stdoutScreen, type Screen } from './screen.ts';
-import { plainPicture } from './plain-text.ts';
-import { promptShares, sharesOf } from './share.ts';
-import { readText, sourcesOf, write } from './text-stream.ts';
-import { wind, windingFor, wishFrom, type Winding, type Wound } from './winding.ts';
+import type { InspectValues } from '../commands/inspect.ts';
+import { became, heading, windowBars } from '../output/picture.ts';
+import { stdoutScreen, type Screen } from '../output/screen.ts';
+import { plainPicture } from '../output/plain-text.ts';
+import { promptShares, sharesOf } from '../compact/token-shares.ts';
+import { readText, sourcesOf, write } from '../input/text-stream.ts';
+import {
+  compacted,
+  settingsFor,
+  requestFrom,
+  type CompactSettings,
+  type Compacted,
+} from '../compact/compacted.ts';
 
 /** Draws the one transcript that the operands name, and what would be done with it, and gives the exit code. */
 export async function inspect(operands: readonly string[], values: InspectValues): Promise<number> {
   const [source, ...more] = sourcesOf(operands);
   if (source === undefined || more.length > 0) throw new UsageError('give one FILE');
-  const wish = wishFrom(values);
-  const conversation = readConversation(await readText(source), source.name, wish.format);
-  const winding = await windingFor(wish, conversation);
-  const wound = await wind(winding, conversation);
-  const lines = draw(stdoutScreen(), source.name, winding, conversation, wound);
+  const request = requestFrom(values);
+  const conversation = readConversation(await readText(source), source.name, request.format);
+  const settings = await settingsFor(request, conversation);
+  const result = await compacted(settings, conversation);
+  const lines = draw(stdoutScreen(), source.name, settings, conversation, result);
   await write(process.stdout, `${plainPicture(lines).join('\n')}\n`);
   return EXIT.done;
 }
 
 /** Why the figures are an estimate, where they are. */
-function estimated(screen: Screen, { counter, model }: Winding): readonly string[] {
+function estimated(screen: Screen, { counter, model }: CompactSettings): readonly string[] {
   if (!counter.name.startsWith('estimate×')) return [];
   const why =
     model === undefined || !isKnownModel(model)
@@ -45,29 +56,29 @@ function estimated(screen: Screen, { counter, model }: Winding): readonly string
 function draw(
   screen: Screen,
   name: string,
-  winding: Winding,
+  settings: CompactSettings,
   conversation: Conversation,
-  wound: Wound,
+  result: Compacted,
 ): readonly string[] {
   const { format, messages, compactions } = conversation;
-  const anatomy = anatomyOf(messages);
+  const parts = partsOf(messages);
   const facts = [
     format,
-    ...(winding.model === undefined ? [] : [oneLine(winding.model, screen.width)]),
-    counted(anatomy.turns, 'turn'),
-    counted(anatomy.rounds, 'round'),
+    ...(settings.model === undefined ? [] : [oneLine(settings.model, screen.width)]),
+    counted(parts.turns, 'turn'),
+    counted(parts.rounds, 'round'),
     counted(messages.length, 'message'),
-    counted(anatomy.pairs, 'pair'),
-    `${grouped(wound.tokensBefore)} tokens by ${winding.counter.name}`,
+    counted(parts.pairs, 'pair'),
+    `${grouped(result.tokensBefore)} tokens by ${settings.counter.name}`,
   ];
   return [
     heading(screen, oneLine(name, screen.width)),
     ...sideBySide(facts, ' ·', screen.width - 2).map((line) => `  ${line}`),
-    ...estimated(screen, winding),
-    ...compactions.flatMap((compaction) => compactionLines(screen, compaction, winding.counter)),
-    ...messageRows(screen, anatomy, winding.counter),
+    ...estimated(screen, settings),
+    ...compactions.flatMap((compaction) => compactionLines(screen, compaction, settings.counter)),
+    ...messageRows(screen, parts, settings.counter),
     '',
-    ...forecast(screen, winding, conversation, wound),
+    ...forecast(screen, settings, conversation, result),
   ];
 }
 
@@ -91,46 +102,50 @@ const WIDTH_FOR_BARS = 70;
 const WIDTH_FOR_ROWS = 54;
 
 /** A row for each message, under a heading for each turn. */
-function messageRows(screen: Screen, { limbs }: Anatomy, counter: Counter): readonly string[] {
-  const sizes = limbs.map(({ message }) => counter.message(message));
+function messageRows(
+  screen: Screen,
+  { placed }: ConversationParts,
+  counter: Counter,
+): readonly string[] {
+  const sizes = placed.map(({ message }) => counter.message(message));
   const most = Math.max(1, ...sizes);
-  const nameWidth = Math.max(4, limbs.at(-1)?.name.length ?? 0);
+  const nameWidth = Math.max(4, placed.at(-1)?.name.length ?? 0);
   const lines: string[] = [];
   let turn = -1;
-  limbs.forEach((limb, i) => {
-    if (limb.turn !== turn) {
-      turn = limb.turn;
-      const tokens = sizes.reduce((sum, size, j) => sum + (limbs[j]?.turn === turn ? size : 0), 0);
+  placed.forEach((message, i) => {
+    if (message.turn !== turn) {
+      turn = message.turn;
+      const tokens = sizes.reduce((sum, size, j) => sum + (placed[j]?.turn === turn ? size : 0), 0);
       const name = turn === 0 ? 'Before the first turn' : `Turn ${turn}`;
       lines.push(
         '',
         `${heading(screen, name)}  ${screen.paint('dim', `${grouped(tokens)} tokens`)}`,
       );
     }
-    lines.push(...messageRow(screen, limb, sizes[i] ?? 0, { most, nameWidth }));
+    lines.push(...messageRow(screen, message, sizes[i] ?? 0, { most, nameWidth }));
   });
   return lines;
 }
 
 function messageRow(
   screen: Screen,
-  limb: Limb,
+  message: PlacedMessage,
   tokens: number,
   { most, nameWidth }: { most: number; nameWidth: number },
 ): readonly string[] {
   const isApart = screen.width < WIDTH_FOR_ROWS;
   const cells = '█'.repeat(Math.round((tokens / most) * BAR)).padEnd(BAR);
   const bar = isApart || screen.width >= WIDTH_FOR_BARS ? `${screen.paint('cyan', cells)} ` : '';
-  const figures = `${limb.name.padStart(nameWidth)} ${limb.message.role.padEnd(9)} ${grouped(tokens).padStart(7)} `;
+  const figures = `${message.name.padStart(nameWidth)} ${message.message.role.padEnd(9)} ${grouped(tokens).padStart(7)} `;
   const head = isApart ? ' '.repeat(nameWidth + 1) : `${figures}${bar}`;
-  const text = oneLine(describe(limb), screen.width - columns(head));
-  const broken = limb.unanswered.length > 0 || limb.answers.includes(undefined);
+  const text = oneLine(describe(message), screen.width - columns(head));
+  const broken = message.unanswered.length > 0 || message.answers.includes(undefined);
   const line = head + (broken ? screen.paint('red', text) : text);
   return isApart ? [`${figures}${bar}`.trimEnd(), line] : [line];
 }
 
 /** A result by what it answers, anything else by what it says; what is broken comes first. */
-function describe({ message, answers, unanswered }: Limb): string {
+function describe({ message, answers, unanswered }: PlacedMessage): string {
   if (answers.length > 0)
     return answers.map((call) => `↳ ${call ?? 'a result without its call'}`).join('  ');
   const open = unanswered.length === 0 ? '' : `(no result: ${unanswered.join(', ')})  `;
@@ -140,28 +155,28 @@ function describe({ message, answers, unanswered }: Limb): string {
 /** What the policy would do, and why. */
 function forecast(
   screen: Screen,
-  winding: Winding,
+  settings: CompactSettings,
   { messages, codec }: Conversation,
-  { fitted }: Wound,
+  { fitted }: Compacted,
 ): readonly string[] {
-  const { policy, counter, budget } = winding;
-  const withoutRecords = unwoundAccount(messages, codec.rules ?? STRICT_RULES, counter);
+  const { policy, counter, budget } = settings;
+  const withoutRecords = uncompactedAccount(messages, codec.rules ?? STRICT_RULES, counter);
   const before = ['now', sharesOf(messages, counter)] as const;
   const after = ['after', promptShares(fitted, counter)] as const;
   const why = fitted.compacted
     ? [compactingBecause(fitted, withoutRecords)]
-    : resting(winding, fitted, withoutRecords);
+    : resting(settings, fitted, withoutRecords);
   return [
     heading(screen, `What the preset ${policy.name} would do`),
     ...why.flatMap((text) => hanging('  ', text, screen.width)),
     '',
-    ...(fitted.compacted ? [...accountRows(screen, winding, messages, fitted), ''] : []),
+    ...(fitted.compacted ? [...accountRows(screen, settings, messages, fitted), ''] : []),
     ...windowBars(screen, budget, fitted.compacted ? [before, after] : [before]),
   ];
 }
 
 function resting(
-  { budget }: Winding,
+  { budget }: CompactSettings,
   fitted: Fitted<unknown>,
   withoutRecords: Account,
 ): readonly string[] {
@@ -192,7 +207,7 @@ const FIGURE = 9;
 /** What was said, what each rung frees, and what else makes the prompt what it is: the column adds up. */
 function accountRows(
   { width }: Screen,
-  { counter }: Winding,
+  { counter }: CompactSettings,
   messages: readonly Message[],
   fitted: Fitted<unknown>,
 ): readonly string[] {

@@ -2,7 +2,7 @@ import { constants } from 'node:buffer';
 import { createReadStream, fstatSync, statSync, type Stats } from 'node:fs';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { InputError, isSystemError, positionOf, problemOf, UsageError } from './failure.ts';
+import { InputError, isSystemError, positionOf, problemOf, UsageError } from '../failure.ts';
 
 /** A text from outside and the name by which messages speak of it. */
 export interface TextSource {

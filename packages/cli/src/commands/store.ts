@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Store, ThreadId } from '@bobbin/core';
 import type { KeptArtifacts, StoreVerdict } from '@bobbin/stores';
-import { parseOptions, type Command, type OptionTable, type OptionValues } from './command.ts';
-import { EXIT, InputError, tell, UsageError } from './failure.ts';
-import { counted } from './figures.ts';
-import { readKeys } from './key-file.ts';
-import { migrateStore, tenantsOf, withStore } from './store-place.ts';
-import { write } from './text-stream.ts';
+import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
+import { EXIT, InputError, tell, UsageError } from '../failure.ts';
+import { counted } from '../output/figures.ts';
+import { readKeys } from '../input/key-file.ts';
+import { migrateStore, tenantsOf, withStore } from '../input/store-place.ts';
+import { write } from '../input/text-stream.ts';
 
 const OPTIONS = {
   tenant: {

@@ -1,5 +1,5 @@
-import { parseOptions, type Command, type OptionTable } from './command.ts';
-import { UsageError } from './failure.ts';
+import { parseOptions, type Command, type OptionTable } from '../command.ts';
+import { UsageError } from '../failure.ts';
 
 const OPTIONS = {
   save: {
@@ -13,13 +13,13 @@ export const demoCommand: Command = {
   name: 'demo',
   operands: '',
   about:
-    "Winds a recorded session of about 150,000 tokens, a coding agent at work on Bobbin's own repository, with the default policy and without a model, and draws what happened.",
+    "Compacts a recorded session of about 150,000 tokens, a coding agent at work on Bobbin's own repository, with the default policy and without a model, and draws what happened.",
   options: OPTIONS,
   examples: ['bobbin demo', 'bobbin demo --save session.json'],
   async run(args) {
     const { values, operands } = parseOptions(args, OPTIONS);
     if (operands.length > 0) throw new UsageError('demo takes no FILE');
-    const { demonstrate } = await import('./demonstration.ts');
+    const { demonstrate } = await import('../compact/demonstration.ts');
     return demonstrate(values.save);
   },
 };

@@ -18,17 +18,17 @@ import {
   PRESETS,
   singlePrompt,
 } from '@bobbin/core/internal';
-import type { Conversation } from './conversation.ts';
+import type { Conversation } from '../input/conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
-import { tell } from './failure.ts';
-import { grouped } from './figures.ts';
-import { FORMATS } from './formats.ts';
+import { tell } from '../failure.ts';
+import { grouped } from '../output/figures.ts';
+import { FORMATS } from '../input/formats.ts';
 import { modelMeant } from './model-name.ts';
-import { oneOf, wholeNumber, type OptionValues } from './command.ts';
-import type { WINDING_OPTIONS } from './winding-options.ts';
+import { oneOf, wholeNumber, type OptionValues } from '../command.ts';
+import type { COMPACT_OPTIONS } from './compact-options.ts';
 
 /** What was asked for, looked up. What a model decides waits for the conversation, which may name one. */
-export interface Wish {
+export interface CompactRequest {
   /** The name of a format; `auto` looks at each text. */
   readonly format: string;
   readonly policy: Policy;
@@ -43,9 +43,9 @@ export interface Wish {
   readonly summary?: string;
 }
 
-/** How a conversation is wound. */
-export interface Winding extends Pick<
-  Wish,
+/** How a conversation is compacted. */
+export interface CompactSettings extends Pick<
+  CompactRequest,
   'policy' | 'model' | 'instructions' | 'artifacts' | 'summary'
 > {
   readonly counter: Counter;
@@ -53,7 +53,7 @@ export interface Winding extends Pick<
 }
 
 /** A conversation and what became of it. */
-export interface Wound {
+export interface Compacted {
   readonly messages: readonly Message[];
   readonly fitted: Fitted<unknown>;
   readonly tokensBefore: number;
@@ -62,7 +62,7 @@ export interface Wound {
 }
 
 /** @throws UsageError where an option is not what it should be. */
-export function wishFrom(values: OptionValues<typeof WINDING_OPTIONS>): Wish {
+export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): CompactRequest {
   const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
   const counter = oneOf('counter', values.counter, COUNTERS);
   const budgetTokens = wholeNumber('budget', values.budget);
@@ -81,23 +81,26 @@ export function wishFrom(values: OptionValues<typeof WINDING_OPTIONS>): Wish {
   };
 }
 
-/** How a conversation is wound: for the model that was asked for, or for the one that it names, where that is known. */
-export async function windingFor(wish: Wish, conversation: Conversation): Promise<Winding> {
-  const { policy, counter, instructions, artifacts, summary, budgetTokens } = wish;
+/** How a conversation is compacted: for the model that was asked for, or for the one that it names, where that is known. */
+export async function settingsFor(
+  request: CompactRequest,
+  conversation: Conversation,
+): Promise<CompactSettings> {
+  const { policy, counter, instructions, artifacts, summary, budgetTokens } = request;
   const named = conversation.model;
-  const model = wish.model ?? (named !== undefined && isKnownModel(named) ? named : undefined);
+  const model = request.model ?? (named !== undefined && isKnownModel(named) ? named : undefined);
   // No request follows that a rewrite could make cheaper.
   const { economics: _, ...unpriced } = policy;
-  const winding: Winding = {
+  const settings: CompactSettings = {
     policy: unpriced,
     ...(model === undefined ? {} : { model }),
     counter: await (counter === undefined ? usualCounter(model) : COUNTERS[counter]()),
-    budget: transcriptBudget(wish.windowTokens ?? modelFacts(model).windowTokens),
+    budget: transcriptBudget(request.windowTokens ?? modelFacts(model).windowTokens),
     ...(instructions === undefined ? {} : { instructions }),
     ...(artifacts === undefined ? {} : { artifacts }),
     ...(summary === undefined ? {} : { summary }),
   };
-  return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
+  return budgetTokens === undefined ? settings : bounded(settings, budgetTokens);
 }
 
 /** What is taken for granted of a model that is not known; undefined where it is known, or all was said. */
@@ -106,7 +109,7 @@ function assumptionsFor({
   window,
   budget: bound,
   counter,
-}: OptionValues<typeof WINDING_OPTIONS>): string | undefined {
+}: OptionValues<typeof COMPACT_OPTIONS>): string | undefined {
   if (model === undefined || isKnownModel(model)) return undefined;
   const tokens = grouped(modelFacts(model).windowTokens);
   const assumed = [
@@ -130,10 +133,10 @@ export function transcriptBudget(windowTokens: number): Budget {
  * Bounds the messages alone, and aims at all of that: there is no later request for which room would be left, nor a
  * provider's cache to spare.
  */
-function bounded(winding: Winding, tokens: number): Winding {
-  const { economics: _, firstSightShare: __, ...policy } = winding.policy;
+function bounded(settings: CompactSettings, tokens: number): CompactSettings {
+  const { economics: _, firstSightShare: __, ...policy } = settings.policy;
   const whole = policy.name === singlePrompt.name ? singlePrompt : { ...policy, targetShare: 1 };
-  return { ...winding, policy: whole, budget: messagesOnly(tokens) };
+  return { ...settings, policy: whole, budget: messagesOnly(tokens) };
 }
 
 /** A summarizer that answers with a text that was written before. */
@@ -144,16 +147,19 @@ function writtenSummary(text: string): Summarizer {
   };
 }
 
-/** Winds one conversation, which knows of no other. */
-export async function wind(winding: Winding, conversation: Conversation): Promise<Wound> {
-  const { policy, counter, instructions, artifacts, summary } = winding;
+/** Compacts one conversation, which knows of no other. */
+export async function compacted(
+  settings: CompactSettings,
+  conversation: Conversation,
+): Promise<Compacted> {
+  const { policy, counter, instructions, artifacts, summary } = settings;
   const { codec, messages, wireMessages } = conversation;
   const started = performance.now();
   const bobbin = createBobbin({
     codec,
     preset: policy,
     counter,
-    budget: winding.budget,
+    budget: settings.budget,
     ...(artifacts === undefined ? {} : { artifacts }),
     ...(summary === undefined ? {} : { summarizer: writtenSummary(summary) }),
   });
@@ -165,7 +171,7 @@ export async function wind(winding: Winding, conversation: Conversation): Promis
   return { messages, fitted, tokensBefore, messagesBefore: wireMessages, millis };
 }
 
-/** The figures of a winding, as data for programs. */
+/** The figures of a settings, as data for programs. */
 export interface Figures {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -180,17 +186,17 @@ export interface Figures {
   readonly preset: string;
 }
 
-export function figuresOf(winding: Winding, { fitted, ...wound }: Wound): Figures {
+export function figuresOf(settings: CompactSettings, { fitted, ...result }: Compacted): Figures {
   return {
-    tokensBefore: wound.tokensBefore,
+    tokensBefore: result.tokensBefore,
     tokensAfter: fitted.prompt.tokens,
-    limitTokens: messageLimit(winding.budget),
-    messagesBefore: wound.messagesBefore,
+    limitTokens: messageLimit(settings.budget),
+    messagesBefore: result.messagesBefore,
     messagesAfter: fitted.messages.length,
     compacted: fitted.compacted,
     fits: fitted.fits,
-    counter: winding.counter.name,
-    ...(winding.model === undefined ? {} : { model: winding.model }),
-    preset: winding.policy.name,
+    counter: settings.counter.name,
+    ...(settings.model === undefined ? {} : { model: settings.model }),
+    preset: settings.policy.name,
   };
 }

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runAgentCommand } from './agent-command.ts';
+import { runAgentCommand } from '../commands/agent.ts';
 import { readConversation } from './conversation.ts';
-import { InputError, UsageError } from './failure.ts';
+import { InputError, UsageError } from '../failure.ts';
 import { sessionFormat } from './formats.ts';
-import type { ImportValues } from './import.ts';
+import type { ImportValues } from '../commands/import.ts';
 import { readText, sourcesOf } from './text-stream.ts';
 
 /** Has the agent go on with the session file that the operands name, and gives the exit code. */

@@ -1,4 +1,4 @@
-import type { OptionTable } from './command.ts';
+import type { OptionTable } from '../command.ts';
 
 // The names that a user may give, apart from the tables in which they are looked up: help is printed without those.
 const FORMAT_NAMES = [
@@ -30,8 +30,8 @@ const PRESET_NAMES = [
 ];
 const COUNTER_NAMES = ['chars4', 'estimate', 'o200k', 'cl100k'];
 
-/** The options that say how a conversation is wound, the same for every command that winds. */
-export const WINDING_OPTIONS = {
+/** The options that say how a conversation is compacted, the same for every command that compacts. */
+export const COMPACT_OPTIONS = {
   format: {
     type: 'string',
     value: 'NAME',

@@ -3,7 +3,7 @@ import { callsOf, hasCalls, resultsOf, Thread } from '@bobbin/core/internal';
 import { callGist } from './gist.ts';
 
 /** A message with its place in the conversation. */
-export interface Limb {
+export interface PlacedMessage {
   /** What a summary calls it, too. */
   readonly name: string;
   readonly turn: number;
@@ -15,18 +15,18 @@ export interface Limb {
 }
 
 /** A conversation taken apart: turns, rounds, and which result belongs to which call. */
-export interface Anatomy {
-  readonly limbs: readonly Limb[];
+export interface ConversationParts {
+  readonly placed: readonly PlacedMessage[];
   readonly turns: number;
   readonly rounds: number;
   readonly pairs: number;
 }
 
-export function anatomyOf(messages: readonly Message[]): Anatomy {
+export function partsOf(messages: readonly Message[]): ConversationParts {
   const thread = new Thread('inspected' as ThreadId);
   const answered = new Set(messages.flatMap((m) => resultsOf(m).map(({ callId }) => callId)));
   const calls = new Map<string, string>();
-  const limbs = messages.map((message, index): Limb => {
+  const placed = messages.map((message, index): PlacedMessage => {
     for (const call of callsOf(message)) calls.set(call.callId, callGist(call));
     return {
       name: `m${index + 1}`,
@@ -39,9 +39,9 @@ export function anatomyOf(messages: readonly Message[]): Anatomy {
     };
   });
   return {
-    limbs,
-    turns: limbs.at(-1)?.turn ?? 0,
+    placed,
+    turns: placed.at(-1)?.turn ?? 0,
     rounds: messages.filter(hasCalls).length,
-    pairs: limbs.flatMap(({ answers }) => answers).filter((call) => call !== undefined).length,
+    pairs: placed.flatMap(({ answers }) => answers).filter((call) => call !== undefined).length,
   };
 }

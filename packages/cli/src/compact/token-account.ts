@@ -19,7 +19,7 @@ import {
   windowOf,
   type Action,
 } from '@bobbin/core/internal';
-import { carriedOut, freedByRung, type RungTotal } from './freed.ts';
+import { carriedOut, freedByRung, type RungTotal } from './freed-by-rung.ts';
 
 /** Why a prompt costs other than what was said, beside what the rungs free. */
 export type Cause = 'hidden' | 'thinking' | 'waiting' | 'late' | 'notes' | 'opener';
@@ -58,7 +58,7 @@ export function accountOf(
   return { said, rungs: freedByRung(events), causes };
 }
 
-/** What messages in their seats cost other than as the plan has them: what a provider would refuse is not sent so. */
+/** What messages in their sent cost other than as the plan has them: what a provider would refuse is not sent so. */
 function countSeats(
   messages: readonly Message[],
   prompt: Prompt,
@@ -67,7 +67,7 @@ function countSeats(
   count: (cause: Cause, tokens: number) => void,
 ): void {
   const planned = actions(plan);
-  const sent = sentInSeats(prompt, counter);
+  const sent = sentInPlace(prompt, counter);
   for (const { id, message } of threadOf(messages).path()) {
     const shown = plannedIn(message, planned.get(id), plan.style);
     if (shown === undefined) continue;
@@ -77,26 +77,26 @@ function countSeats(
   }
 }
 
-interface Seat {
+interface Sent {
   readonly tokens: number;
   /** Its results came behind their round. */
   readonly isLate: boolean;
 }
 
-function sentInSeats(prompt: Prompt, counter: Counter): ReadonlyMap<MessageId, Seat> {
-  const seats = new Map<MessageId, Seat>();
+function sentInPlace(prompt: Prompt, counter: Counter): ReadonlyMap<MessageId, Sent> {
+  const sent = new Map<MessageId, Sent>();
   for (const { message, source } of prompt.messages) {
     if (source.kind !== 'kept' && source.kind !== 'changed') continue;
-    const { tokens = 0, isLate = false } = seats.get(source.id) ?? {};
-    seats.set(source.id, {
+    const { tokens = 0, isLate = false } = sent.get(source.id) ?? {};
+    sent.set(source.id, {
       tokens: tokens + counter.message(message),
       isLate: isLate || (source.kind === 'changed' && source.by === 'stray'),
     });
   }
-  return seats;
+  return sent;
 }
 
-/** A message as a plan has it in its seat; undefined where a record stands for it. */
+/** A message as a plan has it in its place; undefined where a record stands for it. */
 function plannedIn(
   message: Message,
   action: Action | undefined,
@@ -121,7 +121,7 @@ function threadOf(messages: readonly Message[]): Thread {
 const ACCOUNTED = 'accounted' as ThreadId;
 
 /** The account of the prompt that a conversation would be if nothing were compacted. */
-export function unwoundAccount(
+export function uncompactedAccount(
   messages: readonly Message[],
   rules: ProviderRules,
   counter: Counter,

@@ -1,11 +1,11 @@
 import type { ArtifactStore } from '@bobbin/core';
 import type { ArtifactId } from '@bobbin/core/internal';
 import type { KeyRing } from '@bobbin/stores';
-import { parseOptions, type Command, type OptionTable } from './command.ts';
-import { EXIT, InputError, UsageError } from './failure.ts';
-import { readKeys } from './key-file.ts';
-import { plainText } from './plain-text.ts';
-import { write } from './text-stream.ts';
+import { parseOptions, type Command, type OptionTable } from '../command.ts';
+import { EXIT, InputError, UsageError } from '../failure.ts';
+import { readKeys } from '../input/key-file.ts';
+import { plainText } from '../output/plain-text.ts';
+import { write } from '../input/text-stream.ts';
 
 /** Whose artifacts are read and written here: those of `createBobbin` where it is told no other tenant. */
 const REQUESTER = { tenant: 'default' } as const;

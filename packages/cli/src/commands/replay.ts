@@ -1,10 +1,10 @@
-import { parseOptions, type Command, type OptionValues } from './command.ts';
-import { WINDING_OPTIONS } from './winding-options.ts';
+import { parseOptions, type Command, type OptionValues } from '../command.ts';
+import { COMPACT_OPTIONS } from '../compact/compact-options.ts';
 
-const { instructions: _, budget: __, preset: ___, ...WINDING } = WINDING_OPTIONS;
+const { instructions: _, budget: __, preset: ___, ...SHARED_OPTIONS } = COMPACT_OPTIONS;
 
 const OPTIONS = {
-  ...WINDING,
+  ...SHARED_OPTIONS,
   preset: {
     type: 'strings',
     value: 'NAME',
@@ -42,7 +42,7 @@ export const replayCommand: Command = {
   ],
   async run(args) {
     const { values, operands } = parseOptions(args, OPTIONS);
-    const { replay } = await import('./replay/replay.ts');
+    const { replay } = await import('../replay/replay.ts');
     return replay(operands, values);
   },
 };

@@ -1,7 +1,7 @@
 import { DecodeError, type SessionCompaction, type SessionFormat } from '@bobbin/codecs';
 import type { Codec, Message } from '@bobbin/core';
 import { didYouMean } from '@bobbin/core/internal';
-import { InputError } from './failure.ts';
+import { InputError } from '../failure.ts';
 import {
   MESSAGE_FORMATS,
   messageFormat,
@@ -79,7 +79,7 @@ function readSession(format: SessionFormat, text: string, source: string): Conve
     ...(header.model === undefined ? {} : { model: header.model }),
     wireMessages: messages.length,
     compactions,
-    text: (wound) => `${JSON.stringify(wound, null, 2)}\n`,
+    text: (result) => `${JSON.stringify(result, null, 2)}\n`,
   };
 }
 

@@ -1,9 +1,9 @@
-import { parseOptions, type Command, type OptionTable, type OptionValues } from './command.ts';
-import { UsageError } from './failure.ts';
-import { WINDING_OPTIONS } from './winding-options.ts';
+import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { COMPACT_OPTIONS } from '../compact/compact-options.ts';
 
 const OPTIONS = {
-  ...WINDING_OPTIONS,
+  ...COMPACT_OPTIONS,
   artifacts: {
     type: 'string',
     value: 'FOLDER',
@@ -32,14 +32,14 @@ export const compactCommand: Command = {
   name: 'compact',
   operands: '[FILE…]',
   about:
-    'Reads transcripts from files or stdin and writes them, wound to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files (of Bobbin, pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. Several FILEs come out one after the other, each as a JSON text of its own. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
+    'Reads transcripts from files or stdin and writes them, compacted to fit, in the format they came in: a list of messages, or an object that holds one as "messages" (or "input"). What is kept is written with the very characters that were read. Session files (of Bobbin, pi, Claude Code, Codex, OpenCode) come out as a list of messages for their provider. Several FILEs come out one after the other, each as a JSON text of its own. A report goes to stderr. Without a FILE, or with -, it reads stdin.',
   options: OPTIONS,
   examples: [
     'bobbin compact session.json --budget 20000 --out small.json',
     'bobbin compact session.json --budget 20000 --artifacts moved-out > small.json',
     'bobbin compact - --model claude-opus-5 --json < session.json',
     'bobbin compact session.json --budget 20000 --summary summary.md > small.json',
-    'bobbin compact --jsonl --budget 8000 < conversations.jsonl > wound.jsonl',
+    'bobbin compact --jsonl --budget 8000 < conversations.jsonl > compacted.jsonl',
   ],
   exits: [['3', 'Written, but over the budget: what may not be compacted exceeds it.']],
   async run(args) {
@@ -52,7 +52,7 @@ export const compactCommand: Command = {
       );
     if (values.summary !== undefined && operands.length > 1)
       throw new UsageError('--summary is for one conversation: compact the files one by one');
-    const { compact } = await import('./compaction.ts');
+    const { compact } = await import('../compact/compact-files.ts');
     return compact(operands, values);
   },
 };

@@ -1,34 +1,41 @@
 import type { Writable } from 'node:stream';
 import { planArtifacts } from '@bobbin/core/internal';
-import { accountOf, causeTexts } from './account.ts';
-import { newArtifactsIn, readingCommand } from './artifact.ts';
-import type { CompactValues } from './compact.ts';
-import { readConversation, transcriptConversation } from './conversation.ts';
-import { EXIT, tell, UsageError } from './failure.ts';
-import { counted, duration, grouped, signed } from './figures.ts';
-import { OutFile } from './out-file.ts';
-import { isFileOf, readLines, readText, sourcesOf, write, type TextSource } from './text-stream.ts';
-import { Transcript } from './transcript.ts';
+import { accountOf, causeTexts } from './token-account.ts';
+import { newArtifactsIn, readingCommand } from '../commands/artifact.ts';
+import type { CompactValues } from '../commands/compact.ts';
+import { readConversation, transcriptConversation } from '../input/conversation.ts';
+import { EXIT, tell, UsageError } from '../failure.ts';
+import { counted, duration, grouped, signed } from '../output/figures.ts';
+import { OutFile } from '../output/out-file.ts';
+import {
+  isFileOf,
+  readLines,
+  readText,
+  sourcesOf,
+  write,
+  type TextSource,
+} from '../input/text-stream.ts';
+import { Transcript } from '../input/transcript.ts';
 import {
   figuresOf,
-  wind,
-  windingFor,
-  wishFrom,
-  type Winding,
-  type Wish,
-  type Wound,
-} from './winding.ts';
+  compacted,
+  settingsFor,
+  requestFrom,
+  type CompactSettings,
+  type CompactRequest,
+  type Compacted,
+} from './compacted.ts';
 
-/** Winds what the operands name, as the options say, and gives the exit code. */
+/** Compacts what the operands name, as the options say, and gives the exit code. */
 export async function compact(operands: readonly string[], values: CompactValues): Promise<number> {
   const sources = sourcesOf(operands);
   checkOut(values, sources);
-  const wish = wishFrom(values);
+  const request = requestFrom(values);
   if (values.instructions !== undefined)
     tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
   const folder = values.artifacts;
-  const keeping: Wish = {
-    ...wish,
+  const keeping: CompactRequest = {
+    ...request,
     ...(folder === undefined ? {} : { artifacts: await newArtifactsIn(folder) }),
     ...(values.summary === undefined ? {} : { summary: await summaryIn(values.summary) }),
   };
@@ -86,37 +93,37 @@ async function into(
 
 async function compactTranscripts(
   sources: readonly TextSource[],
-  wish: Wish,
+  request: CompactRequest,
   { output, withPlan, folder }: Sink,
 ): Promise<number> {
   let fits = true;
   for (const source of sources) {
-    const conversation = readConversation(await readText(source), source.name, wish.format);
-    const winding = await windingFor(wish, conversation);
-    const wound = await wind(winding, conversation);
-    const { prompt, plan, messages } = wound.fitted;
+    const conversation = readConversation(await readText(source), source.name, request.format);
+    const settings = await settingsFor(request, conversation);
+    const result = await compacted(settings, conversation);
+    const { prompt, plan, messages } = result.fitted;
     const { cachePoints, tokens } = prompt;
     const text = withPlan
       ? JSON.stringify(
           {
             prompt: { messages, tokens, cachePoints },
             plan,
-            figures: figuresOf(winding, wound),
+            figures: figuresOf(settings, result),
           },
           null,
           2,
         )
       : conversation.text(messages);
     await write(output, text.endsWith('\n') || output !== process.stdout ? text : `${text}\n`);
-    await write(process.stderr, report(source.name, winding, wound, folder));
-    fits &&= wound.fitted.fits;
+    await write(process.stderr, report(source.name, settings, result, folder));
+    fits &&= result.fitted.fits;
   }
   return fits ? EXIT.done : EXIT.overBudget;
 }
 
 async function compactLines(
   sources: readonly TextSource[],
-  wish: Wish,
+  request: CompactRequest,
   { output, folder }: Sink,
 ): Promise<number> {
   const started = performance.now();
@@ -127,28 +134,28 @@ async function compactLines(
     for await (const { text, number } of readLines(source)) {
       const transcript = new Transcript(text, source.name, number);
       const { id = null, budget, summary } = transcript.fields;
-      const own: Wish = {
-        ...wish,
+      const own: CompactRequest = {
+        ...request,
         ...(budget === undefined ? {} : { budgetTokens: budgetOf(transcript, budget) }),
         ...(summary === undefined ? {} : { summary: summaryOf(transcript, summary) }),
       };
-      const conversation = transcriptConversation(transcript, wish.format, (wound) =>
-        transcript.list(wound),
+      const conversation = transcriptConversation(transcript, request.format, (result) =>
+        transcript.list(result),
       );
-      const winding = await windingFor(own, conversation);
-      const wound = await wind(winding, conversation);
-      const messages = conversation.text(wound.fitted.messages);
-      const stats = JSON.stringify(figuresOf(winding, wound));
+      const settings = await settingsFor(own, conversation);
+      const result = await compacted(settings, conversation);
+      const messages = conversation.text(result.fitted.messages);
+      const stats = JSON.stringify(figuresOf(settings, result));
       await write(output, `{"id":${JSON.stringify(id)},"messages":${messages},"stats":${stats}}\n`);
-      fits &&= wound.fitted.fits;
+      fits &&= result.fitted.fits;
       count += 1;
-      progress.show(`${counted(count, 'conversation')} wound`);
+      progress.show(`${counted(count, 'conversation')} compacted`);
     }
   }
   progress.clear();
   await write(
     process.stderr,
-    `${counted(count, 'conversation')} wound in ${duration(performance.now() - started)}\n` +
+    `${counted(count, 'conversation')} compacted in ${duration(performance.now() - started)}\n` +
       (folder === undefined
         ? ''
         : `  artifacts are in ${folder}: ${readingCommand(folder, 'ID')}\n`),
@@ -167,9 +174,14 @@ function summaryOf(transcript: Transcript, summary: unknown): string {
 }
 
 /** `session.json: 150,312 → 59,870 tokens …`, in one line, and one for each thing to know beside. */
-function report(name: string, winding: Winding, wound: Wound, folder: string | undefined): string {
-  const figures = figuresOf(winding, wound);
-  const account = accountOf(wound.messages, wound.fitted, winding.counter);
+function report(
+  name: string,
+  settings: CompactSettings,
+  result: Compacted,
+  folder: string | undefined,
+): string {
+  const figures = figuresOf(settings, result);
+  const account = accountOf(result.messages, result.fitted, settings.counter);
   const rungs = account.rungs.map(
     ({ strategy, records, freed }) => `${strategy} ${records}× ${signed(-freed)}`,
   );
@@ -182,15 +194,15 @@ function report(name: string, winding: Winding, wound: Wound, folder: string | u
     `${sizes} (limit ${grouped(figures.limitTokens)}, by ${figures.counter}${model})`,
     `${figures.messagesBefore} → ${figures.messagesAfter} messages`,
     ...(figures.compacted ? [...rungs, ...causes] : []),
-    duration(wound.millis),
+    duration(result.millis),
   ];
-  const warnings = wound.fitted.events.flatMap((event) =>
+  const warnings = result.fitted.events.flatMap((event) =>
     event.kind === 'warning' ? [event.message] : [],
   );
   if (!figures.fits) warnings.push('what may not be compacted exceeds the limit');
   return [
     `${name}: ${parts.join(' · ')}`,
-    ...artifactLines(name, wound, folder),
+    ...artifactLines(name, result, folder),
     ...warnings.map((warning) => `bobbin: ${name}: ${warning}`),
     '',
   ].join('\n');
@@ -199,7 +211,7 @@ function report(name: string, winding: Winding, wound: Wound, folder: string | u
 /** Where the content is that excerpts point to. */
 function artifactLines(
   name: string,
-  { fitted }: Wound,
+  { fitted }: Compacted,
   folder: string | undefined,
 ): readonly string[] {
   const [first, ...more] = planArtifacts(fitted.plan);

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Store } from '@bobbin/core';
-import { InputError } from './failure.ts';
+import { InputError } from '../failure.ts';
 
 const POSTGRES = /^postgres(?:ql)?:\/\//;
 const SQLITE = /\.(?:db|sqlite3?)$/;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { KeyRing } from '@bobbin/stores';
-import { InputError } from './failure.ts';
+import { InputError } from '../failure.ts';
 
 const KEY_BYTES = 32;
 
