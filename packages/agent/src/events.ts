@@ -1,6 +1,6 @@
 import type { CompactionEvent, MessageId, Usage } from '@bobbin/core';
 import type { Json, Outcome } from '@bobbin/core/internal';
-import type { PermissionRequest } from './permissions.ts';
+import type { PermissionRequest } from './loop/permissions.ts';
 
 /** Raised when an event changes its meaning or goes; new events and new fields do not raise it. */
 export const PROTOCOL_VERSION = 1;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { textOf } from '@bobbin/core';
 import type { Node } from '@bobbin/core/internal';
 import { decodeLine } from '@bobbin/stores';
-import { submit } from '../src/submit.ts';
+import { submit } from '../src/loop/submit.ts';
 import { ofType, workshop, type Asked, type Workshop } from './workshop.ts';
 
 /** Answers everything at length; a summary says that it is one and what it was asked for. */

@@ -9,8 +9,8 @@ import {
   pathRequest,
   type Answer,
   type PermissionRequest,
-} from '../src/permissions.ts';
-import { ToolRunner } from '../src/tool-run.ts';
+} from '../src/loop/permissions.ts';
+import { ToolRunner } from '../src/loop/tool-run.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { temporaryFolder } from './terminal.ts';
 

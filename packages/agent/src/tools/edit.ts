@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { lineDiff } from '../line-diff.ts';
-import { pathRequest } from '../permissions.ts';
+import { lineDiff } from './line-diff.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import type { Arguments } from './arguments.ts';
 import { fileProblem, readBytes } from './source-file.ts';
 import { utf8Text } from './text-bytes.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { pathRequest } from '../permissions.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { projectFiles } from './project-files.ts';
 import { search } from './search.ts';
 import { failure, objectSchema, text, type Tool } from './tool.ts';

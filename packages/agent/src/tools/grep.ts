@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { pathRequest } from '../permissions.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { projectFiles } from './project-files.ts';
 import { search, type Found } from './search.ts';
 import { fileProblem } from './source-file.ts';

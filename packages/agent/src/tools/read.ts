@@ -1,7 +1,7 @@
 import { headOf } from '@bobbin/core/internal';
 import { resolve } from 'node:path';
-import { imageType, imageTypeOf } from '../images.ts';
-import { pathRequest } from '../permissions.ts';
+import { imageType, imageTypeOf } from '../input/images.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { fileDeterminism, markOf, readBytes } from './source-file.ts';
 import { isText } from './text-bytes.ts';
 import { failure, integer, objectSchema, text, type Tool } from './tool.ts';

@@ -1,6 +1,6 @@
 import type { ArtifactStore, Store, ToolPolicy } from '@bobbin/core';
 import type { Determinism, Json, JsonObject, Outcome, ThreadKey } from '@bobbin/core/internal';
-import type { PermissionRequest } from '../permissions.ts';
+import type { PermissionRequest } from '../loop/permissions.ts';
 import type { Arguments } from './arguments.ts';
 
 /** What a tool may use. */

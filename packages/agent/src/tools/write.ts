@@ -1,7 +1,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { lineDiff } from '../line-diff.ts';
-import { pathRequest } from '../permissions.ts';
+import { lineDiff } from './line-diff.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { fileProblem, readBytes } from './source-file.ts';
 import { utf8Text } from './text-bytes.ts';
 import { failure, objectSchema, text, type Tool } from './tool.ts';

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../events.ts';
-import type { Answer } from '../permissions.ts';
+import type { Answer } from '../loop/permissions.ts';
 import type { Choice } from './chooser.ts';
 import type { Keys } from './question.ts';
 
