@@ -13,11 +13,12 @@ export async function withWholePath(store: Store, state: SessionState): Promise<
   return { ...state, thread: Thread.resume(state.key.thread, [], path) };
 }
 
-/** Brings everything that a plan shows into memory. */
+/** Brings everything that a plan shows of the first `length` messages into memory. */
 export async function withPathFor(
   store: Store,
   state: SessionState,
   plan: Plan,
+  length: number = state.thread.length,
 ): Promise<SessionState> {
   const { thread, key } = state;
   const { head } = thread;
@@ -26,7 +27,9 @@ export async function withPathFor(
   const carried = missing.length === 0 ? [] : await store.messages(key, missing);
   if (plan.start >= thread.base) return { ...state, thread: thread.carrying(carried) };
   const known = plan.carried.flatMap(({ id }) => thread.get(id) ?? []);
-  const tail = await store.path(key, head.id, plan.start);
+  const then = length === plan.threadVersion ? plan.head : null;
+  const end = thread.idAt(length - 1) ?? then ?? head.id;
+  const tail = await store.path(key, end, plan.start);
   return { ...state, thread: Thread.resume(key.thread, [...known, ...carried], tail) };
 }
 

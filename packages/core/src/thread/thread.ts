@@ -186,9 +186,7 @@ export class Thread {
 
 function unansweredIn(messages: readonly Message[]): readonly Message[] {
   const answered = new Set(messages.flatMap(resultsOf).map(({ callId }) => callId));
-  return messages.filter((message) =>
-    callsOf(message).some(({ callId }) => !answered.has(callId)),
-  );
+  return messages.filter((message) => callsOf(message).some(({ callId }) => !answered.has(callId)));
 }
 
 function place(id: MessageId, parent: Node | undefined, message: Message): Node {
