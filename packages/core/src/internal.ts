@@ -12,6 +12,7 @@ export {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonText,
   parseJson,
 } from './message/json.ts';
 export {
