@@ -1,3 +1,4 @@
+import { jsonText } from '../message/json.ts';
 import type { Summary } from '../plan/summary.ts';
 
 /** Takes secrets out of a text. It must be idempotent, and fast: it sees every text that enters a summary. */
@@ -186,11 +187,16 @@ export function redactSummary(summary: Summary, redact: Redact = redactSecrets):
   return everyText(summary, redact) as Summary;
 }
 
-function everyText(value: unknown, redact: Redact): unknown {
+/** Deeper than any field that makes sense, and far from the end of the stack. */
+const MOST_LEVELS = 100;
+
+/** What is nested too deeply becomes its JSON text. */
+function everyText(value: unknown, redact: Redact, levels: number = MOST_LEVELS): unknown {
   if (typeof value === 'string') return redact(value);
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item) => everyText(item, redact));
+  if (levels === 0) return redact(jsonText(value));
+  if (Array.isArray(value)) return value.map((item) => everyText(item, redact, levels - 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, everyText(field, redact)]),
+    Object.entries(value).map(([key, field]) => [key, everyText(field, redact, levels - 1)]),
   );
 }
