@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { clear, drop, externalize, redactSecrets, type Policy } from '@bobbin/core';
 import { EMPTY_SUMMARY, ladder, redactSummary } from '@bobbin/core/internal';
 import { assistant, call, cpuMs, result, user, WatchedThread } from '@bobbin/testing';
+import { PLANTED } from './planted-secrets.ts';
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const made = (...pieces: readonly string[]): string => pieces.join('');
@@ -59,6 +60,24 @@ test('secrets never enter a summary: each pattern, wherever it stands', () => {
   }
 });
 
+test('21 each of the planted secrets is taken out, and what names it stays', () => {
+  const left = PLANTED.filter(({ text, secret }) => redactSecrets(text).includes(secret));
+  assert.deepEqual(
+    left.map(({ name }) => name),
+    [],
+  );
+  for (const { text } of PLANTED)
+    assert.equal(redactSecrets(redactSecrets(text)), redactSecrets(text), 'idempotent');
+  assert.equal(
+    redactSecrets('machine api.test login ada password hunter\nnext'),
+    'machine api.test login ada password [redacted]\nnext',
+  );
+  assert.equal(
+    redactSecrets('<password>correcthorse</password>'),
+    '<password>[redacted]</password>',
+  );
+});
+
 test('redaction leaves anchors alone: hashes, ids, paths, versions, code and prose about passwords', () => {
   const anchors = [
     'commit 9fceb02d0ae598e95dc970b74767f19372d61af8 on main',
@@ -80,6 +99,14 @@ test('redaction leaves anchors alone: hashes, ids, paths, versions, code and pro
     'MAX_TOKENS=4096 PWD=/srv/app HAS_TOKEN=true AUTH_TOKEN=$TOKEN; cookie: string',
     'http://localhost:8080/a@b.test',
     'node v24.21.0, typescript 7.0.2, port 5432, TS2304, HTTP 429',
+    'src/main.ts:120:14:error:TS2304 and a.go:10:2:undefined:x',
+    'github.com/spf13/pflag v1.0.9 h1:9exaQaMOCwffKiiiYk6/BndUBv+iRViNW+4lEMi0PvY=',
+    'go build -o /var/folders/61/8t4pzlqd59x0ggxkn1rjnfr00000gn/T/tmp4Kd/out failed',
+    'the password is required, your password was changed, the new password is different.',
+    'password := values["password"]; let password: string; <password></password>',
+    'https://x.test/search?key=value&sig=none&page=2',
+    '{"auth":"required"} <token>abstract</token>',
+    'password: required\npassword: string\npassword = userPassword',
   ];
   for (const text of anchors) assert.equal(redactSecrets(text), text);
 });
@@ -101,6 +128,14 @@ test('redaction takes time linear in its input, also where every pattern nearly 
     ' -u a:',
     'cookie: ',
     'X-',
+    'machine a login b ',
+    '<password>',
+    'password: a ',
+    'my password is ',
+    '?key=',
+    'a:1:',
+    'identified with ',
+    '"auth":"',
   ];
   for (const piece of nearly) {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
