@@ -1,7 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clear, drop, externalize, redactSecrets, type Policy } from '@bobbin/core';
-import { EMPTY_SUMMARY, ladder, redactSummary } from '@bobbin/core/internal';
+import {
+  clear,
+  drop,
+  externalize,
+  redactSecrets,
+  type CompactionEvent,
+  type Policy,
+} from '@bobbin/core';
+import {
+  claudeCode,
+  EMPTY_SUMMARY,
+  ladder,
+  redactSummary,
+  type SummaryReport,
+} from '@bobbin/core/internal';
 import { assistant, call, cpuMs, result, user, WatchedThread } from '@bobbin/testing';
 import { PLANTED } from './planted-secrets.ts';
 
@@ -189,5 +202,32 @@ test('what a plan says of messages goes through the redaction too: pointers, pla
     const said = JSON.stringify(plan.records);
     assert.ok(plan.records.length > 0, strategy.name);
     assert.ok(!said.includes(key) && !said.includes('ACME'), `${strategy.name}: ${said}`);
+  }
+});
+
+test('21 a key in the error of a summarizer is in no event', async () => {
+  const reports: readonly SummaryReport[] = [
+    { kind: 'retried', reason: `401 for ${KEY}`, waitMs: 1 },
+    { kind: 'split-turn-failed', reason: `401 for ${KEY}` },
+  ];
+  for (const onSummaryFailure of ['extract', 'keep'] as const) {
+    const seen: CompactionEvent[] = [];
+    const watched = await WatchedThread.open({
+      preset: { ...claudeCode, onSummaryFailure },
+      window: 20_000,
+      onEvent: (event) => seen.push(event),
+      summarizer: {
+        id: 'failing',
+        summarize: (request) => {
+          for (const report of reports) request.report?.(report);
+          return Promise.reject(new Error(`Incorrect API key provided: ${KEY}.`));
+        },
+      },
+    });
+    await watched.append(user('go'), assistant('so it is '.repeat(400)), user('and now?'));
+    const { events } = await watched.compact();
+    const warnings = events.filter(({ kind }) => kind === 'warning');
+    assert.match(JSON.stringify(warnings), /Incorrect API key provided: \[redacted\]/);
+    assert.ok(!JSON.stringify([events, seen]).includes(KEY));
   }
 });

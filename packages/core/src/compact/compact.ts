@@ -1,6 +1,7 @@
 import type { Budget } from '../tokens/budget.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
+import { withoutSecrets } from './event-text.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { describeCut, findCut } from '../plan/cut.ts';
 import { Draft } from './draft.ts';
@@ -551,7 +552,7 @@ class Run {
       tokensBefore: this.#before,
       tokensAfter: this.#draft.tokens,
       limitTokens: this.#limit,
-      ...detail,
+      ...withoutSecrets(detail, this.#setting.redact),
     };
     this.#events.push(event);
     this.#job.onEvent?.(event);

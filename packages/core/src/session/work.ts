@@ -7,6 +7,7 @@ import {
   type CompactorConfig,
   type Job,
 } from '../compact/compact.ts';
+import { withoutSecrets } from '../compact/event-text.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { isSigned, type Message, type MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -410,14 +411,14 @@ export class SessionWork {
 
   #emit(detail: EventDetail): CompactionEvent {
     const { tokens } = this.prompt;
-    const { clock, budget } = this.state.config;
+    const { clock, budget, redact } = this.state.config;
     const event = {
       thread: this.key.thread,
       time: clock.now(),
       tokensBefore: tokens,
       tokensAfter: tokens,
       limitTokens: messageLimit(budget),
-      ...detail,
+      ...withoutSecrets(detail, redact),
     };
     this.#callHook((hooks) => hooks.onEvent?.(event));
     return event;
