@@ -3,15 +3,9 @@ import { redactSecrets, type Redact } from '../summary/redact.ts';
 
 /** An event whose text may come from a provider's error, without the secrets that such a text may quote. */
 export function withoutSecrets(detail: EventDetail, redact: Redact = redactSecrets): EventDetail {
-  switch (detail.kind) {
-    case 'warning':
-      return { ...detail, message: redact(detail.message) };
-    case 'summary-report': {
-      const { report } = detail;
-      if (report.kind !== 'retried' && report.kind !== 'split-turn-failed') return detail;
-      return { ...detail, report: { ...report, reason: redact(report.reason) } };
-    }
-    default:
-      return detail;
-  }
+  if (detail.kind === 'warning') return { ...detail, message: redact(detail.message) };
+  if (detail.kind !== 'summary-report') return detail;
+  const { report } = detail;
+  if (report.kind !== 'retried' && report.kind !== 'split-turn-failed') return detail;
+  return { ...detail, report: { ...report, reason: redact(report.reason) } };
 }
