@@ -467,7 +467,9 @@ class Run {
       return await this.#inTime((signal) => summarizer.summarize({ ...request, report, signal }));
     } catch (error) {
       this.#job.signal?.throwIfAborted();
-      const failure = `${summarizer.id}: ${messageOf(error)}`;
+      const reason = messageOf(error);
+      report({ kind: 'failed', summarizer: summarizer.id, reason });
+      const failure = `${summarizer.id}: ${reason}`;
       if (policy.onSummaryFailure === 'keep') throw new Error(failure, { cause: error });
       this.#emitEvent({ kind: 'warning', message: `${failure}; the extract is used instead` });
       this.#writer = fallback.id;

@@ -6,6 +6,6 @@ export function withoutSecrets(detail: EventDetail, redact: Redact = redactSecre
   if (detail.kind === 'warning') return { ...detail, message: redact(detail.message) };
   if (detail.kind !== 'summary-report') return detail;
   const { report } = detail;
-  if (report.kind !== 'retried' && report.kind !== 'split-turn-failed') return detail;
+  if (!('reason' in report)) return detail;
   return { ...detail, report: { ...report, reason: redact(report.reason) } };
 }
