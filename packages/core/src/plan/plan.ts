@@ -93,6 +93,8 @@ export interface RenderStyle {
   readonly summaryAt: 'first' | 'last';
   /** The model has the tool `read_artifact`: only then does a prompt name it. */
   readonly offersReadArtifact?: boolean;
+  /** What the user message before a summary says, if the summary is a pair. */
+  readonly shadowPrompt?: string;
 }
 
 /** What to show of a thread: pure data. */
