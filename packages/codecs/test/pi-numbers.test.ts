@@ -70,7 +70,7 @@ async function piCut(session: Session, keepRecentTokens: number): Promise<PiCut>
   assert.ok(record);
   const path = await store.path(handle.key, handle.head as MessageId);
   const turns = path.map(({ turn }) => turn);
-  const turnStart = turns.indexOf(turns[plan.start]);
+  const turnStart = turns.indexOf(turns[plan.start] ?? 0);
   const behind = context.slice(0, plan.start).filter((message) => !isSummary(message));
   const ofSplitTurn = plan.start - turnStart;
   return {
