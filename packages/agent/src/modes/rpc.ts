@@ -9,14 +9,15 @@ import {
   resultText,
   type Json,
   type JsonObject,
+  jsonText,
 } from '@bobbin/core/internal';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../loop/agent.ts';
 import { describe } from '../commands/command.ts';
 import { COMMANDS } from '../commands/commands.ts';
 import { PROTOCOL_VERSION } from '../events.ts';
-import { reasonOf } from '../provider-error.ts';
+import { reasonOf } from '../model/provider-error.ts';
 import { ExpectedError } from '../expected-error.ts';
-import { runCommand, submit } from '../submit.ts';
+import { runCommand, submit } from '../loop/submit.ts';
 import { answerOf } from './answer.ts';
 
 /** JSON-RPC 2.0, a message a line, in both directions; every event is a notification (docs/agent.md). */
@@ -26,7 +27,7 @@ export async function rpcMode(
   write: (line: string) => void,
 ): Promise<void> {
   const send = (message: JsonObject): void =>
-    write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    write(`${jsonText({ jsonrpc: '2.0', ...message })}\n`);
   const stop = agent.on((event) =>
     send({ method: 'event', params: event as unknown as JsonObject }),
   );
