@@ -18,6 +18,16 @@ interface Answer {
   readonly stats: { readonly limitTokens: number; readonly tokensAfter: number };
 }
 
+test('a summary and a transcript cannot both come from stdin', async () => {
+  for (const operands of [[], ['-']])
+    assert.deepEqual(await bobbin(['compact', ...operands, '--summary', '-'], { stdin: '[]' }), {
+      status: 2,
+      stdout: '',
+      stderr:
+        'bobbin: --summary - and the transcript cannot both come from stdin: give one of them as a FILE; see bobbin compact --help\n',
+    });
+});
+
 test('a line may hold a summary that a model wrote: it is verified and leads', async () => {
   const summary = 'The flux capacitor was chosen because it was the only one in stock.';
   const line = { messages: long, budget: 1500, summary: `## Task\n${summary}` };

@@ -12,7 +12,7 @@ const OPTIONS = {
   summary: {
     type: 'string',
     value: 'FILE',
-    help: 'A summary of the conversation that a model wrote, as text. It is verified against the messages and leads the summary in the output; what it lacks is added from the messages. With --jsonl, each line has its own: {"summary"}.',
+    help: 'A summary of the conversation that a model wrote, as text; - reads it from stdin. It is verified against the messages and leads the summary in the output; what it lacks is added from the messages. With --jsonl, each line has its own: {"summary"}.',
   },
   out: {
     type: 'string',
@@ -52,6 +52,10 @@ export const compactCommand: Command = {
       );
     if (values.summary !== undefined && operands.length > 1)
       throw new UsageError('--summary is for one conversation: compact the files one by one');
+    if (values.summary === '-' && (operands[0] ?? '-') === '-')
+      throw new UsageError(
+        '--summary - and the transcript cannot both come from stdin: give one of them as a FILE',
+      );
     const { compact } = await import('../compact/compact-files.ts');
     return compact(operands, values);
   },
