@@ -57,7 +57,6 @@ const SECTIONS = [
   'Repository',
   'Changed Files',
   'Changes Seen',
-  'Also Named',
   'Artifacts',
 ] as const;
 type Section = (typeof SECTIONS)[number];
@@ -213,12 +212,8 @@ function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
   return isUsers ? always(line) : { ...line, weight: 0.8 };
 }
 
-/** The source of a note that only lists names. */
-export const NAMES = 'names';
-
 function noteLine(note: Note): Line {
   const { by, source, at, turn, worth: weight = 1 } = note;
-  if (source === NAMES) return always({ section: 'Also Named', text: note.text, weight });
   const where = at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
   const text = note.text.replace(/\s+/g, ' ');
   switch (by) {

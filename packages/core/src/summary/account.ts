@@ -58,10 +58,9 @@ function neutral(lines: readonly string[]): string {
     .trim();
 }
 
-/** A line of an account, with what it adds to the lines before it. */
-interface AccountLine {
+/** Lines of an account that only make sense together: a paragraph, a list item with what belongs to it, a block of code. */
+interface Block {
   readonly text: string;
-  readonly isCode: boolean;
   readonly isHeading: boolean;
   readonly value: number;
 }
@@ -69,48 +68,34 @@ interface AccountLine {
 /** The beginning of an account says what it is about, its end where things are. */
 const EDGE_SHARE = 0.12;
 const EDGE_WEIGHT = 1.5;
-const CODE_WEIGHT = 0.6;
+const CODE_WEIGHT = 1;
 
-/** As much of an account as a number of characters holds: the lines that add least to the others are left out. */
+/** As much of an account as a number of characters holds: the blocks that add least to the others are left out. */
 export function accountWithin(account: string, chars: number): string {
   if (account.length <= chars) return account;
-  const dense = dedented(account);
+  const dense = dedented(withoutTrailingAnalysis(account));
   if (dense.length <= chars) return dense;
-  const lines = accountLines(dense);
-  const order = [...lines.keys()].toSorted(
-    (a, b) => (lines[a] as AccountLine).value - (lines[b] as AccountLine).value || b - a,
+  const blocks = blocksOf(dense);
+  const order = [...blocks.keys()].toSorted(
+    (a, b) => (blocks[a] as Block).value - (blocks[b] as Block).value || b - a,
   );
   const gone = new Set<number>();
   let left = dense.length;
   for (const i of order) {
     if (left <= chars) break;
-    const { text, isHeading } = lines[i] as AccountLine;
+    const { text, isHeading } = blocks[i] as Block;
     if (isHeading) continue;
     gone.add(i);
     left -= text.length + 1;
   }
-  return withoutEmptyHeadings(lines, gone).slice(0, Math.max(0, chars)).trim();
+  return withoutEmptyHeadings(blocks, gone).slice(0, Math.max(0, chars)).trim();
 }
 
-/** A line that repeats what else a reader sees has fewer new words than this. */
-const LEAST_FRESH = 0.25;
-const LEAST_WORDS = 5;
-
-/** An account without the lines that only repeat a text that its reader sees beside it. */
-export function accountBeside(account: string, shown: string): string {
-  const seen = new SeenWords(shown);
-  const repeats = (line: string): boolean => {
-    const words = wordsOf(line);
-    return words.length >= LEAST_WORDS && seen.freshShare(words) < LEAST_FRESH;
-  };
-  let isCode = false;
-  return account
-    .split('\n')
-    .filter((line) => {
-      if (FENCE.test(line)) isCode = !isCode;
-      return isCode || isHeadingLine(line) || !repeats(line);
-    })
-    .join('\n');
+/** The analysis that led to an account repeats it. */
+function withoutTrailingAnalysis(account: string): string {
+  const lines = account.split('\n');
+  const at = lines.findIndex((line) => ANALYSIS.test(line));
+  return at <= 0 ? account : lines.slice(0, at).join('\n').trim();
 }
 
 /** Indentation costs tokens and says little: a list stays a list with less of it. */
@@ -121,44 +106,58 @@ function dedented(account: string): string {
 }
 
 const isHeadingLine = (line: string): boolean =>
-  /^\s*(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:)\s*$/.test(line) || FENCE.test(line);
+  /^\s*(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:|[^.]{1,80}:)\s*$/.test(line);
 
-function accountLines(account: string): readonly AccountLine[] {
+/** Where a line begins in its list: deeper lines belong to the one before them. */
+const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
+
+function blocksOf(account: string): readonly Block[] {
+  const texts = grouped(account.split('\n'));
   const seen = new SeenWords();
-  const texts = account.split('\n');
   const edge = texts.length * EDGE_SHARE;
-  const end = texts.findIndex((line) => ANALYSIS.test(line));
-  const last = end < 0 ? texts.length : end;
-  let isCode = false;
   return texts.map((text, i) => {
-    if (FENCE.test(text)) isCode = !isCode;
-    const isEdge = i < edge || (i >= last - edge && i < last);
-    const weight = (isCode ? CODE_WEIGHT : 1) * (isEdge ? EDGE_WEIGHT : 1);
+    const isEdge = i < edge || i >= texts.length - edge;
+    const weight = (FENCE.test(text) ? CODE_WEIGHT : 1) * (isEdge ? EDGE_WEIGHT : 1);
     const words = wordsOf(text);
-    const fresh = weight * seen.freshValue(words, text.length);
-    const value = fresh + (i >= last ? 0 : 1);
+    const value = weight * seen.freshValue(words, text.length);
     seen.add(words);
-    return { text, isCode, isHeading: isHeadingLine(text), value };
+    return { text, isHeading: isHeadingLine(text), value };
   });
 }
 
+/** Lines with those that belong to them: a block of code is never parted, nor an item from what is below it. */
+function grouped(lines: readonly string[]): readonly string[] {
+  const groups: string[][] = [];
+  let isCode = false;
+  for (const line of lines) {
+    const last = groups.at(-1);
+    const [head = ''] = last ?? [];
+    const isFence = FENCE.test(line);
+    const belongs =
+      isCode ||
+      (last !== undefined &&
+        !isHeadingLine(head) &&
+        (isFence ? head.endsWith(':') : depthOf(line) > depthOf(head)));
+    if (last !== undefined && belongs) last.push(line);
+    else if (line.trim() !== '') groups.push([line]);
+    if (isFence) isCode = !isCode;
+  }
+  return groups.map((group) => group.join('\n'));
+}
+
 /** A heading with nothing left under it goes as well. */
-function withoutEmptyHeadings(lines: readonly AccountLine[], gone: ReadonlySet<number>): string {
+function withoutEmptyHeadings(blocks: readonly Block[], gone: ReadonlySet<number>): string {
   const out: string[] = [];
-  let heading: string[] = [];
-  for (const [i, { text, isHeading }] of lines.entries()) {
+  let heading: string | undefined;
+  for (const [i, { text, isHeading }] of blocks.entries()) {
     if (gone.has(i)) continue;
-    if (FENCE.test(text) && out.length > 0 && FENCE.test(out.at(-1) as string)) {
-      out.pop();
+    if (isHeading) {
+      heading = text;
       continue;
     }
-    if (isHeading && !FENCE.test(text)) {
-      heading = [text];
-      continue;
-    }
-    if (text.trim() === '') continue;
-    out.push(...heading, text);
-    heading = [];
+    if (heading !== undefined) out.push(heading);
+    out.push(text);
+    heading = undefined;
   }
   return out.join('\n');
 }

@@ -69,10 +69,7 @@ export class AccountCheck {
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
       case 'mark': {
-        const text = verdict.names.reduce(
-          (marked, name) => marked.replace(name, `${name} ${MARK}`),
-          sentence,
-        );
+        const text = marked(sentence, verdict.names);
         this.#note(
           'marked',
           sentence,
@@ -159,5 +156,10 @@ export class AccountCheck {
   }
 }
 
-/** Comes after a name or a number that no message contains. */
-export const MARK = '[in no message]';
+/** A sentence, and after it what of it no message contains. */
+function marked(sentence: string, names: readonly string[]): string {
+  const [, text = '', end = ''] = /^(.*?)([.!?]?)$/s.exec(sentence) ?? [];
+  return `${text} (${MARK}: ${names.join(', ')})${end}`;
+}
+
+export const MARK = 'not in the messages';

@@ -149,35 +149,28 @@ export function claimsIn(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 
-/** A statement with this share of a claim's words may be where it is from. */
-const ABOUT = 0.55;
-/** Files of which so much of a sentence is said; below the first, nothing of it is. */
-const OTHER_FILE = 0.42;
+/** A statement with this share of a claim's words says the same: a wrong correction is worse than none. */
+const SAYS_SAME = 0.85;
 
-/** A file that the messages never connect with what a sentence says, where they connect another one with it. */
+/** A file that the messages never connect with what a sentence says, where one of them says the same of another. */
 function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...new Set(pathsIn(sentence).map(baseOf))];
   const [name = ''] = names;
   if (names.length !== 1 || evidence.size(sentence) < LEAST_WORDS) return undefined;
-  const about = evidence.aboutFiles(sentence);
-  if (about.has(name)) return undefined;
+  if (evidence.aboutFiles(sentence).has(name)) return undefined;
   const extension = name.slice(name.lastIndexOf('.'));
-  const [best, second] = [...about]
-    .filter(([other, share]) => share >= OTHER_FILE && other.endsWith(extension))
-    .toSorted((a, b) => b[1] - a[1]);
-  if (best === undefined) return undefined;
-  if (second !== undefined && second[1] > best[1] * 0.85) return { kind: 'mark', names: [name] };
-  const match = evidence
-    .matches(sentence)
-    .find(
-      ({ statement }) =>
-        statement.text.includes(best[0]) || statement.file?.endsWith(best[0]) === true,
-    );
+  const same = evidence.matches(sentence).filter(({ share }) => share >= SAYS_SAME);
+  const others = new Set(
+    same.flatMap(({ statement }) => pathsIn(statement.text).map(baseOf)),
+  );
+  const [other] = others;
+  if (others.size !== 1 || other === undefined || !other.endsWith(extension)) return undefined;
+  const [{ statement }] = same as [Match];
   return {
     kind: 'correct',
-    text: sentence.replaceAll(name, best[0]),
-    because: match?.statement.text.trim().slice(0, 200) ?? `the messages say this of ${best[0]}`,
-    id: match?.statement.id,
+    text: sentence.replaceAll(name, other),
+    because: statement.text.trim().slice(0, 200),
+    id: statement.id,
   };
 }
 
@@ -202,7 +195,7 @@ function numbersIn(text: string): readonly Numbered[] {
 
 /** A number beside a word, where the statements nearest to the sentence have another number beside the same word. */
 function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined {
-  const matches = evidence.matches(sentence).filter(({ share }) => share >= ABOUT);
+  const matches = evidence.matches(sentence).filter(({ share }) => share >= SAYS_SAME);
   for (const number of numbersIn(sentence)) {
     if (number.index < 3) continue;
     const found = matches.map((match) => ({ match, values: valuesBeside(match, number) }));
@@ -254,24 +247,10 @@ function isMentioned(name: string, evidence: Evidence): boolean {
   );
 }
 
-const LEAST_SUPPORT = 0.1;
-
-/** True where some line has a number together with something else that a sentence says. */
-function isSupported(value: string, sentence: string, evidence: Evidence): boolean {
-  return value.split('.').some((part) => evidence.support(sentence, part) >= LEAST_SUPPORT);
-}
-
-/** Names and numbers that no message contains. */
+/** Names that no message contains. A number may be counted or added up: it is not marked. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...namesIn(sentence)].filter(
     (name) => TELLING.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
-  const numbers = numbersIn(sentence)
-    .filter(
-      ({ value, index }) =>
-        value.length >= 2 && index > 2 && !isSupported(value, sentence, evidence),
-    )
-    .map(({ value }) => value);
-  const unknown = [...names, ...numbers];
-  return unknown.length === 0 ? undefined : { kind: 'mark', names: unknown };
+  return names.length === 0 ? undefined : { kind: 'mark', names };
 }

@@ -1,11 +1,10 @@
-import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
+import { textOf } from "../message/message.ts";
 import { contentWords } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Kept } from '../extract/extract.ts';
 import { rolesOf, withoutAnnouncements } from '../extract/story/agent-words.ts';
 import { passagesOf, sentences } from '../extract/story/passages.ts';
 import { isWritten, saidByUser } from '../extract/story/user-words.ts';
-import { NAMES } from '../summary/account-render.ts';
 import { chooseFresh, SeenWords } from '../summary/novelty.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Note } from '../plan/summary.ts';
@@ -35,12 +34,10 @@ export function lackingNotes(from: {
   readonly kept: readonly Kept[];
   /** The notes of the extract. */
   readonly notes: readonly Note[];
-  /** Exact strings that are likely to be needed, the likeliest first. */
-  readonly names: readonly string[];
   readonly chars: number;
   readonly redact: Redact;
 }): readonly Note[] {
-  const { account, nodes, kept, notes, names, chars, redact } = from;
+  const { account, nodes, kept, notes, chars, redact } = from;
   const seen = new SeenWords([account, ...kept.map(({ shown }) => textOf(shown))].join('\n'));
   const end = Math.max(1, nodes.at(-1)?.index ?? 1);
   const first = nodes[0]?.index ?? 0;
@@ -59,39 +56,9 @@ export function lackingNotes(from: {
     return { text: clean, note: { ...note, text: clean }, weight: weight * recency(note.at ?? 0) };
   });
   const chosen = chooseFresh([...said, ...exact], seen, chars, LEAST_FRESH);
-  const lacking = [...chosen]
+  return [...chosen]
     .map(({ note, weight }): Note => ({ ...note, worth: Math.round(weight * 100) / 100 }))
     .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
-  const shown = [account, ...kept.map((one) => wholeText(one.shown))].join('\n');
-  const named = lackingNames(names, shown, chars * NAMES_SHARE);
-  const turn = nodes.at(-1)?.turn ?? 0;
-  return named === '' ? lacking : [...lacking, { text: named, by: 'tool', source: NAMES, turn }];
-}
-
-const NAMES_SHARE = 0.04;
-
-/** The likeliest names that a text does not contain; a path instead of its last part. */
-function lackingNames(names: readonly string[], shown: string, chars: number): string {
-  const chosen: string[] = [];
-  let left = chars;
-  for (const name of names) {
-    if (shown.includes(name) || chosen.some((one) => one.includes(name))) continue;
-    const part = chosen.findIndex((one) => name.endsWith(`/${one}`));
-    const cost = name.length + 2 - (part < 0 ? 0 : (chosen[part] as string).length + 2);
-    if (cost > left) continue;
-    left -= cost;
-    if (part < 0) chosen.push(name);
-    else chosen[part] = name;
-  }
-  return chosen.join(', ');
-}
-
-function wholeText(message: Message): string {
-  return [
-    textOf(message),
-    ...callsOf(message).map(({ args }) => args),
-    ...resultsOf(message).map(resultText),
-  ].join('\n');
 }
 
 /** The sentences of the user and the agent that somebody wrote, with what their words count. */

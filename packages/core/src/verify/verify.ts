@@ -1,9 +1,8 @@
-import { textOf } from '../message/message.ts';
 import { oneLine } from '../message/text.ts';
 import type { Kept } from '../extract/extract.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import { plain, standingFacts, type Superseded } from '../extract/facts/supersede.ts';
-import { accountBeside, accountWithin, cleanAccount } from '../summary/account.ts';
+import { accountWithin, cleanAccount } from '../summary/account.ts';
 import { ACCOUNT_SHARE, summaryText } from '../summary/account-render.ts';
 import type { Redact } from '../summary/redact.ts';
 import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
@@ -55,7 +54,7 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
   const account = cleanAccount(summary.prose ?? '');
   const evidence = evidenceFor({ ...summary, prose: account }, grounds, orders);
   const check = new AccountCheck(evidence, truth, orders);
-  const prose = withoutShown(check.text(account), grounds);
+  const prose = check.text(account);
   const facts = mergedFacts(
     summary.facts,
     [...(previous?.facts ?? []), ...truth.facts],
@@ -81,12 +80,6 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
     corrections: check.corrections,
     superseded: standing.superseded,
   };
-}
-
-/** Where an account exceeds its place, it need not say what messages beside it say. */
-function withoutShown(account: string, { kept = [], counter, maxTokens }: Grounds): string {
-  if (counter.text(account) <= maxTokens) return account;
-  return accountBeside(account, kept.map(({ shown }) => textOf(shown)).join('\n'));
 }
 
 /** What those said who give orders, in messages that stay too. */
@@ -184,7 +177,6 @@ function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
     nodes,
     kept = [],
     truth,
-    names = [],
     maxTokens,
     counter,
     redact = (text) => text,
@@ -198,7 +190,6 @@ function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
       nodes,
       kept,
       notes: [...earlierLines(grounds.previous), ...truth.notes],
-      names,
       chars,
       redact,
     }),
