@@ -15,7 +15,14 @@ import {
   string,
 } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
-import { shorten } from './shorten.ts';
+import {
+  afterwards,
+  floorExcess,
+  LARGE_SHARE,
+  shorteningProposals,
+  SHORTENS,
+  shortenToTarget,
+} from './beside-summary.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
@@ -56,8 +63,6 @@ const parseOptions = optionsParser<SummarizeOptions>(
     leastShare: 0,
   },
 );
-/** The share of the target that a summary finds at least: large messages that stay are shortened for it. */
-const FLOOR_SHARE = 0.5;
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
@@ -132,59 +137,6 @@ function withRoomyCut(
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
-/** Marks the proposals that make room for a summary. */
-const SHORTENS = 'summarize-shorten';
-/** A message that stays is shortened for a summary only above this share of the target. */
-const LARGE_SHARE = 0.25;
-/** … and for an account that is there already, above this one. */
-const LARGE_BESIDE_ACCOUNT_SHARE = 0.025;
-
-const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
-
-/** The messages that stay beside a summary, the largest first. */
-function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
-  return draft.entries
-    .filter((entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending)
-    .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
-}
-
-/**
- * Shortens the largest messages that stay to a share of the target, until so many tokens are free. What no model has read
- * yet stays whole, except in a prompt that is made to measure.
- */
-function shorteningProposals(
-  context: RungContext,
-  covered: ReadonlySet<MessageId>,
-  { share, tokens }: { readonly share: number; readonly tokens: number },
-): readonly Proposal[] {
-  const { draft, targetTokens, limitTokens, sent } = context;
-  const least = Math.floor(targetTokens * share);
-  const unreadFrom = targetTokens < limitTokens ? sent : Number.POSITIVE_INFINITY;
-  let excess = tokens;
-  return besideSummary(context, covered).flatMap((entry) => {
-    if (entry.pinned || entry.node.index >= unreadFrom) return [];
-    const span = spanOf([entry.node]);
-    const cost = draft.cost(entry);
-    const tokensFreed = Math.min(excess, cost - least);
-    if (span === undefined || tokensFreed <= 0) return [];
-    excess -= tokensFreed;
-    return [
-      {
-        strategy: SHORTENS,
-        span,
-        tokensFreed,
-        reason: `${cost} tokens in one message beside a summary`,
-      },
-    ];
-  });
-}
-
-/** A prompt that is made to measure is read once: there an account goes before the length of the newest messages. */
-function afterwards(context: RungContext, covered: ReadonlySet<MessageId>): readonly Proposal[] {
-  const { targetTokens, limitTokens } = context;
-  return targetTokens < limitTokens ? [] : shorteningProposals(context, covered, BESIDE_ACCOUNT);
-}
-
 /** An account that is longer than its place has what messages beside it can give up. */
 function moreForAccount(
   context: RungContext,
@@ -195,30 +147,6 @@ function moreForAccount(
   const lacking = prose === null ? 0 : context.counter.text(prose) / ACCOUNT_SHARE - room;
   const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
-}
-
-/** By how much the messages that stay exceed what leaves a summary its floor. */
-function floorExcess(
-  context: RungContext,
-  covered: ReadonlySet<MessageId>,
-  wantedTokens: number,
-): number {
-  const { draft, targetTokens } = context;
-  const kept = besideSummary(context, covered).reduce((sum, entry) => sum + draft.cost(entry), 0);
-  return kept + Math.min(wantedTokens, targetTokens * FLOOR_SHARE) - targetTokens;
-}
-
-/** Shortens a message as far as the target still asks for it. */
-function shortenToTarget(
-  proposal: Proposal,
-  context: RungContext,
-  effects: Effects,
-): Promise<PlanRecord | undefined> {
-  const { draft, targetTokens } = context;
-  const tokensFreed = Math.min(proposal.tokensFreed, draft.tokens - targetTokens);
-  return tokensFreed <= 0
-    ? Promise.resolve(undefined)
-    : shorten({ ...proposal, tokensFreed }, context, effects);
 }
 
 async function summarizeSpan(
