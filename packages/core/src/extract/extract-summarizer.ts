@@ -1,7 +1,7 @@
 import type { Summarizer, SummaryRequest } from '../ports.ts';
 import { callsOf, resultsOf, resultText, textOf } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { extract, extractWithNames, type ExtractedNames, type ExtractRequest } from './extract.ts';
+import { extract, type ExtractRequest } from './extract.ts';
 import { redactSecrets, redactSummary, type Redact } from '../summary/redact.ts';
 import { standingFacts } from './facts/supersede.ts';
 import { SUMMARY_SCHEMA_VERSION, type Summary } from '../plan/summary.ts';
@@ -20,15 +20,6 @@ export const extractSummarizer: Summarizer = extracting();
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
   return clean(extract(request), redact);
-}
-
-/** The same with the exact strings that are most likely to be needed again. */
-export function cleanExtractWithNames(
-  request: ExtractRequest,
-  redact: Redact = redactSecrets,
-): ExtractedNames {
-  const { summary, names } = extractWithNames(request);
-  return { summary: clean(summary, redact), names: names.filter((name) => redact(name) === name) };
 }
 
 function clean(made: Summary, redact: Redact): Summary {

@@ -6,8 +6,6 @@ import type { RenderRoom } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
-import { KIND, type Anchor } from './anchors/anchor.ts';
-import { isJsonObject, parseJson } from '../message/json.ts';
 import { needs } from './anchors/rank.ts';
 import { scan, VOICE, type Voice } from './anchors/scan.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
@@ -63,20 +61,6 @@ const MOST_DECISIONS = 60;
 export function extract(request: ExtractRequest): Summary {
   return new Extract(request).summary();
 }
-
-/** The same with the exact strings that are most likely to be needed again, the likeliest first. */
-export function extractWithNames(request: ExtractRequest): ExtractedNames {
-  const made = new Extract(request);
-  return { summary: made.summary(), names: made.names() };
-}
-
-export interface ExtractedNames {
-  readonly summary: Summary;
-  readonly names: readonly string[];
-}
-
-const LEAST_NEED = 0.05;
-const MOST_NAMES = 300;
 
 class Extract {
   readonly #request: ExtractRequest;
@@ -135,22 +119,6 @@ class Extract {
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.offer();
     return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
-  }
-
-  /** The exact strings that are likely to be needed again. What tools call their arguments is no such string. */
-  names(): readonly string[] {
-    const { anchors } = this.#statistics;
-    const need = needs(this.#statistics);
-    const fields = argumentNames(this.#all);
-    const isName = (id: number): boolean => {
-      const { key, kind } = anchors[id] as Anchor;
-      return kind !== KIND.number && !fields.has(key);
-    };
-    return [...anchors.keys()]
-      .filter((id) => (need[id] as number) >= LEAST_NEED && isName(id))
-      .toSorted((a, b) => (need[b] as number) - (need[a] as number))
-      .slice(0, MOST_NAMES)
-      .map((id) => (anchors[id] as Anchor).key);
   }
 
   /** Spends the room, looks how much of it is used, and spends again. */
@@ -242,17 +210,6 @@ function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   if (given === null || isRequest(given)) return given;
   const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));
   return first === undefined ? null : textOf(first.message);
-}
-
-function argumentNames(nodes: readonly Node[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { message } of nodes)
-    for (const { args, tool } of callsOf(message)) {
-      names.add(tool);
-      const value = parseJson(args);
-      if (isJsonObject(value)) for (const name of Object.keys(value)) names.add(name);
-    }
-  return names;
 }
 
 /** How many characters a token has in these messages. */

@@ -73,7 +73,7 @@ export class AccountCheck {
         this.#note(
           'marked',
           sentence,
-          `${verdict.names.join(', ')}: in no message`,
+          `${verdict.names.join(', ')}: not in the messages`,
           undefined,
           text,
         );

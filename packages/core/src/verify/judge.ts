@@ -150,7 +150,7 @@ export function claimsIn(sentence: string): readonly string[] {
 }
 
 /** A statement with this share of a claim's words says the same: a wrong correction is worse than none. */
-const SAYS_SAME = 0.85;
+const SAYS_SAME = 0.75;
 
 /** A file that the messages never connect with what a sentence says, where one of them says the same of another. */
 function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
@@ -160,9 +160,7 @@ function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   if (evidence.aboutFiles(sentence).has(name)) return undefined;
   const extension = name.slice(name.lastIndexOf('.'));
   const same = evidence.matches(sentence).filter(({ share }) => share >= SAYS_SAME);
-  const others = new Set(
-    same.flatMap(({ statement }) => pathsIn(statement.text).map(baseOf)),
-  );
+  const others = new Set(same.flatMap(({ statement }) => pathsIn(statement.text).map(baseOf)));
   const [other] = others;
   if (others.size !== 1 || other === undefined || !other.endsWith(extension)) return undefined;
   const [{ statement }] = same as [Match];
@@ -173,6 +171,9 @@ function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
     id: statement.id,
   };
 }
+
+/** The same for a sentence whose number, one of its words, is in question. */
+const SAYS_NUMBER = 0.65;
 
 interface Numbered {
   readonly value: string;
@@ -195,7 +196,7 @@ function numbersIn(text: string): readonly Numbered[] {
 
 /** A number beside a word, where the statements nearest to the sentence have another number beside the same word. */
 function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined {
-  const matches = evidence.matches(sentence).filter(({ share }) => share >= SAYS_SAME);
+  const matches = evidence.matches(sentence).filter(({ share }) => share >= SAYS_NUMBER);
   for (const number of numbersIn(sentence)) {
     if (number.index < 3) continue;
     const found = matches.map((match) => ({ match, values: valuesBeside(match, number) }));

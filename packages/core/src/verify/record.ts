@@ -1,4 +1,4 @@
-import { textOf } from "../message/message.ts";
+import { textOf } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Kept } from '../extract/extract.ts';

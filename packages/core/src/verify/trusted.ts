@@ -8,7 +8,7 @@ import {
 } from '../summary/cache.ts';
 import { redactSecrets, redactSummary, type Redact } from '../summary/redact.ts';
 import type { Summary } from '../plan/summary.ts';
-import { cleanExtractWithNames, refusal } from '../extract/extract-summarizer.ts';
+import { cleanExtract, refusal } from '../extract/extract-summarizer.ts';
 import { verify, type Verified } from './verify.ts';
 
 /** How many additions and corrections are reported one by one: events are stored. */
@@ -50,7 +50,7 @@ export function trustedSummarizer(inner: Summarizer, options: TrustOptions = {})
 function verifiedAnswer(answer: Summary, request: SummaryRequest, redact: Redact): Verified {
   const { nodes, kept = [], instructions = '', maxTokens, counter = estimator() } = request;
   const previous = request.previous === null ? null : redactSummary(request.previous, redact);
-  const { summary: truth, names } = cleanExtractWithNames({ ...request, previous }, redact);
+  const truth = cleanExtract({ ...request, previous }, redact);
   return verify(answer, {
     nodes,
     kept,
@@ -58,7 +58,6 @@ function verifiedAnswer(answer: Summary, request: SummaryRequest, redact: Redact
     redact,
     previous,
     truth,
-    names,
     maxTokens,
     counter,
   });

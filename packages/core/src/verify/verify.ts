@@ -28,8 +28,6 @@ export interface Grounds {
   readonly previous: Summary | null;
   /** The extract of the same nodes and the same previous summary: what certainly happened. */
   readonly truth: Summary;
-  /** Exact strings that are likely to be needed again, the likeliest first. */
-  readonly names?: readonly string[];
   readonly maxTokens: number;
   readonly counter: Counter;
 }
@@ -173,14 +171,7 @@ function splitTurnOf(
 function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
   const { prose } = summary;
   if (prose === null || prose === grounds.truth.prose) return summary;
-  const {
-    nodes,
-    kept = [],
-    truth,
-    maxTokens,
-    counter,
-    redact = (text) => text,
-  } = grounds;
+  const { nodes, kept = [], truth, maxTokens, counter, redact = (text) => text } = grounds;
   const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
   const account = accountWithin(prose, chars * ACCOUNT_SHARE);
   return {
