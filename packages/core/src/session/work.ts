@@ -3,6 +3,7 @@ import {
   compactExpired,
   compactFirstSight,
   compactTrim,
+  unseenTokens,
   type Compaction,
   type CompactorConfig,
   type Job,
@@ -147,7 +148,9 @@ export class SessionWork {
   async compactNow(options: CompactOptions): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
-    return this.#fitted(events, changed === true);
+    // A person who asks for a compaction says what comes next.
+    const { continueWith: _, ...fitted } = this.#fitted(events, changed === true);
+    return fitted;
   }
 
   /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
@@ -333,6 +336,7 @@ export class SessionWork {
       task,
       sent: sentMessages,
       reason,
+      unseenTokens: unseenTokens(triggerInput(this.state, this.prompt)),
       onEvent: (event) => this.#callHook((hooks) => hooks.onEvent?.(event)),
       ...options,
     };
