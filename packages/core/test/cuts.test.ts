@@ -161,15 +161,17 @@ test('E5 a tool result, a summary or a system message is no place to cut', () =>
   assert.equal(cut(keepTokens(20, true), 'u a u a a a').index, 4, 'an assistant message is');
 });
 
+const authored = (author: string, role: 'system' | 'assistant'): readonly CutItem[] =>
+  ['one', 'two', 'three', 'four'].map((text, i) => ({
+    message: i === 2 ? textMessage(role, text, { author }) : textMessage('user', text),
+    tokens: 10,
+    startsUnit: true,
+  }));
+
 test('E5 an author that is neither system nor tool is a place to cut, whatever the role', () => {
-  const authored = (author: string, role: 'system' | 'assistant'): readonly CutItem[] =>
-    ['one', 'two', 'three', 'four'].map((text, i) => ({
-      message: i === 2 ? textMessage(role, text, { author }) : textMessage('user', text),
-      tokens: 10,
-      startsUnit: true,
-    }));
-  const at = (author: string, role: 'system' | 'assistant'): number =>
-    findCut(keepTokens(20, true), authored(author, role), { targetTokens: 1_000 }).index;
+  const rule = keepTokens(20, true);
+  const at = (...of: Parameters<typeof authored>): number =>
+    findCut(rule, authored(...of), { targetTokens: 1_000 }).index;
   assert.deepEqual([at('planner', 'system'), at('planner', 'assistant')], [2, 2]);
   assert.deepEqual([at('system', 'assistant'), at('tool', 'assistant')], [3, 3]);
 });

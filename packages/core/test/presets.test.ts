@@ -276,7 +276,7 @@ test('B20 codex: a message of the user that is too long is cut and stays, and wh
   assert.match(texts[0] ?? '', /excerpt of \d+ characters:\nFix this\. line 0/);
   assert.match(texts[1] ?? '', /^u2 /);
   const tokens = prompt.messages.slice(0, 2).map(({ message }) => counter.message(message));
-  assert.ok(tokens.reduce((a, b) => a + b) <= 1_000, `${tokens} tokens`);
+  assert.ok(tokens.reduce((a, b) => a + b) <= 1_000, `${tokens.join(' + ')} tokens`);
 });
 
 test('B20 codex: limits by model', () => {
@@ -305,7 +305,12 @@ test('B22 opencode acts at its own threshold of what was reported, however littl
     [68_100, true],
   ] as const) {
     const watched = await WatchedThread.open({ preset: opencode(), counter, window: 100_000 });
-    const usage = { inputTokens: reported, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    const usage = {
+      inputTokens: reported,
+      outputTokens: 0,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+    };
     for (let i = 0; i < 9; i++)
       await watched.append(user(padded(`u${i}`, 2_500)), assistant(padded(`a${i}`, 2_500)));
     await watched.append(user('u9'), withMeta(assistant('a9'), { usage }), user('u10'));
@@ -319,6 +324,12 @@ test('B22 nobody is asked to continue after a compaction by hand', async () => {
   assert.deepEqual([compacted, continueWith], [true, undefined]);
 });
 
+const turn = (i: number): readonly Message[] => [
+  user(padded(`u${i}`, 100)),
+  ...round('read', { i }, padded(`t${i}`, 4_000)),
+  assistant(padded(`a${i}`, 400)),
+];
+
 test('C21 the plan engine has the defaults of its seed', async () => {
   const { trigger, cut, ladder } = planEngine();
   assert.deepEqual([trigger.kind, cut], ['soft-limit', { kind: 'turn-window', turns: 3 }]);
@@ -327,19 +338,19 @@ test('C21 the plan engine has the defaults of its seed', async () => {
     ['externalize', 'summarize', 'clear', 'drop'],
   );
   const watched = await WatchedThread.open({ preset: planEngine(), counter, window: 100_000 });
-  const turn = (i: number): readonly Message[] => [
-    user(padded(`u${i}`, 100)),
-    ...round('read', { i }, padded(`t${i}`, 4_000)),
-    assistant(padded(`a${i}`, 400)),
-  ];
   for (let i = 0; i < 18; i++) await watched.append(...turn(i));
   assert.equal((await watched.prompt()).compacted, false, '81 000 of a soft limit of 82 500');
   for (let i = 18; i < 20; i++) await watched.append(...turn(i));
   const { compacted, plan } = await watched.prompt();
   const touched = new Set(plan.records.flatMap(({ span }) => span.ids));
   assert.deepEqual([compacted, plan.records[0]?.kind], [true, 'externalize']);
-  const newest = Array.from({ length: 12 }, (_, i) => watched.handle.at(watched.handle.length - 12 + i));
-  assert.ok(newest.every((node) => node !== undefined && !touched.has(node.id)), 'three turns stay');
+  const newest = Array.from({ length: 12 }, (_, i) =>
+    watched.handle.at(watched.handle.length - 12 + i),
+  );
+  assert.ok(
+    newest.every((node) => node !== undefined && !touched.has(node.id)),
+    'three turns stay',
+  );
 });
 
 test('B13 a picture that is summarised is in an artifact', async () => {
