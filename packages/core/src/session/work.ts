@@ -187,7 +187,14 @@ export class SessionWork {
     const loaded = await withPathFor(store, this.state, before);
     const [pinned, plan] = await withPins(store, loaded, before, this.state.plan.pins);
     this.state = pinned;
-    return this.#adopt({ ...plan, signedFrom: this.state.thread.length, undid });
+    const isAdopted = await this.#adopt({
+      ...plan,
+      signedFrom: this.state.thread.length,
+      undid,
+    });
+    // What was reported was about the prompt that is undone.
+    this.state = compacted(this.state);
+    return isAdopted;
   }
 
   async pin(id: MessageId): Promise<void> {
