@@ -57,6 +57,7 @@ export {
   type SummarizeRecord,
 } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
+export { holdsReasoning } from './plan/signed.ts';
 export {
   EMPTY_SUMMARY,
   type Fact,

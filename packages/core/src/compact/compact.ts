@@ -201,7 +201,7 @@ class Run {
   #holdsBoundLoop(): boolean {
     const { rules, policy } = this.#setting;
     if (!rules.bindsReasoning || foldingRungs(policy).length === 0) return false;
-    return this.#draft.hasSignedLoop(this.#job.plan.signedFrom);
+    return this.#draft.hasSignedLoop;
   }
 
   async compact(): Promise<Compaction> {
