@@ -37,7 +37,7 @@ export const recallTool: MemoryTool = {
     const { query, message, ...page } = decodeArgs(args);
     const request: RecallRequest = {
       ...page,
-      ...(typeof query === 'string' ? { query } : {}),
+      ...(typeof query === 'string' || typeof query === 'number' ? { query: String(query) } : {}),
       ...(typeof message === 'string' ? { message } : {}),
     };
     return answerRecall(store, key, request, embedder === undefined ? {} : { embedder });

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test, type TestContext } from 'node:test';
+import {
+  createBobbin,
+  memoryArtifacts,
+  memoryStore,
+  textMessage,
+  type ThreadId,
+} from '@bobbin/core';
+import { mcpServer } from '@bobbin/adapters/mcp';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -45,21 +57,120 @@ test('C11 C26 an MCP client reads artifacts, recalls, and asks for the status', 
   );
 });
 
-test('C11 an MCP server that is bound to no thread is told which one', async (t) => {
+const problem = (text: string): unknown => ({
+  isError: true,
+  content: [{ type: 'text', text }],
+});
+
+test('H7 tools have titles and an output schema, and the server says what it is for', async (t) => {
+  const client = await connected(t, 'birds');
+  const { tools } = await client.listTools();
+  assert.deepEqual(
+    tools.map(({ title, outputSchema }) => [title, outputSchema?.required]),
+    [
+      ['Read an artifact', ['text']],
+      ['Recall what was said', ['text']],
+      ['What was compacted', ['text']],
+    ],
+  );
+  assert.match(client.getInstructions() ?? '', /^Parts of this conversation were compacted/);
+  const { structuredContent, content } = await client.callTool({
+    name: 'recall',
+    arguments: { query: 7 },
+  });
+  assert.match(JSON.stringify(structuredContent), /heron 7 was seen/, 'a number is a query');
+  assert.deepEqual(content, [{ type: 'text', ...(structuredContent as object) }]);
+});
+
+test('H7 bad arguments and what is not there are errors; the hint in a result works as it is written', async (t) => {
+  const client = await connected(t, 'birds');
+  const none = '0'.repeat(32);
+  const cases: readonly (readonly [name: string, args: object, text: string])[] = [
+    ['read_artifact', {}, 'id: must be the id of an artifact'],
+    ['read_artifact', { id: 7 }, 'id: must be the id of an artifact'],
+    ['read_artifact', { id: none }, `There is no artifact ${none}.`],
+    ['recall', {}, 'query: say what to search for, or message: name one that recall has found'],
+    ['recall', { message: `3-${none}` }, `There is no message 3-${none}.`],
+    ['forget', {}, 'there is no tool forget'],
+  ];
+  for (const [name, args, text] of cases)
+    assert.deepEqual(await client.callTool({ name, arguments: { ...args } }), problem(text));
+  const found = String(await called(client, 'recall', { query: 'heron 1' }));
+  const [, hint = ''] = /recall\((\{[^}]*\})\)/.exec(found) ?? [];
+  const whole = await called(client, 'recall', JSON.parse(hint) as object);
+  assert.match(String(whole), /^\[turn \d+, \w+\]\n/);
+});
+
+test('H7 a server that is bound to no thread infers the only one, and its hints name it', async (t) => {
   const client = await connected(t);
   const { tools } = await client.listTools();
   assert.ok(tools.every(({ inputSchema }) => 'thread' in (inputSchema.properties ?? {})));
-  assert.equal(
-    await called(client, 'compact_status', {}),
-    'There is no thread "".\n- birds: 41 messages, 2 plans',
+  assert.match(String(await called(client, 'compact_status', {})), /^birds: 41 messages/);
+  const found = String(await called(client, 'recall', { query: 'heron 1' }));
+  const [, hint = ''] = /recall\((\{[^}]*\})\)/.exec(found) ?? [];
+  assert.equal((JSON.parse(hint) as { thread?: string }).thread, 'birds');
+  assert.match(String(await called(client, 'recall', JSON.parse(hint) as object)), /^\[turn/);
+  assert.deepEqual(
+    await client.callTool({ name: 'compact_status', arguments: { thread: 'no such' } }),
+    problem('There is no thread "no such".\n- birds: 41 messages, 2 plans'),
   );
-  assert.match(
-    String(await called(client, 'recall', { thread: 'birds', query: 'heron 1' })),
-    /heron 1 was seen/,
-  );
-  const unknown = await client.callTool({ name: 'forget', arguments: {} });
-  assert.deepEqual(unknown, {
-    isError: true,
-    content: [{ type: 'text', text: 'there is no tool forget' }],
+});
+
+test('H7 neither a line of 11 MiB nor a NUL in a name ends the server', async (t) => {
+  const client = await connected(t);
+  const long = await client.callTool({
+    name: 'recall',
+    arguments: { query: 'heron '.repeat(2_000_000) },
   });
+  assert.equal(long.isError, undefined);
+  const named = await client.callTool({
+    name: 'recall',
+    arguments: { thread: 'a\u0000b', query: 'x' },
+  });
+  assert.equal(named.isError, true);
+  assert.match(String(await called(client, 'compact_status', {})), /^birds/);
+});
+
+test('H7 a server bound to one thread reads no artifact of another', async (t) => {
+  const [store, artifacts] = [memoryStore(), memoryArtifacts()];
+  const other = await artifacts.put('of another thread', {
+    tenant: 'default',
+    thread: 'other' as ThreadId,
+    createdAt: 0,
+    mediaType: 'text/plain',
+    sensitivity: 'internal',
+  });
+  await (await createBobbin({ store, artifacts }).thread('mine')).append(textMessage('user', 'a'));
+  const [mine, theirs] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  t.after(() => client.close());
+  await mcpServer({ store, artifacts, thread: 'mine' }).connect(theirs);
+  await client.connect(mine);
+  assert.deepEqual(
+    await client.callTool({ name: 'read_artifact', arguments: { id: other } }),
+    problem(`There is no artifact ${other}.`),
+  );
+});
+
+const line = (role: string, text: string, i: number): string =>
+  JSON.stringify({
+    type: 'message',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    message: { role, content: [{ type: 'text', text: `${text} ${i}` }] },
+  });
+
+test('H7 the command serves a client\u2019s own session file, the newest of a folder', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-mcp-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const lines = Array.from({ length: 20 }, (_, i) =>
+    line(i % 2 === 0 ? 'user' : 'assistant', i === 4 ? 'the vault code is 4471' : 'and so on', i),
+  );
+  const header = '{"type":"session","id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}';
+  writeFileSync(join(folder, 's1.jsonl'), [header, ...lines].join('\n'));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  t.after(() => client.close());
+  const script = fileURLToPath(new URL('../src/mcp/command.ts', import.meta.url));
+  const args = ['--conditions=@bobbin/source', script, folder];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+  assert.match(String(await called(client, 'recall', { query: 'vault code' })), /4471/);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Policy } from '@bobbin/core';
-import { PRESETS } from '@bobbin/core/internal';
-import { policyOf } from '../src/compaction/policy.ts';
+import { budget, messageLimit, PRESETS } from '@bobbin/core/internal';
+import { budgetOf, policyOf } from '../src/compaction/policy.ts';
 
 const SETTINGS = { enabled: true, reserveTokens: 10_000, keepRecentTokens: 5_000 };
 
@@ -31,6 +31,14 @@ test('B5 B19 B20 B24 each preset is itself, with the figures of the settings whe
     cut: { kind: 'keep-tokens', tokens: 5_000, splitTurns: true },
   });
   for (const [name, policy] of Object.entries(others)) assert.deepEqual(made(name), gist(policy));
+});
+
+test('B20 B21 codex and claude-code may use 95 % of their window in the agent', () => {
+  for (const preset of ['codex', 'claude-code'])
+    for (const windowTokens of [16_000, 64_000, 200_000]) {
+      const whole = budget(budgetOf({ ...SETTINGS, preset }, windowTokens));
+      assert.ok(messageLimit(whole) > windowTokens * 0.95, `${preset} in ${windowTokens}`);
+    }
 });
 
 test('B3 B5 a window too small for the reserve has a quarter as one; without auto-compaction nothing triggers', () => {

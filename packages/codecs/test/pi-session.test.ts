@@ -127,3 +127,48 @@ test('B8 B24 pi, version 1: a compaction names the first line it keeps by its nu
     { summary: 'S', after: 3, firstKept: 2, tokensBefore: 9 },
   ]);
 });
+
+const kept = (count: number, ...later: readonly object[]): readonly string[] =>
+  told(
+    decoded(
+      linesOf(
+        { type: 'session', id: 's1', timestamp: 't', cwd: '/' },
+        line('user', 'one'),
+        line('assistant', [{ type: 'text', text: 'two' }]),
+        line('user', 'three'),
+        {
+          type: 'compaction',
+          timestamp: 't',
+          summary: 'S',
+          keepLastMessages: count,
+          tokensBefore: 9,
+        },
+        line('user', 'four'),
+        ...later,
+      ),
+      'pi',
+    ).context,
+  );
+
+test('B8 pi, as its design has it: a compaction says how many messages it keeps', () => {
+  const four = 'user text:four';
+  assert.deepEqual(kept(2), [
+    'user text:S (synthetic)',
+    'assistant text:two',
+    'user text:three',
+    four,
+  ]);
+  assert.deepEqual(kept(0), ['user text:S (synthetic)', four]);
+  const second = {
+    type: 'compaction',
+    timestamp: 't',
+    summary: 'S2',
+    keepLastMessages: 3,
+    tokensBefore: 9,
+  };
+  assert.deepEqual(
+    kept(2, second),
+    ['user text:S2 (synthetic)', four],
+    'not beyond the one before',
+  );
+});

@@ -91,6 +91,7 @@ export { codex } from './presets/codex.ts';
 export { ladder } from './presets/ladder.ts';
 export { opencode } from './presets/opencode.ts';
 export { pi, PI_DEFAULTS } from './presets/pi.ts';
+export { planEngine } from './presets/plan-engine.ts';
 export { type PresetName, PRESETS } from './presets/presets.ts';
 export { recursiveSummary } from './presets/recursive-summary.ts';
 export { singlePrompt } from './presets/single-prompt.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CutRule, Message } from '@bobbin/core';
+import { textMessage, type CutRule, type Message } from '@bobbin/core';
 import { findCut, unitStarts, type Cut, type CutItem } from '@bobbin/core/internal';
 import { assistant, call, result, system, user, withMeta } from '@bobbin/testing';
 
@@ -159,6 +159,21 @@ test('E5 a tool result, a summary or a system message is no place to cut', () =>
   assert.equal(cut(keepTokens(30, true), 'u a a m u a').index, 4, 'a summary is not');
   assert.equal(cut(keepTokens(30, true), 'u a a s u a').index, 4, 'a system message is not');
   assert.equal(cut(keepTokens(20, true), 'u a u a a a').index, 4, 'an assistant message is');
+});
+
+const authored = (author: string, role: 'system' | 'assistant'): readonly CutItem[] =>
+  ['one', 'two', 'three', 'four'].map((text, i) => ({
+    message: i === 2 ? textMessage(role, text, { author }) : textMessage('user', text),
+    tokens: 10,
+    startsUnit: true,
+  }));
+
+test('E5 an author that is neither system nor tool is a place to cut, whatever the role', () => {
+  const rule = keepTokens(20, true);
+  const at = (...of: Parameters<typeof authored>): number =>
+    findCut(rule, authored(...of), { targetTokens: 1_000 }).index;
+  assert.deepEqual([at('planner', 'system'), at('planner', 'assistant')], [2, 2]);
+  assert.deepEqual([at('system', 'assistant'), at('tool', 'assistant')], [3, 3]);
 });
 
 test('E6 tool results count toward what is kept', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBobbin, memoryStore, type Message } from '@bobbin/core';
-import { chars4, type MessageMeta } from '@bobbin/core/internal';
+import { createBobbin, memoryStore, when, type Message } from '@bobbin/core';
+import { chars4, ladder, type MessageMeta } from '@bobbin/core/internal';
 import { assistant, round, user, WatchedThread, withMeta } from '@bobbin/testing';
 
 /** What a provider says of a request of so many tokens. */
@@ -141,4 +141,38 @@ test('B4 what was reported before the plan was made, or under one that was undon
   await watched.handle.undo();
   await watched.reopen();
   assert.equal((await watched.prompt()).limitTokens, limit);
+});
+
+test('B4 a resumed thread learns from every report on its path, as one that stayed open', async () => {
+  const options = { counter: chars4(), window: 200_000, store: memoryStore() };
+  const declared = { ...options, budget: { formattingTokens: 1 } };
+  const watched = await WatchedThread.open(declared);
+  for (const factor of [1.6, 1.2, 1.2]) {
+    await watched.append(long(4_000));
+    const { tokens } = (await watched.prompt()).prompt;
+    const units = sizeOf(watched.thread.messages);
+    assert.ok(tokens >= units);
+    await watched.append(answer('ok', Math.round(units * factor) + 1));
+  }
+  const { name } = watched.handle.counter;
+  await watched.reopen();
+  assert.notEqual(name, 'chars4×1.200', 'a factor falls slowly');
+  assert.equal(watched.handle.counter.name, name);
+});
+
+test('B4 what was reported under a plan is forgotten when the plan is undone', async () => {
+  const seen: number[] = [];
+  const trigger = when('never', ({ contextTokens }) => {
+    seen.push(contextTokens);
+    return false;
+  });
+  const preset = { ...ladder(), trigger };
+  const watched = await WatchedThread.open({ counter: chars4(), window: 60_000, preset });
+  await watched.append(user('go'), assistant('work '.repeat(8_000)), user('next'));
+  await watched.compact();
+  await watched.append(answer('ok', 2_000), user('and?'));
+  await watched.handle.undo();
+  await watched.append(user('so?'));
+  const { prompt } = await watched.prompt();
+  assert.equal(seen.at(-1), prompt.tokens);
 });

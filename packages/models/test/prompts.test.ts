@@ -133,6 +133,7 @@ test("A7 B11 B20 B22 each preset has its manner: every style, the live prompt an
       'turn-window': 'hand-over transcript none',
       'token-window': 'hand-over transcript none',
       'recursive-summary': 'hand-over transcript none',
+      'plan-engine': 'hand-over transcript none',
       timeline: 'hand-over transcript none',
     },
   );

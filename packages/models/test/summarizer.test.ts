@@ -243,8 +243,8 @@ for (const name of DIALECTS) {
       assert.equal(done.summary.prose, null);
       assert.deepEqual(
         done.reports.map(({ kind }) => kind),
-        ['called'],
-        'a failure is paid for as well',
+        ['called', 'failed'],
+        'a failure is paid for and reported as well',
       );
     });
   }

@@ -47,6 +47,7 @@ function policyFor(
       return timeline({ keepRecentTokens });
     case 'claude-code':
     case 'ladder':
+    case 'plan-engine':
     case 'recursive-summary':
     case 'sliding-window':
     case 'step':
@@ -74,8 +75,21 @@ function agentPolicy({ reserveTokens, keepRecentTokens }: Figures): Policy {
   };
 }
 
+/** Presets that use their window to 95 %: all reserves together are less than the rest. */
+const LATE_PRESETS: ReadonlySet<string> = new Set(['codex', 'claude-code']);
+const LATE_RESERVE_SHARE = 0.04;
+
+function lateBudget(windowTokens: number): Partial<Budget> {
+  const reserve = Math.floor(windowTokens * LATE_RESERVE_SHARE);
+  const safetyTokens = Math.min(500, Math.floor(reserve / 4));
+  const rehydrationTokens = Math.min(2_000, Math.floor(reserve / 2));
+  const outputTokens = reserve - safetyTokens - rehydrationTokens;
+  return { windowTokens, outputTokens, safetyTokens, rehydrationTokens };
+}
+
 /** What of a window is not for messages; the system prompt and the tools are counted apart. */
 export function budgetOf(settings: CompactionSettings, windowTokens: number): Partial<Budget> {
+  if (LATE_PRESETS.has(settings.preset ?? '')) return lateBudget(windowTokens);
   return {
     windowTokens,
     outputTokens: Math.floor(reserveOf(settings, windowTokens) / 2),

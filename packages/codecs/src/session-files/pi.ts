@@ -161,10 +161,28 @@ function messagesOf(lines: readonly Line[]): readonly Message[] {
 /** Where on the path the first entry is that a compaction keeps; undefined where it keeps none. */
 function firstKept(path: readonly Line[], at: number): number | undefined {
   const { place } = path[at] as Line;
-  const { firstKeptEntryId: byId, firstKeptEntryIndex: byNumber } = place.object();
+  const {
+    firstKeptEntryId: byId,
+    firstKeptEntryIndex: byNumber,
+    keepLastMessages,
+  } = place.object();
+  if (typeof keepLastMessages === 'number') return lastMessages(path, at, keepLastMessages);
   const id = typeof byNumber === 'number' ? String(byNumber) : byId;
   const found = path.findIndex((line) => line.id === id);
   return found < 0 || found >= at ? undefined : found;
+}
+
+/** Where the last so many messages before a compaction begin: none of them lies before the compaction before it. */
+function lastMessages(path: readonly Line[], at: number, count: number): number | undefined {
+  let first: number | undefined;
+  for (let i = at - 1, left = count; i >= 0 && left > 0; i--) {
+    const { type, message } = path[i] as Line;
+    if (type === 'compaction') break;
+    if (message === undefined) continue;
+    first = i;
+    left -= 1;
+  }
+  return first;
 }
 
 /** System messages and older compactions among what was kept are part of the newest checkpoint. */

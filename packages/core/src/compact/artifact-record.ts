@@ -1,6 +1,6 @@
 import { artifactContent } from '../message/artifact-content.ts';
 import type { ArtifactMetadata } from '../ports.ts';
-import { callsOf, resultsOf, type CallPart } from '../message/message.ts';
+import { callsOf, resultsOf, type CallPart, type Part } from '../message/message.ts';
 import { verifiedDurability } from '../plan/durability.ts';
 import { spanOf } from '../thread/span.ts';
 import { describeMessage } from '../render/describe.ts';
@@ -74,8 +74,9 @@ export async function moveToArtifact(
   );
 }
 
-/** True where a message holds a result that cannot be asked for again. */
+/** True where a message holds what cannot be asked for again: such a result, or a picture or file that came inside it. */
 export async function isIrreplaceable(entry: Entry, context: RungContext): Promise<boolean> {
+  if (entry.message.parts.some(isAttached)) return true;
   for (const result of resultsOf(entry.message)) {
     const args = callFor(context.draft, entry, result.callId)?.args ?? '';
     const captured = entry.message.meta?.sources?.[result.callId];
@@ -83,6 +84,10 @@ export async function isIrreplaceable(entry: Entry, context: RungContext): Promi
     if (durability === 'non-replayable') return true;
   }
   return false;
+}
+
+function isAttached(part: Part): boolean {
+  return (part.kind === 'image' || part.kind === 'file') && part.source.startsWith('data:');
 }
 
 /** The call that a result answers, found in its own unit. */

@@ -1,5 +1,5 @@
 import type { Budget } from '../tokens/budget.ts';
-import { messageLimit } from '../tokens/budget.ts';
+import { besideMessages, messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { withoutSecrets } from './event-text.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
@@ -67,6 +67,8 @@ export interface Job {
   readonly reason: string;
   /** Compacts though the target may hold already. */
   readonly forced?: boolean;
+  /** What the provider reported beyond what is known of the request. */
+  readonly unseenTokens?: number;
   /** Leaves the last resort out: whoever asks looks at the budget again. */
   readonly onlyLadder?: true;
   readonly instructions?: string;
@@ -118,7 +120,7 @@ export function decide(
   const reason = firedBecause(trigger, check);
   if (reason === undefined || settled || plan.undid !== undefined) return { kind: 'rest' };
   const target = Math.floor(messageLimit(check.budget) * targetShare);
-  if (stop === 'at-target' && check.tokens <= target) return { kind: 'rest' };
+  if (stop === 'at-target' && check.tokens <= target - unseenTokens(check)) return { kind: 'rest' };
   if (firesOnFloor(trigger, check, floor))
     return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
   if (economics === undefined) return { kind: 'compact', reason };
@@ -132,6 +134,11 @@ export function decide(
   return pays
     ? { kind: 'compact', reason }
     : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
+}
+
+/** What the provider counted beyond all that is known of the request: a target that ignores it frees nothing. */
+export function unseenTokens({ tokens, contextTokens, budget }: TriggerInput): number {
+  return Math.max(0, contextTokens - tokens - besideMessages(budget));
 }
 
 const SUMMARY_DEADLINE_MS = 180_000;
@@ -311,7 +318,9 @@ class Run {
 
   /** What the ladder aims at. Asked for by hand, it halves what is there, however small. */
   #target(): number {
-    const target = Math.floor(this.#limit * this.#setting.policy.targetShare);
+    const { unseenTokens: unseen = 0 } = this.#job;
+    const share = Math.floor(this.#limit * this.#setting.policy.targetShare);
+    const target = Math.max(0, share - unseen);
     return this.#job.forced === true
       ? Math.min(target, Math.floor(this.#draft.tokens / 2))
       : target;

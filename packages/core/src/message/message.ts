@@ -243,6 +243,16 @@ export function isSummary({ meta }: Message): boolean {
   return meta?.synthetic === true;
 }
 
+const HOST_TEXT =
+  /^\s{0,9}(?:<(?:environment_context|user_instructions|system-reminder|INSTRUCTIONS)\b|# AGENTS\.md instructions)/;
+
+/** A message in the user's role that a host wrote: its instructions files, its environment. */
+export function isHostMade(message: Message): boolean {
+  const { role, meta } = message;
+  if (meta?.author !== undefined) return meta.author !== 'user';
+  return role === 'user' && HOST_TEXT.test(textOf(message));
+}
+
 /** A turn starts at a message that a person sent on the root branch: no tool result, no summary. */
 export function startsTurn(message: Message): boolean {
   if (message.role !== 'user' || message.meta?.branch !== undefined) return false;

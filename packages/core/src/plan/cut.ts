@@ -139,14 +139,11 @@ function keepMessages(items: readonly CutItem[], keep: number): number {
   return index;
 }
 
-/** Results count toward what is kept, but are no cut points; neither are summaries. */
-function isCutPoint(item: CutItem): boolean {
-  return (
-    item.startsUnit &&
-    item.message.role !== 'system' &&
-    !hasResults(item.message) &&
-    !isSummary(item.message)
-  );
+/** Results count toward what is kept, but are no cut points; neither are summaries, nor what system or tools author. */
+function isCutPoint({ message, startsUnit }: CutItem): boolean {
+  const author = message.meta?.author ?? message.role;
+  const isSpoken = author !== 'system' && author !== 'tool';
+  return startsUnit && isSpoken && !hasResults(message) && !isSummary(message);
 }
 
 /** Walks back until the kept tokens reach the limit, then takes the first cut point at or after it. */

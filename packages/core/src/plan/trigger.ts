@@ -6,6 +6,7 @@ import {
   fraction,
   string,
   listOf,
+  oneOf,
   optional,
   variant,
   type Shape,
@@ -31,8 +32,8 @@ export interface TriggerInput extends PromptSize {
 export type Trigger =
   /** Above a share of the window, overhead counted. */
   | { readonly kind: 'soft-limit' }
-  /** System and messages together above a share of the window. */
-  | { readonly kind: 'window-share'; readonly share: number }
+  /** System and messages together above a share of the window; of what the provider reported, if `of` says so. */
+  | { readonly kind: 'window-share'; readonly share: number; readonly of?: 'reported' }
   /** The context leaves less than a reserve of the window; one made for larger windows is half of a small one. */
   | { readonly kind: 'reserve'; readonly reserveTokens: number }
   /** At least a number of tokens, and, where `messages` is given, more messages than that. */
@@ -49,7 +50,7 @@ export type Trigger =
 
 export const triggerShape: Shape = variant<Trigger>('a trigger, such as turnCount(20) makes', {
   'soft-limit': {},
-  'window-share': { share: fraction },
+  'window-share': { share: fraction, of: optional(oneOf('reported')) },
   reserve: { reserveTokens: nonNegative },
   tokens: { atLeast: nonNegative, messages: optional(nonNegative) },
   turns: { over: nonNegative },
@@ -88,7 +89,8 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
         : undefined;
     case 'window-share': {
       const most = Math.floor(budget.windowTokens * trigger.share);
-      const sent = tokens + budget.systemTokens + budget.toolTokens;
+      const estimated = tokens + budget.systemTokens + budget.toolTokens;
+      const sent = trigger.of === 'reported' ? Math.max(estimated, contextTokens) : estimated;
       return sent > most ? `${sent} tokens > ${trigger.share} of the window (${most})` : undefined;
     }
     case 'reserve': {

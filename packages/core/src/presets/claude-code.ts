@@ -4,7 +4,7 @@ import { summarize } from '../compact/rungs/summarize.ts';
 /** Claude Code: near the end of the window the whole history becomes one summary, and work goes on in place. */
 export const claudeCode: Policy = {
   name: 'claude-code',
-  trigger: { kind: 'window-share', share: 0.95 },
+  trigger: { kind: 'window-share', share: 0.95, of: 'reported' },
   cut: { kind: 'everything' },
   ladder: [summarize({ maxTokens: 16_000, ratio: 1 })],
   stop: 'at-end',

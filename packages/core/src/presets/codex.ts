@@ -1,25 +1,38 @@
-import { nonNegative, optionsParser } from '../check/shape.ts';
+import { nonNegative, optionsParser, string } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
 import { anyOf, tokenCount } from '../plan/trigger.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 import { HAND_OVER } from './pi.ts';
 
 export interface CodexOptions {
-  /** An absolute limit for the model, where one is known. */
+  /** An absolute limit. */
   readonly autoCompactTokens?: number;
+  /** The model whose absolute limit is meant, where `autoCompactTokens` gives none. */
+  readonly model?: string;
   readonly keepUserTokens: number;
 }
 
 const parseOptions = optionsParser<CodexOptions>(
   'codex',
-  { autoCompactTokens: nonNegative, keepUserTokens: nonNegative },
+  { autoCompactTokens: nonNegative, model: string, keepUserTokens: nonNegative },
   { keepUserTokens: 20_000 },
 );
 
+/** What Codex compacts at, by model: nine tenths of the window that it gives each. */
+const LIMITS: readonly (readonly [pattern: RegExp, tokens: number])[] = [
+  [/^(?:gpt-5|codex)/, 244_800],
+  [/^(?:o3|o4-mini)/, 180_000],
+];
+
+function limitOf(model: string | undefined): number | undefined {
+  return LIMITS.find(([pattern]) => model !== undefined && pattern.test(model))?.[1];
+}
+
 /** Codex: the newest user messages stay up to 20 000 tokens, the summary stands behind them. */
 export function codex(options: Partial<CodexOptions> = {}): Policy {
-  const { autoCompactTokens, keepUserTokens } = parseOptions(options);
-  const window = { kind: 'window-share', share: 0.95 } as const;
+  const { model, keepUserTokens, ...given } = parseOptions(options);
+  const autoCompactTokens = given.autoCompactTokens ?? limitOf(model);
+  const window = { kind: 'window-share', share: 0.95, of: 'reported' } as const;
   return {
     name: 'codex',
     trigger:

@@ -4,6 +4,7 @@ import { codex } from './codex.ts';
 import { ladder } from './ladder.ts';
 import { opencode } from './opencode.ts';
 import { pi } from './pi.ts';
+import { planEngine } from './plan-engine.ts';
 import { recursiveSummary } from './recursive-summary.ts';
 import { step } from './step.ts';
 import { timeline } from './timeline.ts';
@@ -22,6 +23,7 @@ export const PRESETS: Readonly<Record<PresetName, Policy>> = {
   'token-window': tokenWindow(),
   'recursive-summary': recursiveSummary(),
   timeline: timeline(),
+  'plan-engine': planEngine(),
 };
 
 /** The function that makes each preset: call one to change its figures, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
@@ -37,6 +39,7 @@ export interface Presets {
   readonly tokenWindow: typeof tokenWindow;
   readonly recursiveSummary: typeof recursiveSummary;
   readonly timeline: typeof timeline;
+  readonly planEngine: typeof planEngine;
 }
 
 /** A function for each preset, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
@@ -52,6 +55,7 @@ export const presets: Presets = {
   tokenWindow,
   recursiveSummary,
   timeline,
+  planEngine,
 };
 
 export type PresetName =
@@ -65,4 +69,5 @@ export type PresetName =
   | 'turn-window'
   | 'token-window'
   | 'recursive-summary'
-  | 'timeline';
+  | 'timeline'
+  | 'plan-engine';

@@ -3,6 +3,7 @@ import {
   compactExpired,
   compactFirstSight,
   compactTrim,
+  unseenTokens,
   type Compaction,
   type CompactorConfig,
   type Job,
@@ -146,7 +147,9 @@ export class SessionWork {
   async compactNow(options: CompactOptions): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
-    return this.#fitted(events, changed === true);
+    // A person who asks for a compaction says what comes next.
+    const { continueWith: _, ...fitted } = this.#fitted(events, changed === true);
+    return fitted;
   }
 
   /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
@@ -185,7 +188,10 @@ export class SessionWork {
     this.state = pinned;
     const { length } = this.state.thread;
     this.state = { ...this.state, reminding: { ...this.state.reminding, placed: [] } };
-    return this.#adopt({ ...withoutReasoningFrom(plan, 0, length), undid });
+    const isAdopted = await this.#adopt({ ...withoutReasoningFrom(plan, 0, length), undid });
+    // What was reported was about the prompt that is undone.
+    this.state = compacted(this.state);
+    return isAdopted;
   }
 
   async pin(id: MessageId): Promise<void> {
@@ -352,6 +358,7 @@ export class SessionWork {
       task,
       sent: sentMessages,
       reason,
+      unseenTokens: unseenTokens(triggerInput(this.state, this.prompt)),
       onEvent: (event) => this.#callHook((hooks) => hooks.onEvent?.(event)),
       ...options,
     };

@@ -1,4 +1,10 @@
-import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
+import {
+  isHostMade,
+  isSummary,
+  startsTurn,
+  textOf,
+  type MessageId,
+} from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
@@ -76,7 +82,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
     propose(proposed) {
       const context = withRoomyCut(withUnpinned(proposed), whole);
       const { draft, cut } = context;
-      const held = newestUserMessages(context, keepUserTokens);
+      const { held, crossing } = newestUserMessages(context, keepUserTokens);
       const covered = draft.entries
         .slice(0, cut.index)
         .filter((entry) => !draft.stays(entry) && !held.has(entry) && !draft.isGone(entry));
@@ -88,15 +94,18 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
       const ids = new Set(span.ids);
       const excess = floorExcess(context, ids, Math.min(whole.maxTokens, tokens));
       return [
+        ...truncation(crossing),
         ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
         { strategy: 'summarize', span, tokensFreed: tokens - room, reason },
         ...afterwards(context, ids),
       ];
     },
     execute(proposal, proposed, effects) {
+      if (proposal.strategy === TRUNCATES) return shorten(proposal, proposed, effects);
       if (proposal.strategy === SHORTENS) return shortenToTarget(proposal, proposed, effects);
       const context = withRoomyCut(withUnpinned(proposed), whole);
-      for (const entry of newestUserMessages(context, keepUserTokens)) context.draft.hold(entry);
+      const { held } = newestUserMessages(context, keepUserTokens);
+      for (const entry of held) context.draft.hold(entry);
       return summarizeSpan(proposal, context, effects, whole);
     },
   };
@@ -304,17 +313,41 @@ function frameTokens({ draft, counter }: RungContext): number {
 
 const LONGEST_NUMBERS_TOKENS = 4;
 
-function newestUserMessages(context: RungContext, keepTokens: number): ReadonlySet<Entry> {
+/** What stays of the user's messages beside a summary. */
+interface HeldMessages {
+  readonly held: ReadonlySet<Entry>;
+  /** The oldest of them, if it is cut to what the others leave. */
+  readonly crossing?: { readonly entry: Entry; readonly tokensFreed: number };
+}
+
+/** Less than this of a message says nothing. */
+const LEAST_HELD_TOKENS = 100;
+
+/** The newest messages of the user within a number of tokens. The one that goes beyond it is cut and stays. */
+function newestUserMessages(context: RungContext, keepTokens: number): HeldMessages {
   const { draft, cut } = context;
   const held = new Set<Entry>();
   let left = Math.min(keepTokens, mostKept(draft.entries, context));
   for (let i = cut.index - 1; i >= 0 && left > 0; i--) {
     const entry = draft.entries[i] as Entry;
-    if (!startsTurn(entry.message) || draft.isGone(entry)) continue;
-    left -= entry.tokens;
-    if (left >= 0) held.add(entry);
+    if (!startsTurn(entry.message) || isHostMade(entry.message) || draft.isGone(entry)) continue;
+    const tokens = draft.cost(entry);
+    const isText = entry.message.parts.every(({ kind }) => kind === 'text');
+    if (tokens > left && (left < LEAST_HELD_TOKENS || !isText)) break;
+    held.add(entry);
+    if (tokens > left) return { held, crossing: { entry, tokensFreed: tokens - left } };
+    left -= tokens;
   }
-  return held;
+  return { held };
+}
+
+const TRUNCATES = 'truncate-user';
+
+function truncation(crossing: HeldMessages['crossing']): readonly Proposal[] {
+  const span = crossing === undefined ? undefined : spanOf([crossing.entry.node]);
+  if (crossing === undefined || span === undefined) return [];
+  const { tokensFreed } = crossing;
+  return [{ strategy: TRUNCATES, span, tokensFreed, reason: 'a long message of the user' }];
 }
 
 /** Shows less of the summary that is there, when what stays beside it leaves too little room. */

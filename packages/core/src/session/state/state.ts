@@ -85,7 +85,10 @@ export function windowIn({ thread, plan }: SessionState): Window {
   return windowOf(thread, plan);
 }
 
-/** Reads the stored messages, and learns from the last answer to a prompt of the plan in force. */
+/** More reports than these teach nothing new, and each takes a look at the prompt that it is about. */
+const MOST_REPORTS = 20;
+
+/** Reads the stored messages, and learns from the newest answers to prompts of the plan in force, oldest first. */
 function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
   const { plan } = fresh;
   let state: SessionState = {
@@ -96,14 +99,14 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
     figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
     ...(plan.records.length === 0 ? {} : { sent: { kind: 'resumed' } }),
   };
-  let answer: readonly [node: Node, reportedTokens: number] | undefined;
+  const answers: (readonly [index: number, reportedTokens: number])[] = [];
   for (const node of state.thread.path()) {
     const reported = reportedInput(node, state.plan.threadVersion);
     state = withFiguresOf(state, node);
-    if (reported !== undefined) answer = [node, reported];
+    if (reported !== undefined) answers.push([node.index, reported]);
   }
-  if (answer !== undefined && state.plan.undid === undefined) {
-    const [{ index }, reported] = answer;
+  const taught = state.plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
+  for (const [index, reported] of taught) {
     const answered = windowOf(state.thread, state.plan, index);
     const { tokens } = startPrompt(answered, state.plan, state.config);
     state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
