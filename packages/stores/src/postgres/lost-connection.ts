@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from 'postgres';
+import type { MaybeRow, PendingQuery, Sql, TransactionSql } from 'postgres';
 import { causeText, StoreError } from '../store-error.ts';
 
 /** How long the database is waited for. */
@@ -18,8 +18,25 @@ export function reliably<T>(patience: Patience, work: () => PromiseLike<T>): Pro
 }
 
 /** Tries again only where nothing can have reached the server. */
-export function once<T>(patience: Patience, work: () => PromiseLike<T>): Promise<T> {
-  return again(patience, work, isUnreached);
+export function once<T extends readonly MaybeRow[]>(
+  patience: Patience,
+  send: () => PendingQuery<T>,
+): Promise<T> {
+  let query: PendingQuery<T> | undefined;
+  const sendAgain = (): PendingQuery<T> => (query = send());
+  return again<T>(
+    patience,
+    sendAgain,
+    (error) => isUnreached(error) || (isLostConnection(error) && isUnsent(query)),
+  );
+}
+
+/**
+ * The driver keeps the last error of a connection that was lost, and gives it to the first query of the connection that
+ * takes its place, without sending that query. A query that was sent has the state of its connection.
+ */
+function isUnsent(query: { readonly state?: unknown } | undefined): boolean {
+  return query?.state === null;
 }
 
 async function again<T>(
