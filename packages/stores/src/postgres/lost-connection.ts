@@ -35,8 +35,8 @@ export function once<T extends readonly MaybeRow[]>(
  * The driver keeps the last error of a connection that was lost, and gives it to the first query of the connection that
  * takes its place, without sending that query. A query that was sent has the state of its connection.
  */
-function isUnsent(query: { readonly state?: unknown } | undefined): boolean {
-  return query?.state === null;
+function isUnsent(query: unknown): boolean {
+  return (query as { state?: unknown }).state === null;
 }
 
 async function again<T>(
