@@ -38,9 +38,13 @@ test('C22 row-level security keeps tenants apart, also where a query forgets to 
   const path = talk(3, 'rare');
   const keys = ['acme', 'zen'].map((tenant) => ({ tenant, thread: 't' as ThreadId }));
   const app = await postgresStore(server.url('postgres', 'app'));
+  for (const key of keys) await app.append(key, path);
+  // More at once than go alone: those of several tenants go together.
+  const commits = Array.from({ length: 3 }, () => keys).flatMap((each) =>
+    each.map((key) => app.commit(key, dropPlan(key, path, 4), 0, [warning(key.tenant)])),
+  );
+  assert.equal((await Promise.all(commits)).filter((won) => won).length, 2);
   for (const key of keys) {
-    await app.append(key, path);
-    assert.equal(await app.commit(key, dropPlan(key, path, 4), 0, [warning(key.tenant)]), true);
     await app.keepVectors(
       key,
       'e',
@@ -232,6 +236,48 @@ test('C15 a window is of one moment, whatever is committed while it is read', as
   assert.deepEqual(await reading, unchanged);
   await other.end();
 });
+
+test(
+  'C15 of commits that go together each wins or fails alone, and none waits for another',
+  { timeout: 30_000 },
+  async () => {
+    const path = talk(4, 'rare');
+    const keys = Array.from({ length: 40 }, (_, i) => freshKey(`together-${i}`, `tenant ${i % 3}`));
+    for (const key of keys) await store.append(key, path);
+    const [locked, refused, late] = keys.slice(10) as [ThreadKey, ThreadKey, ThreadKey];
+    const sql = server.sql();
+    await sql.unsafe(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not this one'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON bobbin.plans FOR EACH ROW
+      WHEN (NEW.thread = '${refused.thread}') EXECUTE FUNCTION refuse()`);
+    const held = await sql.reserve();
+    await held`BEGIN`;
+    await held`SELECT 1 FROM bobbin.threads WHERE thread = ${locked.thread} FOR UPDATE`;
+    const outcomes = new Map<ThreadKey, unknown>();
+    const committing = keys.map(async (key) => {
+      const version = key === late ? 7 : 0;
+      const outcome = store.commit(key, dropPlan(key, path, 4), version, [warning(key.thread)]);
+      outcomes.set(key, await outcome.catch((error: unknown) => String(error)));
+    });
+    await until(() => outcomes.size >= keys.length - 1);
+    assert.equal(outcomes.has(locked), false);
+    await held`COMMIT`;
+    held.release();
+    await Promise.all(committing);
+    await sql.unsafe('DROP FUNCTION refuse CASCADE');
+    await sql.end();
+    for (const key of keys) {
+      const failed = key === refused ? 'StoreError: postgres: not this one' : false;
+      const won = key !== refused && key !== late;
+      assert.equal(outcomes.get(key), won || failed, key.thread);
+      assert.equal((await store.window(key))?.version, Number(won));
+      assert.deepEqual(
+        (await store.events(key)).map(({ sequence, event }) => [sequence, event]),
+        won ? [[1, warning(key.thread)]] : [],
+      );
+    }
+  },
+);
 
 async function blocked(sql: postgres.ReservedSql): Promise<void> {
   for (;;) {

@@ -1,4 +1,9 @@
-import type { MaybeRow, PendingQuery, Sql, TransactionSql } from 'postgres';
+import postgres, {
+  type MaybeRow,
+  type PendingQuery,
+  type Sql,
+  type TransactionSql,
+} from 'postgres';
 import { causeText, StoreError } from '../store-error.ts';
 
 /** How long the database is waited for. */
@@ -104,6 +109,12 @@ function isUnreached(error: unknown): boolean {
 function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : '';
+}
+
+/** True where the server answered that it will not do it: it did nothing. */
+export function isRefused(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return cause instanceof postgres.PostgresError && !isLostConnection(cause);
 }
 
 /** Turns the driver's errors into ours. */

@@ -2,7 +2,6 @@ import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/
 import {
   assertName,
   noParent,
-  planArtifacts,
   type Appended,
   type AppendOptions,
   type ArtifactId,
@@ -28,7 +27,8 @@ import { artifactsIn, eraseThreads } from './erasure.ts';
 import { Listener } from './listener.ts';
 import { located } from './lost-connection.ts';
 import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
-import { RecallQueries, searchable } from './recall-queries.ts';
+import { PlanCommits } from './plan-commits.ts';
+import { RecallQueries } from './recall-queries.ts';
 import { prepareSchema } from './schema.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 import { pollThreads } from './thread-poll.ts';
@@ -100,6 +100,7 @@ class PostgresThreads implements PostgresStore {
   readonly #listener: Listener | undefined;
   readonly #outbox: Outbox;
   readonly #recall: RecallQueries;
+  readonly #commits: PlanCommits;
 
   constructor(connection: Connection, replica: Connection, listener: Listener | undefined) {
     this.#connection = connection;
@@ -107,6 +108,7 @@ class PostgresThreads implements PostgresStore {
     this.#listener = listener;
     this.#outbox = new Outbox(connection);
     this.#recall = new RecallQueries(connection, replica);
+    this.#commits = new PlanCommits(connection);
   }
 
   append(key: ThreadKey, nodes: readonly Node[], options: AppendOptions = {}): Promise<Appended> {
@@ -257,35 +259,15 @@ class PostgresThreads implements PostgresStore {
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean> {
-    const fresh = await this.#nodes(
-      key,
-      'SELECT * FROM bobbin.not_indexed($1, $2, $3)',
-      ...idsOf(key),
-      plan.records.flatMap(({ span }) => span.ids),
-    );
-    const texts = fresh.map(searchable);
-    const [row] = (await this.#connection.askOnce(
-      'SELECT * FROM bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-      ...idsOf(key),
-      expectedVersion,
-      plan.head,
-      plan.start,
-      plan.carried.map(({ id }) => id),
-      [...planArtifacts(plan)],
-      JSON.stringify(plan),
-      events.map((event) => JSON.stringify(event)),
-      fresh.map(({ id }) => id),
-      texts.map(({ length }) => length),
-      texts.map(({ words }) => words),
-    )) as readonly { won: boolean; sequence: number | null }[];
-    this.#post(key, row?.sequence);
-    return row?.won === true;
+    const { won, sequence } = await this.#commits.commit(key, plan, expectedVersion, events);
+    this.#post(key, sequence);
+    return won === true;
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
     const texts = events.map((event) => JSON.stringify(event));
     const [row] = (await this.#connection.askOnce(
-      'SELECT bobbin.add_events($1, $2, 0, $3) AS sequence',
+      'SELECT bobbin.add_events($1, $2, $3) AS sequence',
       ...idsOf(key),
       texts,
     )) as readonly { sequence: number | null }[];
