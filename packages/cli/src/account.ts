@@ -7,6 +7,7 @@ import type {
   Plan,
   Prompt,
   ProviderRules,
+  RenderStyle,
   ThreadId,
 } from '@bobbin/core';
 import {
@@ -68,7 +69,7 @@ function countSeats(
   const planned = actions(plan);
   const sent = sentInSeats(prompt, counter);
   for (const { id, message } of threadOf(messages).path()) {
-    const shown = plannedIn(message, planned.get(id));
+    const shown = plannedIn(message, planned.get(id), plan.style);
     if (shown === undefined) continue;
     const { tokens = 0, isLate = false } = sent.get(id) ?? {};
     const cause = isLate ? 'late' : shown.parts.some(isSigned) ? 'thinking' : 'waiting';
@@ -96,11 +97,15 @@ function sentInSeats(prompt: Prompt, counter: Counter): ReadonlyMap<MessageId, S
 }
 
 /** A message as a plan has it in its seat; undefined where a record stands for it. */
-function plannedIn(message: Message, action: Action | undefined): Message | undefined {
+function plannedIn(
+  message: Message,
+  action: Action | undefined,
+  style: RenderStyle,
+): Message | undefined {
   if (action === undefined) return message;
   if (action.kind === 'summarize' || action.kind === 'drop') return undefined;
   if (action.kind === 'externalize' && action.span.ids.length > 1) return undefined;
-  return inPlace(message, action);
+  return inPlace(message, action, style);
 }
 
 function isSigned(part: Part): boolean {

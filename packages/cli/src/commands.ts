@@ -31,6 +31,11 @@ const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./inspect.ts')).inspectCommand,
   },
   {
+    name: 'replay',
+    summary: 'shows what a session would have cost under each policy',
+    load: async () => (await import('./replay.ts')).replayCommand,
+  },
+  {
     name: 'artifact',
     summary: 'prints what compact moved out of a transcript',
     load: async () => (await import('./artifact.ts')).artifactCommand,

@@ -9,6 +9,11 @@ const OPTIONS = {
     value: 'FOLDER',
     help: 'Keeps the whole of what is shortened to an excerpt there: bobbin artifact FOLDER ID prints it. Without it, "[Externalized Content - artifact:ID]" stands for what only the transcript that was read holds.',
   },
+  summary: {
+    type: 'string',
+    value: 'FILE',
+    help: 'A summary of the conversation that a model wrote, as text. It is verified against the messages and leads the summary in the output; what it lacks is added from the messages. With --jsonl, each line has its own: {"summary"}.',
+  },
   out: {
     type: 'string',
     value: 'FILE',
@@ -17,7 +22,7 @@ const OPTIONS = {
   json: { type: 'boolean', help: 'Prints the prompt, the plan and the figures instead.' },
   jsonl: {
     type: 'boolean',
-    help: 'Reads conversations, one JSON object a line: {"id", "messages", "budget"?}, and answers {"id", "messages", "stats"} for each, in order, as they come.',
+    help: 'Reads conversations, one JSON object a line: {"id", "messages", "budget"?, "summary"?}, and answers {"id", "messages", "stats"} for each, in order, as they come.',
   },
 } as const satisfies OptionTable;
 
@@ -33,6 +38,7 @@ export const compactCommand: Command = {
     'bobbin compact session.json --budget 20000 --out small.json',
     'bobbin compact session.json --budget 20000 --artifacts moved-out > small.json',
     'bobbin compact - --model claude-opus-5 --json < session.json',
+    'bobbin compact session.json --budget 20000 --summary summary.md > small.json',
     'bobbin compact --jsonl --budget 8000 < conversations.jsonl > wound.jsonl',
   ],
   exits: [['3', 'Written, but over the budget: what may not be compacted exceeds it.']],
@@ -40,6 +46,12 @@ export const compactCommand: Command = {
     const { values, operands } = parseOptions(args, OPTIONS);
     if (values.json === true && values.jsonl === true)
       throw new UsageError('--json and --jsonl exclude each other');
+    if (values.summary !== undefined && values.jsonl === true)
+      throw new UsageError(
+        '--summary is for one conversation; with --jsonl, each line has its own "summary"',
+      );
+    if (values.summary !== undefined && operands.length > 1)
+      throw new UsageError('--summary is for one conversation: compact the files one by one');
     const { compact } = await import('./compaction.ts');
     return compact(operands, values);
   },

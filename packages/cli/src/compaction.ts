@@ -27,8 +27,11 @@ export async function compact(operands: readonly string[], values: CompactValues
   if (values.instructions !== undefined)
     tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
   const folder = values.artifacts;
-  const keeping =
-    folder === undefined ? wish : { ...wish, artifacts: await newArtifactsIn(folder) };
+  const keeping: Wish = {
+    ...wish,
+    ...(folder === undefined ? {} : { artifacts: await newArtifactsIn(folder) }),
+    ...(values.summary === undefined ? {} : { summary: await summaryIn(values.summary) }),
+  };
   const compactAll = values.jsonl === true ? compactLines : compactTranscripts;
   return into(values.out, (output) =>
     compactAll(sources, keeping, {
@@ -37,6 +40,14 @@ export async function compact(operands: readonly string[], values: CompactValues
       ...(folder === undefined ? {} : { folder }),
     }),
   );
+}
+
+/** @throws UsageError where the file cannot be a summary. */
+async function summaryIn(path: string): Promise<string> {
+  const [source] = sourcesOf([path]);
+  const text = source === undefined ? '' : await readText(source);
+  if (text.trim() === '') throw new UsageError(`--summary ${path} is empty`);
+  return text;
 }
 
 /** @throws UsageError where the output would not be whole, or its input no longer. */
@@ -115,9 +126,12 @@ async function compactLines(
   for (const source of sources) {
     for await (const { text, number } of readLines(source)) {
       const transcript = new Transcript(text, source.name, number);
-      const { id = null, budget } = transcript.fields;
-      const own =
-        budget === undefined ? wish : { ...wish, budgetTokens: budgetOf(transcript, budget) };
+      const { id = null, budget, summary } = transcript.fields;
+      const own: Wish = {
+        ...wish,
+        ...(budget === undefined ? {} : { budgetTokens: budgetOf(transcript, budget) }),
+        ...(summary === undefined ? {} : { summary: summaryOf(transcript, summary) }),
+      };
       const conversation = transcriptConversation(transcript, wish.format, (wound) =>
         transcript.list(wound),
       );
@@ -145,6 +159,11 @@ async function compactLines(
 function budgetOf(transcript: Transcript, budget: unknown): number {
   if (typeof budget === 'number' && Number.isSafeInteger(budget) && budget > 0) return budget;
   return transcript.failAt('budget', 'must be a whole number above 0');
+}
+
+function summaryOf(transcript: Transcript, summary: unknown): string {
+  if (typeof summary === 'string' && summary.trim() !== '') return summary;
+  return transcript.failAt('summary', 'must be the text of a summary');
 }
 
 /** `session.json: 150,312 → 59,870 tokens …`, in one line, and one for each thing to know beside. */

@@ -165,7 +165,7 @@ function reading(screen: Screen, { messages }: Prompt): readonly string[] {
 
 function inBetween(messages: readonly PromptMessage[]): string {
   const changed = messages.filter(({ source }) => source.kind !== 'kept').length;
-  const shortened = changed === 0 ? '' : `, ${changed} of them shortened`;
+  const shortened = changed === 0 ? '' : `, ${changed} shortened`;
   return `… ${counted(messages.length, 'message')}${shortened}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Counter, Fitted, Message } from '@bobbin/core';
-import { isKnownModel, messageLimit, softLimit, STRICT_RULES } from '@bobbin/core/internal';
+import { isKnownModel, messageLimit, STRICT_RULES } from '@bobbin/core/internal';
 import type { SessionCompaction } from '@bobbin/codecs';
 import { accountOf, causeTexts, unwoundAccount, type Account } from './account.ts';
 import { anatomyOf, type Anatomy, type Limb } from './anatomy.ts';
@@ -165,7 +165,7 @@ function resting(
   fitted: Fitted<unknown>,
   withoutRecords: Account,
 ): readonly string[] {
-  const limits = `the soft limit is ${grouped(softLimit(budget))}, the limit ${grouped(messageLimit(budget))}.`;
+  const limits = `the limit is ${grouped(messageLimit(budget))}.`;
   return [`Nothing: ${grouped(withoutRecords.said)} tokens, ${limits}`, ...whyOf(fitted)];
 }
 
@@ -208,8 +208,19 @@ function accountRows(
     ...account.rungs.flatMap((rung) => row(signed(-rung.freed), rungText(rung, fitted, counter))),
     ...causeTexts(account).flatMap(([tokens, text]) => row(signed(tokens), text)),
     ...row(grouped(prompt.tokens), `tokens left in ${counted(prompt.messages.length, 'message')}`),
+    ...row('', netText(fitted)).filter((line) => line.trim() !== ''),
     ...warnings,
   ];
+}
+
+/** What the compaction costs where a provider caches prompts, and when it has paid; nothing where there was none. */
+function netText({ events }: Fitted<unknown>): string {
+  const done = events.findLast((event) => event.kind === 'completed');
+  if (done?.kind !== 'completed' || done.rewrittenTokens === 0) return '';
+  const cost = `${grouped(done.rewrittenTokens)} tokens are written to the cache again`;
+  return done.paysAfterRequests === undefined
+    ? cost
+    : `${cost}; that has paid after ${counted(done.paysAfterRequests, 'request')}`;
 }
 
 function rungText(

@@ -1,11 +1,13 @@
 import {
   createBobbin,
+  proseSummary,
   type ArtifactStore,
   type Budget,
   type Counter,
   type Fitted,
   type Message,
   type Policy,
+  type Summarizer,
 } from '@bobbin/core';
 import {
   messageLimit,
@@ -14,6 +16,7 @@ import {
   isKnownModel,
   modelFacts,
   PRESETS,
+  singlePrompt,
 } from '@bobbin/core/internal';
 import type { Conversation } from './conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
@@ -36,10 +39,15 @@ export interface Wish {
   readonly instructions?: string;
   /** Where artifacts are kept; nowhere where absent. */
   readonly artifacts?: ArtifactStore;
+  /** What a model wrote about the conversation: verified and used as a summarizer's answer. */
+  readonly summary?: string;
 }
 
 /** How a conversation is wound. */
-export interface Winding extends Pick<Wish, 'policy' | 'model' | 'instructions' | 'artifacts'> {
+export interface Winding extends Pick<
+  Wish,
+  'policy' | 'model' | 'instructions' | 'artifacts' | 'summary'
+> {
   readonly counter: Counter;
   readonly budget: Budget;
 }
@@ -75,16 +83,19 @@ export function wishFrom(values: OptionValues<typeof WINDING_OPTIONS>): Wish {
 
 /** How a conversation is wound: for the model that was asked for, or for the one that it names, where that is known. */
 export async function windingFor(wish: Wish, conversation: Conversation): Promise<Winding> {
-  const { policy, counter, instructions, artifacts, budgetTokens } = wish;
+  const { policy, counter, instructions, artifacts, summary, budgetTokens } = wish;
   const named = conversation.model;
   const model = wish.model ?? (named !== undefined && isKnownModel(named) ? named : undefined);
+  // No request follows that a rewrite could make cheaper.
+  const { economics: _, ...unpriced } = policy;
   const winding: Winding = {
-    policy,
+    policy: unpriced,
     ...(model === undefined ? {} : { model }),
     counter: await (counter === undefined ? usualCounter(model) : COUNTERS[counter]()),
     budget: transcriptBudget(wish.windowTokens ?? modelFacts(model).windowTokens),
     ...(instructions === undefined ? {} : { instructions }),
     ...(artifacts === undefined ? {} : { artifacts }),
+    ...(summary === undefined ? {} : { summary }),
   };
   return budgetTokens === undefined ? winding : bounded(winding, budgetTokens);
 }
@@ -121,12 +132,21 @@ export function transcriptBudget(windowTokens: number): Budget {
  */
 function bounded(winding: Winding, tokens: number): Winding {
   const { economics: _, firstSightShare: __, ...policy } = winding.policy;
-  return { ...winding, policy: { ...policy, targetShare: 1 }, budget: messagesOnly(tokens) };
+  const whole = policy.name === singlePrompt.name ? singlePrompt : { ...policy, targetShare: 1 };
+  return { ...winding, policy: whole, budget: messagesOnly(tokens) };
+}
+
+/** A summarizer that answers with a text that was written before. */
+function writtenSummary(text: string): Summarizer {
+  return {
+    id: 'written-summary',
+    summarize: (request) => Promise.resolve(proseSummary(text, request)),
+  };
 }
 
 /** Winds one conversation, which knows of no other. */
 export async function wind(winding: Winding, conversation: Conversation): Promise<Wound> {
-  const { policy, counter, instructions, artifacts } = winding;
+  const { policy, counter, instructions, artifacts, summary } = winding;
   const { codec, messages, wireMessages } = conversation;
   const started = performance.now();
   const bobbin = createBobbin({
@@ -135,6 +155,7 @@ export async function wind(winding: Winding, conversation: Conversation): Promis
     counter,
     budget: winding.budget,
     ...(artifacts === undefined ? {} : { artifacts }),
+    ...(summary === undefined ? {} : { summarizer: writtenSummary(summary) }),
   });
   const session = await bobbin.thread('conversation');
   await session.appendDecoded(messages);

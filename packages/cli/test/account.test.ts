@@ -41,7 +41,8 @@ test('every token of a prompt is accounted for, whatever was said, by every pres
     for (const cause of account.causes.keys()) causes.add(cause);
     const withoutRecords = unwoundAccount(messages, rules, counter);
     const clock = { now: () => 0 };
-    const whole = await createBobbin({ counter, rules, clock, window: 10_000_000 }).fit(messages);
+    const wide = { counter, rules, clock, window: 10_000_000, preset: 'claude-code' } as const;
+    const whole = await createBobbin(wide).fit(messages);
     assert.equal(balance(withoutRecords), whole.prompt.tokens, `seed ${seed}, withoutRecords`);
     for (const cause of withoutRecords.causes.keys()) causes.add(cause);
   }

@@ -17,8 +17,8 @@ test('demo draws the window before and after, rungs, spans, what is read, the ti
   assert.match(stdout, /\nWhat each rung freed\n(?: .*\n)* {2}\S+ +−\d+\.\dk {2}█+ +\d+ \w+/);
   assert.match(stdout, /\nWhich spans became what\n {2}turns? [\d–]+ +\d+ \w+ +→ \w+/);
   assert.match(stdout, /\nWhat the model reads now\n {2}system +You are a coding agent/);
-  assert.match(stdout, /\n {2}assistant +\[Context Summary - Turns 1-\d+\]\n/);
-  assert.match(stdout, /never change a file/);
+  assert.match(stdout, /\n {2}trim +−\d+\.\dk {2}█+ +\d+ messages shortened\n/);
+  assert.match(stdout, /\n +… \d+ messages, \d+ shortened\n/);
   assert.match(stdout, /\n {2}Wound in [\d.]+ m?s, without asking a model\./);
   assert.match(stdout, /\nTry next\n {2}npx bobbin demo --save session\.json/);
   assert.ok(!stdout.includes('\u001B'), 'a pipe gets no colours');

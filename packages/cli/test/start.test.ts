@@ -54,7 +54,16 @@ test('help is printed without the engine, and a session is opened without any de
   const ofTheCommand = ['cli'];
   assert.deepEqual(await packagesLoaded(t, ['--help']), ofTheCommand);
   assert.deepEqual(await packagesLoaded(t, ['--version']), ofTheCommand);
-  for (const name of ['compact', 'inspect', 'artifact', 'store', 'delete', 'demo', 'import'])
+  for (const name of [
+    'compact',
+    'inspect',
+    'replay',
+    'artifact',
+    'store',
+    'delete',
+    'demo',
+    'import',
+  ])
     assert.deepEqual(await packagesLoaded(t, [name, '--help']), ofTheCommand);
   assert.deepEqual(await packagesLoaded(t, ['agent', '--help']), ['agent', 'cli']);
   assert.deepEqual(await packagesLoaded(t, ['--mode', 'rpc', '--model', 'scripted/echo']), [

@@ -100,9 +100,9 @@ const HAND_OVER: RenderStyle = {
 /** All that a preset's data says; its rungs by name. */
 const FIGURES: Readonly<Record<PresetName, object>> = {
   ladder: {
-    trigger: { kind: 'soft-limit' },
-    cut: { kind: 'beside-summary', summaryTokens: 8_000, leastShare: 0.22, mostShare: 0.5 },
-    ladder: ['squeeze-pins', 'externalize', 'excerpts', 'summarize', 'clear', 'drop'],
+    trigger: { kind: 'window-share', share: 0.95 },
+    cut: { kind: 'keep-share', share: 0.8, summaryTokens: 1_200 },
+    ladder: ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop'],
     stop: 'at-target',
     targetShare: 0.5,
     style: SUMMARY,
