@@ -1,3 +1,4 @@
+export { memorySummaryCache, type SummaryCache } from '@bobbin/core/internal';
 export {
   folderArtifacts,
   keepArtifacts,
