@@ -16,6 +16,7 @@ export type { KeyRing } from './artifacts/key-ring.ts';
 export { liveArtifacts } from './artifacts/live-artifacts.ts';
 export { s3Artifacts } from './artifacts/s3-artifacts.ts';
 export { s3Blobs, type S3Options } from './artifacts/s3-blobs.ts';
+export type { TieredStore } from './cold/move-cold.ts';
 export { copyStore, type Copied } from './copy-store.ts';
 export { erase, eraseOld, type Retention } from './erase.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { Blobs } from '../artifacts/blobs.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import { assertOurs, migrate } from './schema.ts';
 
@@ -11,6 +12,8 @@ export interface SqliteOptions {
   readonly sync?: 'full' | 'normal';
   /** The store must be there already, in the present schema: opening it makes and changes nothing. */
   readonly existing?: boolean;
+  /** Where messages are that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
+  readonly cold?: Blobs;
 }
 
 /** How long a lock is waited for. */
