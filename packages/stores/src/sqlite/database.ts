@@ -97,22 +97,29 @@ export class Database {
 
   /** False where another connection has the write lock. */
   #begin(): boolean {
-    this.get('PRAGMA busy_timeout = 0');
     try {
-      this.run('BEGIN IMMEDIATE');
+      this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
       throw error;
-    } finally {
-      this.get(`PRAGMA busy_timeout = ${BUSY_MS}`);
     }
   }
 
   /** Puts all of the log into the file and empties it; false where a reader still needs some of it. */
   emptyLog(): boolean {
-    const { busy } = this.get('PRAGMA wal_checkpoint(TRUNCATE)') as { busy: number };
-    return busy === 0;
+    const row = this.#withoutWaiting(() => this.get('PRAGMA wal_checkpoint(TRUNCATE)'));
+    return (row as { busy: number }).busy === 0;
+  }
+
+  /** SQLite itself would hold the whole process while it waits. */
+  #withoutWaiting<T>(work: () => T): T {
+    this.get('PRAGMA busy_timeout = 0');
+    try {
+      return work();
+    } finally {
+      this.get(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
   }
 
   /** What SQLite itself finds wrong with the file: its pages, its indexes and the index of words. */
