@@ -26,4 +26,5 @@ export { SessionService, type SessionCompaction, type SessionOptions } from './s
 export type { SqliteOptions } from './sqlite/database.ts';
 export { sqliteStore } from './sqlite/sqlite-store.ts';
 export { StoreError, type StoreProblem } from './store-error.ts';
+export { threadsOf } from './threads-of.ts';
 export { verifyStore, type StoreVerdict, type ThreadProblem } from './verify-store.ts';

@@ -230,6 +230,22 @@ test('a process goes on with its other work while another one has the write lock
   await store.close();
 });
 
+test('a process that writes without a pause still does its other work', async () => {
+  const store = sqliteStore(newFile(), { sync: 'normal' });
+  let turns = 0;
+  const counting = setInterval(() => {
+    turns += 1;
+  }, 1);
+  let end = talk(1);
+  for (const until = performance.now() + 400; performance.now() < until;) {
+    await store.append(keyOf('busy'), end);
+    end = nodesOf([textMessage('user', 'more')], end.slice(-1));
+  }
+  clearInterval(counting);
+  assert.ok(turns > 5, `${turns} turns of the loop`);
+  await store.close();
+});
+
 test('a process goes on with its other work while an erasure waits for a reader', async () => {
   const path = newFile();
   const store = sqliteStore(path, { sync: 'normal' });

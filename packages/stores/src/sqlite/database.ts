@@ -20,6 +20,8 @@ export interface SqliteOptions {
 const BUSY_MS = 30_000;
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 20;
+/** For how long writes may follow each other before other work of the process has its turn. */
+const TURN_MS = 10;
 const MOST_FINDINGS = 20;
 /** What the log keeps of its size when all of it is in the file: a reader may have made it very long. */
 const LOG_BYTES = 67_108_864;
@@ -29,6 +31,7 @@ export class Database {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #turnEnds = 0;
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
@@ -64,12 +67,20 @@ export class Database {
    * another process has the lock, this one goes on with its other work.
    */
   async atomically<T>(work: () => T): Promise<T> {
+    await this.#letOthersRun();
     let done: { readonly result: T } | undefined;
     await this.untilFree(() => {
       done = this.#begin() ? { result: this.#committed(work) } : undefined;
       return done !== undefined;
     });
     return (done as unknown as { readonly result: T }).result;
+  }
+
+  /** SQLite answers at once: a caller that writes again and again would leave no time for other work of the process. */
+  async #letOthersRun(): Promise<void> {
+    if (performance.now() < this.#turnEnds) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnEnds = performance.now() + TURN_MS;
   }
 
   #committed<T>(work: () => T): T {
