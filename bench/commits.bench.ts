@@ -65,10 +65,14 @@ async function rateBefore(url: string, versions: number[]): Promise<number> {
   await sql.unsafe('ALTER TABLE bobbin.events ENABLE TRIGGER notify_within');
   const perSecond = await rate(versions, async ({ tenant, thread }, version) => {
     const plan = JSON.stringify(dropPlan({ tenant, thread }, path, 4));
-    await ask('SELECT * FROM bobbin.not_indexed($1, $2, $3)', [[tenant], [thread], [`{${ids}}`]]);
+    await ask('SELECT * FROM bobbin.not_indexed($1, $2, $3)', [
+      [tenant],
+      [thread],
+      [`{${ids.join(',')}}`],
+    ]);
     const values = [tenant, thread, version, path.at(-1)?.id, 4, [], [], plan];
     const [row] = await ask(
-      'SELECT * FROM bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, true)',
+      'SELECT * FROM bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, NULL, true)',
       [...values, [JSON.stringify(warning('bench'))], [], [], []],
     );
     return row?.won === true;

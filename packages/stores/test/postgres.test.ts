@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
-import type { ThreadKey } from '@bobbin/core/internal';
+import { queryWords, type ThreadKey } from '@bobbin/core/internal';
 import {
   compactionQueue,
   postgresStore,
@@ -278,6 +278,28 @@ test(
     }
   },
 );
+
+test('C26 a commit asks for new messages alone, and a thread that another process began anew is searchable', async () => {
+  const other = await postgresStore(server.url(), { connections: 2 });
+  const path = talk(6, 'rare');
+  const key = freshKey('anew', 'anew');
+  const found = async (): Promise<readonly number[]> =>
+    (await store.search(key, queryWords('rare'), 100))
+      .map(({ node }) => node.index)
+      .toSorted((a, b) => a - b);
+  await store.append(key, path);
+  await store.commit(key, dropPlan(key, path, 3), 0, []);
+  await store.commit(key, dropPlan(key, path, 4), 1, []);
+  assert.deepEqual(await found(), [0, 1, 2, 3]);
+  await other.delete({ tenant: key.tenant });
+  await other.append(key, path);
+  // The same version, of other messages.
+  await other.commit(key, dropPlan(key, path, 1), 0, []);
+  await other.commit(key, dropPlan(key, path, 2), 1, []);
+  assert.equal(await store.commit(key, dropPlan(key, path, 5), 2, []), true);
+  assert.deepEqual(await found(), [0, 1, 2, 3, 4]);
+  await other.close();
+});
 
 async function blocked(sql: postgres.ReservedSql): Promise<void> {
   for (;;) {

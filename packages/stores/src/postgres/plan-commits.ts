@@ -5,16 +5,19 @@ import { arrayText } from './array-type.ts';
 import type { Connection, Value } from './connection.ts';
 import { searchable } from './recall-queries.ts';
 import { Rounds } from './rounds.ts';
+import { SearchableMemory } from './searchable-ids.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 
 /** A plan that is to be committed, as the values of a query; lists are texts. */
 type Commit = readonly (string | number | null)[];
 
 interface Outcome {
-  /** Null where another transaction had the thread. */
+  /** Null where another transaction had the thread, or this process knew it otherwise. */
   readonly won: boolean | null;
   /** The number of the last event. */
   readonly sequence: number | null;
+  /** How many messages of the thread are searchable. */
+  readonly searchable: number | null;
 }
 
 interface Compacted {
@@ -30,6 +33,7 @@ export class PlanCommits {
   readonly #connection: Connection;
   readonly #compacted: Rounds<Compacted, readonly MessageRow[]>;
   readonly #commits: Rounds<Commit, Outcome>;
+  readonly #searchable = new SearchableMemory();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -43,10 +47,9 @@ export class PlanCommits {
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<Outcome> {
-    const ids = [...new Set(plan.records.flatMap(({ span }) => span.ids))];
-    const rows = await this.#compacted.ask({ key, ids });
-    const texts = rows.map((row) => searchable(nodeOf(row, whereOf(key))));
-    const commit = [
+    const ids = new Set<string>(plan.records.flatMap(({ span }) => span.ids));
+    const known = this.#searchable.get(key, expectedVersion);
+    const values = [
       ...idsOf(key),
       expectedVersion,
       plan.head,
@@ -55,14 +58,36 @@ export class PlanCommits {
       arrayText([...planArtifacts(plan)]),
       JSON.stringify(plan),
       arrayText(events.map((event) => JSON.stringify(event))),
+    ];
+    const fresh = [...ids].filter((id) => known?.ids.has(id) !== true);
+    const words = await this.#wordsOf(key, fresh);
+    const outcome = await this.#commits.ask([...values, ...words, known?.count ?? null]);
+    if (outcome.won === null) return this.#commitAlone(key, values, [...ids]);
+    if (outcome.won) {
+      const all = new Set([...ids, ...(known?.ids ?? [])]);
+      const version = expectedVersion + 1;
+      this.#searchable.set(key, { version, count: outcome.searchable ?? 0, ids: all });
+    }
+    return outcome;
+  }
+
+  /** Waits for the thread, and knows nothing of it. */
+  async #commitAlone(key: ThreadKey, values: Commit, ids: readonly string[]): Promise<Outcome> {
+    this.#searchable.delete(key);
+    const commit = [...values, ...(await this.#wordsOf(key, ids)), null];
+    const [outcome] = await this.#send([commit], 'wait');
+    return outcome as Outcome;
+  }
+
+  /** The ids, lengths and words of those messages that are not searchable yet. */
+  async #wordsOf(key: ThreadKey, ids: readonly string[]): Promise<readonly string[]> {
+    const rows = ids.length === 0 ? [] : await this.#compacted.ask({ key, ids });
+    const texts = rows.map((row) => searchable(nodeOf(row, whereOf(key))));
+    return [
       arrayText(rows.map(({ id }) => id)),
       arrayText(texts.map(({ length }) => length)),
       arrayText(texts.map(({ words }) => words)),
     ];
-    const outcome = await this.#commits.ask(commit);
-    if (outcome.won !== null) return outcome;
-    const [alone] = await this.#send([commit], 'wait');
-    return alone as Outcome;
   }
 
   async #notIndexed(items: readonly Compacted[]): Promise<readonly (readonly MessageRow[])[]> {
@@ -84,7 +109,7 @@ export class PlanCommits {
       commits.map((commit) => commit[i] ?? null),
     );
     const rows = await this.#connection.askOnce(
-      'SELECT * FROM bobbin.commit_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+      'SELECT * FROM bobbin.commit_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
       ...columns,
       Number(locked === 'wait'),
     );

@@ -167,10 +167,11 @@ export const WRITE_FUNCTIONS = `
   END $$;
 
   -- Commits a plan with its events and the words of what it compacts, if the version is still the expected one. NULL where
-  -- another transaction has the thread, and this one does not wait.
+  -- this one does not wait, and another transaction has the thread, or not as many messages are searchable as it knows of.
   CREATE FUNCTION bobbin.commit(
     p_tenant text, p_thread text, p_expected int, p_head text, p_reach int, p_carried text[], p_artifacts text[],
-    p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], p_waits bool, OUT won bool, OUT sequence int
+    p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], p_known int, p_waits bool,
+    OUT won bool, OUT sequence int, OUT searchable int
   ) LANGUAGE plpgsql AS $$
   DECLARE
     fresh int;
@@ -179,7 +180,8 @@ export const WRITE_FUNCTIONS = `
     PERFORM set_config('bobbin.tenant', p_tenant, true);
     IF NOT p_waits THEN
       PERFORM 1 FROM bobbin.threads t
-      WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected FOR UPDATE SKIP LOCKED;
+      WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected
+        AND t.compacted = coalesce(p_known, t.compacted) FOR UPDATE SKIP LOCKED;
       IF NOT FOUND THEN
         PERFORM 1 FROM bobbin.threads t
         WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected;
@@ -188,7 +190,8 @@ export const WRITE_FUNCTIONS = `
       END IF;
     END IF;
     UPDATE bobbin.threads t SET version = p_expected + 1, events = t.events + cardinality(p_events), changed_at = now()
-    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected RETURNING t.events INTO sequence;
+    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected
+    RETURNING t.events, t.compacted INTO sequence, searchable;
     won := FOUND;
     IF NOT won THEN RETURN; END IF;
     INSERT INTO bobbin.plans (tenant, thread, version, head, reach, carried, artifacts, plan)
@@ -204,20 +207,21 @@ export const WRITE_FUNCTIONS = `
       ON CONFLICT DO NOTHING RETURNING recall.length
     ) SELECT count(*), coalesce(sum(added.length), 0) INTO fresh, total FROM added;
     UPDATE bobbin.threads t SET compacted = t.compacted + fresh, words = t.words + total
-    WHERE t.tenant = p_tenant AND t.thread = p_thread;
+    WHERE t.tenant = p_tenant AND t.thread = p_thread RETURNING t.compacted INTO searchable;
   END $$;
 
   -- Commits plans of several threads; the arrays within are texts.
   CREATE FUNCTION bobbin.commit_all(
     p_tenants text[], p_threads text[], p_expected int[], p_heads text[], p_reaches int[], p_carried text[],
-    p_artifacts text[], p_plans text[], p_events text[], p_ids text[], p_lengths text[], p_words text[], p_waits int
-  ) RETURNS TABLE (won bool, sequence int) LANGUAGE plpgsql AS $$
+    p_artifacts text[], p_plans text[], p_events text[], p_ids text[], p_lengths text[], p_words text[], p_known int[],
+    p_waits int
+  ) RETURNS TABLE (won bool, sequence int, searchable int) LANGUAGE plpgsql AS $$
   BEGIN
     FOR i IN 1 .. cardinality(p_tenants) LOOP
-      SELECT c.won, c.sequence INTO won, sequence FROM bobbin.commit(
+      SELECT c.won, c.sequence, c.searchable INTO won, sequence, searchable FROM bobbin.commit(
         p_tenants[i], p_threads[i], p_expected[i], p_heads[i], p_reaches[i], p_carried[i]::text[],
         p_artifacts[i]::text[], p_plans[i], p_events[i]::text[], p_ids[i]::text[], p_lengths[i]::int[],
-        p_words[i]::text[], p_waits = 1) c;
+        p_words[i]::text[], p_known[i], p_waits = 1) c;
       RETURN NEXT;
     END LOOP;
   END $$;
