@@ -36,10 +36,7 @@ export function once<T extends readonly MaybeRow[]>(
   );
 }
 
-/**
- * The driver keeps the last error of a connection that was lost, and gives it to the first query of the connection that
- * takes its place, without sending that query. A query that was sent has the state of its connection.
- */
+/** Such an error (see `mayBeOld`) comes instead of sending the query. One that was sent has the state of its connection. */
 function isUnsent(query: unknown): boolean {
   return (query as { state?: unknown }).state === null;
 }
@@ -51,15 +48,29 @@ async function again<T>(
 ): Promise<T> {
   const started = performance.now();
   const deadline = AbortSignal.timeout(timeoutMs + retryMs);
-  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+  let wait = FIRST_WAIT_MS;
+  let isRepeatedAtOnce = false;
+  for (;;) {
     try {
       return await before(deadline, work());
     } catch (error) {
       const isOver = deadline.aborted || performance.now() - started + wait > retryMs;
       if (isOver || !mayRepeat(error)) throw located(error);
+      isRepeatedAtOnce = !isRepeatedAtOnce && mayBeOld(error);
+      if (isRepeatedAtOnce) continue;
     }
     await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
+    wait = Math.min(2 * wait, LONGEST_WAIT_MS);
   }
+}
+
+/**
+ * The driver keeps the error with which the server ended a connection, and gives it to the first query of the next one,
+ * which is open then: the next attempt follows at once. SQLSTATE 57P: the server ends or starts, 53300: too many
+ * connections.
+ */
+function mayBeOld(error: unknown): boolean {
+  return /^(57P|53300)/.test(codeOf(error));
 }
 
 /** A query may wait for a connection that never comes. */
