@@ -1,5 +1,5 @@
 import type { CompactionEvent, Plan } from '@bobbin/core';
-import { planArtifacts, type ThreadKey } from '@bobbin/core/internal';
+import { jsonText, planArtifacts, type ThreadKey } from '@bobbin/core/internal';
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import { arrayText } from './array-type.ts';
 import type { Connection, Value } from './connection.ts';
@@ -56,8 +56,8 @@ export class PlanCommits {
       plan.start,
       arrayText(plan.carried.map(({ id }) => id)),
       arrayText([...planArtifacts(plan)]),
-      JSON.stringify(plan),
-      arrayText(events.map((event) => JSON.stringify(event))),
+      jsonText(plan),
+      arrayText(events.map((event) => jsonText(event))),
     ];
     const fresh = [...ids].filter((id) => known?.ids.has(id) !== true);
     const words = await this.#wordsOf(key, fresh);

@@ -16,6 +16,7 @@ import {
   type StoredWindow,
   type ThreadEntry,
   type ThreadKey,
+  jsonText,
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
 import type { Blobs } from '../artifacts/blobs.ts';
@@ -277,7 +278,7 @@ class PostgresThreads implements PostgresStore {
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
-    const texts = events.map((event) => JSON.stringify(event));
+    const texts = events.map((event) => jsonText(event));
     const [row] = (await this.#connection.askOnce(
       'SELECT bobbin.add_events($1, $2, $3) AS sequence',
       ...idsOf(key),

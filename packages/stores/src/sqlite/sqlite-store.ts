@@ -17,6 +17,7 @@ import {
   type StoredWindow,
   type ThreadEntry,
   type ThreadKey,
+  jsonText,
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
 import type { Blobs } from '../artifacts/blobs.ts';
@@ -254,7 +255,7 @@ class SqliteStore implements CheckableStore, TieredStore {
         version,
         plan.head,
         JSON.stringify([...planArtifacts(plan)]),
-        JSON.stringify(plan),
+        jsonText(plan),
       );
       this.#insertEvents(key, version, events);
       this.#recall.add(key, plan);
@@ -295,7 +296,7 @@ class SqliteStore implements CheckableStore, TieredStore {
         ...idsOf(key),
         thread.events - events.length + i + 1,
         version,
-        JSON.stringify(event),
+        jsonText(event),
       );
   }
 
