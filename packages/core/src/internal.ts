@@ -132,7 +132,7 @@ export type { Conversation, MarkCachePoints } from './session/recognise/conversa
 export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
-export { memorySummaryCache, summaryKey } from './summary/cache.ts';
+export { memorySummaryCache, summaryKey, type SummaryCache } from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';

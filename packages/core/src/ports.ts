@@ -33,6 +33,8 @@ export interface ThreadKey {
 
 /** What a summarizer is asked for. */
 export interface SummaryRequest {
+  /** Whose messages they are: a summary that is kept in a cache is erased with its thread. */
+  readonly thread?: ThreadKey;
   /** What is to be summarised, oldest first. */
   readonly nodes: readonly Node[];
   /** The summary that this one updates; it is integrated, not summarised again. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Summarizer, Summary, SummaryRequest } from '@bobbin/core';
+import type { Summarizer, Summary, SummaryRequest, ThreadId } from '@bobbin/core';
 import {
   canonicalJson,
   EMPTY_SUMMARY,
@@ -175,6 +175,7 @@ test('a broken cache costs a call, not the summary', async () => {
   const broken = {
     get: () => Promise.reject(new Error('disk')),
     set: () => Promise.reject(new Error('disk')),
+    delete: () => Promise.reject(new Error('disk')),
   };
   const inner = gated();
   inner.open();
@@ -206,4 +207,22 @@ test('the memory cache forgets the oldest first', async () => {
   for (const key of ['a', 'b', 'c']) await cache.set(key, summary);
   const kept = await Promise.all(['a', 'b', 'c'].map((key) => cache.get(key)));
   assert.deepEqual(kept, [undefined, summary, summary]);
+});
+
+test('the memory cache erases the summaries of a thread, or of a tenant, and no other', async () => {
+  const cache = memorySummaryCache();
+  const summary = await extractSummarizer.summarize(REQUEST);
+  const keys = ['acme/a', 'acme/b', 'acme/c', 'zen/a'];
+  const there = async (): Promise<readonly string[]> => {
+    const found = await Promise.all(keys.map((key) => cache.get(key)));
+    return keys.filter((_, i) => found[i] !== undefined);
+  };
+  for (const key of keys) {
+    const [tenant = '', name = ''] = key.split('/');
+    await cache.set(key, summary, { tenant, thread: name as ThreadId });
+  }
+  await cache.delete({ tenant: 'acme', threads: ['b' as ThreadId] });
+  assert.deepEqual(await there(), ['acme/a', 'acme/c', 'zen/a']);
+  await cache.delete({ tenant: 'acme' });
+  assert.deepEqual(await there(), ['zen/a']);
 });

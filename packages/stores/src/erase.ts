@@ -1,14 +1,19 @@
 import type { ArtifactStore, Store, ThreadId } from '@bobbin/core';
-import type { Erasure } from '@bobbin/core/internal';
+import type { Erasure, SummaryCache } from '@bobbin/core/internal';
 
-/** Erases some threads, or all that a tenant has, with their artifacts, and names the threads that were there. */
+/**
+ * Erases some threads, or all that a tenant has, with their artifacts and cached summaries, and names the threads that
+ * were there.
+ */
 export async function erase(
   store: Store,
   artifacts: ArtifactStore | undefined,
   what: Erasure,
+  summaries?: SummaryCache,
 ): Promise<readonly ThreadId[]> {
-  // The artifacts first: broken off, the threads are still there to be erased again.
+  // The threads last: broken off, they are still there to be erased again.
   await artifacts?.delete(what);
+  await summaries?.delete(what);
   return store.delete(what);
 }
 
@@ -19,17 +24,20 @@ export interface Retention {
 }
 
 /**
- * Erases the threads of a tenant that nothing was written to for a time, with their artifacts, and names them. A thread
- * that is written to meanwhile stays. Broken off after the threads, it leaves their artifacts to a sweep that asks which
- * threads are there.
+ * Erases the threads of a tenant that nothing was written to for a time, with their artifacts and cached summaries, and
+ * names them. A thread that is written to meanwhile stays. Broken off after the threads, it leaves their artifacts to a
+ * sweep that asks which threads are there.
  */
 export async function eraseOld(
   store: Store,
   artifacts: ArtifactStore | undefined,
   tenant: string,
   { maxAgeMs, now }: Retention,
+  summaries?: SummaryCache,
 ): Promise<readonly ThreadId[]> {
   const threads = await store.delete({ tenant }, { unchangedSince: now - maxAgeMs });
-  if (threads.length > 0) await artifacts?.delete({ tenant, threads });
+  if (threads.length === 0) return threads;
+  await artifacts?.delete({ tenant, threads });
+  await summaries?.delete({ tenant, threads });
   return threads;
 }

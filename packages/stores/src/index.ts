@@ -1,3 +1,4 @@
+export { memorySummaryCache, type SummaryCache } from '@bobbin/core/internal';
 export {
   folderArtifacts,
   keepArtifacts,
@@ -15,6 +16,7 @@ export type { KeyRing } from './artifacts/key-ring.ts';
 export { liveArtifacts } from './artifacts/live-artifacts.ts';
 export { s3Artifacts } from './artifacts/s3-artifacts.ts';
 export { s3Blobs, type S3Options } from './artifacts/s3-blobs.ts';
+export type { TieredStore } from './cold/move-cold.ts';
 export { copyStore, type Copied } from './copy-store.ts';
 export { erase, eraseOld, type Retention } from './erase.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
@@ -24,4 +26,5 @@ export { SessionService, type SessionCompaction, type SessionOptions } from './s
 export type { SqliteOptions } from './sqlite/database.ts';
 export { sqliteStore } from './sqlite/sqlite-store.ts';
 export { StoreError, type StoreProblem } from './store-error.ts';
+export { threadsOf } from './threads-of.ts';
 export { verifyStore, type StoreVerdict, type ThreadProblem } from './verify-store.ts';

@@ -19,8 +19,28 @@ export function opensTurn({ message }: Node): boolean {
   return startsTurn(message);
 }
 
+const COLD = /^\{"cold":"([0-9a-f]{32})"\}$/;
+
+/** What a row has in place of a message is shorter than this; a message that is not longer stays where it is. */
+export const COLD_BYTES = 64;
+
+/** What a row has in place of a message that was moved to an object. */
+export function coldText(object: string): string {
+  return JSON.stringify({ cold: object });
+}
+
+/** The object that a message was moved to. */
+export function coldObject(message: string): string | undefined {
+  return COLD.exec(message)?.[1];
+}
+
 /** The node of a row; `where` names the store and the thread in an error. */
 export function nodeOf(row: MessageRow, where: string): Node {
+  if (coldObject(row.message) !== undefined)
+    throw new StoreError(
+      'unavailable',
+      `${where}: message ${row.id} was moved to the cold tier: open the store with \`cold\``,
+    );
   const message = parseJson(row.message);
   if (!isJsonObject(message) || typeof message['role'] !== 'string')
     throw new StoreError('damaged', `${where}: message ${row.id} is no message`);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { killWriters } from './crash.ts';
 import { startPostgres } from './postgres-server.ts';
 
-const KILLS = 200;
+const KILLS = Number(process.env['BOBBIN_SOAK_KILLS'] ?? 200);
 
 test('C1 a writer killed at any moment loses nothing: sqlite and jsonl', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-crash-'));

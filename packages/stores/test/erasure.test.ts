@@ -6,7 +6,9 @@ import { after, test } from 'node:test';
 import {
   createBobbin,
   embedCompacted,
+  memoryArtifacts,
   memoryStore,
+  proseSummary,
   textMessage,
   type ArtifactStore,
   type Store,
@@ -18,8 +20,10 @@ import {
   eraseOld,
   folderArtifacts,
   jsonlStore,
+  memorySummaryCache,
   s3Artifacts,
   sqliteStore,
+  type SummaryCache,
 } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
@@ -38,6 +42,7 @@ async function talk(
   artifacts: ArtifactStore,
   name: string,
   word: string,
+  summaryCache: SummaryCache = memorySummaryCache(),
 ): Promise<void> {
   const embedder = {
     id: 'tiny',
@@ -48,6 +53,11 @@ async function talk(
     store,
     artifacts,
     embedder,
+    summarizer: {
+      id: 'scripted',
+      summarize: async (request) => proseSummary(`We keep ${word} apart.`, request),
+    },
+    summaryCache,
     tenant: 'acme',
     window: 4_000,
   }).thread(name);
@@ -143,6 +153,48 @@ test('postgres: no row of an erased thread is in a table, and no byte in a file 
   const base = join(server.folder, 'data', 'base');
   assert.deepEqual(filesWith(base, PLANTED), []);
   assert.ok(filesWith(base, OTHER).length > 0);
+});
+
+/** What a cache was given, as it is kept: in a place that can be searched. */
+function searchableCache(): SummaryCache & { text(): Promise<string> } {
+  const inner = memorySummaryCache();
+  const keys = new Set<string>();
+  return {
+    ...inner,
+    set(key, summary, thread) {
+      keys.add(key);
+      return inner.set(key, summary, thread);
+    },
+    async text() {
+      const found = await Promise.all([...keys].map((key) => inner.get(key)));
+      return JSON.stringify(found);
+    },
+  };
+}
+
+test('no cached summary of an erased thread is left: named, by its tenant, and by its age', async () => {
+  const artifacts = memoryArtifacts();
+  let now = 1_000;
+  const store = memoryStore({ clock: { now: () => now } });
+  const cache = searchableCache();
+  const words = { first: PLANTED, second: 'quetzal', third: OTHER };
+  for (const [name, word] of Object.entries(words)) {
+    await talk(store, artifacts, name, word, cache);
+    now += 1_000;
+  }
+  const left = async (): Promise<readonly string[]> => {
+    const text = await cache.text();
+    return Object.values(words).filter((word) => text.includes(word));
+  };
+  assert.deepEqual(await left(), [PLANTED, 'quetzal', OTHER]);
+  await erase(store, artifacts, { tenant: 'acme', threads: ['first' as ThreadId] }, cache);
+  assert.deepEqual(await left(), ['quetzal', OTHER]);
+  const old = await eraseOld(store, artifacts, 'acme', { maxAgeMs: 1_500, now }, cache);
+  assert.deepEqual([old, await left()], [['second'], [OTHER]]);
+  await erase(store, artifacts, { tenant: 'zen' }, cache);
+  assert.deepEqual(await left(), [OTHER]);
+  await erase(store, artifacts, { tenant: 'acme' }, cache);
+  assert.deepEqual(await left(), []);
 });
 
 test('a retention age erases old threads with their artifacts', async () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { MessageId, Store, ThreadId } from '@bobbin/core';
-import { queryWords } from '@bobbin/core/internal';
-import { liveArtifacts } from '@bobbin/stores';
+import { queryWords, spanOf, type ArtifactId, type Span } from '@bobbin/core/internal';
+import { folderBlobs, liveArtifacts, sqliteStore } from '@bobbin/stores';
 import { storeSuite } from '@bobbin/stores/conformance';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
@@ -61,7 +64,7 @@ const GRANTS = `
   GRANT SELECT, INSERT ON bobbin.messages, bobbin.plans, bobbin.events, bobbin.recall TO app;
   GRANT SELECT, INSERT, UPDATE ON bobbin.threads, bobbin.vectors TO app;`;
 
-test('the grants of the docs are enough, each of them is needed, and erasing needs one more', async (t) => {
+test('the grants of the docs are enough, each of them is needed, and erasing and moving need one more each', async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   await (await postgresStore(server.url())).close();
@@ -89,11 +92,52 @@ test('the grants of the docs are enough, each of them is needed, and erasing nee
         await admin`DELETE FROM bobbin.threads`;
         await admin`TRUNCATE bobbin.messages, bobbin.plans, bobbin.events, bobbin.recall, bobbin.vectors`;
       }
-  await admin.unsafe('GRANT DELETE ON ALL TABLES IN SCHEMA bobbin TO app');
   await useAll(app);
+  const [key] = (await app.threads('least', 1)).map(({ thread }) => ({ tenant: 'least', thread }));
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-cold-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const mover = await postgresStore(url, { retryMs: 0, cold: folderBlobs(folder) });
+  const moving = (): Promise<number> => mover.moveCold(key ?? assert.fail());
+  await assert.rejects(moving(), /permission denied for table messages/);
+  await admin.unsafe('GRANT UPDATE ON bobbin.messages TO app');
+  assert.equal(await moving(), 4);
+  await mover.close();
+  await admin.unsafe('GRANT DELETE ON ALL TABLES IN SCHEMA bobbin TO app');
   assert.equal((await app.delete({ tenant: 'least' })).length, 1);
   await app.close();
   await admin.end();
+});
+
+test('the artifacts that plans point to come in parts, all of them, on SQLite and PostgreSQL', async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-live-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = talk(1);
+  const span = spanOf(path.slice(0, 1)) as Span;
+  for (const store of [
+    sqliteStore(join(folder, 'a.db'), { sync: 'normal' }),
+    await postgresStore(server.url()),
+  ]) {
+    const all = new Set<ArtifactId>();
+    const fill = async (thread: number): Promise<void> => {
+      const key = { tenant: 'live', thread: `t${thread}` as ThreadId };
+      await store.append(key, path);
+      for (let version = 0; version < 110; version++) {
+        const artifactId = String(thread * 1_000 + version).padStart(32, '0') as ArtifactId;
+        const record = { kind: 'externalize', span, artifactId, summary: '', hint: '' } as const;
+        const records = [{ ...record, kept: [], argsChars: 0 }];
+        await store.commit(key, { ...dropPlan(key, path, 0), records }, version, []);
+        all.add(artifactId);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, thread) => fill(thread)));
+    const sizes: number[] = [];
+    for await (const part of store.artifacts('live')) sizes.push(part.length);
+    assert.deepEqual(sizes, [1_000, 1_000, 200]);
+    assert.deepEqual(await liveArtifacts(store, 'live'), all);
+    await store.close();
+  }
 });
 
 test('the owner of the tables, whom row-level security binds, reads all rows for a backup as pg_dump does', async (t) => {

@@ -230,6 +230,65 @@ test('a process goes on with its other work while another one has the write lock
   await store.close();
 });
 
+test('a process that writes without a pause still does its other work', async () => {
+  const store = sqliteStore(newFile(), { sync: 'normal' });
+  let turns = 0;
+  const counting = setInterval(() => {
+    turns += 1;
+  }, 1);
+  let end = talk(1);
+  for (const until = performance.now() + 400; performance.now() < until;) {
+    await store.append(keyOf('busy'), end);
+    end = nodesOf([textMessage('user', 'more')], end.slice(-1));
+  }
+  clearInterval(counting);
+  assert.ok(turns > 5, `${turns} turns of the loop`);
+  await store.close();
+});
+
+test('a process goes on with its other work while an erasure waits for a reader', async () => {
+  const path = newFile();
+  const store = sqliteStore(path, { sync: 'normal' });
+  const key = keyOf('erased');
+  await store.append(key, talk(1));
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM messages').get();
+  let isDone = false;
+  const erasing = store.delete({ tenant: key.tenant, threads: [key.thread] }).then((erased) => {
+    isDone = true;
+    return erased;
+  });
+  let ticks = 0;
+  for (const end = performance.now() + 400; performance.now() < end; ticks++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual([isDone, ticks > 5], [false, true], `${ticks} turns of the loop`);
+  reader.exec('COMMIT');
+  reader.close();
+  assert.deepEqual(await erasing, [key.thread]);
+  await store.close();
+});
+
+test('a reading of the store that is never finished does not make the log long', async () => {
+  const path = newFile();
+  const [store, other] = [sqliteStore(path, { sync: 'normal' }), sqliteStore(path)];
+  const key = keyOf('unfinished');
+  let end = nodesOf(Array.from({ length: 1_200 }, (_, i) => textMessage('user', `${i}`)));
+  await store.append(key, end);
+  await store.commit(key, dropPlan(key, end, 600), 0, []);
+  const readings = [other.nodes(key), other.artifacts(key.tenant)];
+  for (const reading of readings) await reading[Symbol.asyncIterator]().next();
+  for (let i = 0; i < 2_000; i++) {
+    end = nodesOf([textMessage('user', `${i} ${'x'.repeat(8_000)}`)], end.slice(-1));
+    await store.append(key, end);
+  }
+  const logBytes = statSync(`${path}-wal`).size;
+  // The log is put into the file each 1 000 pages of 4 096 bytes.
+  assert.ok(logBytes < 3 * 4_096_000, `${logBytes} bytes after more than 16 000 000 were written`);
+  await store.close();
+  await other.close();
+});
+
 test('a log that a reader made long is cut when the reader is done', async () => {
   const path = newFile();
   const store = sqliteStore(path, { sync: 'normal' });

@@ -467,7 +467,8 @@ class Run {
   }
 
   /** Asks the host's summarizer. Where it fails, the fallback answers, unless the policy would rather keep all. */
-  async #summarize(request: SummaryRequest): Promise<Summary> {
+  async #summarize(asked: SummaryRequest): Promise<Summary> {
+    const request = { ...asked, thread: this.#job.key };
     const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
     this.#writer = summarizer.id;
     const report: SummaryRequest['report'] = (event) =>

@@ -1,4 +1,4 @@
-import type { SummaryRequest } from '../ports.ts';
+import type { Erasure, SummaryRequest, ThreadKey } from '../ports.ts';
 import { canonicalJson } from '../message/json.ts';
 import { contentHash } from '../message/message.ts';
 import { sha256 } from '../message/sha256.ts';
@@ -8,19 +8,28 @@ import { SUMMARY_SCHEMA_VERSION, type Summary } from '../plan/summary.ts';
 /** Keeps summaries by key. One that fails is passed over: a cache can only save work. */
 export interface SummaryCache {
   get(key: string): Promise<Summary | undefined>;
-  set(key: string, summary: Summary): Promise<void>;
+  /** Keeps a summary of a thread's messages, with which it is erased. */
+  set(key: string, summary: Summary, thread?: ThreadKey): Promise<void>;
+  /** Erases the summaries of some threads, or of all that a tenant has. */
+  delete(what: Erasure): Promise<void>;
 }
 
 /** Keeps the newest summaries in this process. */
 export function memorySummaryCache(most: number = 256): SummaryCache {
-  const kept = new Map<string, Summary>();
+  const kept = new Map<string, { summary: Summary; thread: ThreadKey | undefined }>();
   return {
-    get: (key) => Promise.resolve(kept.get(key)),
-    set(key, summary) {
+    get: (key) => Promise.resolve(kept.get(key)?.summary),
+    set(key, summary, thread) {
       kept.delete(key);
-      kept.set(key, summary);
+      kept.set(key, { summary, thread });
       const [oldest] = kept.keys();
       if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+      return Promise.resolve();
+    },
+    delete({ tenant, threads }) {
+      for (const [key, { thread }] of kept)
+        if (thread?.tenant === tenant && (threads?.includes(thread.thread) ?? true))
+          kept.delete(key);
       return Promise.resolve();
     },
   };
@@ -93,7 +102,7 @@ export class SharedCalls {
     };
     const answer = this.#ask({ ...request, signal: controller.signal })
       .then(async (made) => {
-        await this.#cache.set(key, made).catch(() => undefined);
+        await this.#cache.set(key, made, request.thread).catch(() => undefined);
         return made;
       })
       .finally(end);

@@ -14,10 +14,13 @@ function arrayType(oid: number): PostgresType {
  * The text form of an array (PostgreSQL, "Array Input and Output Syntax"): quoted, all that is special after a backslash.
  * The driver serializes again what it sends again: a text is one already.
  */
-function arrayText(values: string | readonly (string | number | null)[]): string {
+export function arrayText(values: string | readonly (string | number | null)[]): string {
   if (typeof values === 'string') return values;
-  const texts = values.map((value) =>
-    value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, String.raw`\$&`)}"`,
-  );
-  return `{${texts.join(',')}}`;
+  return `{${values.map((value) => (value === null ? 'NULL' : quoted(String(value)))).join(',')}}`;
+}
+
+/** JSON quotes a text in the same way, and much faster, where it has no control characters. */
+function quoted(text: string): string {
+  if (!/[\p{Cc}\p{Cs}]/u.test(text)) return JSON.stringify(text);
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

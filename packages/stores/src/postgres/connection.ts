@@ -1,4 +1,10 @@
-import postgres, { type Options, type Sql } from 'postgres';
+import postgres, {
+  type Options,
+  type PendingQuery,
+  type Row,
+  type Sql,
+  type TransactionSql,
+} from 'postgres';
 import { ARRAYS } from './array-type.ts';
 import { once, reliably, transact, type Patience } from './lost-connection.ts';
 import { connector, type ServerPlace } from './timed-socket.ts';
@@ -12,11 +18,15 @@ export interface ConnectionOptions extends Patience {
 
 export type Value = string | number | null | readonly (string | number | null)[];
 
+/** How long what is under way may take when the pool is closed. */
+const CLOSE_SECONDS = 5;
+
 /** A pool of connections, which asks in the ways that a store needs. */
 export class Connection {
   readonly sql: Sql;
   readonly #patience: Patience;
   readonly #prepare: boolean;
+  #underWay = 0;
   /** True where the address leads to a pooler, which gives each transaction another session of the server. */
   readonly isPooled: boolean;
 
@@ -36,33 +46,46 @@ export class Connection {
 
   /** One query in one round trip, which may be repeated: a read, or a write that changes nothing the second time. */
   ask(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
-    return reliably(this.#patience, () => this.#send(query, values));
+    return this.#counted(reliably(this.#patience, () => this.#send(query, values)));
   }
 
   /** One query that must not be repeated. */
   askOnce(query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
-    return once(this.#patience, () => this.#send(query, values));
+    return this.#counted(once(this.#patience, () => this.#send(query, values)));
   }
 
   /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
   askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
     const prepare = this.#prepare;
-    return reliably(this.#patience, () =>
-      transact(this.sql, async (transaction) => {
-        const [, rows] = await Promise.all([
-          transaction.unsafe('SELECT bobbin.act_for($1)', [tenant], { prepare }),
-          transaction.unsafe(query, values as never[], { prepare }),
-        ]);
-        return rows as readonly unknown[];
-      }),
-    );
+    return this.transact(async (transaction) => {
+      const [, rows] = await Promise.all([
+        transaction.unsafe('SELECT bobbin.act_for($1)', [tenant], { prepare }),
+        transaction.unsafe(query, values as never[], { prepare }),
+      ]);
+      return rows as readonly unknown[];
+    });
   }
 
+  /** Some queries in one transaction, which may be repeated. */
+  transact<T>(work: (transaction: TransactionSql) => Promise<T>): Promise<T> {
+    return this.#counted(reliably(this.#patience, () => transact(this.sql, work)));
+  }
+
+  /** The driver waits for an answer on a connection that was lost, too: where nothing is under way, it need not. */
   close(): Promise<void> {
-    return this.sql.end({ timeout: 5 });
+    return this.sql.end({ timeout: this.#underWay === 0 ? 0 : CLOSE_SECONDS });
   }
 
-  #send(query: string, values: readonly Value[]): PromiseLike<readonly unknown[]> {
+  async #counted<T>(work: Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await work;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  #send(query: string, values: readonly Value[]): PendingQuery<Row[]> {
     return this.sql.unsafe(query, values as never[], { prepare: this.#prepare });
   }
 }
@@ -79,7 +102,7 @@ export function pool(url: string, timeoutMs: number, options: Options<Record<str
     prepare: false,
     // We wait ourselves.
     backoff: () => 0,
-    connect_timeout: Math.max(1, Math.ceil(timeoutMs / 1_000)),
+    connect_timeout: secondsOf(timeoutMs),
   };
   const places = placesIn(url);
   const [first] = places;
@@ -90,6 +113,11 @@ export function pool(url: string, timeoutMs: number, options: Options<Record<str
     ...options,
     ...({ socket: connector(places, timeoutMs) } as object),
   });
+}
+
+/** The driver counts in whole seconds, and takes 0 for ever. */
+export function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000));
 }
 
 /** The servers that an address names: the driver has read it, and connects to nothing until it is asked. */

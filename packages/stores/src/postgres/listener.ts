@@ -51,7 +51,7 @@ export class Listener {
   async close(): Promise<void> {
     this.#hearers.clear();
     clearInterval(this.#heartbeat);
-    await this.#sql?.end({ timeout: 1 });
+    await this.#sql?.end({ timeout: 0 });
   }
 
   #opened(): Sql {

@@ -1,4 +1,9 @@
-import type { Sql, TransactionSql } from 'postgres';
+import postgres, {
+  type MaybeRow,
+  type PendingQuery,
+  type Sql,
+  type TransactionSql,
+} from 'postgres';
 import { causeText, StoreError } from '../store-error.ts';
 
 /** How long the database is waited for. */
@@ -18,8 +23,22 @@ export function reliably<T>(patience: Patience, work: () => PromiseLike<T>): Pro
 }
 
 /** Tries again only where nothing can have reached the server. */
-export function once<T>(patience: Patience, work: () => PromiseLike<T>): Promise<T> {
-  return again(patience, work, isUnreached);
+export function once<T extends readonly MaybeRow[]>(
+  patience: Patience,
+  send: () => PendingQuery<T>,
+): Promise<T> {
+  let query: PendingQuery<T> | undefined;
+  const sendAgain = (): PendingQuery<T> => (query = send());
+  return again<T>(
+    patience,
+    sendAgain,
+    (error) => isUnreached(error) || (isLostConnection(error) && isUnsent(query)),
+  );
+}
+
+/** Such an error (see `mayBeOld`) comes instead of sending the query. One that was sent has the state of its connection. */
+function isUnsent(query: unknown): boolean {
+  return (query as { state?: unknown }).state === null;
 }
 
 async function again<T>(
@@ -29,15 +48,29 @@ async function again<T>(
 ): Promise<T> {
   const started = performance.now();
   const deadline = AbortSignal.timeout(timeoutMs + retryMs);
-  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+  let wait = FIRST_WAIT_MS;
+  let isRepeatedAtOnce = false;
+  for (;;) {
     try {
       return await before(deadline, work());
     } catch (error) {
       const isOver = deadline.aborted || performance.now() - started + wait > retryMs;
       if (isOver || !mayRepeat(error)) throw located(error);
+      isRepeatedAtOnce = !isRepeatedAtOnce && mayBeOld(error);
+      if (isRepeatedAtOnce) continue;
     }
     await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
+    wait = Math.min(2 * wait, LONGEST_WAIT_MS);
   }
+}
+
+/**
+ * The driver keeps the error with which the server ended a connection, and gives it to the first query of the next one,
+ * which is open then: the next attempt follows at once. SQLSTATE 57P: the server ends or starts, 53300: too many
+ * connections.
+ */
+function mayBeOld(error: unknown): boolean {
+  return /^(57P|53300)/.test(codeOf(error));
 }
 
 /** A query may wait for a connection that never comes. */
@@ -87,6 +120,12 @@ function isUnreached(error: unknown): boolean {
 function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : '';
+}
+
+/** True where the server answered that it will not do it: it did nothing. */
+export function isRefused(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return cause instanceof postgres.PostgresError && !isLostConnection(cause);
 }
 
 /** Turns the driver's errors into ours. */

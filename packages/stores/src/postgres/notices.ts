@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadId } from '@bobbin/core';
 import type { Connection } from './connection.ts';
+import { Rounds } from './rounds.ts';
 
 export type ThreadNews =
   /** A thread's events up to a sequence number can be read now. */
@@ -26,43 +28,46 @@ export function newsOf(payload: string | undefined): ThreadNews {
     : { kind: 'missed' };
 }
 
+/** A notification need not survive a crash: nobody would hear it. So it does not wait for the disk. */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(n.channel, n.payload)
+  FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`;
+/** What comes in this time goes together. */
+const PAUSE_MS = 5;
+
+interface Notice {
+  readonly channel: string;
+  readonly payload: string;
+}
+
 /**
  * Sends notifications after what they are about was committed, many at once. Within a commit a notification would hold
  * the one lock of the whole server that all others wait for, until the commit is on the disk.
  */
 export class Outbox {
-  readonly #connection: Connection;
-  #waiting: { channel: string; payload: string }[] = [];
-  #sending: Promise<void> | undefined;
+  readonly #rounds: Rounds<Notice, unknown>;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(connection: Connection) {
-    this.#connection = connection;
+    this.#rounds = new Rounds(async (notices) => {
+      const sent = await connection.ask(
+        NOTIFY,
+        notices.map(({ channel }) => channel),
+        notices.map(({ payload }) => payload),
+      );
+      await sleep(PAUSE_MS);
+      return sent;
+    }, 1);
   }
 
   post(tenant: string, thread: ThreadId, sequence: number): void {
     const isNamed = thread.length <= LONGEST_NAME;
     const payload = JSON.stringify(isNamed ? { thread, sequence } : { sequence });
-    this.#waiting.push({ channel: channelOf(tenant), payload });
-    this.#sending ??= this.#send();
+    // A notification that is lost costs a listener time, not data: the next one of its thread has a higher number.
+    this.#last = this.#rounds.ask({ channel: channelOf(tenant), payload }).catch(() => undefined);
   }
 
   /** Resolves when all that was posted is sent. */
   async flush(): Promise<void> {
-    await this.#sending;
-  }
-
-  async #send(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const sent = this.#waiting.splice(0);
-      // A notification that is lost costs a listener time, not data: the next one of its thread has a higher number.
-      await this.#connection
-        .ask(
-          'SELECT pg_notify(n.channel, n.payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)',
-          sent.map(({ channel }) => channel),
-          sent.map(({ payload }) => payload),
-        )
-        .catch(() => undefined);
-    }
-    this.#sending = undefined;
+    await this.#last;
   }
 }

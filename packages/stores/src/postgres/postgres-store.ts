@@ -1,8 +1,7 @@
-import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
+import type { CompactionEvent, MessageId, Plan, ThreadId } from '@bobbin/core';
 import {
   assertName,
   noParent,
-  planArtifacts,
   type Appended,
   type AppendOptions,
   type ArtifactId,
@@ -20,7 +19,9 @@ import {
   jsonText,
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
-import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
+import type { Blobs } from '../artifacts/blobs.ts';
+import { moveCold, type TieredStore } from '../cold/move-cold.ts';
+import { opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf, planOf } from '../plan-text.ts';
 import { StoreError } from '../store-error.ts';
 import { namesOf } from '../threads-of.ts';
@@ -29,7 +30,9 @@ import { artifactsIn, eraseThreads } from './erasure.ts';
 import { Listener } from './listener.ts';
 import { located } from './lost-connection.ts';
 import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
-import { RecallQueries, searchable } from './recall-queries.ts';
+import { PlanCommits } from './plan-commits.ts';
+import { RecallQueries } from './recall-queries.ts';
+import { MessageTexts } from './message-texts.ts';
 import { prepareSchema } from './schema.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 import { pollThreads } from './thread-poll.ts';
@@ -53,12 +56,14 @@ export interface PostgresOptions {
   readonly directUrl?: string;
   /** A replica, which answers what may be a moment old: `nodes`, `searchTenant`, `artifacts` and `tenants`. */
   readonly replicaUrl?: string;
+  /** Where messages are that were moved out of the database with `moveCold`, such as `s3Blobs` of a bucket. */
+  readonly cold?: Blobs;
   /** Into how many partitions, by a hash of the tenant, the tables are divided when they are made. Default: 0. */
   readonly partitions?: number;
 }
 
 /** A store that many processes on many machines share. */
-export interface PostgresStore extends Store {
+export interface PostgresStore extends TieredStore {
   /** Reports events in a tenant's threads after they are committed, by any process, until it is stopped. */
   watch(tenant: string, listener: (news: ThreadNews) => void): Promise<() => Promise<void>>;
 }
@@ -88,7 +93,7 @@ export async function postgresStore(
       replicaUrl === undefined ? primary : await Connection.open(replicaUrl, settings);
     const listener =
       primary.isPooled && directUrl === undefined ? undefined : new Listener(directUrl ?? url);
-    return new PostgresThreads(primary, replica, listener);
+    return new PostgresThreads(primary, replica, listener, options.cold);
   } catch (error) {
     await primary.sql.end({ timeout: 0 });
     throw error;
@@ -100,14 +105,23 @@ class PostgresThreads implements PostgresStore {
   readonly #replica: Connection;
   readonly #listener: Listener | undefined;
   readonly #outbox: Outbox;
+  readonly #texts: MessageTexts;
   readonly #recall: RecallQueries;
+  readonly #commits: PlanCommits;
 
-  constructor(connection: Connection, replica: Connection, listener: Listener | undefined) {
+  constructor(
+    connection: Connection,
+    replica: Connection,
+    listener: Listener | undefined,
+    cold: Blobs | undefined,
+  ) {
     this.#connection = connection;
     this.#replica = replica;
     this.#listener = listener;
     this.#outbox = new Outbox(connection);
-    this.#recall = new RecallQueries(connection, replica);
+    this.#texts = new MessageTexts(connection, cold);
+    this.#recall = new RecallQueries(connection, replica, this.#texts);
+    this.#commits = new PlanCommits(connection);
   }
 
   append(key: ThreadKey, nodes: readonly Node[], options: AppendOptions = {}): Promise<Appended> {
@@ -151,7 +165,7 @@ class PostgresThreads implements PostgresStore {
       ...idsOf(key),
       head ?? null,
     )) as readonly WindowRow[];
-    return windowFrom(rows, whereOf(key));
+    return windowFrom(rows, whereOf(key), (some) => this.#texts.nodes(some, key));
   }
 
   async path(key: ThreadKey, head: MessageId, from: number = 0): Promise<readonly Node[]> {
@@ -194,7 +208,7 @@ class PostgresThreads implements PostgresStore {
         ...idsOf(key),
         ids.slice(from, from + NODES_AT_ONCE),
       )) as readonly MessageRow[];
-      yield part.map((row) => nodeOf(row, whereOf(key)));
+      yield await this.#texts.nodes(part, key);
     }
   }
 
@@ -258,35 +272,15 @@ class PostgresThreads implements PostgresStore {
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean> {
-    const fresh = await this.#nodes(
-      key,
-      'SELECT * FROM bobbin.not_indexed($1, $2, $3)',
-      ...idsOf(key),
-      plan.records.flatMap(({ span }) => span.ids),
-    );
-    const texts = fresh.map(searchable);
-    const [row] = (await this.#connection.askOnce(
-      'SELECT * FROM bobbin.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-      ...idsOf(key),
-      expectedVersion,
-      plan.head,
-      plan.start,
-      plan.carried.map(({ id }) => id),
-      [...planArtifacts(plan)],
-      jsonText(plan),
-      events.map((event) => jsonText(event)),
-      fresh.map(({ id }) => id),
-      texts.map(({ length }) => length),
-      texts.map(({ words }) => words),
-    )) as readonly { won: boolean; sequence: number | null }[];
-    this.#post(key, row?.sequence);
-    return row?.won === true;
+    const { won, sequence } = await this.#commits.commit(key, plan, expectedVersion, events);
+    this.#post(key, sequence);
+    return won === true;
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
     const texts = events.map((event) => jsonText(event));
     const [row] = (await this.#connection.askOnce(
-      'SELECT bobbin.add_events($1, $2, 0, $3) AS sequence',
+      'SELECT bobbin.add_events($1, $2, $3) AS sequence',
       ...idsOf(key),
       texts,
     )) as readonly { sequence: number | null }[];
@@ -316,8 +310,15 @@ class PostgresThreads implements PostgresStore {
     return artifactsIn(this.#replica, tenant);
   }
 
-  delete({ tenant, threads }: Erasure, options: ErasureOptions = {}): Promise<readonly ThreadId[]> {
-    return eraseThreads(this.#connection, tenant, threads ?? namesOf(this, tenant), options);
+  async delete(what: Erasure, options: ErasureOptions = {}): Promise<readonly ThreadId[]> {
+    const { tenant, threads = namesOf(this, tenant) } = what;
+    const erased = await eraseThreads(this.#connection, tenant, threads, options);
+    await this.#texts.cold?.sweep(what, () => namesOf(this, tenant));
+    return erased;
+  }
+
+  moveCold(key: ThreadKey): Promise<number> {
+    return moveCold(this, this.#texts, this.#texts.cold, key);
   }
 
   search(
@@ -377,6 +378,6 @@ class PostgresThreads implements PostgresStore {
     ...values: readonly Value[]
   ): Promise<readonly Node[]> {
     const rows = (await this.#connection.ask(query, ...values)) as readonly MessageRow[];
-    return rows.map((row) => nodeOf(row, whereOf(key)));
+    return this.#texts.nodes(rows, key);
   }
 }

@@ -89,17 +89,22 @@ export const READ_FUNCTIONS = `
       FROM bobbin.path(p_tenant, p_thread, wanted, coalesce(plan.reach, 0)) m;
   END $$;
 
-  -- Those of some messages whose words are not searchable yet.
-  CREATE FUNCTION bobbin.not_indexed(p_tenant text, p_thread text, p_ids text[])
-  RETURNS SETOF bobbin.messages LANGUAGE plpgsql STABLE AS $$
+  -- Those of some messages of several threads whose words are not searchable yet, with the numbers of their threads among
+  -- those that are given. The planner takes its time for an array anew in each call, unless it is kept from that.
+  CREATE FUNCTION bobbin.not_indexed(p_tenants text[], p_threads text[], p_ids text[])
+  RETURNS TABLE (item int, id text, parent text, "position" int, turn int, message text)
+  LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
   BEGIN
-    PERFORM set_config('bobbin.tenant', p_tenant, true);
-    RETURN QUERY SELECT m.* FROM (SELECT DISTINCT unnest(p_ids) AS id) given CROSS JOIN LATERAL (
-      SELECT each.* FROM bobbin.messages each
-      WHERE each.tenant = p_tenant AND each.thread = p_thread AND each.id = given.id LIMIT 1
-    ) m
-    WHERE (SELECT r.id FROM bobbin.recall r
-      WHERE r.tenant = p_tenant AND r.thread = p_thread AND r.id = given.id LIMIT 1) IS NULL;
+    FOR i IN 1 .. cardinality(p_tenants) LOOP
+      PERFORM set_config('bobbin.tenant', p_tenants[i], true);
+      RETURN QUERY SELECT i, m.id::text, m.parent::text, m.position, m.turn, m.message
+      FROM unnest(p_ids[i]::text[]) AS given (id) CROSS JOIN LATERAL (
+        SELECT each.* FROM bobbin.messages each
+        WHERE each.tenant = p_tenants[i] AND each.thread = p_threads[i] AND each.id = given.id LIMIT 1
+      ) m
+      WHERE (SELECT r.id FROM bobbin.recall r
+        WHERE r.tenant = p_tenants[i] AND r.thread = p_threads[i] AND r.id = given.id LIMIT 1) IS NULL;
+    END LOOP;
   END $$;
 
   -- Compacted messages that have no vector of an embedder yet.

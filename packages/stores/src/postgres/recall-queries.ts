@@ -11,10 +11,11 @@ import {
   type RecallIndex,
   type ThreadKey,
 } from '@bobbin/core/internal';
-import { nodeOf, type MessageRow } from '../message-row.ts';
+import type { MessageRow } from '../message-row.ts';
 import type { Connection, Value } from './connection.ts';
 import { tsqueries, tsvector } from './full-text.ts';
-import { idsOf, whereOf } from './thread-row.ts';
+import type { MessageTexts } from './message-texts.ts';
+import { idsOf } from './thread-row.ts';
 
 /** A message as the index has it: its different words, and how many words it has. */
 export function searchable({ message }: Node): { words: string; length: number } {
@@ -26,10 +27,12 @@ export function searchable({ message }: Node): { words: string; length: number }
 export class RecallQueries implements RecallIndex {
   readonly #connection: Connection;
   readonly #replica: Connection;
+  readonly #texts: MessageTexts;
 
-  constructor(connection: Connection, replica: Connection) {
+  constructor(connection: Connection, replica: Connection, texts: MessageTexts) {
     this.#connection = connection;
     this.#replica = replica;
+    this.#texts = texts;
   }
 
   async search(
@@ -38,7 +41,7 @@ export class RecallQueries implements RecallIndex {
     most: number,
     head?: MessageId,
   ): Promise<readonly Found[]> {
-    const found = await search(this.#connection, key, words, most, head ?? null);
+    const found = await this.#search(this.#connection, key, words, most, head ?? null);
     return found.map(({ node, score }) => ({ node, score }));
   }
 
@@ -47,7 +50,7 @@ export class RecallQueries implements RecallIndex {
     words: readonly string[],
     most: number,
   ): Promise<readonly FoundInThread[]> {
-    return search(this.#replica, { tenant }, words, most, null);
+    return this.#search(this.#replica, { tenant }, words, most, null);
   }
 
   async nearest(
@@ -106,40 +109,41 @@ export class RecallQueries implements RecallIndex {
     );
   }
 
+  async #search(
+    connection: Connection,
+    { tenant, thread }: { readonly tenant: string; readonly thread?: ThreadId },
+    words: readonly string[],
+    most: number,
+    head: MessageId | null,
+  ): Promise<readonly FoundInThread[]> {
+    assertName(tenant);
+    if (thread !== undefined) assertName(thread);
+    const queries = tsqueries(words);
+    if (queries.length === 0) return [];
+    const rows = (await connection.ask(
+      'SELECT * FROM bobbin.search($1, $2, $3, $4, $5)',
+      tenant,
+      thread ?? null,
+      queries,
+      most,
+      head,
+    )) as readonly (MessageRow & { thread: ThreadId; score: number })[];
+    return Promise.all(
+      rows.map(async (row) => {
+        const [node] = await this.#texts.nodes([row], { tenant, thread: row.thread });
+        return { thread: row.thread, node: node as Node, score: row.score };
+      }),
+    );
+  }
+
   async #nodes(
     key: ThreadKey,
     query: string,
     ...values: readonly Value[]
   ): Promise<readonly Node[]> {
     const rows = (await this.#connection.ask(query, ...values)) as readonly MessageRow[];
-    return rows.map((row) => nodeOf(row, whereOf(key)));
+    return this.#texts.nodes(rows, key);
   }
-}
-
-async function search(
-  connection: Connection,
-  { tenant, thread }: { readonly tenant: string; readonly thread?: ThreadId },
-  words: readonly string[],
-  most: number,
-  head: MessageId | null,
-): Promise<readonly FoundInThread[]> {
-  assertName(tenant);
-  if (thread !== undefined) assertName(thread);
-  const queries = tsqueries(words);
-  if (queries.length === 0) return [];
-  const rows = (await connection.ask(
-    'SELECT * FROM bobbin.search($1, $2, $3, $4, $5)',
-    tenant,
-    thread ?? null,
-    queries,
-    most,
-    head,
-  )) as readonly (MessageRow & { thread: ThreadId; score: number })[];
-  return rows.map((row) => ({
-    thread: row.thread,
-    node: nodeOf(row, whereOf({ tenant, thread: row.thread })),
-    score: row.score,
-  }));
 }
 
 function numbersOf(bytes: Uint8Array): Float32Array {

@@ -1,6 +1,6 @@
 import type { Sql, TransactionSql } from 'postgres';
 import { StoreError } from '../store-error.ts';
-import { pool, type Connection } from './connection.ts';
+import { pool, secondsOf, type Connection } from './connection.ts';
 import { reliably, transact, type Patience } from './lost-connection.ts';
 import { READ_FUNCTIONS } from './read-functions.ts';
 import { SEARCH_FUNCTION } from './search-function.ts';
@@ -43,8 +43,8 @@ export async function prepareSchema(
 ): Promise<void> {
   if (existing) return reliably(patience, () => assertPresent(sql));
   if (await reliably(patience, () => isCurrent(sql))) return;
-  // A migration may be silent for long.
-  const slow = pool(url, MIGRATION_MS, { max: 1 });
+  // A migration may be silent for long; a server that takes no connection may not.
+  const slow = pool(url, MIGRATION_MS, { max: 1, connect_timeout: secondsOf(patience.timeoutMs) });
   const layout = { partitions, patienceMs: MIGRATION_MS };
   try {
     await reliably({ ...patience, timeoutMs: MIGRATION_MS }, () => migrate(slow, layout));

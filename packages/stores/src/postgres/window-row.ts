@@ -1,5 +1,5 @@
 import type { Node, StoredWindow } from '@bobbin/core/internal';
-import { nodeOf, type MessageRow } from '../message-row.ts';
+import type { MessageRow } from '../message-row.ts';
 import { planOf } from '../plan-text.ts';
 
 /**
@@ -11,19 +11,20 @@ export interface WindowRow extends MessageRow {
 }
 
 /** Puts a window together; undefined where there is no such head. */
-export function windowFrom(rows: readonly WindowRow[], where: string): StoredWindow | undefined {
+export async function windowFrom(
+  rows: readonly WindowRow[],
+  where: string,
+  nodesOf: (rows: readonly MessageRow[]) => Promise<readonly Node[]>,
+): Promise<StoredWindow | undefined> {
   const thread = rows.find(({ kind }) => kind === 'thread');
   if (thread === undefined) return undefined;
-  const nodes = (kind: WindowRow['kind']): readonly Node[] =>
-    rows
-      .filter((row) => row.kind === kind)
-      .map((row) => nodeOf(row, where))
-      .toSorted((a, b) => a.index - b.index);
+  const nodes = async (kind: WindowRow['kind']): Promise<readonly Node[]> =>
+    (await nodesOf(rows.filter((row) => row.kind === kind))).toSorted((a, b) => a.index - b.index);
   const row = rows.find(({ kind }) => kind === 'plan');
   const plan = row && planOf(row.message, where, row.position);
   return {
-    carried: nodes('carried'),
-    tail: nodes('path').filter(({ index }) => index >= (plan?.start ?? 0)),
+    carried: await nodes('carried'),
+    tail: (await nodes('path')).filter(({ index }) => index >= (plan?.start ?? 0)),
     current: row && plan && { plan, version: row.position },
     version: thread.position,
   };

@@ -1,6 +1,6 @@
 /**
- * What changes the tables: `append`, `commit`, `add_events` and `erase`. Each is one call and one transaction, and takes
- * the thread's row first: writers of one thread wait there, and never for each other in a circle.
+ * What changes the tables: `append`, `commit`, `add_events` and `erase`. Each takes the thread's row first: writers of one
+ * thread wait there. Commits of several threads in one transaction do not wait, so that none waits in a circle.
  *
  * **Jumps.** A message has an ancestor to jump to, where it is not the parent. Its position is the message's own as a sum
  * of the fewest numbers of the form 2ⁿ − 1, without the least of them (Myers, "An applicative random-access stack",
@@ -142,8 +142,19 @@ export const WRITE_FUNCTIONS = `
     WHERE t.tenant = p_tenant AND t.thread = p_thread;
   END $$;
 
-  -- Adds events, and gives the sequence number of the last one; NULL where there is no such thread or no event.
-  CREATE FUNCTION bobbin.add_events(p_tenant text, p_thread text, p_version int, p_events text[])
+  -- Inserts events, of which the last has a given sequence number.
+  CREATE FUNCTION bobbin.insert_events(p_tenant text, p_thread text, p_last int, p_version int, p_events text[])
+  RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    FOR i IN 1 .. cardinality(p_events) LOOP
+      INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
+      VALUES (p_tenant, p_thread, p_last - cardinality(p_events) + i, p_version, p_events[i]);
+    END LOOP;
+  END $$;
+
+  -- Adds events that come without a plan, and gives the sequence number of the last one; NULL where there is no such
+  -- thread or no event.
+  CREATE FUNCTION bobbin.add_events(p_tenant text, p_thread text, p_events text[])
   RETURNS int LANGUAGE plpgsql AS $$
   DECLARE last int;
   BEGIN
@@ -151,39 +162,68 @@ export const WRITE_FUNCTIONS = `
     IF cardinality(p_events) = 0 THEN RETURN NULL; END IF;
     UPDATE bobbin.threads SET events = events + cardinality(p_events), changed_at = now()
     WHERE tenant = p_tenant AND thread = p_thread RETURNING events INTO last;
-    IF last IS NULL THEN RETURN NULL; END IF;
-    INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
-    SELECT p_tenant, p_thread, last - cardinality(p_events) + e.n, p_version, e.event
-    FROM unnest(p_events) WITH ORDINALITY AS e (event, n);
+    IF last IS NOT NULL THEN PERFORM bobbin.insert_events(p_tenant, p_thread, last, 0, p_events); END IF;
     RETURN last;
   END $$;
 
-  -- Commits a plan with its events and the words of what it compacts, if the version is still the expected one.
+  -- Commits a plan with its events and the words of what it compacts, if the version is still the expected one. NULL where
+  -- this one does not wait, and another transaction has the thread, or not as many messages are searchable as it knows of.
   CREATE FUNCTION bobbin.commit(
     p_tenant text, p_thread text, p_expected int, p_head text, p_reach int, p_carried text[], p_artifacts text[],
-    p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], OUT won bool, OUT sequence int
+    p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], p_known int, p_waits bool,
+    OUT won bool, OUT sequence int, OUT searchable int
   ) LANGUAGE plpgsql AS $$
   DECLARE
     fresh int;
     total bigint;
   BEGIN
     PERFORM set_config('bobbin.tenant', p_tenant, true);
-    PERFORM 1 FROM bobbin.threads t
-    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected FOR UPDATE;
+    IF NOT p_waits THEN
+      PERFORM 1 FROM bobbin.threads t
+      WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected
+        AND t.compacted = coalesce(p_known, t.compacted) FOR UPDATE SKIP LOCKED;
+      IF NOT FOUND THEN
+        PERFORM 1 FROM bobbin.threads t
+        WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected;
+        won := CASE WHEN NOT FOUND THEN false END;
+        RETURN;
+      END IF;
+    END IF;
+    UPDATE bobbin.threads t SET version = p_expected + 1, events = t.events + cardinality(p_events), changed_at = now()
+    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected
+    RETURNING t.events, t.compacted INTO sequence, searchable;
     won := FOUND;
     IF NOT won THEN RETURN; END IF;
     INSERT INTO bobbin.plans (tenant, thread, version, head, reach, carried, artifacts, plan)
     VALUES (p_tenant, p_thread, p_expected + 1, p_head, p_reach, p_carried, p_artifacts, p_plan);
+    IF cardinality(p_events) = 0 THEN sequence := NULL;
+    ELSE PERFORM bobbin.insert_events(p_tenant, p_thread, sequence, p_expected + 1, p_events);
+    END IF;
+    IF cardinality(p_ids) = 0 THEN RETURN; END IF;
     WITH added AS (
       INSERT INTO bobbin.recall (tenant, thread, id, length, words)
       SELECT p_tenant, p_thread, c.id, c.length, c.words::tsvector
       FROM unnest(p_ids, p_lengths, p_words) AS c (id, length, words)
       ON CONFLICT DO NOTHING RETURNING recall.length
     ) SELECT count(*), coalesce(sum(added.length), 0) INTO fresh, total FROM added;
-    UPDATE bobbin.threads t SET version = p_expected + 1, compacted = t.compacted + fresh, words = t.words + total,
-      changed_at = now()
-    WHERE t.tenant = p_tenant AND t.thread = p_thread;
-    sequence := bobbin.add_events(p_tenant, p_thread, p_expected + 1, p_events);
+    UPDATE bobbin.threads t SET compacted = t.compacted + fresh, words = t.words + total
+    WHERE t.tenant = p_tenant AND t.thread = p_thread RETURNING t.compacted INTO searchable;
+  END $$;
+
+  -- Commits plans of several threads; the arrays within are texts.
+  CREATE FUNCTION bobbin.commit_all(
+    p_tenants text[], p_threads text[], p_expected int[], p_heads text[], p_reaches int[], p_carried text[],
+    p_artifacts text[], p_plans text[], p_events text[], p_ids text[], p_lengths text[], p_words text[], p_known int[],
+    p_waits int
+  ) RETURNS TABLE (won bool, sequence int, searchable int) LANGUAGE plpgsql AS $$
+  BEGIN
+    FOR i IN 1 .. cardinality(p_tenants) LOOP
+      SELECT c.won, c.sequence, c.searchable INTO won, sequence, searchable FROM bobbin.commit(
+        p_tenants[i], p_threads[i], p_expected[i], p_heads[i], p_reaches[i], p_carried[i]::text[],
+        p_artifacts[i]::text[], p_plans[i], p_events[i]::text[], p_ids[i]::text[], p_lengths[i]::int[],
+        p_words[i]::text[], p_known[i], p_waits = 1) c;
+      RETURN NEXT;
+    END LOOP;
   END $$;
 
   -- Erases a thread, unless it was changed after a time. True where it was there.

@@ -2,7 +2,6 @@ import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { StoreError, causeText } from '../store-error.ts';
 import type { Connection } from '../postgres/connection.ts';
-import { transact } from '../postgres/lost-connection.ts';
 
 /** A job that this process may do until its lease ends. */
 export interface Job {
@@ -39,7 +38,7 @@ export class JobTable {
 
   async create(): Promise<void> {
     try {
-      await transact(this.#connection.sql, async (transaction) => {
+      await this.#connection.transact(async (transaction) => {
         await transaction`SELECT pg_advisory_xact_lock(${LOCK})`;
         // Where all of it is there, a role that may only use it need not be allowed to make it.
         const [there] =

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { Blobs } from '../artifacts/blobs.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import { assertOurs, migrate } from './schema.ts';
 
@@ -11,12 +12,16 @@ export interface SqliteOptions {
   readonly sync?: 'full' | 'normal';
   /** The store must be there already, in the present schema: opening it makes and changes nothing. */
   readonly existing?: boolean;
+  /** Where messages are that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
+  readonly cold?: Blobs;
 }
 
 /** How long a lock is waited for. */
 const BUSY_MS = 30_000;
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 20;
+/** For how long writes may follow each other before other work of the process has its turn. */
+const TURN_MS = 10;
 const MOST_FINDINGS = 20;
 /** What the log keeps of its size when all of it is in the file: a reader may have made it very long. */
 const LOG_BYTES = 67_108_864;
@@ -26,6 +31,7 @@ export class Database {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #turnEnds = 0;
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
@@ -61,12 +67,20 @@ export class Database {
    * another process has the lock, this one goes on with its other work.
    */
   async atomically<T>(work: () => T): Promise<T> {
+    await this.#letOthersRun();
     let done: { readonly result: T } | undefined;
     await this.untilFree(() => {
       done = this.#begin() ? { result: this.#committed(work) } : undefined;
       return done !== undefined;
     });
     return (done as unknown as { readonly result: T }).result;
+  }
+
+  /** SQLite answers at once: a caller that writes again and again would leave no time for other work of the process. */
+  async #letOthersRun(): Promise<void> {
+    if (performance.now() < this.#turnEnds) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnEnds = performance.now() + TURN_MS;
   }
 
   #committed<T>(work: () => T): T {
@@ -94,22 +108,29 @@ export class Database {
 
   /** False where another connection has the write lock. */
   #begin(): boolean {
-    this.get('PRAGMA busy_timeout = 0');
     try {
-      this.run('BEGIN IMMEDIATE');
+      this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
       throw error;
-    } finally {
-      this.get(`PRAGMA busy_timeout = ${BUSY_MS}`);
     }
   }
 
   /** Puts all of the log into the file and empties it; false where a reader still needs some of it. */
   emptyLog(): boolean {
-    const { busy } = this.get('PRAGMA wal_checkpoint(TRUNCATE)') as { busy: number };
-    return busy === 0;
+    const row = this.#withoutWaiting(() => this.get('PRAGMA wal_checkpoint(TRUNCATE)'));
+    return (row as { busy: number }).busy === 0;
+  }
+
+  /** SQLite itself would hold the whole process while it waits. */
+  #withoutWaiting<T>(work: () => T): T {
+    this.get('PRAGMA busy_timeout = 0');
+    try {
+      return work();
+    } finally {
+      this.get(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
   }
 
   /** What SQLite itself finds wrong with the file: its pages, its indexes and the index of words. */

@@ -17,6 +17,7 @@ import {
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import type { Ancestry, Step } from './ancestry.ts';
 import type { Database } from './database.ts';
+import type { MessageTexts } from './message-texts.ts';
 import { indexedWord, indexedWords } from './recall-text.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 import type { SQLInputValue } from 'node:sqlite';
@@ -25,10 +26,12 @@ import type { SQLInputValue } from 'node:sqlite';
 export class RecallTable implements RecallIndex {
   readonly #database: Database;
   readonly #ancestry: Ancestry;
+  readonly #texts: MessageTexts;
 
-  constructor(database: Database, ancestry: Ancestry) {
+  constructor(database: Database, ancestry: Ancestry, texts: MessageTexts) {
     this.#database = database;
     this.#ancestry = ancestry;
+    this.#texts = texts;
   }
 
   /** Makes what a plan compacts searchable, each message once. To be called in the plan's transaction. */
@@ -93,16 +96,16 @@ export class RecallTable implements RecallIndex {
       threads.flatMap(({ thread }) => this.#posting({ tenant, thread }, word)),
     );
     const ranked = rankTexts(postings, this.#sizes('tenant = ?', [tenant]));
-    return ranked.slice(0, most).flatMap(({ id, score }) => {
+    const found: FoundInThread[] = [];
+    for (const { id, score } of ranked.slice(0, most)) {
       const row = this.#database.get('SELECT * FROM messages WHERE number = ?', id) as
         | (MessageRow & { thread: ThreadId })
         | undefined;
-      if (row === undefined) return [];
-      const { thread } = row;
-      return [
-        { thread, node: nodeOf(row, whereOf(this.#database.path, { tenant, thread })), score },
-      ];
-    });
+      if (row === undefined) continue;
+      const [node] = await this.#texts.nodes([row], { tenant, thread: row.thread });
+      found.push({ thread: row.thread, node: node as Node, score });
+    }
+    return found;
   }
 
   /** Takes the words of a thread out of the index. To be called in a transaction, before its messages are erased. */
@@ -155,7 +158,7 @@ export class RecallTable implements RecallIndex {
       embedder,
       most,
     ) as readonly MessageRow[];
-    return rows.map((row) => nodeOf(row, whereOf(this.#database.path, key)));
+    return this.#texts.nodes(rows, key);
   }
 
   async keepVectors(
@@ -198,24 +201,27 @@ export class RecallTable implements RecallIndex {
   }
 
   /** The best that are on the path to the head. */
-  #found(
+  async #found(
     key: ThreadKey,
     scored: readonly Scored<number | string>[],
     column: 'number' | 'id',
     most: number,
     head: MessageId | undefined,
-  ): readonly Found[] {
+  ): Promise<readonly Found[]> {
     const end = head === undefined ? undefined : this.#ancestry.step(key, head);
     if (head !== undefined && end === undefined) return [];
     const sql = `SELECT * FROM messages WHERE tenant = ? AND thread = ? AND ${column} = ?`;
-    const found: Found[] = [];
+    const rows: MessageRow[] = [];
+    const scores: number[] = [];
     for (const { id, score } of scored) {
-      if (found.length === most) break;
+      if (rows.length === most) break;
       const row = this.#database.get(sql, ...idsOf(key), id) as MessageRow | undefined;
       if (row === undefined || !this.#isOn(key, end, row)) continue;
-      found.push({ node: nodeOf(row, whereOf(this.#database.path, key)), score });
+      rows.push(row);
+      scores.push(score);
     }
-    return found;
+    const nodes = await this.#texts.nodes(rows, key);
+    return nodes.map((node, i) => ({ node, score: scores[i] ?? 0 }));
   }
 
   #isOn(key: ThreadKey, end: Step | undefined, row: MessageRow): boolean {

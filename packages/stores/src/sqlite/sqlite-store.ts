@@ -1,4 +1,4 @@
-import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
+import type { CompactionEvent, MessageId, Plan, ThreadId } from '@bobbin/core';
 import {
   assertName,
   noParent,
@@ -20,13 +20,16 @@ import {
   jsonText,
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
-import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
+import type { Blobs } from '../artifacts/blobs.ts';
+import { moveCold, type TieredStore } from '../cold/move-cold.ts';
+import { opensTurn, rowOf, type MessageRow } from '../message-row.ts';
 import { eventOf } from '../plan-text.ts';
 import { namesOf } from '../threads-of.ts';
 import type { CheckableStore } from '../verify-store.ts';
 import { Ancestry } from './ancestry.ts';
 import { Database, type SqliteOptions } from './database.ts';
 import { artifactsIn, eraseThreads } from './erasure.ts';
+import { MessageTexts } from './message-texts.ts';
 import { PlanTable } from './plan-table.ts';
 import { RecallTable } from './recall-table.ts';
 import { idsOf, whereOf } from './thread-row.ts';
@@ -35,21 +38,23 @@ import type { SQLInputValue } from 'node:sqlite';
 const NODES_AT_ONCE = 500;
 
 /** Keeps threads in one SQLite file, with as many processes as there are on one machine. */
-export function sqliteStore(path: string, options: SqliteOptions = {}): Store {
-  return new SqliteStore(new Database(path, options));
+export function sqliteStore(path: string, options: SqliteOptions = {}): TieredStore {
+  return new SqliteStore(new Database(path, options), options.cold);
 }
 
-class SqliteStore implements CheckableStore {
+class SqliteStore implements CheckableStore, TieredStore {
   readonly #database: Database;
   readonly #ancestry: Ancestry;
   readonly #plans: PlanTable;
+  readonly #texts: MessageTexts;
   readonly #recall: RecallTable;
 
-  constructor(database: Database) {
+  constructor(database: Database, cold: Blobs | undefined) {
     this.#database = database;
     this.#ancestry = new Ancestry(database);
     this.#plans = new PlanTable(database, this.#ancestry);
-    this.#recall = new RecallTable(database, this.#ancestry);
+    this.#texts = new MessageTexts(database, cold);
+    this.#recall = new RecallTable(database, this.#ancestry, this.#texts);
   }
 
   append(key: ThreadKey, nodes: readonly Node[], options: AppendOptions = {}): Promise<Appended> {
@@ -154,7 +159,7 @@ class SqliteStore implements CheckableStore {
     const current = this.#plans.current(key, end, version);
     const carried = (current?.plan.carried ?? []).map(({ id }) => id);
     return {
-      carried: this.#nodes(
+      carried: await this.#nodes(
         key,
         `SELECT m.* FROM json_each(?3) c CROSS JOIN messages m
          ON m.tenant = ?1 AND m.thread = ?2 AND m.id = c.value ORDER BY m.position`,
@@ -173,13 +178,7 @@ class SqliteStore implements CheckableStore {
   }
 
   async messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]> {
-    return this.#nodes(
-      key,
-      `SELECT m.* FROM json_each(?3) given CROSS JOIN messages m
-       ON m.tenant = ?1 AND m.thread = ?2 AND m.id = given.value ORDER BY given.key`,
-      ...idsOf(key),
-      JSON.stringify(ids),
-    );
+    return this.#texts.nodes(await this.#texts.rows(key, ids), key);
   }
 
   async turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]> {
@@ -195,7 +194,7 @@ class SqliteStore implements CheckableStore {
     ) as readonly { number: number }[];
     const numbers = rows.map(({ number }) => number);
     for (let from = 0; from < numbers.length; from += NODES_AT_ONCE)
-      yield this.#nodes(
+      yield await this.#nodes(
         key,
         'SELECT m.* FROM json_each(?) n CROSS JOIN messages m ON m.number = n.value ORDER BY m.number',
         JSON.stringify(numbers.slice(from, from + NODES_AT_ONCE)),
@@ -305,9 +304,15 @@ class SqliteStore implements CheckableStore {
     return artifactsIn(this.#database, tenant);
   }
 
-  delete({ tenant, threads }: Erasure, options: ErasureOptions = {}): Promise<readonly ThreadId[]> {
-    const named = threads ?? namesOf(this, tenant);
-    return eraseThreads(this.#database, this.#recall, tenant, named, options);
+  async delete(what: Erasure, options: ErasureOptions = {}): Promise<readonly ThreadId[]> {
+    const { tenant, threads = namesOf(this, tenant) } = what;
+    const erased = await eraseThreads(this.#database, this.#recall, tenant, threads, options);
+    await this.#texts.cold?.sweep(what, () => namesOf(this, tenant));
+    return erased;
+  }
+
+  moveCold(key: ThreadKey): Promise<number> {
+    return moveCold(this, this.#texts, this.#texts.cold, key);
   }
 
   searchTenant(
@@ -353,9 +358,12 @@ class SqliteStore implements CheckableStore {
     this.#database.close();
   }
 
-  #nodes(key: ThreadKey, sql: string, ...values: readonly SQLInputValue[]): readonly Node[] {
-    const rows = this.#database.all(sql, ...values) as readonly MessageRow[];
-    return rows.map((row) => nodeOf(row, this.#where(key)));
+  #nodes(
+    key: ThreadKey,
+    sql: string,
+    ...values: readonly SQLInputValue[]
+  ): Promise<readonly Node[]> {
+    return this.#texts.nodes(this.#database.all(sql, ...values) as readonly MessageRow[], key);
   }
 
   #where(key: ThreadKey): string {
