@@ -68,7 +68,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
   const { tenant = 'default' } = options;
   const conversations = new HostConversations(
     { codec: plainMessages },
-    { ...options, window: UNBOUNDED_TOKENS },
+    { ...options, window: UNBOUNDED_TOKENS, offersReadArtifact: true },
   );
 
   async function compacted(
