@@ -117,7 +117,9 @@ function namedTools(speech: Speech, body: JsonObject): readonly string[] {
   return MEMORY_TOOLS.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
 }
 
+/** A request without tools wants a summary: it may quote anything. */
 function unofferedTool(speech: Speech, body: JsonObject): string | undefined {
+  if (body['tools'] === undefined) return undefined;
   const offered = new Set(
     objectsIn(body['tools']).map(({ name, function: own }) =>
       isJsonObject(own) ? own['name'] : name,

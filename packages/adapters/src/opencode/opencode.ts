@@ -42,6 +42,18 @@ const MOST_SESSIONS = 64;
 export function bobbinPlugin(
   options: AdapterOptions<Message> = {},
 ): (input?: OpenCodeInput) => Promise<OpenCodeHooks> {
+  return async (input) => {
+    try {
+      return hooksFor(options, input);
+    } catch (error) {
+      // OpenCode goes on without a plugin that fails, and does not say so.
+      console.error(`Bobbin is not loaded: ${error instanceof Error ? error.message : error}`);
+      throw error;
+    }
+  };
+}
+
+function hooksFor(options: AdapterOptions<Message>, input: OpenCodeInput = {}): OpenCodeHooks {
   const { tenant = 'default' } = options;
   const conversations = new HostConversations(
     { codec: plainMessages },
@@ -51,9 +63,8 @@ export function bobbinPlugin(
   const threadOf = (sessionID: string): ThreadKey =>
     sessions.get(sessionID)?.key ?? { tenant, thread: sessionID as ThreadId };
   const tools = openCodeTools(conversations, threadOf);
-  return (input) => {
-    const windows = new ModelWindows(options, input?.client);
-    return Promise.resolve({
+  const windows = new ModelWindows(options, input.client);
+  return {
       async 'experimental.chat.messages.transform'(_input, output) {
         const [first] = output.messages;
         if (first === undefined) return;
@@ -80,6 +91,5 @@ export function bobbinPlugin(
         const { [toolID]: own } = tools;
         if (own !== undefined) Object.assign(output, { jsonSchema: own.schema });
       },
-    });
   };
 }
