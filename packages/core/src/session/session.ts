@@ -99,9 +99,20 @@ export class Session<Wire = Message> {
     return this.#work.state.thread.messages;
   }
 
+  /** The messages that a codec reads new ones with: a result is read with its call. */
+  get earlier(): readonly Message[] {
+    const { messages, unanswered } = this.#work.state.thread;
+    return unanswered.length === 0 ? messages : [...unanswered, ...messages];
+  }
+
   /** The message at an index of the path, if it is in memory. */
   at(index: number): Node | undefined {
     return this.#work.state.thread.at(index);
+  }
+
+  /** The id at an index of the path; undefined for what precedes a resumed window. */
+  idAt(index: number): MessageId | undefined {
+    return this.#work.state.thread.idAt(index);
   }
 
   /** What the prompt's messages cost, as a share of what they may cost. */
@@ -112,7 +123,7 @@ export class Session<Wire = Message> {
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() =>
-      this.#work.append(this.#config.codec.decode(wire, this.messages)),
+      this.#work.append(this.#config.codec.decode(wire, this.earlier)),
     );
   }
 

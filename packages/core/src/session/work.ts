@@ -208,10 +208,10 @@ export class SessionWork {
   async promptAt(version: number, length: number | undefined): Promise<Prompt> {
     const { store } = this.#config;
     const plan = await planAt(store, this.state, version);
-    this.state = await withPathFor(store, this.state, plan);
     const isPast = version > 0 && version !== this.state.version;
-    const until = length ?? (isPast ? plan.threadVersion : undefined);
-    return render(windowOf(this.state.thread, plan, until), plan, this.state.config);
+    const until = length ?? (isPast ? plan.threadVersion : this.state.thread.length);
+    const { thread } = await withPathFor(store, this.state, plan, until);
+    return render(windowOf(thread, plan, until), plan, this.state.config);
   }
 
   #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {

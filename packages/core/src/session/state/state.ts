@@ -167,7 +167,16 @@ export function withSentPrompt(
 /** A plan is in force and committed as the next version. */
 export function committed(state: SessionState, plan: Plan): SessionState {
   const version = state.latest + 1;
-  return { ...state, plan, version, latest: version };
+  return { ...state, thread: released(state.thread, plan), plan, version, latest: version };
+}
+
+/** Messages that a plan does not show are in the store: from this many on, they leave the memory. */
+const RELEASED_MESSAGES = 32;
+
+function released(thread: Thread, plan: Plan): Thread {
+  return plan.start - thread.base < RELEASED_MESSAGES
+    ? thread
+    : thread.released(plan.start, windowOf(thread, plan).carried);
 }
 
 /** A plan is in force although the store did not take it. */
