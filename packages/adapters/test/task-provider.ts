@@ -75,7 +75,8 @@ export async function taskProvider(
   };
   const server = createServer((incoming, outgoing) => {
     void read(incoming).then((body) => {
-      const isKnown = incoming.url === speech.path && isJsonObject(body);
+      const [path] = (incoming.url ?? '').split('?');
+      const isKnown = path === speech.path && isJsonObject(body);
       const [status, reply] = isKnown ? answer(body) : [404, speech.error(`no ${incoming.url}`)];
       if (status === 200 && isKnown && body['stream'] === true)
         return outgoing
