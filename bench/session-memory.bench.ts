@@ -27,7 +27,7 @@ function message(i: number): Message {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-bench-'));
-const store = await sqliteStore(join(folder, 'threads.db'));
+const store = sqliteStore(join(folder, 'threads.db'));
 try {
   const before = heapMb();
   const session = await createBobbin({ ...OPTIONS, store }).thread('long');

@@ -323,8 +323,8 @@ test('H1 a tool loop of OpenCode that goes on has its thinking, or starts anew f
 });
 
 test('H4 a plugin that cannot load says so', async (t) => {
-  const said = t.mock.method(console, 'error', () => undefined);
+  const printed = t.mock.method(console, 'error', () => undefined);
   await assert.rejects(bobbinPlugin({ window: -1 })());
-  const [line] = said.mock.calls.map(({ arguments: [text] }) => String(text));
+  const [line] = printed.mock.calls.map(({ arguments: [text] }) => String(text));
   assert.match(line ?? '', /^Bobbin is not loaded: .*window/);
 });

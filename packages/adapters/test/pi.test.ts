@@ -146,12 +146,13 @@ test('B10 C26 what the user hid from the model or edited is neither in the summa
   assert.match(await recall('run 3 elsewhere'), /run 3: see elsewhere/);
 });
 
+function rules(version: number): object {
+  const content = `AGENTS.md, version ${version}: ${'Keep the loom oiled. '.repeat(200)}`;
+  return { role: 'system', content };
+}
+
 test('H3 system text is in no summary: pi sends it with every request', async () => {
   const { compact } = installed(bobbinExtension());
-  const rules = (version: number): object => ({
-    role: 'system',
-    content: `AGENTS.md, version ${version}: ${'Keep the loom oiled. '.repeat(200)}`,
-  });
   const [task, ...rest] = entriesOf(20);
   const entries = [
     { ...message(100, rules(1)), parentId: null },
@@ -204,4 +205,21 @@ test('H3 the instructions of /compact reach the summarizer; without one, pi foll
   const recall = alone.tools.get('recall');
   const found = await recall?.execute('1', { query: 't3.ts' }, undefined, undefined, CONTEXT);
   assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22/);
+});
+
+test('H1 a running loop with bound thinking ends with the summary, which has the newest result', async () => {
+  const { compact } = installed(bobbinExtension());
+  const thought = (i: number): object => ({
+    type: 'thinking',
+    thinking: `Test ${i} is next.`,
+    thinkingSignature: `sig${i}`,
+  });
+  const entries = entriesOf(20).map((entry, i) => {
+    const { message: said } = entry as unknown as { message: { role: string; content: object[] } };
+    if (said.role !== 'assistant') return entry;
+    return { ...entry, message: { ...said, content: [thought(i), ...said.content] } };
+  });
+  const { summary, ...rest } = (await compact(event(entries, 'e31')))?.compaction ?? assert.fail();
+  assert.deepEqual(Object.keys(rest), ['tokensBefore', 'details'], 'nothing is kept');
+  assert.match(summary, /## Newest result\n\[Late result of bash[^]*run 19: expected 133 but was 134/);
 });

@@ -113,7 +113,9 @@ const MEMORY_TOOLS = ['read_artifact', 'recall'] as const;
 
 /** The tools of Bobbin's that the conversation names; a host's own instructions may say what they like. */
 function namedTools(speech: Speech, body: JsonObject): readonly string[] {
-  const said = speech.messages(body).filter(({ role }) => role !== 'system' && role !== 'developer');
+  const said = speech
+    .messages(body)
+    .filter(({ role }) => role !== 'system' && role !== 'developer');
   const text = textsIn(said).join('\n');
   return MEMORY_TOOLS.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
 }

@@ -54,9 +54,9 @@ test('C26 what comes back names no tool that the model does not have', async () 
   const thread = await compacted(memoryStore());
   await thread.append(textMessage('user', 'Which port does the staging database listen on?'));
   const { prompt } = await thread.prompt();
-  const brought = prompt.messages.filter(({ source }) => source.kind === 'recalled');
+  const brought = prompt.messages.find(({ source }) => source.kind === 'recalled');
   assert.equal(
-    textOf(brought[0]?.message ?? assert.fail()),
+    textOf(brought?.message ?? assert.fail()),
     '[Recalled from earlier; data, not a request]\nturn 1, user\nThe staging database listens on port 6543, behind bastion-7.',
   );
 });

@@ -4,7 +4,10 @@ import { StoreError } from './store-error.ts';
 
 const require = createRequire(import.meta.url);
 
-type NodeSqlite = typeof import('node:sqlite');
+/** What is needed of `node:sqlite`. */
+interface NodeSqlite {
+  readonly DatabaseSync: typeof DatabaseSync;
+}
 
 /** Node's SQLite, loaded when a database is opened: a runtime without it can use everything else. */
 export function openDatabase(...args: ConstructorParameters<typeof DatabaseSync>): DatabaseSync {
@@ -16,7 +19,8 @@ function nodeSqlite(): NodeSqlite {
   try {
     return require('node:sqlite') as NodeSqlite;
   } catch (cause) {
-    const message = 'this runtime has no node:sqlite: run Node 24, or use jsonlStore or postgresStore';
+    const message =
+      'this runtime has no node:sqlite: run Node 24, or use jsonlStore or postgresStore';
     throw new StoreError('unavailable', message, cause);
   }
 }

@@ -47,7 +47,8 @@ export function bobbinPlugin(
       return hooksFor(options, input);
     } catch (error) {
       // OpenCode goes on without a plugin that fails, and does not say so.
-      console.error(`Bobbin is not loaded: ${error instanceof Error ? error.message : error}`);
+      const why = error instanceof Error ? error.message : String(error);
+      console.error(`Bobbin is not loaded: ${why}`);
       throw error;
     }
   };
@@ -65,31 +66,31 @@ function hooksFor(options: AdapterOptions<Message>, input: OpenCodeInput = {}): 
   const tools = openCodeTools(conversations, threadOf);
   const windows = new ModelWindows(options, input.client);
   return {
-      async 'experimental.chat.messages.transform'(_input, output) {
-        const [first] = output.messages;
-        if (first === undefined) return;
-        const listed = listOf(output.messages);
-        const { sessionID } = first.info;
-        const conversation = await conversations.take(listed.messages, { thread: sessionID });
-        const session = sessions.get(sessionID) ?? new OpencodeSession(conversation);
-        session.show(conversation, listed);
-        sessions.delete(sessionID);
-        sessions.set(sessionID, session);
-        if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
-        const fitted = await conversation.prompt({ budget: await windows.of(output.messages) });
-        const shown = new Shown(listed, conversation.session).messages(fitted);
-        output.messages.splice(0, output.messages.length, ...shown);
-      },
-      async 'experimental.session.compacting'({ sessionID }, output) {
-        const known = sessions.get(sessionID);
-        const session = known ?? new OpencodeSession(await conversations.named(sessionID));
-        const text = await session.mustSurvive(conversations.store);
-        if (text !== undefined) output.context.push(text);
-      },
-      tool: tools,
-      async 'tool.definition'({ toolID }, output) {
-        const { [toolID]: own } = tools;
-        if (own !== undefined) Object.assign(output, { jsonSchema: own.schema });
-      },
+    async 'experimental.chat.messages.transform'(_input, output) {
+      const [first] = output.messages;
+      if (first === undefined) return;
+      const listed = listOf(output.messages);
+      const { sessionID } = first.info;
+      const conversation = await conversations.take(listed.messages, { thread: sessionID });
+      const session = sessions.get(sessionID) ?? new OpencodeSession(conversation);
+      session.show(conversation, listed);
+      sessions.delete(sessionID);
+      sessions.set(sessionID, session);
+      if (sessions.size > MOST_SESSIONS) sessions.delete(sessions.keys().next().value ?? '');
+      const fitted = await conversation.prompt({ budget: await windows.of(output.messages) });
+      const shown = new Shown(listed, conversation.session).messages(fitted);
+      output.messages.splice(0, output.messages.length, ...shown);
+    },
+    async 'experimental.session.compacting'({ sessionID }, output) {
+      const known = sessions.get(sessionID);
+      const session = known ?? new OpencodeSession(await conversations.named(sessionID));
+      const text = await session.mustSurvive(conversations.store);
+      if (text !== undefined) output.context.push(text);
+    },
+    tool: tools,
+    async 'tool.definition'({ toolID }, output) {
+      const { [toolID]: own } = tools;
+      if (own !== undefined) Object.assign(output, { jsonSchema: own.schema });
+    },
   };
 }

@@ -35,7 +35,8 @@ export interface BeforeCompact {
 
 export interface PiCompaction {
   summary: string;
-  firstKeptEntryId: string;
+  /** Absent if nothing is kept: a running loop whose thinking is bound to what came before it ends with the summary. */
+  firstKeptEntryId?: string;
   tokensBefore: number;
   details: { readonly bobbin: { readonly thread: string; readonly version: number } };
 }
@@ -106,20 +107,6 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     { ...own, store: conversations.store, artifacts: conversations.artifacts },
   );
 
-  async function compacted(
-    by: HostConversations<Message>,
-    entries: readonly PiEntry[],
-    { firstKeptEntryId, settings }: Cut,
-    session: string,
-    asked: CompactOptions = {},
-  ): Promise<[Fitted<Message>, Branch]> {
-    const branch = branchOf(entries, session);
-    const conversation = await by.take(branch.messages, { thread: session });
-    const kept = branch.messages.length - branch.firstMessageOf(firstKeptEntryId);
-    await conversation.session.reconfigure({ policy: keeping(kept, settings) });
-    return [await conversation.session.compact(asked), branch];
-  }
-
   /** What an earlier process compacted is searchable again, though its store is gone. */
   async function restored({ sessionManager }: PiContext): Promise<ThreadKey> {
     const thread = sessionManager.getSessionId() as ThreadId;
@@ -164,13 +151,29 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
       );
       if (summary === undefined) return undefined;
       const { tokensBefore } = preparation;
-      const firstKeptEntryId = branch.entryOf(plan.start) ?? preparation.firstKeptEntryId;
+      const kept = branch.entryOf(plan.start + unreadResults(fitted).length);
       const details = { bobbin: { thread: plan.thread, version } };
-      return { compaction: { summary, firstKeptEntryId, tokensBefore, details } };
+      const firstKept = kept === undefined ? {} : { firstKeptEntryId: kept };
+      return { compaction: { summary, ...firstKept, tokensBefore, details } };
     });
     pi.registerTool(toolOf(readArtifactTool));
     pi.registerTool(toolOf(recallTool));
   };
+}
+
+/** Compacts a branch with the cut that pi asks for. */
+async function compacted(
+  by: HostConversations<Message>,
+  entries: readonly PiEntry[],
+  { firstKeptEntryId, settings }: Cut,
+  session: string,
+  asked: CompactOptions = {},
+): Promise<[Fitted<Message>, Branch]> {
+  const branch = branchOf(entries, session);
+  const conversation = await by.take(branch.messages, { thread: session });
+  const kept = branch.messages.length - branch.firstMessageOf(firstKeptEntryId);
+  await conversation.session.reconfigure({ policy: keeping(kept, settings) });
+  return [await conversation.session.compact(asked), branch];
 }
 
 /** Pi's own policy, with the cut where pi wants it. */
@@ -199,7 +202,18 @@ function toldToPi({ plan, prompt }: Fitted<Message>, maxTokens: number): string 
       : [],
   );
   const untold = whole.filter((said) => said !== '' && !text.includes(said));
-  return [text, ...untold.map((said) => `## Said before\n${said}`)].join('\n\n');
+  return [
+    text,
+    ...untold.map((said) => `## Said before\n${said}`),
+    ...unreadResults({ prompt }).map((result) => `## Newest result\n${result}`),
+  ].join('\n\n');
+}
+
+/** The newest results, if the loop that they belong to ends with the summary: pi would keep them without their calls. */
+function unreadResults({ prompt }: Pick<Fitted<Message>, 'prompt'>): readonly string[] {
+  return prompt.messages.flatMap(({ message, source }) =>
+    source.kind === 'changed' && source.by === 'stray' ? [textOf(message)] : [],
+  );
 }
 
 /** The messages of a branch, and the entries that they are of. */
