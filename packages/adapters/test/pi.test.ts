@@ -207,13 +207,12 @@ test('H3 the instructions of /compact reach the summarizer; without one, pi foll
   assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22/);
 });
 
+function thought(i: number): object {
+  return { type: 'thinking', thinking: `Test ${i} is next.`, thinkingSignature: `sig${i}` };
+}
+
 test('H1 a running loop with bound thinking ends with the summary, which has the newest result', async () => {
   const { compact } = installed(bobbinExtension());
-  const thought = (i: number): object => ({
-    type: 'thinking',
-    thinking: `Test ${i} is next.`,
-    thinkingSignature: `sig${i}`,
-  });
   const entries = entriesOf(20).map((entry, i) => {
     const { message: said } = entry as unknown as { message: { role: string; content: object[] } };
     if (said.role !== 'assistant') return entry;
@@ -221,5 +220,8 @@ test('H1 a running loop with bound thinking ends with the summary, which has the
   });
   const { summary, ...rest } = (await compact(event(entries, 'e31')))?.compaction ?? assert.fail();
   assert.deepEqual(Object.keys(rest), ['tokensBefore', 'details'], 'nothing is kept');
-  assert.match(summary, /## Newest result\n\[Late result of bash[^]*run 19: expected 133 but was 134/);
+  assert.match(
+    summary,
+    /## Newest result\n\[Late result of bash[^]*run 19: expected 133 but was 134/,
+  );
 });
