@@ -12,6 +12,7 @@ export {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonText,
   parseJson,
 } from './message/json.ts';
 export {
@@ -125,7 +126,7 @@ export {
   StoredThread,
 } from './session/memory/stored-thread.ts';
 export { searchThreads } from './session/memory/tenant-search.ts';
-export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
+export { assertKey, assertName } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';

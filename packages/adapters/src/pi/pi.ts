@@ -11,6 +11,7 @@ import {
   currentSummary,
   fitSummary,
   pi as piPolicy,
+  jsonText,
   PI_DEFAULTS,
   type ThreadKey,
 } from '@bobbin/core/internal';
@@ -225,7 +226,7 @@ interface Branch {
 
 function branchOf(branchEntries: readonly PiEntry[], session: string): Branch {
   const lines = [{ type: 'session', version: 3, id: session }, ...branchEntries];
-  const entries = sessionEntries('pi', lines.map((line) => JSON.stringify(line)).join('\n'));
+  const entries = sessionEntries('pi', lines.map((line) => jsonText(line)).join('\n'));
   const owners = entries.flatMap(({ messages }, i) => messages.map(() => branchEntries[i]?.id));
   return {
     messages: entries.flatMap(({ messages }) => messages),

@@ -1,3 +1,4 @@
+import { jsonText } from '../message/json.ts';
 import { isOpaque, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Plan } from './plan.ts';
@@ -24,11 +25,7 @@ export function sameShow(before: Plan, after: Plan): boolean {
 
 /** The turns of a span follow from its messages. */
 function showOf({ start, records, hides }: Plan): string {
-  return JSON.stringify([
-    start,
-    records.map((record) => ({ ...record, span: record.span.ids })),
-    hides,
-  ]);
+  return jsonText([start, records.map((record) => ({ ...record, span: record.span.ids })), hides]);
 }
 
 /** True for what no compaction may touch, whatever else is said. */

@@ -93,6 +93,8 @@ export interface RenderStyle {
   readonly summaryAt: 'first' | 'last';
   /** The model has the tools `read_artifact` and `recall`: only then does a prompt name them. */
   readonly offersReadArtifact?: boolean;
+  /** What the user message before a summary says, if the summary is a pair. */
+  readonly shadowPrompt?: string;
 }
 
 /** What to show of a thread: pure data. */

@@ -1,5 +1,6 @@
 import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
@@ -150,6 +151,14 @@ export class Session<Wire = Message> {
     return this.#exclusively(async () => {
       this.#take(options);
       return this.#encoded(await this.#work.compactNow(options));
+    });
+  }
+
+  /** Compacts once if a trigger fires, whatever the policy's own says. A lost race changes nothing. */
+  compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    return this.#exclusively(async () => {
+      checkCompactOptions(options);
+      return this.#encoded(await this.#work.compactIf(trigger, options));
     });
   }
 

@@ -7,9 +7,11 @@ import {
   type CompactorConfig,
   type Job,
 } from '../compact/compact.ts';
+import { withoutSecrets } from '../compact/event-text.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
+import { firedBecause, type Trigger } from '../plan/trigger.ts';
 import { withoutReasoningFrom } from '../plan/signed.ts';
 import { windowOf } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -24,7 +26,7 @@ import { arrived } from './arrival.ts';
 import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
 import type { Fitted } from './fitted.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { next, startRequest, withDone, type Shown, type Step } from './state/next.ts';
+import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
 import { withPathFor, withUnitOf } from './path.ts';
 import { pinUnit, unpinUnit, withPins } from './pinning.ts';
 import { planAt, undonePlan } from './plan-history.ts';
@@ -144,6 +146,14 @@ export class SessionWork {
   async compactNow(options: CompactOptions): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
+    return this.#fitted(events, changed === true);
+  }
+
+  /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
+  async compactIf(trigger: Trigger, options: CompactOptions): Promise<FittedPrompt> {
+    const reason = firedBecause(trigger, triggerInput(this.state, this.prompt));
+    if (reason === undefined) return this.#fitted([], false);
+    const { events, changed } = await this.#compact(compact, reason, options);
     return this.#fitted(events, changed === true);
   }
 
@@ -430,14 +440,14 @@ export class SessionWork {
 
   #emit(detail: EventDetail): CompactionEvent {
     const { tokens } = this.prompt;
-    const { clock, budget } = this.state.config;
+    const { clock, budget, redact } = this.state.config;
     const event = {
       thread: this.key.thread,
       time: clock.now(),
       tokensBefore: tokens,
       tokensAfter: tokens,
       limitTokens: messageLimit(budget),
-      ...detail,
+      ...withoutSecrets(detail, redact),
     };
     this.#callHook((hooks) => hooks.onEvent?.(event));
     return event;

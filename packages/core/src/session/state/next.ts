@@ -101,7 +101,10 @@ function decided(
 }
 
 /** What the trigger of a policy sees. */
-function triggerInput({ config, figures }: SessionState, prompt: PromptBuilder): TriggerInput {
+export function triggerInput(
+  { config, figures }: SessionState,
+  prompt: PromptBuilder,
+): TriggerInput {
   const { extent } = prompt;
   const { budget } = config;
   const contextTokens = figures.reportedTokens ?? extent.tokens + besideMessages(budget);
