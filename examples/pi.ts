@@ -31,7 +31,8 @@ for (let i = 1; i < 30; i += 2) {
 const settings = { reserveTokens: 16_384 };
 const preparation = { firstKeptEntryId: 'e20', tokensBefore: 40_000, settings };
 const { signal } = new AbortController();
-const context = { sessionManager: { getSessionId: () => 'example' } };
+const sessionManager = { getSessionId: () => 'example', getBranch: () => branchEntries };
+const context = { sessionManager };
 const answer = await handlers[0]?.({ preparation, branchEntries, signal }, context);
 
 assert.deepEqual(tools, ['read_artifact', 'recall']);

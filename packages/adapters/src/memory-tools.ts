@@ -44,6 +44,12 @@ export const recallTool: MemoryTool = {
   },
 };
 
+/** True if a request offers both tools: only then may its prompt name them. */
+export function offersMemory(tools: readonly unknown[]): boolean {
+  const names = new Set(tools.map((tool) => (tool as { readonly name?: unknown } | null)?.name));
+  return [readArtifactTool, recallTool].every(({ definition }) => names.has(definition.name));
+}
+
 /** A model may write anything: what is not of the schema's type is left out. */
 function decodeArgs(
   args: unknown,

@@ -14,15 +14,31 @@ import { taskProvider, type Dialect } from './task-provider.ts';
 
 export const INSTRUCTIONS: string = 'You migrate ledgers with care.';
 
+/** How an agent is set up, beside its job. */
+export interface Setup {
+  /** Anthropic's models think, and refuse a running loop without what they thought. */
+  readonly thinking?: 'enabled';
+  /** Whether the agent takes Bobbin's tools; it does if absent. */
+  readonly memory?: 'not taken';
+}
+
 /** An agent on one major of the SDK, with Bobbin in its loop; it gives the last word of the model. */
 type Agent = (
   task: Task,
   url: string,
   dialect: Dialect,
   bobbinWith: (tools: Record<string, object>) => AiSdkBobbin,
+  setup: Setup,
 ) => Promise<string>;
 
-const agent7: Agent = async (task, url, dialect, bobbinWith) => {
+function thinkingOptions({ thinking }: Setup): {
+  providerOptions?: { anthropic: { thinking: { type: 'enabled'; budgetTokens: number } } };
+} {
+  if (thinking === undefined) return {};
+  return { providerOptions: { anthropic: { thinking: { type: thinking, budgetTokens: 1_024 } } } };
+}
+
+const agent7: Agent = async (task, url, dialect, bobbinWith, setup) => {
   const { generateText, isStepCount } = ai7;
   const tools = tools7(task);
   const bobbin = bobbinWith(tools);
@@ -30,7 +46,8 @@ const agent7: Agent = async (task, url, dialect, bobbinWith) => {
     model: modelOf(dialect, url),
     instructions: INSTRUCTIONS,
     prompt: task.assignment,
-    tools: { ...tools, ...bobbin.tools },
+    tools: setup.memory === undefined ? { ...tools, ...bobbin.tools } : tools,
+    ...thinkingOptions(setup),
     stopWhen: isStepCount(task.steps + 5),
     prepareStep: bobbin.prepareStep,
     onStepFinish: bobbin.onStepFinish,
@@ -40,7 +57,7 @@ const agent7: Agent = async (task, url, dialect, bobbinWith) => {
   return text;
 };
 
-const agent6: Agent = async (task, url, dialect, bobbinWith) => {
+const agent6: Agent = async (task, url, dialect, bobbinWith, setup) => {
   const { generateText, stepCountIs } = ai6;
   const tools = tools6(task);
   const bobbin = bobbinWith(tools);
@@ -48,7 +65,8 @@ const agent6: Agent = async (task, url, dialect, bobbinWith) => {
     model: modelOf6(dialect, url),
     system: INSTRUCTIONS,
     prompt: task.assignment,
-    tools: { ...tools, ...bobbin.tools },
+    tools: setup.memory === undefined ? { ...tools, ...bobbin.tools } : tools,
+    ...thinkingOptions(setup),
     stopWhen: stepCountIs(task.steps + 5),
     prepareStep: bobbin.prepareStep,
     onStepFinish: bobbin.onStepFinish,
@@ -99,13 +117,14 @@ export async function finishesOnAiSdk(
   major: 6 | 7,
   dialect: Dialect,
   { steps, windowTokens, compactions: least }: Job,
+  setup: Setup = {},
 ): Promise<void> {
   const task = new Task(steps);
   const provider = await taskProvider(dialect, task, windowTokens);
   t.after(() => provider.close());
   const store = memoryStore();
   const compactions: number[] = [];
-  const text = await AGENTS[major](task, provider.url, dialect, (tools) =>
+  const bobbinWith = (tools: Record<string, object>): AiSdkBobbin =>
     aiSdkBobbin({
       window: windowTokens,
       budget: { outputTokens: 1_000 },
@@ -114,8 +133,8 @@ export async function finishesOnAiSdk(
       store,
       thread: KEY.thread,
       onAfterCompaction: ({ afterTokens }) => compactions.push(afterTokens),
-    }),
-  );
+    });
+  const text = await AGENTS[major](task, provider.url, dialect, bobbinWith, setup);
   assert.deepEqual(provider.faults, []);
   assert.equal(text, `DONE ${steps} steps as HERON-7731`);
   assert.deepEqual(
@@ -123,6 +142,11 @@ export async function finishesOnAiSdk(
     Array.from({ length: steps }, (_, i) => i + 1),
   );
   assert.equal(provider.sizes.length, steps + 1);
+  assert.equal(provider.thinking, setup.thinking === undefined ? 0 : steps + 1);
+  // On Anthropic a running loop is summarised, and no stand-in names a tool.
+  const isNamed = setup.memory === undefined && dialect === 'openai-chat';
+  if (isNamed) assert.ok(provider.naming > 0, 'the tools are offered and named');
+  if (setup.memory !== undefined) assert.equal(provider.naming, 0);
   assert.ok(Math.max(...provider.sizes) <= windowTokens);
   assert.ok(compactions.length >= least, `${compactions.length} compactions`);
   assert.equal(provider.shrunk, compactions.length);

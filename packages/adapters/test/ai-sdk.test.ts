@@ -32,6 +32,20 @@ for (const [major, dialect, job] of [
     finishesOnAiSdk(t, major, dialect, job));
 }
 
+for (const major of [6, 7] as const)
+  test(`H1 an agent on AI SDK ${major} with thinking enabled is never refused, 60 steps in a window of 8k`, (t) =>
+    finishesOnAiSdk(
+      t,
+      major,
+      'anthropic',
+      { steps: 60, windowTokens: 8_000, compactions: 3 },
+      { thinking: 'enabled' },
+    ));
+
+for (const dialect of ['openai-chat', 'openai-responses'] as const)
+  test(`H4 an agent on the AI SDK that does not take Bobbin's tools reads of none, ${dialect}`, (t) =>
+    finishesOnAiSdk(t, 7, dialect, SHORT, { memory: 'not taken' }));
+
 /** An agent that streams, asks for two steps at once, and has no name for its conversation. */
 type StreamingAgent = (
   task: Task,

@@ -61,6 +61,7 @@ export async function finishesOnLangchain(
     onAfterCompaction: () => (compactions += 1),
   });
   assert.deepEqual(provider.faults, []);
+  assert.ok(provider.naming > 0, 'the tools are offered and named');
   assert.equal(state.at(-1)?.text, `DONE ${steps} steps as HERON-7731`);
   assert.deepEqual(
     task.done,

@@ -16,6 +16,7 @@ export async function work(
   url: string,
   dialect: Dialect,
   options: Partial<OpenAIAgentsOptions>,
+  memory: 'taken' | 'not taken' = 'taken',
 ): Promise<unknown> {
   const bobbin = openaiAgentsBobbin({ thread: KEY.thread, ...options });
   const inner = new OpenAIProvider({
@@ -33,7 +34,7 @@ export async function work(
     name: 'migrator',
     instructions: 'You migrate ledgers with care.',
     model: 'scripted',
-    tools: [runStep, ...bobbin.tools],
+    tools: memory === 'taken' ? [runStep, ...bobbin.tools] : [runStep],
   });
   const runner = new Runner({ modelProvider: bobbin.provider(inner) });
   const { finalOutput } = await runner.run(agent, task.assignment, {
@@ -48,19 +49,22 @@ export async function finishesOnOpenAIAgents(
   t: TestContext,
   dialect: Dialect,
   { steps, windowTokens, compactions: least }: Job,
+  memory: 'taken' | 'not taken' = 'taken',
 ): Promise<void> {
   const task = new Task(steps);
   const provider = await taskProvider(dialect, task, windowTokens);
   t.after(() => provider.close());
   const store = memoryStore();
   let compactions = 0;
-  const output = await work(task, provider.url, dialect, {
+  const options = {
     window: windowTokens,
     budget: { outputTokens: 1_000 },
     store,
     onAfterCompaction: () => (compactions += 1),
-  });
+  };
+  const output = await work(task, provider.url, dialect, options, memory);
   assert.deepEqual(provider.faults, []);
+  assert.equal(provider.naming > 0, memory === 'taken', `${provider.naming} name a tool`);
   assert.equal(output, `DONE ${steps} steps as HERON-7731`);
   assert.deepEqual(
     task.done,

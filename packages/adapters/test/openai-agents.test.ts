@@ -29,6 +29,9 @@ for (const [dialect, job] of [
     finishesOnOpenAIAgents(t, dialect, job));
 }
 
+test("H4 an agent on OpenAI Agents that does not take Bobbin's tools reads of none", (t) =>
+  finishesOnOpenAIAgents(t, 'openai-chat', SHORT, 'not taken'));
+
 test('E3 on OpenAI Agents a refused prompt is compacted and sent once more', async (t) => {
   const task = new Task(40);
   const provider = await taskProvider('openai-responses', task, 8_000);

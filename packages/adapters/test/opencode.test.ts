@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bobbinPlugin, type OpenCodeMessage, type OpenCodePart } from '@bobbin/adapters/opencode';
+import {
+  bobbinPlugin,
+  type OpenCodeInput,
+  type OpenCodeMessage,
+  type OpenCodePart,
+} from '@bobbin/adapters/opencode';
 import type { CompactionEvent } from '@bobbin/core';
 
 /** A session as OpenCode sends it: everything, each time. */
@@ -235,4 +240,91 @@ test('C18 equal texts of a changed message both stay, and every written part has
   assert.match(parts[0]?.text ?? '', /^\[Externalized Content[^]*first line 0/);
   assert.match(parts[1]?.text ?? '', /^\[Externalized Content[^]*second line 0/);
   assert.equal(parts.at(-1)?.text, 'Compare them.');
+});
+
+test('H4 OpenCode is offered read_artifact and recall, which read what its session has lost', async () => {
+  const hooks = await bobbinPlugin({ window: 6_000 })();
+  const session = new Session();
+  session.user('Read all the files.');
+  let shown: OpenCodeMessage[] = [];
+  for (let i = 0; i < 40; i++) {
+    session.step('read', `file ${i}: spool_${i} ${'const x = 1; '.repeat(60)}`);
+    shown = [...session.messages];
+    await hooks['experimental.chat.messages.transform']({}, { messages: shown });
+  }
+  assert.deepEqual(Object.keys(hooks.tool), ['read_artifact', 'recall']);
+  assert.doesNotMatch(JSON.stringify(shown), /spool_1 /);
+  const found = await hooks.tool['recall']?.execute({ query: 'spool_1' }, { sessionID: 'ses_1' });
+  assert.match(found ?? '', /file 1: spool_1 /);
+  const none = await hooks.tool['recall']?.execute({ query: 'spool_1' }, { sessionID: 'ses_2' });
+  assert.equal(none, 'Nothing that was compacted holds these words.');
+  const defined = { description: '', parameters: {}, jsonSchema: {} };
+  await hooks['tool.definition']({ toolID: 'read_artifact' }, defined);
+  assert.deepEqual((defined.jsonSchema as { required?: unknown }).required, ['id']);
+  const other = { description: '', parameters: {}, jsonSchema: { type: 'object' } };
+  await hooks['tool.definition']({ toolID: 'bash' }, other);
+  assert.deepEqual(other.jsonSchema, { type: 'object' });
+});
+
+/** A client of OpenCode that knows two models. */
+function clientOf(limits: Readonly<Record<string, number>>): OpenCodeInput['client'] {
+  const models = Object.fromEntries(
+    Object.entries(limits).map(([id, context]) => [id, { limit: { context, output: 1_000 } }]),
+  );
+  return { config: { providers: async () => ({ data: { providers: [{ id: 'p', models }] } }) } };
+}
+
+test('H4 the window follows the model in use, unless the options name one', async () => {
+  const client = clientOf({ small: 8_000, large: 200_000 });
+  const session = new Session();
+  session.user('Read all the files.');
+  for (let i = 0; i < 60; i++) session.step('read', `file ${i}: ${'const x = 1; '.repeat(60)}`);
+  const charsWith = async (plugin: ReturnType<typeof bobbinPlugin>, modelID: string) => {
+    const hooks = await plugin(client === undefined ? {} : { client });
+    const model = { providerID: 'p', modelID };
+    const [first, ...rest] = session.messages as [OpenCodeMessage, ...OpenCodeMessage[]];
+    const messages = [{ ...first, info: { ...first.info, model } }, ...rest];
+    await hooks['experimental.chat.messages.transform']({}, { messages });
+    return JSON.stringify(messages).length;
+  };
+  const whole = JSON.stringify(session.messages).length;
+  const large = await charsWith(bobbinPlugin(), 'large');
+  const small = await charsWith(bobbinPlugin(), 'small');
+  assert.ok(small < 8_000 * 4 && large > 1.5 * small, `${small} and ${large} of ${whole}`);
+  assert.ok((await charsWith(bobbinPlugin({ window: 6_000 }), 'large')) < 6_000 * 4);
+  assert.ok((await charsWith(bobbinPlugin(), 'unknown')) < whole * 1.1, 'no limit is known');
+});
+
+test('H1 a tool loop of OpenCode that goes on has its thinking, or starts anew from what the user says', async () => {
+  let compactions = 0;
+  const hooks = await bobbinPlugin({
+    window: 6_000,
+    onAfterCompaction: () => (compactions += 1),
+  })();
+  const session = new Session();
+  session.user('Read all the files.');
+  for (let i = 0; i < 60; i++) {
+    const state = { status: 'completed', input: {}, output: `file ${i}: ${'x = 1; '.repeat(90)}` };
+    const metadata = { anthropic: { signature: `sig${i}` } };
+    session.add('assistant', [
+      { type: 'step-start' },
+      part({ type: 'reasoning', text: `Step ${i} is next.`, metadata }),
+      part({ type: 'tool', callID: `call_${i}`, tool: 'read', state }),
+    ]);
+    const shown = [...session.messages];
+    await hooks['experimental.chat.messages.transform']({}, { messages: shown });
+    const loop = shown.slice(shown.findLastIndex(({ info }) => info.role === 'user') + 1);
+    const parts = loop.flatMap((each) => each.parts).filter(({ type }) => type !== 'step-start');
+    const isRunning = parts.some(({ type }) => type === 'tool');
+    assert.ok(!isRunning || parts[0]?.type === 'reasoning', `step ${i}: ${parts[0]?.type}`);
+    assert.match(JSON.stringify(shown.slice(-2)), new RegExp(`file ${i}: `), 'the newest result');
+  }
+  assert.ok(compactions >= 3, `${compactions} compactions`);
+});
+
+test('H4 a plugin that cannot load says so', async (t) => {
+  const printed = t.mock.method(console, 'error', () => undefined);
+  await assert.rejects(bobbinPlugin({ window: -1 })());
+  const [line] = printed.mock.calls.map(({ arguments: [text] }) => String(text));
+  assert.match(line ?? '', /^Bobbin is not loaded: .*window/);
 });

@@ -7,7 +7,8 @@ import {
   type PiContext,
   type PiTool,
 } from '@bobbin/adapters/pi';
-import { memoryStore } from '@bobbin/core';
+import { memoryStore, type Summarizer } from '@bobbin/core';
+import { extractSummarizer } from '@bobbin/core/internal';
 
 type Answer = Promise<{ compaction: PiCompaction } | undefined>;
 
@@ -27,7 +28,11 @@ function installed(extension: ReturnType<typeof bobbinExtension>): {
   return { tools, compact: async (asked) => handler?.(asked, CONTEXT) };
 }
 
-const CONTEXT: PiContext = { sessionManager: { getSessionId: () => 'session-1' } };
+const CONTEXT: PiContext = contextOf([]);
+
+function contextOf(branch: readonly { id: string }[]): PiContext {
+  return { sessionManager: { getSessionId: () => 'session-1', getBranch: () => branch } };
+}
 
 function message(id: number, body: object): { id: string } {
   const parentId = id === 0 ? null : `e${id - 1}`;
@@ -139,4 +144,84 @@ test('B10 C26 what the user hid from the model or edited is neither in the summa
   assert.doesNotMatch(await recall('tangerine horizon'), /phrase is/);
   assert.doesNotMatch(await recall('t3.ts'), /expected 21/);
   assert.match(await recall('run 3 elsewhere'), /run 3: see elsewhere/);
+});
+
+function rules(version: number): object {
+  const content = `AGENTS.md, version ${version}: ${'Keep the loom oiled. '.repeat(200)}`;
+  return { role: 'system', content };
+}
+
+test('H3 system text is in no summary: pi sends it with every request', async () => {
+  const { compact } = installed(bobbinExtension());
+  const [task, ...rest] = entriesOf(20);
+  const entries = [
+    { ...message(100, rules(1)), parentId: null },
+    { ...(task as { id: string }), parentId: 'e100' },
+    ...rest.slice(0, 20),
+    { ...message(101, rules(2)), parentId: 'e20' },
+    { ...(rest[20] as { id: string }), parentId: 'e101' },
+    ...rest.slice(21),
+  ];
+  const answer = await compact(event(entries, 'e31'));
+  const { summary = '' } = answer?.compaction ?? {};
+  assert.match(summary, /never touch \/etc\/heron\.conf/);
+  assert.doesNotMatch(summary, /AGENTS\.md|loom/);
+});
+
+test('H3 recall works in the next process, though the default store is gone with the last one', async () => {
+  const { tools } = installed(bobbinExtension());
+  const compaction = {
+    type: 'compaction',
+    id: 'e41',
+    parentId: 'e40',
+    timestamp: '2026-11-01T00:00:00.000Z',
+    summary: 'Tests were run.',
+    firstKeptEntryId: 'e31',
+    tokensBefore: 9_000,
+  };
+  const context = contextOf([...entriesOf(20), compaction]);
+  const recall = tools.get('recall');
+  const found = await recall?.execute('1', { query: 't3.ts' }, undefined, undefined, context);
+  assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22 at \/srv\/app\/t3\.ts:3/);
+  const kept = await recall?.execute('2', { query: 't19.ts' }, undefined, undefined, context);
+  assert.doesNotMatch(kept?.content[0]?.text ?? '', /t19\.ts:19/, 'pi shows it');
+});
+
+test('H3 the instructions of /compact reach the summarizer; without one, pi follows them itself', async () => {
+  const asked: (string | undefined)[] = [];
+  const summarizer: Summarizer = {
+    id: 'scripted',
+    summarize(request) {
+      asked.push(request.instructions);
+      return extractSummarizer.summarize(request);
+    },
+  };
+  const withModel = installed(bobbinExtension({ summarizer }));
+  const given = { ...event(entriesOf(20), 'e31'), customInstructions: 'Keep the failures.' };
+  assert.ok((await withModel.compact(given)) !== undefined);
+  assert.deepEqual(asked, ['Keep the failures.']);
+  const alone = installed(bobbinExtension());
+  assert.equal(await alone.compact(given), undefined);
+  const recall = alone.tools.get('recall');
+  const found = await recall?.execute('1', { query: 't3.ts' }, undefined, undefined, CONTEXT);
+  assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22/);
+});
+
+function thought(i: number): object {
+  return { type: 'thinking', thinking: `Test ${i} is next.`, thinkingSignature: `sig${i}` };
+}
+
+test('H1 a running loop with bound thinking ends with the summary, which has the newest result', async () => {
+  const { compact } = installed(bobbinExtension());
+  const entries = entriesOf(20).map((entry, i) => {
+    const { message: said } = entry as unknown as { message: { role: string; content: object[] } };
+    if (said.role !== 'assistant') return entry;
+    return { ...entry, message: { ...said, content: [thought(i), ...said.content] } };
+  });
+  const { summary, ...rest } = (await compact(event(entries, 'e31')))?.compaction ?? assert.fail();
+  assert.deepEqual(Object.keys(rest), ['tokensBefore', 'details'], 'nothing is kept');
+  assert.match(
+    summary,
+    /## Newest result\n\[Late result of bash[^]*run 19: expected 133 but was 134/,
+  );
 });

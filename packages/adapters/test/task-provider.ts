@@ -14,6 +14,9 @@ export interface TaskProvider {
   readonly markers: readonly number[];
   /** How many thoughts of the model each of them held. */
   readonly thoughts: readonly number[];
+  /** How many of them name a tool of Bobbin's in their messages, and how many asked the model to think. */
+  readonly naming: number;
+  readonly thinking: number;
   /** Why requests were refused. */
   readonly faults: readonly string[];
   /** How often a request was smaller than the one before: the prompt was compacted. */
@@ -30,7 +33,8 @@ interface Asked {
 /**
  * A provider on loopback whose model works at a task: it reads nothing but the request. It refuses whatever the real
  * one would: separated pairs, wrong order, thinking that was signed for another conversation or is missing from one
- * that goes on, and prompts larger than its window by its own tokenizer, which no client knows.
+ * that goes on, and prompts larger than its window by its own tokenizer, which no client knows. It also refuses a
+ * prompt that names a tool which the request does not offer.
  */
 export async function taskProvider(
   dialect: Dialect,
@@ -40,6 +44,7 @@ export async function taskProvider(
   const speech = SPEECHES[dialect];
   const [sizes, markers, thoughts]: [number[], number[], number[]] = [[], [], []];
   const faults: string[] = [];
+  let [naming, thinking] = [0, 0];
   const memory = new Memory(speech);
   const answer = (sent: JsonObject): [status: number, JsonObject] => {
     const body = memory.resolved(sent);
@@ -47,12 +52,15 @@ export async function taskProvider(
     const fault =
       speech.problems(body)[0] ??
       memory.problem(body) ??
+      unofferedTool(speech, body) ??
       (tokens > windowTokens ? speech.tooLong(tokens, windowTokens) : undefined);
     if (fault !== undefined) {
       faults.push(`request ${sizes.length + faults.length + 1}: ${fault}`);
       return [400, speech.error(fault)];
     }
     sizes.push(tokens);
+    naming += namedTools(speech, body).length > 0 ? 1 : 0;
+    thinking += isJsonObject(body['thinking']) && body['thinking']['type'] === 'enabled' ? 1 : 0;
     markers.push(JSON.stringify(body).split('"cache_control"').length - 1);
     thoughts.push(speech.thoughts(speech.messages(body)));
     const asked = textsIn(body).join('\n');
@@ -67,7 +75,8 @@ export async function taskProvider(
   };
   const server = createServer((incoming, outgoing) => {
     void read(incoming).then((body) => {
-      const isKnown = incoming.url === speech.path && isJsonObject(body);
+      const [path] = (incoming.url ?? '').split('?');
+      const isKnown = path === speech.path && isJsonObject(body);
       const [status, reply] = isKnown ? answer(body) : [404, speech.error(`no ${incoming.url}`)];
       if (status === 200 && isKnown && body['stream'] === true)
         return outgoing
@@ -84,6 +93,12 @@ export async function taskProvider(
     markers,
     thoughts,
     faults,
+    get naming() {
+      return naming;
+    },
+    get thinking() {
+      return thinking;
+    },
     get shrunk() {
       return sizes.filter((size, i) => size < (sizes[i - 1] ?? 0)).length;
     },
@@ -92,6 +107,29 @@ export async function taskProvider(
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+const MEMORY_TOOLS = ['read_artifact', 'recall'] as const;
+
+/** The tools of Bobbin's that the conversation names; a host's own instructions may say what they like. */
+function namedTools(speech: Speech, body: JsonObject): readonly string[] {
+  const said = speech
+    .messages(body)
+    .filter(({ role }) => role !== 'system' && role !== 'developer');
+  const text = textsIn(said).join('\n');
+  return MEMORY_TOOLS.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
+}
+
+/** A request without tools wants a summary: it may quote anything. */
+function unofferedTool(speech: Speech, body: JsonObject): string | undefined {
+  if (body['tools'] === undefined) return undefined;
+  const offered = new Set(
+    objectsIn(body['tools']).map(({ name, function: own }) =>
+      isJsonObject(own) ? own['name'] : name,
+    ),
+  );
+  const missing = namedTools(speech, body).find((name) => !offered.has(name));
+  return missing === undefined ? undefined : `the prompt names ${missing}, which is not offered`;
 }
 
 /** What a provider remembers: the items that it made, and what it was asked before each of its calls. */

@@ -57,7 +57,7 @@ export class Task {
   /** What a model says that is asked for a summary and keeps nothing but what it is told to: the user's rule, the next step. */
   summary(request: string): string {
     const [, told = ''] = request.split('The summary must keep all of this:');
-    const rule = /- (Rule: sign every step as [A-Z]+-\d+)[^\n]*\(user, turn \d+\)/.exec(told)?.[1];
+    const [rule] = /Rule: sign every step as [A-Z]+-\d+/.exec(told) ?? [];
     const next = told.match(/NEXT step \d+ key K-[0-9a-f]{8}/g)?.at(-1);
     return [rule ?? 'no rule', next ?? 'no step'].join('\n');
   }

@@ -7,6 +7,7 @@ import {
   memoryStore,
   readArtifact,
   textMessage,
+  textOf,
   type ArtifactStore,
   type BobbinOptions,
   type CompactionEvent,
@@ -370,12 +371,43 @@ test('C22 what could not be stored is not pointed to: recall finds it in the thr
   };
   const thread = await createBobbin({ window: 8_000, artifacts }).thread('t');
   await thread.append(textMessage('user', 'List.'), ...round('c1', '{}', LISTING));
-  const { prompt, plan, events, fits } = await thread.prompt();
+  const { prompt, plan, events, fits } = await thread.prompt({ offersReadArtifact: true });
   assert.ok(fits);
   assert.deepEqual([...planArtifacts(plan)], []);
   assert.doesNotMatch(JSON.stringify(prompt.messages), /artifact/);
   assert.match(JSON.stringify(prompt.messages), /\[Content Left Out - recall finds it\]/);
   assert.ok(events.some((event) => event.kind === 'warning' && /disk is full/.test(event.message)));
+});
+
+test('C22 what could not be stored is left out without a word about recall if the model does not have it', async () => {
+  const artifacts: ArtifactStore = {
+    ...memoryArtifacts(),
+    put: () => Promise.reject(new Error('the disk is full')),
+  };
+  const thread = await createBobbin({ window: 8_000, artifacts }).thread('t');
+  await thread.append(textMessage('user', 'List.'), ...round('c1', '{}', LISTING));
+  const text = JSON.stringify((await thread.prompt()).prompt.messages);
+  assert.match(text, /\[Content Left Out\] excerpt of/);
+  assert.doesNotMatch(text, /recall/);
+});
+
+test('C11 an artifact that comes back in part says how to read on only to a model that can', async () => {
+  const { thread, id } = await withArtifact();
+  const rest = async (offersReadArtifact: boolean): Promise<string | undefined> => {
+    await thread.append(textMessage('user', `Show artifact:${id}.`));
+    const { prompt } = await thread.prompt({ offersReadArtifact });
+    const brought = prompt.messages.find(({ source }) => source.kind === 'rehydrated');
+    await thread.append(textMessage('assistant', 'Shown.'));
+    await thread.compact();
+    await thread.append(textMessage('user', 'Thanks.'), textMessage('assistant', 'Welcome.'));
+    const last = brought && textOf(brought.message).split('\n').at(-1);
+    return last?.replaceAll(id, 'ID').replaceAll(/\d{3,}/g, 'N');
+  };
+  assert.equal(await rest(false), '[N of N characters]');
+  assert.equal(
+    await rest(true),
+    '[N of N characters; read on: read_artifact({"id": "ID", "offset": N})]',
+  );
 });
 
 test('C11 C22 confidential content comes only by an explicit call, and this is told', async () => {

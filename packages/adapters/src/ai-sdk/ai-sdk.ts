@@ -54,7 +54,7 @@ export interface AiSdkBobbin {
   /** Keeps what the step said, with what the provider reported of it, also where no other step follows. */
   readonly onStepFinish: (step: FinishedStep) => Promise<void>;
   readonly middleware: AiSdkMiddleware;
-  /** `read_artifact` and `recall`. */
+  /** `read_artifact` and `recall`. Prompts name them once they were taken from here. */
   readonly tools: AiSdkMemoryTools;
   /** The prompt of a stored session: the messages to go on with. Empty where there is no such session yet. */
   readonly loadActiveMessages: <Wire extends AiSdkMessage = AiSdkMessage>() => Promise<Wire[]>;
@@ -69,7 +69,8 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
   const format = { codec: aiSdk, mark: aiSdkCacheMarkers<AiSdkMessage> };
   const conversations = new HostConversations(format, { ...rest, tools: policiesOf(toolSet) });
   const memory = memoryTools(conversations);
-  const sentTools = toolsAsSent({ ...toolSet, ...memory });
+  let { offersReadArtifact = false } = options;
+  let sentTools: Promise<readonly Json[]> | undefined;
   const size = new RequestSize();
   const open = new OpenSteps();
   return {
@@ -79,9 +80,10 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
       });
       const { counter } = conversation.session;
       const system = step.instructions ?? instructions;
+      sentTools ??= toolsAsSent({ ...toolSet, ...(offersReadArtifact ? memory : {}) });
       const budget = size.measure(counter, textOf(system), await sentTools);
       const beside = [system, ...tools].flat().filter(isObject);
-      const fitted = await conversation.prompt({ budget }, beside);
+      const fitted = await conversation.prompt({ budget, offersReadArtifact }, beside);
       const context = contextOf(step) ?? {};
       open.add(step.steps, context, { conversation, fitted });
       const messages = [...fitted.messages] as Wire[];
@@ -96,7 +98,12 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
       await conversation.continue(list, usageOfStep(step.usage));
     },
     middleware: middlewareFor(conversations, open),
-    tools: memory,
+    get tools() {
+      // The SDK does not say before a step which tools it sends.
+      offersReadArtifact = true;
+      sentTools = undefined;
+      return memory;
+    },
     async loadActiveMessages<Wire extends AiSdkMessage>() {
       const { thread } = options;
       if (thread === undefined) throw new TypeError('thread: a session is resumed by its name');

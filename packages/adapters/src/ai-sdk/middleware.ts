@@ -2,6 +2,7 @@ import type { MessageId } from '@bobbin/core';
 import { jsonText, type Json } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
+import { offersMemory } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
 import { RequestSize } from '../request-size.ts';
@@ -68,7 +69,8 @@ export function middlewareFor(
     const conversation = await conversations.take(said);
     const { counter } = conversation.session;
     const budget = size.measure(counter, system.map(textOf).join('\n'), tools as Json);
-    return { conversation, fitted: await conversation.prompt({ budget }, [...system, ...tools]) };
+    const asked = { budget, offersReadArtifact: offersMemory(tools) };
+    return { conversation, fitted: await conversation.prompt(asked, [...system, ...tools]) };
   }
 
   async function send<Params extends object, Result>(

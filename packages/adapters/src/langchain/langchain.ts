@@ -3,7 +3,7 @@ import { toJsonSchema, type JSONSchema } from '@langchain/core/utils/json_schema
 import { createMiddleware, tool, type StructuredTool, type AgentMiddleware } from 'langchain';
 import type { Session } from '@bobbin/core';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
+import { offersMemory, readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
 import { RequestSize, toolAsSent } from '../request-size.ts';
 import { langchainMessages } from '@bobbin/codecs/langchain';
@@ -28,7 +28,8 @@ export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddlewar
       const thread = runtime.configurable?.thread_id;
       const conversation = await conversations.take(messages, { thread: thread });
       const budget = measured(conversation.session);
-      const fitted = await conversation.prompt({ budget });
+      const offersReadArtifact = offersMemory(tools);
+      const fitted = await conversation.prompt({ budget, offersReadArtifact });
       return sendFitting(conversation, fitted, async (now) =>
         handler({ ...request, messages: [...now.messages] }),
       );

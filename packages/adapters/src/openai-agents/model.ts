@@ -8,6 +8,7 @@ import type { Fitted, Usage } from '@bobbin/core';
 import type { Json } from '@bobbin/core/internal';
 import type { HostRequest } from '@bobbin/core/internal';
 import type { HostConversations } from '../conversations.ts';
+import { offersMemory } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
 import { RequestSize } from '../request-size.ts';
 import { begun } from './begun-stream.ts';
@@ -42,7 +43,8 @@ function fittingModel(
     const { counter } = conversation.session;
     const tools = [...request.tools, ...request.handoffs] as unknown as Json;
     const budget = size.measure(counter, request.systemInstructions ?? '', tools);
-    return [conversation, await conversation.prompt({ budget })];
+    const offersReadArtifact = offersMemory(request.tools);
+    return [conversation, await conversation.prompt({ budget, offersReadArtifact })];
   }
 
   /** With a key of the thread's, requests of one conversation meet the same cache at OpenAI. */

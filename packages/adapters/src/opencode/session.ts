@@ -29,6 +29,11 @@ export class OpencodeSession {
     this.#view = { conversation, task: undefined, isWhole: true };
   }
 
+  /** The thread that it goes on with. */
+  get key(): Session['key'] {
+    return this.#view.conversation.session.key;
+  }
+
   /** Notes the list that OpenCode shows now. */
   show(conversation: View['conversation'], listed: Listed): void {
     const [first] = listed.host;

@@ -57,10 +57,12 @@ export class Shown {
     return shown;
   }
 
-  #ownerOf({ source }: PromptMessage): number | undefined {
-    return source.kind === 'kept' || source.kind === 'changed'
-      ? this.#owners.get(source.id)
-      : undefined;
+  /** The host's message that a message is of. A result that is shown as the user's text is of none: its call is gone. */
+  #ownerOf({ source, message }: PromptMessage): number | undefined {
+    if (source.kind !== 'kept' && source.kind !== 'changed') return undefined;
+    const owner = this.#owners.get(source.id);
+    const host = this.#listed.host[owner ?? -1];
+    return message.role === 'user' && host?.info.role !== 'user' ? undefined : owner;
   }
 
   /** The host's messages from one on that say nothing to the model: they stay behind whatever they stand behind. */

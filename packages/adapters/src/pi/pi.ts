@@ -1,10 +1,19 @@
-import { textOf, type Fitted, type Message, type Policy, type ThreadId } from '@bobbin/core';
+import {
+  textOf,
+  type CompactOptions,
+  type Fitted,
+  type Message,
+  type Policy,
+  type ThreadId,
+} from '@bobbin/core';
 import {
   chars4,
   currentSummary,
   fitSummary,
   pi as piPolicy,
   jsonText,
+  PI_DEFAULTS,
+  type ThreadKey,
 } from '@bobbin/core/internal';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
@@ -20,20 +29,32 @@ export interface BeforeCompact {
     readonly tokensBefore: number;
     readonly settings: { readonly reserveTokens: number };
   };
-  readonly branchEntries: readonly { readonly id: string }[];
+  readonly branchEntries: readonly PiEntry[];
   readonly customInstructions?: string;
   readonly signal: AbortSignal;
 }
 
 export interface PiCompaction {
   summary: string;
-  firstKeptEntryId: string;
+  /** Absent if nothing is kept: a running loop whose thinking is bound to what came before it ends with the summary. */
+  firstKeptEntryId?: string;
   tokensBefore: number;
   details: { readonly bobbin: { readonly thread: string; readonly version: number } };
 }
 
 export interface PiContext {
-  readonly sessionManager: { getSessionId(): string };
+  readonly sessionManager: {
+    getSessionId(): string;
+    /** The entries from the first to the newest one of the branch. */
+    getBranch(): readonly PiEntry[];
+  };
+}
+
+/** An entry of a session; one that a compaction left names the first entry that it kept. */
+export interface PiEntry {
+  readonly id: string;
+  readonly type?: string;
+  readonly firstKeptEntryId?: string;
 }
 
 /** A tool as pi registers it. */
@@ -63,31 +84,40 @@ export interface PiApi {
   registerTool(tool: PiTool): void;
 }
 
-/** Pi shows a summary and what it keeps, and nothing else: all room that there is would be too little for other records. */
+/** Pi shows a summary and what it keeps, and nothing else: no limit may call for other records. */
 const UNBOUNDED_TOKENS = 1_000_000_000;
+
+/** Where a branch is cut, and what the summary of all before the cut may take. */
+type Cut = Pick<BeforeCompact['preparation'], 'firstKeptEntryId' | 'settings'>;
 
 /**
  * An extension for pi. Pi says what it would keep; the summary of all before it is Bobbin's, verified against what was
- * said, and what was summarised stays searchable. Where nothing can be summarised, pi goes on by itself.
+ * said, and what was summarised stays searchable. If nothing can be summarised, or nobody follows the instructions of
+ * `/compact`, pi summarises by itself.
  */
 export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiApi) => void {
-  const { tenant = 'default' } = options;
+  const { tenant = 'default', summarizer, ...rest } = options;
+  const own = { ...rest, tenant, window: UNBOUNDED_TOKENS, offersReadArtifact: true };
   const conversations = new HostConversations(
     { codec: plainMessages },
-    { ...options, window: UNBOUNDED_TOKENS },
+    summarizer === undefined ? own : { ...own, summarizer },
+  );
+  /** The same threads, summarised without a model. */
+  const extracts = new HostConversations(
+    { codec: plainMessages },
+    { ...own, store: conversations.store, artifacts: conversations.artifacts },
   );
 
-  async function compacted(
-    event: BeforeCompact,
-    session: string,
-  ): Promise<[Fitted<Message>, Branch]> {
-    const branch = branchOf(event.branchEntries, session);
-    const conversation = await conversations.take(branch.messages, { thread: session });
-    const kept = branch.messages.length - branch.firstMessageOf(event.preparation.firstKeptEntryId);
-    await conversation.session.reconfigure({ policy: keeping(kept, event.preparation.settings) });
-    const { customInstructions: instructions, signal } = event;
-    const wishes = instructions === undefined ? { signal } : { signal, instructions };
-    return [await conversation.session.compact(wishes), branch];
+  /** What an earlier process compacted is searchable again, though its store is gone. */
+  async function restored({ sessionManager }: PiContext): Promise<ThreadKey> {
+    const thread = sessionManager.getSessionId() as ThreadId;
+    const key = { tenant, thread };
+    const entries = sessionManager.getBranch();
+    const last = entries.findLast(({ type }) => type === 'compaction')?.firstKeptEntryId;
+    if (last === undefined || (await conversations.store.heads(key)).length > 0) return key;
+    const settings = { reserveTokens: PI_DEFAULTS.reserveTokens };
+    await compacted(extracts, entries, { firstKeptEntryId: last, settings }, thread);
+    return key;
   }
 
   const toolOf = ({ definition, answer }: MemoryTool): PiTool => ({
@@ -95,17 +125,26 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     label: definition.name,
     description: definition.description,
     parameters: { ...definition.parameters },
-    async execute(_toolCallId, params, _signal, _onUpdate, { sessionManager }) {
-      const thread = sessionManager.getSessionId() as ThreadId;
-      const text = await answer(conversations, { tenant, thread }, params);
+    async execute(_toolCallId, params, _signal, _onUpdate, context) {
+      const text = await answer(conversations, await restored(context), params);
       return { content: [{ type: 'text', text }], details: undefined };
     },
   });
 
   return (pi) => {
     pi.on('session_before_compact', async (event, { sessionManager }) => {
-      const { preparation } = event;
-      const [fitted, branch] = await compacted(event, sessionManager.getSessionId());
+      const { preparation, customInstructions: instructions, signal, branchEntries } = event;
+      const asked = instructions === undefined ? { signal } : { signal, instructions };
+      const session = sessionManager.getSessionId();
+      const [fitted, branch] = await compacted(
+        conversations,
+        branchEntries,
+        preparation,
+        session,
+        asked,
+      );
+      // The extract takes no instructions: pi asks its model, and what it summarises is searchable.
+      if (instructions !== undefined && summarizer === undefined) return undefined;
       const { plan, version } = fitted;
       const summary = toldToPi(
         fitted,
@@ -113,13 +152,29 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
       );
       if (summary === undefined) return undefined;
       const { tokensBefore } = preparation;
-      const firstKeptEntryId = branch.entryOf(plan.start) ?? preparation.firstKeptEntryId;
+      const kept = branch.entryOf(plan.start + unreadResults(fitted).length);
       const details = { bobbin: { thread: plan.thread, version } };
-      return { compaction: { summary, firstKeptEntryId, tokensBefore, details } };
+      const firstKept = kept === undefined ? {} : { firstKeptEntryId: kept };
+      return { compaction: { summary, ...firstKept, tokensBefore, details } };
     });
     pi.registerTool(toolOf(readArtifactTool));
     pi.registerTool(toolOf(recallTool));
   };
+}
+
+/** Compacts a branch with the cut that pi asks for. */
+async function compacted(
+  by: HostConversations<Message>,
+  entries: readonly PiEntry[],
+  { firstKeptEntryId, settings }: Cut,
+  session: string,
+  asked: CompactOptions = {},
+): Promise<[Fitted<Message>, Branch]> {
+  const branch = branchOf(entries, session);
+  const conversation = await by.take(branch.messages, { thread: session });
+  const kept = branch.messages.length - branch.firstMessageOf(firstKeptEntryId);
+  await conversation.session.reconfigure({ policy: keeping(kept, settings) });
+  return [await conversation.session.compact(asked), branch];
 }
 
 /** Pi's own policy, with the cut where pi wants it. */
@@ -131,8 +186,9 @@ function keeping(messages: number, { reserveTokens }: { readonly reserveTokens: 
 const SUMMARY_SHARE = 0.8;
 
 /**
- * The summary as pi shows it: alone before what is kept. Messages that a prompt of Bobbin would carry whole, such as
- * the task, are told in it. Undefined where the plan has something that pi cannot show.
+ * The summary as pi shows it: alone before what is kept. It quotes messages that a prompt of Bobbin would carry whole,
+ * such as the task, but no system text: pi sends that with every request. Undefined if the plan has something that pi
+ * cannot show.
  */
 function toldToPi({ plan, prompt }: Fitted<Message>, maxTokens: number): string | undefined {
   const record = currentSummary(plan);
@@ -142,10 +198,23 @@ function toldToPi({ plan, prompt }: Fitted<Message>, maxTokens: number): string 
   if (text === undefined) return undefined;
   const carried = new Set<string>(plan.carried.map(({ id }) => id));
   const whole = prompt.messages.flatMap(({ message, source }) =>
-    source.kind === 'kept' && carried.has(source.id) ? [textOf(message)] : [],
+    source.kind === 'kept' && carried.has(source.id) && message.role !== 'system'
+      ? [textOf(message)]
+      : [],
   );
   const untold = whole.filter((said) => said !== '' && !text.includes(said));
-  return [text, ...untold.map((said) => `## Said before\n${said}`)].join('\n\n');
+  return [
+    text,
+    ...untold.map((said) => `## Said before\n${said}`),
+    ...unreadResults({ prompt }).map((result) => `## Newest result\n${result}`),
+  ].join('\n\n');
+}
+
+/** The newest results, if the loop that they belong to ends with the summary: pi would keep them without their calls. */
+function unreadResults({ prompt }: Pick<Fitted<Message>, 'prompt'>): readonly string[] {
+  return prompt.messages.flatMap(({ message, source }) =>
+    source.kind === 'changed' && source.by === 'stray' ? [textOf(message)] : [],
+  );
 }
 
 /** The messages of a branch, and the entries that they are of. */
@@ -155,7 +224,7 @@ interface Branch {
   firstMessageOf(entry: string): number;
 }
 
-function branchOf(branchEntries: BeforeCompact['branchEntries'], session: string): Branch {
+function branchOf(branchEntries: readonly PiEntry[], session: string): Branch {
   const lines = [{ type: 'session', version: 3, id: session }, ...branchEntries];
   const entries = sessionEntries('pi', lines.map((line) => jsonText(line)).join('\n'));
   const owners = entries.flatMap(({ messages }, i) => messages.map(() => branchEntries[i]?.id));

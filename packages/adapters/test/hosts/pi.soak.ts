@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Task } from '../task.ts';
 import { taskProvider } from '../task-provider.ts';
@@ -25,17 +25,28 @@ export default (pi) => {
 };
 `;
 
-test('B10 the real pi compacts with the summaries of the extension and finishes its task', async (t) => {
-  const provider = await taskProvider('openai-chat', new Task(80), 16_000);
+for (const dialect of ['openai-chat', 'anthropic'] as const)
+  test(`B10 H1 the real pi compacts with the summaries of the extension and finishes its task: ${dialect}`, (t) =>
+    finishes(t, dialect));
+
+async function finishes(t: TestContext, dialect: 'openai-chat' | 'anthropic'): Promise<void> {
+  const provider = await taskProvider(dialect, new Task(80), 16_000);
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-pi-'));
   t.after(async () => {
     await provider.close();
     rmSync(folder, { recursive: true });
   });
-  const model = { id: 'scripted', contextWindow: 16_000, maxTokens: 1_000 };
+  const isAnthropic = dialect === 'anthropic';
+  const model = {
+    id: 'scripted',
+    contextWindow: 16_000,
+    maxTokens: isAnthropic ? 4_000 : 1_000,
+    reasoning: isAnthropic,
+  };
   const mock = {
-    baseUrl: provider.url,
-    api: 'openai-completions',
+    // Anthropic's client adds the version itself.
+    baseUrl: isAnthropic ? provider.url.replace(/\/v1$/, '') : provider.url,
+    api: isAnthropic ? 'anthropic-messages' : 'openai-completions',
     apiKey: 'scripted',
     models: [model],
   };
@@ -56,6 +67,7 @@ test('B10 the real pi compacts with the summaries of the extension and finishes 
       'mock',
       '--model',
       'scripted',
+      ...(isAnthropic ? ['--thinking', 'low'] : []),
       '--session-dir',
       folder,
       '--no-builtin-tools',
@@ -65,7 +77,7 @@ test('B10 the real pi compacts with the summaries of the extension and finishes 
     ],
     {
       cwd: folder,
-      timeout: 120_000,
+      timeout: 900_000,
       env: { ...process.env, PI_OFFLINE: '1', PI_CODING_AGENT_DIR: folder },
     },
   );
@@ -73,6 +85,8 @@ test('B10 the real pi compacts with the summaries of the extension and finishes 
   running.child.stdin?.end();
   const { stdout } = await running;
   assert.equal(stdout.trim(), 'DONE 80 steps as HERON-7731', provider.faults.join('\n'));
+  assert.deepEqual(provider.faults, []);
+  assert.equal(provider.thinking, isAnthropic ? provider.sizes.length : 0);
   const file = readdirSync(folder).find((name) => name.endsWith('.jsonl')) ?? '';
   const lines = readFileSync(join(folder, file), 'utf8').trim().split('\n');
   const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -82,4 +96,4 @@ test('B10 the real pi compacts with the summaries of the extension and finishes 
     assert.equal(fromHook, true);
     assert.match(String(summary), /sign every step as HERON-7731/);
   }
-});
+}

@@ -67,6 +67,7 @@ export async function openThread(
     store: vault.store,
     artifacts: vault.artifacts,
     tools: toolPolicies(tools),
+    offersReadArtifact: tools.has('read_artifact') && tools.has('recall'),
     tenant: key.tenant,
     clock,
     summarizer: {

@@ -275,7 +275,8 @@ export class Draft {
   /** Where the prompt changes: at its beginning if the style has changed or a summary moves with what is carried. */
   get #changedFrom(): number {
     const isMoved = this.style.summaryAt === 'last' && this.summary !== undefined;
-    const isRestyled = canonicalJson(this.style) !== canonicalJson(this.#base.style);
+    const isRestyled =
+      this.#earlier.size > 0 && canonicalJson(this.style) !== canonicalJson(this.#base.style);
     return isMoved || isRestyled ? 0 : this.#firstChange;
   }
 

@@ -1,5 +1,6 @@
 import type { Embedder, Found, RecallIndex, Store, ThreadKey } from '../ports.ts';
 import { constraints } from '../extract/facts/statements.ts';
+import type { RenderStyle } from '../plan/plan.ts';
 import type { Fact } from '../plan/summary.ts';
 import { corrections } from '../extract/facts/supersede.ts';
 import { headOf } from '../message/text.ts';
@@ -209,13 +210,19 @@ export async function answerRecall(
   const onPath = head === undefined ? options : { ...options, head };
   const found = await recall(store, key, request.query ?? '', onPath);
   if (found.length === 0) return 'Nothing that was compacted holds these words.';
-  return found.map((each, i) => `[${i + 1}] ${describeRecalled(each)}`).join('\n\n');
+  return found
+    .map((each, i) => `[${i + 1}] ${describeRecalled(each, { offersReadArtifact: true })}`)
+    .join('\n\n');
 }
 
-/** Turn, role, how to read on, what was said later against it, and the part that matches. */
-export function describeRecalled({ node, excerpt, corrections: later }: Recalled): string {
-  const readOn = `recall({"message": "${handleOf(node)}"})`;
-  const heading = `turn ${node.turn}, ${speakerOf(node.message)}; all of it: ${readOn}`;
+/** Turn, role, how to read on if the model can, what was said later against it, and the part that matches. */
+export function describeRecalled(
+  { node, excerpt, corrections: later }: Recalled,
+  { offersReadArtifact }: Pick<RenderStyle, 'offersReadArtifact'>,
+): string {
+  const readOn =
+    offersReadArtifact === true ? `; all of it: recall({"message": "${handleOf(node)}"})` : '';
+  const heading = `turn ${node.turn}, ${speakerOf(node.message)}${readOn}`;
   const corrected = later.map(
     ({ by, turn, text }) => `[Said later by the ${by}, turn ${turn}: ${text}]`,
   );

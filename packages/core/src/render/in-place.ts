@@ -103,7 +103,7 @@ function shortCall(
   if (record.trimmed === true)
     return { ...call, args: shortArgs(call.args, kept, wayBack(record, style)) };
   const fields = fieldsOfCall(call);
-  const where = record.unstored === true ? 'recall finds it' : `artifact:${record.artifactId}`;
+  const where = record.unstored === true ? leftOut(style) : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
   const room = fairShare(
     fields.map(({ text }) => text.length),
@@ -117,6 +117,11 @@ function shortCall(
 function wayBack(record: ExternalizeRecord, { offersReadArtifact }: Shows): string {
   const isOffered = offersReadArtifact === true && record.unstored !== true;
   return isOffered ? `: read_artifact("${record.artifactId}")` : '';
+}
+
+/** What was stored nowhere else is in the thread. */
+function leftOut({ offersReadArtifact }: Shows): string {
+  return offersReadArtifact === true ? 'Left Out - recall finds it' : 'Left Out';
 }
 
 /** An argument of a call, and the text that it is shown as. */
@@ -168,7 +173,7 @@ export function pointer(
   const isOffered = isStored && style.offersReadArtifact === true;
   const head = isStored
     ? `[Externalized Content - artifact:${record.artifactId}]`
-    : '[Content Left Out - recall finds it]';
+    : `[Content ${leftOut(style)}]`;
   if (shown !== '') {
     const all = isOffered ? 'read_artifact has all' : 'excerpt of';
     return `${head} ${all} ${content.length} characters:\n${shown}`;

@@ -40,7 +40,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly preset?: PresetName | Policy;
   /** How much the default preset trims older tool output, from `careful` (the default) to `frugal`: see docs/cost.md. */
   readonly thrift?: Thrift;
-  /** The model has the tool `read_artifact`: only then do prompts name it. */
+  /** The model has the tools `read_artifact` and `recall`: only then do prompts name them. */
   readonly offersReadArtifact?: boolean;
   /** The host's message format; Bobbin's own where absent. */
   readonly codec?: Codec<Wire>;

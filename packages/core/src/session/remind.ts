@@ -2,7 +2,12 @@ import type { EventDetail } from '../events.ts';
 import type { ArtifactId, MessageId } from '../message/message.ts';
 import { headOf } from '../message/text.ts';
 import type { Plan } from '../plan/plan.ts';
-import { recallFor, rehydrate, type ReminderSources } from '../recall/reminder.ts';
+import {
+  recallFor,
+  rehydrate,
+  type ReminderRoom,
+  type ReminderSources,
+} from '../recall/reminder.ts';
 import {
   isQuestion,
   referencesOf,
@@ -95,7 +100,7 @@ async function bringArtifact(
   const { reminding } = state;
   if (isPlaced(reminding, artifactId) || reminding.blocked.has(artifactId)) return state;
   if (broughtThisTurn(reminding) >= limits.mostArtifacts) return state;
-  const room = { counter: state.config.counter, tokens: roomTokens(state, limits.tokensInAll) };
+  const room = roomFor(state, limits);
   const found = await rehydrate(sources, artifactId, limits, room);
   if (found.kind !== 'shown') {
     if (found.kind === 'blocked')
@@ -118,12 +123,17 @@ async function answerQuestion(
   const [question = ''] = speech.texts;
   const head = nodes.at(-1);
   if (state.reminding.asked || head === undefined || !isQuestion(question)) return state;
-  const room = { counter: state.config.counter, tokens: roomTokens(state, limits.tokensInAll) };
+  const room = roomFor(state, limits);
   const shown = shownWhole(state.plan, nodes, state.reminding);
   const found = await recallFor(sources, question, { head: head.id, shown }, room);
   if (found.length > 0)
     events.push({ kind: 'retrieved', query: headOf(question, 200), found: found.length });
   return { ...state, reminding: { ...withReminders(state, found, at), asked: true } };
+}
+
+function roomFor(state: SessionState, { tokensInAll }: RehydrationLimits): ReminderRoom {
+  const { counter, policy } = state.config;
+  return { counter, style: policy.style, tokens: roomTokens(state, tokensInAll) };
 }
 
 function isPlaced({ placed }: Reminding, artifactId: ArtifactId): boolean {

@@ -6,7 +6,7 @@ import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { policyOf } from './config/config.ts';
+import { policyOf, shownBy } from './config/config.ts';
 import { withMessages, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin } from './plan-history.ts';
@@ -141,8 +141,7 @@ export class Session<Wire = Message> {
   /** The prompt for the next request: valid and within the budget, compacted first if it has to be. */
   prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
-      checkCompactOptions(options);
-      if (options.budget !== undefined) this.#changeBudget(options.budget);
+      this.#take(options);
       return this.#encoded(await this.#work.fit(options));
     });
   }
@@ -150,8 +149,7 @@ export class Session<Wire = Message> {
   /** Compacts now, at any pressure; `instructions` steer the summary. */
   compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
-      checkCompactOptions(options);
-      if (options.budget !== undefined) this.#changeBudget(options.budget);
+      this.#take(options);
       return this.#encoded(await this.#work.compactNow(options));
     });
   }
@@ -170,7 +168,7 @@ export class Session<Wire = Message> {
       checkSessionChanges(changes);
       const { config } = this.#work.state;
       const { policy: changed = config.policy } = changes;
-      const policy = policyOf(changed, 'policy');
+      const policy = shownBy(policyOf(changed, 'policy'), config.policy.style);
       this.#work.state = { ...this.#work.state, config: { ...config, policy } };
       if (changes.budget !== undefined) this.#changeBudget(changes.budget);
     });
@@ -183,8 +181,7 @@ export class Session<Wire = Message> {
   refused(refusal: Refusal = {}, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkRefusal(refusal);
-      checkCompactOptions(options);
-      if (options.budget !== undefined) this.#changeBudget(options.budget);
+      this.#take(options);
       return this.#encoded(await this.#work.refused(refusal, options));
     });
   }
@@ -234,6 +231,16 @@ export class Session<Wire = Message> {
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(() => this.#work.promptAt(version, length));
+  }
+
+  /** Takes over what a request says of the host. */
+  #take(options: CompactOptions): void {
+    checkCompactOptions(options);
+    if (options.budget !== undefined) this.#changeBudget(options.budget);
+    const { state } = this.#work;
+    const policy = shownBy(state.config.policy, options);
+    if (policy !== state.config.policy)
+      this.#work.state = { ...state, config: { ...state.config, policy } };
   }
 
   #changeBudget(changed: Partial<Budget>): void {

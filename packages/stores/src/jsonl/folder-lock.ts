@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { isBusy, openLockDatabase, type LockDatabase } from '../sqlite-module.ts';
 import { StoreError } from '../store-error.ts';
 
 const BUSY_MS = 30_000;
@@ -11,7 +11,7 @@ const LONGEST_WAIT_MS = 20;
  */
 export class FolderLock {
   readonly #path: string;
-  #database: DatabaseSync | undefined;
+  #database: LockDatabase | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -38,13 +38,12 @@ export class FolderLock {
   }
 
   #taken(): boolean {
-    this.#database ??= new DatabaseSync(this.#path, { timeout: 0 });
+    this.#database ??= openLockDatabase(this.#path);
     try {
       this.#database.exec('BEGIN EXCLUSIVE');
       return true;
     } catch (error) {
-      // 5: SQLITE_BUSY (sqlite.org/rescode.html).
-      if (((error as { errcode?: number }).errcode ?? 0) % 256 === 5) return false;
+      if (isBusy(error)) return false;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Blobs } from '../artifacts/blobs.ts';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { openDatabase } from '../sqlite-module.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import { assertOurs, migrate } from './schema.ts';
 
@@ -163,7 +164,7 @@ export class Database {
 
 function opened(path: string, { sync = 'full', existing = false }: SqliteOptions): DatabaseSync {
   look(path, existing);
-  const database = new DatabaseSync(path, { timeout: BUSY_MS });
+  const database = openDatabase(path, { timeout: BUSY_MS });
   try {
     database.exec(
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${sync}; PRAGMA journal_size_limit = ${LOG_BYTES};
@@ -183,7 +184,7 @@ function look(path: string, existing: boolean): void {
     if (existing) throw new StoreError('unavailable', `${path}: there is no store`);
     return;
   }
-  const database = new DatabaseSync(path, { timeout: BUSY_MS, readOnly: true });
+  const database = openDatabase(path, { timeout: BUSY_MS, readOnly: true });
   try {
     assertOurs(database, path, existing);
   } finally {

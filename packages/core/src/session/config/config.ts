@@ -104,10 +104,15 @@ function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
   );
 }
 
-function shownBy<Wire>(policy: Policy, { offersReadArtifact }: BobbinOptions<Wire>): Policy {
-  return offersReadArtifact === undefined
+/** A policy whose prompts name the tools that the model has. */
+export function shownBy(
+  policy: Policy,
+  { offersReadArtifact }: { readonly offersReadArtifact?: boolean | undefined },
+): Policy {
+  const { style } = policy;
+  return offersReadArtifact === undefined || offersReadArtifact === style.offersReadArtifact
     ? policy
-    : { ...policy, style: { ...policy.style, offersReadArtifact } };
+    : { ...policy, style: { ...style, offersReadArtifact } };
 }
 
 function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {

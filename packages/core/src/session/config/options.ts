@@ -155,6 +155,7 @@ const compactOptionsShape = partial<CompactOptions>({
   instructions: string,
   signal: hasMethods('an AbortSignal', 'addEventListener', 'throwIfAborted'),
   budget: budgetShape,
+  offersReadArtifact: boolean,
 });
 
 /** @throws TypeError, as `checkOptions` does, of what a host asks for with one prompt. */

@@ -37,6 +37,8 @@ export interface CompactOptions {
   readonly signal?: AbortSignal;
   /** What has changed of the budget, from now on: a host may know its system prompt and tools only when it asks. */
   readonly budget?: Partial<Budget>;
+  /** Whether the model has the tools `read_artifact` and `recall`, from now on: only then do prompts name them. */
+  readonly offersReadArtifact?: boolean;
 }
 
 /** What a host may change while a thread is open. */
