@@ -124,7 +124,11 @@ export {
 export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
-export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
+export {
+  Conversations,
+  type HostRequest,
+  type Locate,
+} from './session/recognise/conversations.ts';
 export { cachedSummarizer, memorySummaryCache, summaryKey } from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
@@ -147,6 +151,7 @@ export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { type MediaProvider, mediaTokens } from './tokens/media.ts';
 export { contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
+export { RequestSize, toolAsSent } from './tokens/request-size.ts';
 export { contextSize, type ContextSize, usageTokens, validUsage } from './tokens/usage.ts';
 export type { SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';

@@ -4,7 +4,7 @@ import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
-import { RequestSize } from '../request-size.ts';
+import { RequestSize } from '@bobbin/core/internal';
 import type { HostRequest } from '@bobbin/core/internal';
 import { usageOfModel, type ModelUsage } from './usage.ts';
 

@@ -15,7 +15,7 @@ import type {
   SessionChanges,
   SessionConfig,
 } from './config/session-config.ts';
-import { resent, withBudget } from './state/state.ts';
+import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
 import { SessionWork, type FittedPrompt } from './work.ts';
 
@@ -119,6 +119,16 @@ export class Session<Wire = Message> {
   /** Appends messages that are decoded already. */
   appendDecoded(messages: readonly Message[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() => this.#work.append(messages));
+  }
+
+  /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
+  catchUp(): Promise<void> {
+    return this.#exclusively(() => this.#work.catchUp());
+  }
+
+  /** Notes when another process sent the last prompt of this thread; the provider's cache may still have it. */
+  sentBefore(at: number): void {
+    this.#work.state = sentBefore(this.#work.state, at);
   }
 
   /** Notes the forms in which the host sends known messages now, from an index of the path on. */

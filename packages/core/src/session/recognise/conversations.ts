@@ -7,7 +7,7 @@ import { newSession, openSession, type Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
 
-const MOST_CONVERSATIONS = 1_000;
+const MOST_OPEN = 1_000;
 
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
@@ -17,7 +17,25 @@ export interface ConversationsOptions<Wire> {
   /** The thread of every list whose thread the host does not name. */
   readonly thread?: string;
   readonly mark?: MarkCachePoints<Wire>;
+  /** How many conversations are kept in memory. Default: 1000. */
+  readonly mostOpen?: number;
+  readonly locate?: Locate;
 }
+
+/** Where the store has a conversation: a thread, and one of its messages. */
+export interface StoredPlace {
+  readonly thread: string;
+  readonly head: MessageId;
+}
+
+/**
+ * Finds what other processes stored of a list: the thread that has the last of some ids, which are those of the list's
+ * messages in order. `thread` is the name that the host gave, if it gave one.
+ */
+export type Locate = (
+  ids: readonly MessageId[],
+  thread: string | undefined,
+) => Promise<StoredPlace | undefined>;
 
 /** What a host knows about a list beside its messages. */
 export interface ListHint {
@@ -37,6 +55,8 @@ export class Conversations<Wire> {
   readonly #tenant: string;
   readonly #thread: string | undefined;
   readonly #mark: MarkCachePoints<Wire> | undefined;
+  readonly #mostOpen: number;
+  readonly #locate: Locate | undefined;
   readonly #copies: HostCopies<Wire>;
   #open: readonly Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -46,6 +66,8 @@ export class Conversations<Wire> {
     this.#tenant = options.tenant;
     this.#thread = options.thread;
     this.#mark = options.mark;
+    this.#mostOpen = options.mostOpen ?? MOST_OPEN;
+    this.#locate = options.locate;
     this.#copies = new HostCopies(config.codec);
   }
 
@@ -105,7 +127,23 @@ export class Conversations<Wire> {
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const list = new HostList(wire, this.#copies);
     const known = this.#open.length === 0 ? undefined : this.#best(list, thread);
-    return known ?? (await this.#begin(list, thread));
+    if (known !== undefined && isNextStep(known[1])) return known;
+    return (await this.#stored(list, thread, known)) ?? known ?? (await this.#begin(list, thread));
+  }
+
+  /** The conversation as other processes stored it, if they know more of the list than this one does. */
+  async #stored(
+    list: HostList<Wire>,
+    thread: string | undefined,
+    known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
+  ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
+    const place = await this.#locate?.(list.ids(), thread);
+    if (place === undefined) return undefined;
+    const session = await this.#session(place.thread, place.head);
+    if (known !== undefined && session.length <= known[1].known) return undefined;
+    const conversation = this.#conversation(session);
+    const match = conversation.match(list);
+    return isRelated(conversation, match) ? [conversation, match] : undefined;
   }
 
   async #append(
@@ -177,13 +215,20 @@ export class Conversations<Wire> {
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {
     const others = this.#open.filter((other) => other !== conversation);
-    this.#open = [conversation, ...others].slice(0, MOST_CONVERSATIONS);
+    this.#open = [conversation, ...others].slice(0, this.#mostOpen);
     return conversation;
   }
 }
 
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
   return known > 0 || session.length === 0;
+}
+
+/** True if a list adds one answer at most to a conversation: no request of the host is missing in between. */
+function isNextStep<Wire>({ continues, fresh }: Match<Wire>): boolean {
+  if (!continues) return false;
+  const answered = fresh.findLastIndex(({ role }) => role === 'assistant');
+  return fresh.slice(0, answered + 1).every(({ role }) => role === 'assistant');
 }
 
 function isCloser<Wire>(match: Match<Wire>, best: Match<Wire>): boolean {

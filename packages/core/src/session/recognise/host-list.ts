@@ -1,4 +1,4 @@
-import type { Message } from '../../message/message.ts';
+import { messageId, type Message, type MessageId } from '../../message/message.ts';
 import type { Codec } from '../../ports.ts';
 import type { HostCopies } from './host-copies.ts';
 
@@ -37,6 +37,12 @@ export class HostList<Wire> {
   from(position: number): readonly Wire[] {
     if (this.length > 0) this.at(this.length - 1);
     return this.#copies.slice(position, this.length);
+  }
+
+  /** The ids of the messages that the whole list becomes. */
+  ids(): readonly MessageId[] {
+    let parent: MessageId | null = null;
+    return this.decodedFrom(0, []).messages.map((message) => (parent = messageId(parent, message)));
   }
 
   /** Decodes the messages from a position on; `before` are the messages that precede them. */
