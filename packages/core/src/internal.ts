@@ -128,6 +128,7 @@ export {
   Conversations,
   type HostRequest,
   type Locate,
+  type StoredPlace,
 } from './session/recognise/conversations.ts';
 export { cachedSummarizer, memorySummaryCache, summaryKey } from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';

@@ -20,7 +20,7 @@ const REPLACED: ReadonlySet<string> = new Set(['host', 'content-length', 'expect
 const OWN = 'x-bobbin-';
 
 /** A request's headers as the upstream gets them: names and values in pairs, in their order and spelling. */
-export function requestHeaders(raw: readonly string[], length?: number): string[] {
+export function requestHeaders(raw: readonly string[], length?: string): string[] {
   const dropped = namedByConnection(raw);
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -30,7 +30,7 @@ export function requestHeaders(raw: readonly string[], length?: number): string[
     if (key.startsWith(OWN)) continue;
     headers.push(name, value);
   }
-  if (length !== undefined) headers.push('content-length', String(length));
+  if (length !== undefined) headers.push("content-length", length);
   return headers;
 }
 

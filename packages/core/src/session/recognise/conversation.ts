@@ -126,6 +126,7 @@ export class Conversation<Wire> {
   async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
+    this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
     if (messages.length > 0) await this.session.appendDecoded(messages);
@@ -137,6 +138,13 @@ export class Conversation<Wire> {
       for (let more = 1; more < count; more++) seen.push(undefined);
     }
     this.#seen = seen;
+  }
+
+  /** Notes the host's newest objects for messages that equal what it sent last: a prompt hands those out. */
+  #handOver({ list, given, same, length }: Match<Wire>): void {
+    const resent = this.#seen.slice(0, length).filter((seen) => seen !== undefined);
+    for (const [i, { copy }] of resent.slice(resent.length - same).entries())
+      this.#copies.rehost(copy, list.hostAt(given + i));
   }
 
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */

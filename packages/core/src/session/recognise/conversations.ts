@@ -26,6 +26,9 @@ export interface ConversationsOptions<Wire> {
 export interface StoredPlace {
   readonly thread: string;
   readonly head: MessageId;
+  /** When the prompt that ended with that message was sent, and what the provider reported for its answer. */
+  readonly sentAt?: number;
+  readonly usage?: Usage;
 }
 
 /**
@@ -142,6 +145,8 @@ export class Conversations<Wire> {
     const session = await this.#session(place.thread, place.head);
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = this.#conversation(session);
+    if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
+    conversation.report(place.usage);
     const match = conversation.match(list);
     return isRelated(conversation, match) ? [conversation, match] : undefined;
   }

@@ -33,6 +33,11 @@ export class HostList<Wire> {
     return this.#copies[position] as Wire;
   }
 
+  /** The host's own object at a position. */
+  hostAt(position: number): Wire {
+    return this.#wire[position] as Wire;
+  }
+
   /** Copies of the messages from a position on. */
   from(position: number): readonly Wire[] {
     if (this.length > 0) this.at(this.length - 1);

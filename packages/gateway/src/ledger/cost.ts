@@ -1,0 +1,62 @@
+import type { Usage } from '@bobbin/core';
+import { modelFacts, type ModelTable } from '@bobbin/core/internal';
+import type { LedgerEntry } from '@bobbin/stores';
+
+/** What a request's input cost, in tokens of fresh input. */
+export interface Cost {
+  readonly paidTokens: number;
+  /** What the client's full history would have cost, had nothing ever been compacted. */
+  readonly fullTokens: number;
+}
+
+export interface CostCase {
+  readonly model: string;
+  readonly models: ModelTable;
+  readonly usage: Usage;
+  /** The request as the client sent it and as it went out, as counted. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly isChanged: boolean;
+  readonly at: number;
+  /** The request of the same thread before this one. */
+  readonly previous: Pick<LedgerEntry, 'at' | 'tokensBefore'> | undefined;
+}
+
+interface Prices {
+  readonly write: number;
+  readonly read: number;
+  readonly ttlMs: number;
+  readonly minimumTokens: number;
+  /** True if the provider caches without being asked. */
+  readonly automatic: boolean;
+}
+
+/** What a request cost by the provider's own usage, and what it would have cost without the gateway. */
+export function costOf(request: CostCase): Cost {
+  const { usage, isChanged } = request;
+  const prices = pricesOf(request.model, request.models);
+  const paidTokens =
+    usage.inputTokens + usage.cacheWriteTokens * prices.write + usage.cacheReadTokens * prices.read;
+  return { paidTokens, fullTokens: isChanged ? fullCost(request, prices) : paidTokens };
+}
+
+/** Without a compaction, all that was sent before would be read from the cache, as long as that is warm. */
+function fullCost(request: CostCase, prices: Prices): number {
+  const { usage, tokensBefore, tokensAfter, at, previous } = request;
+  const inputTokens = usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
+  const scale = tokensAfter > 0 ? inputTokens / tokensAfter : 1;
+  const full = tokensBefore * scale;
+  const isCached = prices.automatic || usage.cacheReadTokens + usage.cacheWriteTokens > 0;
+  if (!isCached || full < prices.minimumTokens) return full;
+  const isWarm = previous !== undefined && at - previous.at <= prices.ttlMs;
+  const known = isWarm ? Math.min(full, previous.tokensBefore * scale) : 0;
+  return known * prices.read + (full - known) * prices.write;
+}
+
+function pricesOf(model: string, models: ModelTable): Prices {
+  const { cache } = modelFacts(model, models);
+  if (cache === undefined)
+    return { write: 1, read: 1, ttlMs: 0, minimumTokens: 0, automatic: false };
+  const { writePrice, readPrice, ttlMs, minimumTokens, markers } = cache;
+  return { write: writePrice, read: readPrice, ttlMs, minimumTokens, automatic: markers === 0 };
+}
