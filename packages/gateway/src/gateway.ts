@@ -60,7 +60,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const access = new Access({ host, token });
   const own = getRequestListener(ownRoutes({ observer, access }).fetch);
   const server = createServer(
-    { requestTimeout: limits.clientRequestMs, headersTimeout: limits.clientHeadersMs },
+    {
+      requestTimeout: limits.clientRequestMs,
+      headersTimeout: limits.clientHeadersMs,
+      connectionsCheckingInterval: Math.min(5_000, limits.clientHeadersMs / 2),
+    },
     (incoming, outgoing) => {
       outgoing.on('error', () => undefined);
       void answer(incoming, outgoing).catch((error: unknown) => {
@@ -107,10 +111,14 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
+const IDLE_CHECK_MS = 50;
+
 /** Lets requests under way come to their end, for a time. */
 async function drained(server: Server, ms: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const timer = setTimeout(() => server.closeAllConnections(), ms);
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const late = setTimeout(() => server.closeAllConnections(), ms);
   await closed;
-  clearTimeout(timer);
+  clearInterval(idle);
+  clearTimeout(late);
 }

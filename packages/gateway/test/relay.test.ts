@@ -129,9 +129,9 @@ test('a client that reads slowly slows the upstream down', async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'application/octet-stream' });
     const more = (): void => {
-      while (written < 2_000 && outgoing.write(chunk)) written++;
-      if (written >= 2_000) outgoing.end();
-      else outgoing.once('drain', more);
+      while (written++ < 2_000)
+        if (!outgoing.write(chunk)) return void outgoing.once('drain', more);
+      outgoing.end();
     };
     more();
   });
@@ -145,6 +145,7 @@ test('a client that reads slowly slows the upstream down', async (t) => {
         assert.ok(written < 1_000, `the upstream has sent ${written} of 2000 chunks`);
         response.on('data', (piece: Buffer) => (bytes += piece.length));
         response.on('end', () => resolve(bytes));
+        response.resume();
       }, 600);
     });
     request.end();
