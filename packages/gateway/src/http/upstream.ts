@@ -37,7 +37,7 @@ export class Upstream {
 
   send({ path, ...request }: UpstreamRequest, handler: Dispatcher.DispatchHandler): void {
     this.#pool.dispatch(
-      { ...request, method: request.method as Dispatcher.HttpMethod, path: this.#at(path) },
+      { ...request, method: request.method, path: this.#at(path) },
       handler,
     );
   }

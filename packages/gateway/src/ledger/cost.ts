@@ -19,16 +19,13 @@ export interface CostCase {
   readonly isChanged: boolean;
   readonly at: number;
   /** The request of the same thread before this one. */
-  readonly previous: Pick<LedgerEntry, 'at' | 'tokensBefore'> | undefined;
+  readonly previous: Pick<LedgerEntry, 'at' | 'tokensBefore' | 'usage'> | undefined;
 }
 
 interface Prices {
   readonly write: number;
   readonly read: number;
   readonly ttlMs: number;
-  readonly minimumTokens: number;
-  /** True if the provider caches without being asked. */
-  readonly automatic: boolean;
 }
 
 /** What a request cost by the provider's own usage, and what it would have cost without the gateway. */
@@ -46,17 +43,19 @@ function fullCost(request: CostCase, prices: Prices): number {
   const inputTokens = usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
   const scale = tokensAfter > 0 ? inputTokens / tokensAfter : 1;
   const full = tokensBefore * scale;
-  const isCached = prices.automatic || usage.cacheReadTokens + usage.cacheWriteTokens > 0;
-  if (!isCached || full < prices.minimumTokens) return full;
+  // A compaction empties the cache: the request before it shows whether there was one.
+  if (!isCached(usage) && !isCached(previous?.usage)) return full;
   const isWarm = previous !== undefined && at - previous.at <= prices.ttlMs;
   const known = isWarm ? Math.min(full, previous.tokensBefore * scale) : 0;
   return known * prices.read + (full - known) * prices.write;
 }
 
+function isCached(usage: Usage | undefined): boolean {
+  return usage !== undefined && usage.cacheReadTokens + usage.cacheWriteTokens > 0;
+}
+
 function pricesOf(model: string, models: ModelTable): Prices {
   const { cache } = modelFacts(model, models);
-  if (cache === undefined)
-    return { write: 1, read: 1, ttlMs: 0, minimumTokens: 0, automatic: false };
-  const { writePrice, readPrice, ttlMs, minimumTokens, markers } = cache;
-  return { write: writePrice, read: readPrice, ttlMs, minimumTokens, automatic: markers === 0 };
+  if (cache === undefined) return { write: 1, read: 1, ttlMs: 0 };
+  return { write: cache.writePrice, read: cache.readPrice, ttlMs: cache.ttlMs };
 }

@@ -9,7 +9,7 @@ import { objectsIn, textIn, tokensIn, type Protocol } from './protocol.ts';
 export const anthropic: Protocol = {
   name: 'anthropic',
   provider: 'anthropic',
-  codec: codec as Codec<object>,
+  codec: codec,
   field: 'messages',
   beside: (body) => ({
     system: textIn(body['system']),

@@ -8,7 +8,7 @@ import { objectsIn, tokensIn, type Protocol } from './protocol.ts';
 export const chat: Protocol = {
   name: 'openai-chat',
   provider: 'openai',
-  codec: openaiChat as Codec<object>,
+  codec: openaiChat,
   field: 'messages',
   beside: (body) => ({
     system: '',

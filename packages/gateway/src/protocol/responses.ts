@@ -8,7 +8,7 @@ import { objectsIn, tokensIn, type Protocol } from './protocol.ts';
 export const responses: Protocol = {
   name: 'openai-responses',
   provider: 'openai',
-  codec: openaiResponses as Codec<object>,
+  codec: openaiResponses,
   field: 'input',
   beside: (body) => ({
     system: typeof body['instructions'] === 'string' ? body['instructions'] : '',
