@@ -127,7 +127,6 @@ export type { Conversation, MarkCachePoints } from './session/recognise/conversa
 export {
   Conversations,
   type HostRequest,
-  type Locate,
   type StoredPlace,
 } from './session/recognise/conversations.ts';
 export { cachedSummarizer, memorySummaryCache, summaryKey } from './summary/cache.ts';

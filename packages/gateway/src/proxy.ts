@@ -144,7 +144,7 @@ export class Proxy {
     const relay = new ResponseRelay(outgoing, {
       headers: fitHeaders(fit),
       holds: (status) => canRetry && REFUSALS.has(status),
-      onStart: (_, headers) => recorder.start(String(headers['content-type'] ?? '')),
+      onStart: (_, headers) => recorder.start(headers['content-type'] ?? ''),
       onData: (chunk) => recorder.data(chunk),
     });
     // A body that is not changed goes out in the compression in which it came.
@@ -229,5 +229,7 @@ function fitHeaders({ action, reason, taken }: Fit): Record<string, string> {
 }
 
 function headerText(text: string): string {
-  return redactSecrets(text).slice(0, LONGEST_REASON).replace(/[^\x20-\x7e]/g, '?');
+  return redactSecrets(text)
+    .slice(0, LONGEST_REASON)
+    .replace(/[^\x20-\x7e]/g, '?');
 }

@@ -69,7 +69,11 @@ export function longConversations(turns: number, windowTokens: number): void {
       } else messages.push({ role: 'user', content: said(turn) });
       const isStream = turn % 2 === 1;
       if (isStream) {
-        const stream = await client.chat.completions.create({ model: 'gpt-5', messages, stream: true });
+        const stream = await client.chat.completions.create({
+          model: 'gpt-5',
+          messages,
+          stream: true,
+        });
         let content = '';
         for await (const { choices } of stream) content += choices[0]?.delta.content ?? '';
         messages.push({ role: 'assistant', content });
@@ -112,13 +116,18 @@ export function longConversations(turns: number, windowTokens: number): void {
       if (turn % 2 === 1) {
         const stream = await client.responses.create({ ...request, stream: true });
         for await (const event of stream)
-          if (event.type === 'response.completed') input.push(...event.response.output);
-      } else input.push(...(await client.responses.create(request)).output);
+          if (event.type === 'response.completed')
+            input.push(...(event.response.output as typeof input));
+      } else input.push(...((await client.responses.create(request)).output as typeof input));
     }
     provider.expectDone();
     const longest = Math.max(...provider.requests.map(({ body }) => JSON.stringify(body).length));
     assert.ok(longest < windowTokens * 6, `the longest request has ${longest} characters`);
-    assert.deepEqual((await actionsOf(gateway, turns)).slice(0, 3), ['unchanged', 'compacted', 'continued']);
+    assert.deepEqual((await actionsOf(gateway, turns)).slice(0, 3), [
+      'unchanged',
+      'compacted',
+      'continued',
+    ]);
   });
 
   test('Anthropic Messages: a long conversation with tools, thinking and cache markers', async (t) => {
@@ -154,6 +163,10 @@ export function longConversations(turns: number, windowTokens: number): void {
     provider.expectDone();
     const longest = Math.max(...provider.requests.map(({ body }) => JSON.stringify(body).length));
     assert.ok(longest < windowTokens * 6, `the longest request has ${longest} characters`);
-    assert.deepEqual((await actionsOf(gateway, turns)).slice(0, 3), ['unchanged', 'compacted', 'continued']);
+    assert.deepEqual((await actionsOf(gateway, turns)).slice(0, 3), [
+      'unchanged',
+      'compacted',
+      'continued',
+    ]);
   });
 }

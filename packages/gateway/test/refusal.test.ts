@@ -54,7 +54,10 @@ test('E3 a 413 counts as well; a second refusal reaches the client as the provid
   const messages = history(20) as Anthropic.MessageParam[];
   const error = await client.messages
     .create({ model: 'claude-haiku-4-5', max_tokens: 100, messages })
-    .then(() => undefined, (thrown: unknown) => thrown as InstanceType<typeof Anthropic.APIError>);
+    .then(
+      () => undefined,
+      (thrown: unknown) => thrown as InstanceType<typeof Anthropic.APIError>,
+    );
   provider.expectDone();
   assert.equal(error?.status, 400);
   assert.match(error?.message ?? '', /prompt is too long: 215012 tokens > 200000 maximum/);
@@ -83,7 +86,12 @@ const LEFT_ALONE: readonly (readonly [what: string, path: string, body: JsonObje
   [
     "Claude Code's own compaction",
     '/v1/messages',
-    { messages: [user(LONG), user('Your task is to create a detailed summary of the conversation so far.')] },
+    {
+      messages: [
+        user(LONG),
+        user('Your task is to create a detailed summary of the conversation so far.'),
+      ],
+    },
   ],
   [
     "Codex's own compaction",
@@ -93,7 +101,12 @@ const LEFT_ALONE: readonly (readonly [what: string, path: string, body: JsonObje
   [
     "OpenCode's own compaction",
     '/v1/chat/completions',
-    { messages: [user(LONG), user('Provide a detailed prompt for continuing our conversation above.')] },
+    {
+      messages: [
+        user(LONG),
+        user('Provide a detailed prompt for continuing our conversation above.'),
+      ],
+    },
   ],
   [
     'a thread that Anthropic keeps',
@@ -143,7 +156,7 @@ for (const [what, path, body] of LEFT_ALONE)
     const response = await fetch(`${gateway.url}${path}`, { method: 'POST', body: sent });
     await response.text();
     assert.equal(response.headers.get('x-bobbin-action'), 'left-alone');
-    assert.equal(`${upstream.seen[0]?.body}`, sent);
+    assert.equal(upstream.seen[0]?.text ?? '', sent);
     assert.deepEqual(await gateway.store.tenants(), []);
   });
 
@@ -180,7 +193,7 @@ test('a kept message keeps its bytes in a compacted request, and so does everyth
   const body = `{${beside},"model":"m", "messages": [ ${others.join(' , ')} ,${last} ] , "user":"x"}`;
   const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', body });
   await response.text();
-  const sent = `${upstream.seen[0]?.body}`;
+  const sent = upstream.seen[0]?.text ?? '';
   assert.equal(response.headers.get('x-bobbin-action'), 'compacted');
   assert.ok(sent.startsWith(`{${beside},"model":"m", "messages": [`));
   assert.ok(sent.endsWith(`,${last}] , "user":"x"}`), sent.slice(-200));
@@ -199,7 +212,7 @@ test('count_tokens counts the request that would go out', async (t) => {
   await client.messages.create({ model: 'claude-haiku-4-5', max_tokens: 100, messages });
   await client.messages.countTokens({ model: 'claude-haiku-4-5', messages });
   const [sent, counted] = upstream.seen.map(
-    ({ body }) => (JSON.parse(`${body}`) as { messages: unknown }).messages,
+    ({ text }) => (JSON.parse(text) as { messages: unknown }).messages,
   );
   assert.deepEqual(counted, sent);
   const [tenant = ''] = await gateway.store.tenants();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { bareUpstream, runningGateway, until } from './running-gateway.ts';
@@ -10,7 +10,12 @@ const ODD_BODY = Buffer.from(
   '{ "model" : "m",\n "messages":[ {"role":"user","content":"\\u0068i \\/ \u00e9", "n": 12345678901234567890} ],"x":1.0}',
 );
 
-const PATHS = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens'];
+const PATHS = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1/messages/count_tokens',
+];
 
 for (const path of PATHS)
   test(`${path}: a request that needs no change passes byte for byte, and so does its answer`, async (t) => {
@@ -65,12 +70,15 @@ test('anything else is relayed as it is, by the provider whose client asks', asy
   });
   const models = await fetch(`${gateway.url}/v1/models?limit=3`, { headers: { 'x-api-key': 'k' } });
   assert.equal(await models.text(), 'anthropic');
-  const compact = await fetch(`${gateway.url}/v1/responses/compact`, { method: 'POST', body: '{}' });
+  const compact = await fetch(`${gateway.url}/v1/responses/compact`, {
+    method: 'POST',
+    body: '{}',
+  });
   assert.deepEqual([compact.status, await compact.text()], [201, 'openai']);
   const file = await fetch(`${gateway.url}/v1/files/7`, { method: 'DELETE' });
   assert.equal(file.status, 201);
   assert.deepEqual(
-    [...openai.seen, ...anthropic.seen].map(({ method, url, body }) => [method, url, `${body}`]),
+    [...openai.seen, ...anthropic.seen].map(({ method, url, text }) => [method, url, text]),
     [
       ['POST', '/v1/responses/compact', '{}'],
       ['DELETE', '/v1/files/7', ''],
@@ -80,13 +88,11 @@ test('anything else is relayed as it is, by the provider whose client asks', asy
 });
 
 test('a stream is relayed as it arrives, chunk by chunk', async (t) => {
-  let push: (text: string) => void = () => undefined;
-  let end: () => void = () => undefined;
+  let out: ServerResponse | undefined;
   const upstream = await bareUpstream(t, (_, outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    push = (text) => void outgoing.write(text);
-    end = () => void outgoing.end();
-    push('data: {"n":1}\n\n');
+    out = outgoing;
+    outgoing.write('data: {"n":1}\n\n');
   });
   const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -94,13 +100,14 @@ test('a stream is relayed as it arrives, chunk by chunk', async (t) => {
     body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
   });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  const text = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString();
+  const text = async (): Promise<string> =>
+    Buffer.from((await reader.read()).value ?? []).toString();
   assert.equal(await text(), 'data: {"n":1}\n\n');
-  push('da');
+  out?.write('da');
   assert.equal(await text(), 'da');
-  push('ta: [DONE]\n\n');
+  out?.write('ta: [DONE]\n\n');
   assert.equal(await text(), 'ta: [DONE]\n\n');
-  end();
+  out?.end();
   assert.equal((await reader.read()).done, true);
 });
 
@@ -185,7 +192,7 @@ test('a body over the limit is refused, declared or not, and nothing reaches the
   const answer = await new Promise<string>((resolve) => {
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
-    socket.once('data', (data) => resolve(`${data}`));
+    socket.once('data', (data) => resolve(String(data)));
     socket.write('POST /v1/responses HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
     for (let i = 0; i < 20; i++) socket.write(`64\r\n${'y'.repeat(100)}\r\n`);
   });
@@ -229,17 +236,17 @@ test('JSON that is no request, and JSON of a million brackets, pass as they are'
     await response.text();
   }
   assert.deepEqual(
-    upstream.seen.map(({ body }) => `${body}`),
+    upstream.seen.map(({ text }) => text),
     bodies,
   );
 });
 
 test('a gateway that ends finishes its streams, and takes no more requests', async (t) => {
-  let finish: () => void = () => undefined;
+  let out: ServerResponse | undefined;
   const upstream = await bareUpstream(t, (_, outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
     outgoing.write('data: 1\n\n');
-    finish = () => void outgoing.end('data: 2\n\n');
+    out = outgoing;
   });
   const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -248,7 +255,7 @@ test('a gateway that ends finishes its streams, and takes no more requests', asy
   });
   const closing = gateway.close();
   await assert.rejects(fetch(`${gateway.url}/healthz`));
-  finish();
+  out?.end('data: 2\n\n');
   assert.equal(await response.text(), 'data: 1\n\ndata: 2\n\n');
   await closing;
 });

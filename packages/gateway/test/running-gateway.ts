@@ -40,6 +40,7 @@ export interface SeenRequest {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
+  readonly text: string;
 }
 
 export interface BareUpstream {
@@ -57,7 +58,7 @@ export async function bareUpstream(
     outgoing.on('error', () => undefined);
     void bytesOf(incoming).then((body) => {
       const { method = '', url = '', headers } = incoming;
-      const request = { method, url, headers, body };
+      const request = { method, url, headers, body, text: body.toString() };
       seen.push(request);
       return answer(request, outgoing, incoming);
     });

@@ -37,8 +37,8 @@ export class AnthropicReader implements AnswerReader {
     if (block === undefined) return;
     for (const [name, value] of Object.entries(delta)) {
       if (name === 'type') continue;
-      if (name === 'partial_json')
-        this.#json.set(index, (this.#json.get(index) ?? '') + String(value));
+      if (name === 'partial_json' && typeof value === 'string')
+        this.#json.set(index, (this.#json.get(index) ?? '') + value);
       else if (name === 'citation') block['citations'] = [...citations(block), value ?? null];
       else if (typeof value === 'string' && typeof block[name] === 'string' && name !== 'signature')
         block[name] += value;
@@ -53,7 +53,8 @@ export class AnthropicReader implements AnswerReader {
 }
 
 function citations(block: Block): readonly Json[] {
-  return Array.isArray(block['citations']) ? block['citations'] : [];
+  const { citations: cited } = block;
+  return Array.isArray(cited) ? (cited as readonly Json[]) : [];
 }
 
 /** The last report leaves out or nulls what has not changed. */

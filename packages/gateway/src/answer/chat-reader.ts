@@ -17,7 +17,7 @@ export class ChatReader implements AnswerReader {
     if (isJsonObject(usage)) this.#usage = usage;
     const choice = objectsIn(choices).find(({ index }) => index === 0 || index === undefined);
     if (choice === undefined) return;
-    if (choice['finish_reason'] != null) this.#finish = choice['finish_reason'];
+    this.#finish = choice['finish_reason'] ?? this.#finish;
     if (isJsonObject(choice['delta'])) this.#extend(choice['delta']);
   }
 
@@ -33,8 +33,8 @@ export class ChatReader implements AnswerReader {
     };
   }
 
-  #extend({ tool_calls: calls, role: _, ...delta }: JsonObject): void {
-    join(this.#message, delta);
+  #extend({ tool_calls: calls, ...delta }: JsonObject): void {
+    join(this.#message, { ...delta, role: null });
     for (const { index, ...call } of objectsIn(calls)) {
       const at = typeof index === 'number' ? index : this.#calls.length;
       const { function: called, ...fields } = call;

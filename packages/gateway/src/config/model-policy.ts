@@ -19,7 +19,7 @@ export function policyFor(
   const matching = policies
     .filter((each) => model.startsWith(each.model))
     .toSorted((a, b) => a.model.length - b.model.length);
-  const merged: Partial<ModelPolicy> = Object.assign({}, ...matching);
+  const merged = Object.fromEntries(matching.flatMap(Object.entries)) as Partial<ModelPolicy>;
   const windowTokens = merged.windowTokens ?? contextLimit(model, models);
   return {
     compaction: merged.compaction ?? 'on',

@@ -30,7 +30,7 @@ export function requestHeaders(raw: readonly string[], length?: string): string[
     if (key.startsWith(OWN)) continue;
     headers.push(name, value);
   }
-  if (length !== undefined) headers.push("content-length", length);
+  if (length !== undefined) headers.push('content-length', length);
   return headers;
 }
 

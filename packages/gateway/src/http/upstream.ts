@@ -36,10 +36,7 @@ export class Upstream {
   }
 
   send({ path, ...request }: UpstreamRequest, handler: Dispatcher.DispatchHandler): void {
-    this.#pool.dispatch(
-      { ...request, method: request.method, path: this.#at(path) },
-      handler,
-    );
+    this.#pool.dispatch({ ...request, method: request.method, path: this.#at(path) }, handler);
   }
 
   /** An address may end with the version that the client's path begins with. */

@@ -33,8 +33,7 @@ function parentOf(headers: IncomingHttpHeaders): Context {
 
 function attributesOf(exchange: Exchange): Attributes {
   const { usage, thread, status, tokensBefore, tokensAfter } = exchange;
-  const inputTokens =
-    usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const inputTokens = usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   return {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': exchange.provider,

@@ -1,9 +1,8 @@
 import { anthropic as codec, anthropicCacheMarkers } from '@bobbin/codecs';
-import type { Codec } from '@bobbin/core';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { AnthropicReader } from '../answer/anthropic-reader.ts';
 import { asksForSummary } from './client-compaction.ts';
-import { objectsIn, textIn, tokensIn, type Protocol } from './protocol.ts';
+import { isGiven, objectsIn, textIn, tokensIn, type Protocol } from './protocol.ts';
 
 /** Anthropic Messages. */
 export const anthropic: Protocol = {
@@ -21,7 +20,7 @@ export const anthropic: Protocol = {
     if (isJsonObject(thread) && thread['type'] === 'continue')
       return 'the provider keeps the conversation';
     const edits = isJsonObject(managed) ? objectsIn(managed['edits']) : [];
-    if (body['compaction'] != null || edits.some(isCompaction))
+    if (isGiven(body['compaction']) || edits.some(isCompaction))
       return 'the provider compacts the conversation';
     const list = objectsIn(messages);
     if (list.some(({ content }) => objectsIn(content).some(isCompaction)))
@@ -40,7 +39,7 @@ function isCompaction({ type }: JsonObject): boolean {
 /** True if the client marks anything of its request for the cache: one that does not must not pay for writes. */
 function usesCache({ tools, system, messages, cache_control: automatic }: JsonObject): boolean {
   const blocks = [tools, system, ...objectsIn(messages).map(({ content }) => content)];
-  return automatic != null || blocks.some((list) => objectsIn(list).some(isMarked));
+  return isGiven(automatic) || blocks.some((list) => objectsIn(list).some(isMarked));
 }
 
 function isMarked({ cache_control: marker }: JsonObject): boolean {

@@ -1,5 +1,4 @@
 import { openaiChat } from '@bobbin/codecs';
-import type { Codec } from '@bobbin/core';
 import { ChatReader } from '../answer/chat-reader.ts';
 import { asksForSummary } from './client-compaction.ts';
 import { objectsIn, tokensIn, type Protocol } from './protocol.ts';

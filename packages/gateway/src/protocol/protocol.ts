@@ -1,5 +1,5 @@
-import type { Codec } from '@bobbin/core';
-import type { Json, JsonObject } from '@bobbin/core/internal';
+import type { Codec, Prompt } from '@bobbin/core';
+import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import type { AnswerReader } from '../answer/answer-reader.ts';
 import type { ProviderName } from '../config/gateway-config.ts';
 
@@ -29,7 +29,7 @@ export interface Protocol {
 export type MarkRequest = (
   body: JsonObject,
   messages: readonly object[],
-  prompt: Parameters<typeof import('@bobbin/codecs').anthropicCacheMarkers>[1],
+  prompt: Prompt,
 ) => readonly object[];
 
 /** The messages of a request; undefined if they are no list of objects. */
@@ -39,15 +39,13 @@ export function messagesIn(
 ): readonly JsonObject[] | undefined {
   const list = body[field];
   if (!Array.isArray(list) || list.length === 0) return undefined;
-  return list.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+  return objectsIn(list as Json).length === list.length
     ? (list as readonly JsonObject[])
     : undefined;
 }
 
 export function objectsIn(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value)
-    ? value.filter((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
-    : [];
+  return Array.isArray(value) ? (value as readonly Json[]).filter(isJsonObject) : [];
 }
 
 /** The first of some fields that is a number above 0; 0 where none is. */
@@ -65,4 +63,8 @@ export function textIn(content: Json | undefined): string {
   return objectsIn(content)
     .map(({ text }) => (typeof text === 'string' ? text : ''))
     .join('\n');
+}
+
+export function isGiven(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
 }

@@ -1,8 +1,7 @@
 import { openaiResponses } from '@bobbin/codecs';
-import type { Codec } from '@bobbin/core';
 import { ResponsesReader } from '../answer/responses-reader.ts';
 import { asksForSummary } from './client-compaction.ts';
-import { objectsIn, tokensIn, type Protocol } from './protocol.ts';
+import { isGiven, objectsIn, tokensIn, type Protocol } from './protocol.ts';
 
 /** OpenAI Responses. */
 export const responses: Protocol = {
@@ -17,7 +16,7 @@ export const responses: Protocol = {
   }),
   leaveAlone(body) {
     const items = objectsIn(body['input']);
-    if (body['previous_response_id'] != null || body['conversation'] != null)
+    if (isGiven(body['previous_response_id']) || isGiven(body['conversation']))
       return 'the provider keeps the conversation';
     if (objectsIn(body['context_management']).some(({ type }) => type === 'compaction'))
       return 'the provider compacts the conversation';

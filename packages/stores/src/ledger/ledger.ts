@@ -108,10 +108,10 @@ export function entryOf(row: LedgerRow): LedgerEntry {
     action: row.action,
     tokensBefore: Number(row.tokens_before),
     tokensAfter: Number(row.tokens_after),
-    ...(row.status === null ? {} : { status: Number(row.status) }),
+    ...(row.status === null ? {} : { status: row.status }),
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as Usage }),
-    ...(row.paid === null ? {} : { paidTokens: Number(row.paid) }),
-    ...(row.whole === null ? {} : { fullTokens: Number(row.whole) }),
+    ...(row.paid === null ? {} : { paidTokens: row.paid }),
+    ...(row.whole === null ? {} : { fullTokens: row.whole }),
     ...(row.answer === null ? {} : { answer: row.answer }),
   };
 }

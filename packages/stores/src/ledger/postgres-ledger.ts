@@ -31,7 +31,7 @@ const LOCK = 0x626f6c;
 
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS bobbin_ledger;
-  CREATE TABLE IF NOT EXISTS bobbin_ledger.secret (only int PRIMARY KEY CHECK (only = 1), value text NOT NULL);
+  CREATE TABLE IF NOT EXISTS bobbin_ledger.secret (number int PRIMARY KEY CHECK (number = 1), value text NOT NULL);
   CREATE TABLE IF NOT EXISTS bobbin_ledger.requests (
     tenant text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
     thread text COLLATE "C" NOT NULL, head text COLLATE "C" NOT NULL, at bigint NOT NULL,
@@ -70,6 +70,10 @@ export async function postgresLedger(
       error,
     );
   }
+}
+
+function sumOfUsage(field: string): string {
+  return `sum((usage::json ->> '${field}')::float8)`;
 }
 
 class PostgresLedger implements Ledger {
@@ -182,11 +186,10 @@ class PostgresLedger implements Ledger {
     const where =
       '($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR thread = $2) AND at >= $3';
     const values = [tenant ?? null, thread ?? null, since];
-    const tokens = (name: string): string => `sum((usage::json ->> '${name}')::float8)`;
     const [row] = await this.#connection.ask(
       `SELECT count(*) AS requests, count(*) FILTER (WHERE action IN ('compacted', 'retried')) AS compactions,
-         ${tokens('inputTokens')} AS fresh, ${tokens('cacheWriteTokens')} AS cache_write,
-         ${tokens('cacheReadTokens')} AS cache_read, ${tokens('outputTokens')} AS output,
+         ${sumOfUsage('inputTokens')} AS fresh, ${sumOfUsage('cacheWriteTokens')} AS cache_write,
+         ${sumOfUsage('cacheReadTokens')} AS cache_read, ${sumOfUsage('outputTokens')} AS output,
          sum(paid) AS paid, sum(whole) AS whole
        FROM bobbin_ledger.requests WHERE ${where}`,
       ...values,
@@ -195,7 +198,7 @@ class PostgresLedger implements Ledger {
       `SELECT coalesce(sum(tokens), 0) AS tokens FROM bobbin_ledger.summaries WHERE ${where}`,
       ...values,
     );
-    return sumOf(row as SumRow, Number((summaries as { tokens: number }).tokens));
+    return sumOf(row as SumRow, (summaries as { tokens: number }).tokens);
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {
