@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { pino } from 'pino';
+import { apiRoutes } from './api/routes.ts';
+import { ThreadAccess } from './api/thread-access.ts';
 import {
   DEFAULT_LIMITS,
   DEFAULT_UPSTREAMS,
@@ -41,8 +43,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const upstreams = upstreamsOf(options, limits);
   const observer = new Observer(options.logger ?? pino({ level: 'silent' }));
   const { store, artifacts, ledger } = options;
+  const stores = { store, artifacts, ledger };
   const pool = new ConversationPool({
-    stores: { store, artifacts, ledger },
+    stores,
     policies,
     models,
     openConversations: limits.openConversations,
@@ -58,7 +61,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     exchanges,
   });
   const access = new Access({ host, token });
-  const own = getRequestListener(ownRoutes({ observer, access }).fetch);
+  const ending = new AbortController();
+  const closing = ending.signal;
+  const threads = new ThreadAccess({ ...stores, policies, models, observer, closing });
+  const routes = apiRoutes(threads);
+  const own = getRequestListener(ownRoutes({ observer, access, routes }).fetch);
   const server = createServer(
     {
       requestTimeout: limits.clientRequestMs,
@@ -85,6 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
     async close() {
+      ending.abort();
       await drained(server, limits.drainMs);
       await exchanges.settle();
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));

@@ -8,3 +8,11 @@ export {
   type ProviderName,
 } from './config/gateway-config.ts';
 export { startGateway, type Gateway } from './gateway.ts';
+export {
+  gatewaySettings,
+  SettingError,
+  variableOf,
+  type GatewaySettings,
+  type SettingSources,
+} from './config/settings.ts';
+export { runGateway, type RunningGateway } from './run-gateway.ts';
