@@ -37,9 +37,12 @@ export class Proxy {
   }
 
   async handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { method = 'GET', url = '/' } = incoming;
+    const { method = 'GET', url = '/', headers } = incoming;
     const endpoint = endpointOf(method, url);
-    if (endpoint === undefined) await this.#relay(incoming, outgoing);
+    // Clients that try a WebSocket first fall back to HTTP on this status.
+    if (headers.upgrade !== undefined)
+      refuse(outgoing, providerOf(url, headers), 426, 'WebSockets are not relayed: use HTTP');
+    else if (endpoint === undefined) await this.#relay(incoming, outgoing);
     else await this.#answer(endpoint, incoming, outgoing);
   }
 

@@ -136,6 +136,12 @@ export class Session<Wire = Message> {
     this.#work.state = resent(this.#work.state, messages, index);
   }
 
+  /** Takes over the forms in which the host of another session sent messages last; equal messages have equal ids. */
+  takeForms(other: Session<Wire>): void {
+    const { resent: forms } = other.#work.state;
+    this.#work.state = { ...this.#work.state, resent: forms };
+  }
+
   /** The prompt for the next request: valid and within the budget, compacted first if it has to be. */
   prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {

@@ -57,6 +57,7 @@ export class ConversationPool {
     });
     const conversations = new Conversations(config, {
       tenant,
+      habit: 'resends',
       mostOpen: openConversations,
       locate: (ids, thread) => ledger.locate(tenant, ids, thread),
     });

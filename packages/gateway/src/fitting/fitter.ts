@@ -20,7 +20,7 @@ export class Fitter {
   }
 
   /** The request as it should go out. It throws if it cannot be read, or if the store fails. */
-  async fit(request: ClientRequest): Promise<Fit> {
+  async fit(request: ClientRequest, late: AbortSignal): Promise<Fit> {
     const { tenant, endpoint, model, headers, body, bytes } = request;
     const { protocol } = endpoint;
     const reason = protocol.leaveAlone(body);
@@ -30,6 +30,8 @@ export class Fitter {
     if (messages === undefined || policy.compaction === 'off')
       return { action: 'unchanged', bytes };
     const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
+    // The client's next request may have come: a prompt for this one would only be a fork.
+    if (late.aborted) return { action: 'late', bytes, taken: this.#taken(request, messages, host) };
     await host.session.catchUp();
     const beside = protocol.beside(body);
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
@@ -67,19 +69,15 @@ export class Fitter {
     { body, endpoint: { protocol } }: ClientRequest,
     messages: readonly JsonObject[],
     host: HostRequest<object>,
-    fitted: Fitted<object>,
+    fitted?: Fitted<object>,
   ): TakenRequest {
     const { session, head } = host;
     if (head === undefined) throw new Error('the conversation has no messages');
     const { systemTokens, toolTokens } = this.#tokens.beside(session, protocol.beside(body));
     const beside = systemTokens + toolTokens;
-    return {
-      host,
-      thread: session.key.thread,
-      head,
-      tokensBefore: beside + this.#tokens.messages(session, messages, protocol.codec),
-      tokensAfter: beside + fitted.prompt.tokens,
-    };
+    const tokensBefore = beside + this.#tokens.messages(session, messages, protocol.codec);
+    const tokensAfter = fitted === undefined ? tokensBefore : beside + fitted.prompt.tokens;
+    return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
   }
 }
 

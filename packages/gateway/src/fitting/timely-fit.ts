@@ -7,16 +7,21 @@ import type { Fitter } from './fitter.ts';
  */
 export async function fitInTime(fitter: Fitter, request: ClientRequest, ms: number): Promise<Fit> {
   const { bytes } = request;
-  const work = fitter.fit(request).catch((error: unknown): Fit => failedOpen(bytes, error));
+  const late = new AbortController();
+  const work = fitter
+    .fit(request, late.signal)
+    .catch((error: unknown): Fit => failedOpen(bytes, error));
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Fit>((resolve) => {
-    timer = setTimeout(
-      () => resolve({ action: 'late', bytes, reason: `no result after ${ms} ms`, pending: work }),
-      ms,
-    );
+  const timeout = new Promise<Fit>((resolve) => {
+    const giveUp = (): void => {
+      late.abort();
+      resolve({ action: 'late', bytes, reason: `no result after ${ms} ms`, pending: work });
+    };
+    // A timer that fires after the event loop was busy must not win over work that is done by now.
+    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

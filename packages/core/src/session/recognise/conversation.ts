@@ -21,6 +21,9 @@ export type MarkCachePoints<Wire> = (
   beside: readonly object[],
 ) => readonly Wire[];
 
+/** What a host does after it was given a prompt: it may continue from that, or it always resends its own list. */
+export type HostHabit = 'continues' | 'resends';
+
 /** How much of a host's list a conversation recognises without decoding it. */
 export interface Overlap {
   /** How many messages at the start of the list are a prompt that the host was given. */
@@ -67,6 +70,7 @@ export class Conversation<Wire> {
   readonly session: Session<Wire>;
   readonly #copies: HostCopies<Wire>;
   readonly #mark: MarkCachePoints<Wire> | undefined;
+  readonly #habit: HostHabit;
   /** Copies of what the host sent, by the index of their first message on the path. */
   #seen: readonly (SeenMessage<Wire> | undefined)[] = [];
   /** The prompts that the host was given last, newest first, and one that it continues from for long. */
@@ -75,15 +79,22 @@ export class Conversation<Wire> {
   #reported: Usage | undefined;
   #beside: readonly object[] = [];
 
-  constructor(session: Session<Wire>, copies: HostCopies<Wire>, mark?: MarkCachePoints<Wire>) {
+  constructor(
+    session: Session<Wire>,
+    copies: HostCopies<Wire>,
+    mark?: MarkCachePoints<Wire>,
+    habit: HostHabit = 'continues',
+  ) {
     this.session = session;
     this.#copies = copies;
     this.#mark = mark;
+    this.#habit = habit;
   }
 
   /** The same conversation on a session whose path is a beginning of this one's: the host knows the same prompts. */
   forkedTo(session: Session<Wire>): Conversation<Wire> {
-    const fork = new Conversation(session, this.#copies, this.#mark);
+    const fork = new Conversation(session, this.#copies, this.#mark, this.#habit);
+    session.takeForms(this.session);
     const shared = (given: GivenPrompt<Wire>): GivenPrompt<Wire> =>
       given.length !== undefined && given.length > session.length
         ? { ...given, length: undefined }
@@ -97,6 +108,7 @@ export class Conversation<Wire> {
   /** Compares a list with what the host sent last, then with the prompts that it was given. */
   overlap(list: HostList<Wire>): Overlap {
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
+    if (this.#habit === 'resends') return resent;
     if (resent.length === this.session.length && resent.same > 0) return resent;
     let longest = { given: 0, length: 0 };
     for (const given of this.#prompts) {
@@ -211,7 +223,8 @@ export class Conversation<Wire> {
       ...this.#copies.codec.encode(waiting),
     ];
     const own = withMessages(fitted, encode);
-    this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
+    if (this.#habit === 'continues')
+      this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
     return withMessages(fitted, () => own.messages.map((wire) => this.#copies.handOut(wire)));
   }
 

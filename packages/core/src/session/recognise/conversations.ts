@@ -1,5 +1,11 @@
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
-import { Conversation, newMatch, type MarkCachePoints, type Match } from './conversation.ts';
+import {
+  Conversation,
+  newMatch,
+  type HostHabit,
+  type MarkCachePoints,
+  type Match,
+} from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
@@ -17,6 +23,8 @@ export interface ConversationsOptions<Wire> {
   /** The thread of every list whose thread the host does not name. */
   readonly thread?: string;
   readonly mark?: MarkCachePoints<Wire>;
+  /** Default: `continues`. */
+  readonly habit?: HostHabit;
   /** How many conversations are kept in memory. Default: 1000. */
   readonly mostOpen?: number;
   readonly locate?: Locate;
@@ -58,6 +66,7 @@ export class Conversations<Wire> {
   readonly #tenant: string;
   readonly #thread: string | undefined;
   readonly #mark: MarkCachePoints<Wire> | undefined;
+  readonly #habit: HostHabit | undefined;
   readonly #mostOpen: number;
   readonly #locate: Locate | undefined;
   readonly #copies: HostCopies<Wire>;
@@ -69,6 +78,7 @@ export class Conversations<Wire> {
     this.#tenant = options.tenant;
     this.#thread = options.thread;
     this.#mark = options.mark;
+    this.#habit = options.habit;
     this.#mostOpen = options.mostOpen ?? MOST_OPEN;
     this.#locate = options.locate;
     this.#copies = new HostCopies(config.codec);
@@ -215,7 +225,7 @@ export class Conversations<Wire> {
   }
 
   #conversation(session: Session<Wire>): Conversation<Wire> {
-    return new Conversation(session, this.#copies, this.#mark);
+    return new Conversation(session, this.#copies, this.#mark, this.#habit);
   }
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {
