@@ -36,7 +36,7 @@ test('without a command, and with --help, -h or help, every command is listed, t
   const listed = /\nCommands:\n([\s\S]*?)\n\n/.exec(bare.stdout)?.[1] ?? '';
   assert.deepEqual(
     [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name),
-    ['compact', 'inspect', 'artifact', 'store', 'delete', 'demo', 'import', 'agent', 'help'],
+    ['compact', 'inspect', 'artifact', 'store', 'delete', 'serve', 'wrap', 'demo', 'import', 'agent', 'help'],
   );
   assert.match(bare.stdout, /bobbin \[AGENT OPTIONS\] {5}The coding agent, in a terminal\./);
   assert.match(bare.stdout, EXIT_CODES);
