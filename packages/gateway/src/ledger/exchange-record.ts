@@ -124,7 +124,13 @@ export class ExchangeRecord {
     if (this.#fit === undefined) this.#ownMs = performance.now() - this.#begun;
     const isFirst = this.#fit?.taken === undefined;
     this.#fit = fit;
-    if (isFirst && fit.taken !== undefined && this.#request.endpoint.kind === 'answer')
+    if (isFirst) this.#begin(fit);
+    // Whatever a late request is recognised as, the next one must be found after it.
+    void fit.pending?.then((late) => this.#begin({ ...late, action: 'late' }));
+  }
+
+  #begin(fit: Fit): void {
+    if (fit.taken !== undefined && this.#request.endpoint.kind === 'answer')
       this.#log.begin(this.#request, this.#id, this.#at, fit, fit.taken);
   }
 
