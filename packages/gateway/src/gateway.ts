@@ -52,7 +52,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     onEvent: (tenant, event) => observer.event(tenant, event),
   });
   const exchanges = new ExchangeLog({ ledger, observer, models });
-  const tenantKey = options.tenantKey ?? (await ledger.secret());
+  const tenantKey = options.tenantKey ?? (await ledger.secret()).toString('base64');
   const proxy = new Proxy({
     upstreams,
     limits,

@@ -20,7 +20,7 @@ import type { ExchangeLog, ExchangeRecord } from './ledger/exchange-record.ts';
 export interface ProxyOptions {
   readonly upstreams: Readonly<Record<ProviderName, Upstream>>;
   readonly limits: GatewayLimits;
-  readonly tenantKey: Buffer | string;
+  readonly tenantKey: string;
   readonly fitter: Fitter;
   readonly exchanges: ExchangeLog;
 }

@@ -46,6 +46,7 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #held: Buffer[] | undefined;
   #heldBytes = 0;
+  #hasWritten = false;
   readonly #onClose = (): void => {
     this.#finish({ kind: 'aborted' });
     this.#controller?.abort(new Error('the client went away'));
@@ -86,6 +87,7 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     if (this.#held !== undefined)
       return this.#finish({ kind: 'held', status, headers, body: Buffer.concat(this.#held) });
     this.#finish({ kind: 'relayed', status });
+    this.#hasWritten = true;
     this.#outgoing.end();
   }
 
@@ -101,10 +103,14 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
       ...responseHeaders(this.#headers),
       ...this.#options.headers,
     });
-    this.#outgoing.flushHeaders();
+    // With the first bytes, if those come at once; a client that waits for the headers gets them.
+    setImmediate(() => {
+      if (!this.#hasWritten && !this.#outgoing.destroyed) this.#outgoing.flushHeaders();
+    });
   }
 
   #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#hasWritten = true;
     if (!this.#outgoing.write(chunk)) controller.pause();
     this.#options.onData?.(chunk);
   }

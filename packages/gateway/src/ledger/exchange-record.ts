@@ -45,13 +45,13 @@ export class ExchangeLog {
   ): void {
     const protocol = endpoint.protocol.name;
     const request = { id, tenant, thread, head, at, model, protocol, action };
-    this.#write(this.#options.ledger.begin({ ...request, tokensBefore, tokensAfter }));
+    this.track(this.#options.ledger.begin({ ...request, tokensBefore, tokensAfter }));
   }
 
   /** Notes what a request came to, and reports it. */
   finish(request: ClientRequest, exchange: Exchange, answer: string | undefined): void {
     this.#options.observer.metrics.closed();
-    this.#write(this.#finish(request, exchange, answer));
+    this.track(this.#finish(request, exchange, answer));
   }
 
   /** Resolves when everything is written. */
@@ -90,7 +90,8 @@ export class ExchangeLog {
     return costOf({ model, models, usage, tokensBefore, tokensAfter, isChanged, at, previous });
   }
 
-  #write(work: Promise<void>): void {
+  /** Waits for some work before the gateway ends, and reports it if it fails. */
+  track(work: Promise<void>): void {
     const safe = work
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
@@ -126,7 +127,8 @@ export class ExchangeRecord {
     this.#fit = fit;
     if (isFirst) this.#begin(fit);
     // Whatever a late request is recognised as, the next one must be found after it.
-    void fit.pending?.then((late) => this.#begin({ ...late, action: 'late' }));
+    if (fit.pending !== undefined)
+      this.#log.track(fit.pending.then((late) => this.#begin({ ...late, action: 'late' })));
   }
 
   #begin(fit: Fit): void {

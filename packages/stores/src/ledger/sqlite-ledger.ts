@@ -44,10 +44,19 @@ export function sqliteLedger(path: string): Ledger {
   return new SqliteLedger(path);
 }
 
+/** A change that waits for the next transaction. */
+interface Write {
+  readonly sql: string;
+  readonly values: readonly SQLInputValue[];
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
 class SqliteLedger implements Ledger {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  #waiting: Write[] = [];
 
   constructor(path: string) {
     this.#path = path;
@@ -61,7 +70,7 @@ class SqliteLedger implements Ledger {
   }
 
   async begin(r: LedgerRequest): Promise<void> {
-    this.#run(
+    await this.#soon(
       `INSERT INTO requests (tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       r.tenant,
@@ -79,7 +88,7 @@ class SqliteLedger implements Ledger {
 
   async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
     const { status, usage, paidTokens, fullTokens } = answer;
-    this.#run(
+    await this.#soon(
       `UPDATE requests SET status = ?, usage = ?, paid = ?, whole = ?, answer = ?,
          action = coalesce(?, action), tokens_after = coalesce(?, tokens_after)
        WHERE tenant = ? AND id = ?`,
@@ -120,7 +129,7 @@ class SqliteLedger implements Ledger {
   ): Promise<StoredPlace | undefined> {
     const rows = this.#all(
       `SELECT r.thread, r.head, r.at, r.usage FROM json_each(?2) given
-       CROSS JOIN requests r ON r.tenant = ?1 AND r.head = given.value
+       CROSS JOIN requests r INDEXED BY requests_head ON r.tenant = ?1 AND r.head = given.value
        ORDER BY given.key DESC, r.at DESC`,
       tenant,
       JSON.stringify(ids),
@@ -134,6 +143,7 @@ class SqliteLedger implements Ledger {
     thread: ThreadId,
     after: number = 0,
   ): Promise<readonly LedgerEntry[]> {
+    this.#flush();
     const rows = this.#all(
       'SELECT * FROM requests WHERE tenant = ? AND thread = ? AND at > ? ORDER BY at',
       tenant,
@@ -170,14 +180,42 @@ class SqliteLedger implements Ledger {
   }
 
   async close(): Promise<void> {
+    this.#flush();
     this.#database.close();
   }
 
+  /** Changes something in one transaction with all that is asked for in the same moment. */
+  #soon(sql: string, ...values: readonly SQLInputValue[]): Promise<void> {
+    return new Promise((done, failed) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      this.#waiting.push({ sql, values, done, failed });
+    });
+  }
+
+  #flush(): void {
+    const writes = this.#waiting;
+    this.#waiting = [];
+    if (writes.length === 0) return;
+    try {
+      this.#located(() => {
+        this.#database.exec('BEGIN IMMEDIATE');
+        for (const { sql, values } of writes) this.#statement(sql).run(...values);
+        this.#database.exec('COMMIT');
+      });
+      for (const { done } of writes) done();
+    } catch (error) {
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      for (const { failed } of writes) failed(error);
+    }
+  }
+
   #run(sql: string, ...values: readonly SQLInputValue[]): void {
+    this.#flush();
     this.#located(() => this.#statement(sql).run(...values));
   }
 
   #get(sql: string, ...values: readonly SQLInputValue[]): unknown {
+    this.#flush();
     return this.#located(() => this.#statement(sql).get(...values));
   }
 

@@ -118,6 +118,12 @@ export class Conversation<Wire> {
     return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
   }
 
+  /** False if the path is known to begin with another message. */
+  mayBeginWith(id: MessageId | undefined): boolean {
+    const first = this.session.at(0);
+    return first === undefined || first.id === id;
+  }
+
   match(list: HostList<Wire>, overlap: Overlap = this.overlap(list)): Match<Wire> {
     const { given, same, length } = overlap;
     const { messages, lengths } = list.decodedFrom(given + same, this.session.messages);

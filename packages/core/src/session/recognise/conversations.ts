@@ -188,6 +188,7 @@ export class Conversations<Wire> {
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
     for (const { conversation, overlap } of overlaps) {
       if (overlap.given + overlap.same < most) continue;
+      if (most === 0 && !conversation.mayBeginWith(list.firstId())) continue;
       const match = conversation.match(list, overlap);
       if (!isRelated(conversation, match)) continue;
       if (best === undefined || isCloser(match, best[1])) best = [conversation, match];

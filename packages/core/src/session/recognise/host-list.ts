@@ -19,6 +19,7 @@ export class HostList<Wire> {
   readonly #host: HostCopies<Wire>;
   readonly #copies: Wire[] = [];
   readonly #decoded = new Map<number, DecodedList>();
+  #firstId: MessageId | undefined;
 
   constructor(wire: readonly Wire[], host: HostCopies<Wire>) {
     this.length = wire.length;
@@ -42,6 +43,12 @@ export class HostList<Wire> {
   from(position: number): readonly Wire[] {
     if (this.length > 0) this.at(this.length - 1);
     return this.#copies.slice(position, this.length);
+  }
+
+  /** The id of the first message that the list becomes. */
+  firstId(): MessageId | undefined {
+    const [first] = this.decodedFrom(0, []).messages;
+    return first && (this.#firstId ??= messageId(null, first));
   }
 
   /** The ids of the messages that the whole list becomes. */
