@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { textMessage, type Message, type ThreadId } from '@bobbin/core';
 import { chars4, extract, Thread, type Node } from '@bobbin/core/internal';
-import { recordedIn } from '../scripts/learn-anchors/recorded.ts';
+import { recordedIn } from '../scripts/learn/recorded.ts';
 
 const MEGABYTE = 1_000_000;
 const ROUNDS = 3;

@@ -22,7 +22,10 @@ const said = (i: number, role: string, text: string): { id: string } => {
 };
 const branchEntries = [said(0, 'user', 'Never change /etc/heron.conf. Mend the tests.')];
 for (let i = 1; i < 30; i += 2) {
-  branchEntries.push(said(i, 'assistant', `Test ${i} is mended: src/t${i}.ts expected ${i * 7}.`));
+  const report = 'I ran it, read the code that it covers and compared both. '.repeat(10);
+  branchEntries.push(
+    said(i, 'assistant', `${report}Test ${i} is mended: src/t${i}.ts expected ${i * 7}.`),
+  );
   branchEntries.push(said(i + 1, 'user', `Go on with ${i + 2}.`));
 }
 const settings = { reserveTokens: 16_384 };

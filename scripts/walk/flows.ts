@@ -7,6 +7,8 @@ import { MockLanguageModelV4 } from 'ai/test';
 export type Flow = () => Promise<() => Promise<readonly ChatMessage[]>>;
 
 const OPTIONS = { codec: openaiChat, model: 'gpt-5', window: 16_000 };
+const THOUGHTS =
+  'The parser reads one line at a time, so the error must come from its caller. '.repeat(20);
 const LONG = history(60, 100);
 
 export const FLOWS: ReadonlyMap<string, Flow> = new Map([
@@ -27,7 +29,7 @@ async function fitting(messages: readonly ChatMessage[]): ReturnType<Flow> {
   return async () => (await bobbin.fit(messages)).messages;
 }
 
-/** A request, and rounds of one call and its result. */
+/** A request, and rounds of one call and its result: the agent's own words alone exceed the window. */
 function history(rounds: number, lines: number): readonly ChatMessage[] {
   const content = 'Fix src/parser.ts. Never change the public API. The failing test reports E4711.';
   const work = Array.from({ length: rounds }, (_, i) => round(i, lines)).flat();
@@ -41,7 +43,11 @@ function round(i: number, lines: number): readonly ChatMessage[] {
   const call = { id, type: 'function', function: i % 3 === 0 ? run : read } as const;
   const content = `${file}:12: Error E${4_000 + i}\n${`the parser reads line ${i}\n`.repeat(lines)}`;
   return [
-    { role: 'assistant', content: `I look at ${file} next.`, tool_calls: [call] },
+    {
+      role: 'assistant',
+      content: `I look at ${file} next.${lines > 1 ? THOUGHTS : ''}`,
+      tool_calls: [call],
+    },
     { role: 'tool', tool_call_id: id, content },
   ];
 }

@@ -318,7 +318,7 @@ test('C10 a tool declares beside itself what its results are worth', async () =>
   const bobbin = aiSdkBobbin({
     window: 4_000,
     tools: { read },
-    preset: { ...ladder, ladder: [clear()] },
+    preset: { ...ladder(), ladder: [clear()] },
     budget: { rehydrationTokens: 0 },
     onEvent: (event) => {
       if (event.kind === 'cleared') cleared.push(event);
@@ -388,7 +388,7 @@ test('C11 C26 the agent reads back what was moved out, and recalls what was said
 
 test('A14 a session is resumed from its store, by what was shown last', async () => {
   const store = memoryStore();
-  const options = { store, thread: KEY.thread, window: 4_000, budget: { rehydrationTokens: 0 } };
+  const options = { store, thread: KEY.thread, window: 1_500, budget: { rehydrationTokens: 0 } };
   const before = aiSdkBobbin(options);
   const messages: AiSdkMessage[] = [{ role: 'user', content: 'remember: the code is 4471' }];
   for (let i = 0; i < 30; i++) messages.push(...roundOf(`c${i}`, { log: 'line '.repeat(100) }));

@@ -28,7 +28,7 @@ const SAID: Readonly<Record<string, RegExp>> = {
     /^deploy: 82 messages; plan \d+ .*\n.* before, \d+ after\nbehind a summary \(round \d\): \d+ messages\n/,
   'opencode.ts': /^the session has 81 messages; the largest prompt had \d{5} characters\n$/,
   'pi.ts':
-    /^\[Summary v\d+, round 1\]\n\n## Original Task\nNever change \/etc\/heron\.conf\. Mend the tests\./,
+    /^\[Summary v\d+, round 1\]\n(?:\[mN\].*\n)?\n## First Request\nNever change \/etc\/heron\.conf\. Mend the tests\./,
 };
 
 test('every example is run', () => {

@@ -163,7 +163,7 @@ test('B11 every compaction of OpenCode is told what the user asked and ruled, an
   for (const round of [2, 3]) {
     const told = await toldOf(compactedSession(round));
     assert.match(told, task);
-    assert.match(told, /- Rule: never touch prod\.db\. \(user, turn \d\)/);
+    assert.match(told, /Rule: never touch prod\.db\./);
     assert.match(told, new RegExp(`ledger-${round}\\.csv`));
   }
   const anew = new Session();
@@ -172,7 +172,7 @@ test('B11 every compaction of OpenCode is told what the user asked and ruled, an
 });
 
 test('C18 what Bobbin writes for OpenCode has a clean head, whatever became of the messages beside it', async () => {
-  const hooks = await bobbinPlugin({ window: 6_000, budget: { rehydrationTokens: 0 } })();
+  const hooks = await bobbinPlugin({ window: 2_500, budget: { rehydrationTokens: 0 } })();
   const session = new Session();
   const head = { time: { created: 1 }, agent: 'build' };
   const model = { providerID: 'p', modelID: 'm' };

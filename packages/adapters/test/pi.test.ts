@@ -50,7 +50,8 @@ function entriesOf(rounds: number): { id: string }[] {
       arguments: { command: `make t${i}` },
     };
     entries.push(message(2 * i + 1, { role: 'assistant', content: [call], stopReason: 'toolUse' }));
-    const text = `run ${i}: expected ${i * 7} but was ${i * 7 + 1} at /srv/app/t${i}.ts:${i}`;
+    const failure = `run ${i}: expected ${i * 7} but was ${i * 7 + 1} at /srv/app/t${i}.ts:${i}`;
+    const text = `${'The runner compiles and starts. '.repeat(20)}\n${failure}`;
     const content = [{ type: 'text', text }];
     const result = {
       role: 'toolResult',

@@ -36,7 +36,20 @@ test('without a command, and with --help, -h or help, every command is listed, t
   const listed = /\nCommands:\n([\s\S]*?)\n\n/.exec(bare.stdout)?.[1] ?? '';
   assert.deepEqual(
     [...listed.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name),
-    ['compact', 'inspect', 'artifact', 'store', 'delete', 'serve', 'wrap', 'demo', 'import', 'agent', 'help'],
+    [
+      'compact',
+      'inspect',
+      'replay',
+      'artifact',
+      'store',
+      'delete',
+      'serve',
+      'wrap',
+      'demo',
+      'import',
+      'agent',
+      'help',
+    ],
   );
   assert.match(bare.stdout, /bobbin \[AGENT OPTIONS\] {5}The coding agent, in a terminal\./);
   assert.match(bare.stdout, EXIT_CODES);
@@ -51,7 +64,8 @@ const EXIT_CODES =
   /\nExit codes:\n {2}0 {2}Done\.\n {2}1 {2}The work failed: nothing could be written, or a store .*\n(?: {5}.*\n)? {2}2 {2}The command was called wrongly, or its input is missing, unreadable or not\n/;
 
 const HELP: Readonly<Record<string, string>> = {
-  compact: 'format preset model window budget counter instructions artifacts out json jsonl help',
+  compact:
+    'format preset model window budget counter instructions artifacts summary out json jsonl help',
   inspect: 'format preset model window budget counter help',
   artifact: 'keys help',
   store: 'tenant artifacts artifacts-to keys help',
@@ -157,7 +171,7 @@ for (const [args, line] of [
   });
 }
 
-for (const name of ['compact', 'inspect', 'import']) {
+for (const name of ['compact', 'inspect', 'replay', 'import']) {
   test(`${name} without a FILE on a terminal says what to give`, async (t) => {
     const { status, written } = await bobbinOnTerminal([name], { cwd: folder(t) });
     assert.equal(status, 2);

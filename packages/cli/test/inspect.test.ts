@@ -31,7 +31,7 @@ Turn 1  883 tokens
   m9 assistant      11          (no result: read_file) → read_file src/part-2.ts
 
 What the preset ladder would do
-  Nothing: 891 tokens, the soft limit is 108,300, the limit 127,500.
+  Nothing: 891 tokens, the limit is 127,500.
 
                                                           limit 127.5k ╷
   now                                                                  │     891
@@ -90,7 +90,7 @@ function column(stdout: string): readonly number[] {
   );
 }
 
-test('the figures of inspect and compact add up, thinking, notes and openers among them', async (t) => {
+test('the figures of inspect and compact add up, notes and openers among them', async (t) => {
   const home = folder(t);
   const said = 'I looked at one more function. '.repeat(40);
   const rounds = Array.from({ length: 30 }, (_, i) => [
@@ -114,7 +114,6 @@ test('the figures of inspect and compact add up, thinking, notes and openers amo
     stdout,
     /Compact, because ([\d,]+) tokens > limit 6,000 \([\d,]+ were said, \+\d+ notes for\n {2}calls without a result\)\n/,
   );
-  assert.match(stdout, /\n +−[\d,]+ {2}thinking that was signed for another place\n/);
   const figures = column(stdout);
   assert.ok(figures.length >= 4, stdout);
   const left = figures.at(-1);
@@ -135,7 +134,7 @@ test('a model that the text names counts, its window and its tokenizer; one that
   const stdin = JSON.stringify({ model: 'gpt-4', messages });
   const own = await here(['inspect'], { stdin });
   assert.match(own.stdout, /\n {2}openai · gpt-4 · 1 turn · .* by cl100k\n/);
-  assert.match(own.stdout, /the limit 7,692\.\n/);
+  assert.match(own.stdout, /the limit is 7,692\.\n/);
   const given = await here(['inspect', '--model', 'claude-opus-4-6'], { stdin });
   assert.match(given.stdout, /\n {2}openai · claude-opus-4-6 · .*·\n {2}6 tokens by estimate×/);
   assert.match(given.stdout, /: the tokenizer of claude-opus-4-6 is not public\.\n/);
@@ -168,9 +167,10 @@ test('the numbers of inspect are those by which a summary names messages', async
   const rule = { role: 'user', content: 'The budget of the parser must stay at 4711 ms.' } as const;
   writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(told, 1, rule)));
   const options = ['s.json', '--counter', 'chars4', '--budget', '4000'];
-  const wound = await here(['compact', ...options], { cwd: home });
+  const result = await here(['compact', ...options], { cwd: home });
   const shown = await here(['inspect', ...options], { cwd: home });
-  const [, named = ''] = /\[(m\d+)\] The budget of the parser must stay/.exec(wound.stdout) ?? [];
+  const [, named = ''] =
+    /\[(m\d+)\] User: The budget of the parser must stay/.exec(result.stdout) ?? [];
   assert.equal(named, `m${told + 1}`);
   assert.match(shown.stdout, new RegExp(`\n +${named} user +\\d+ +The budget of the parser`));
 });

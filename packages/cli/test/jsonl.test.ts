@@ -18,6 +18,24 @@ interface Answer {
   readonly stats: { readonly limitTokens: number; readonly tokensAfter: number };
 }
 
+test('a line may hold a summary that a model wrote: it is verified and leads', async () => {
+  const summary = 'The flux capacitor was chosen because it was the only one in stock.';
+  const line = { messages: long, budget: 1500, summary: `## Task\n${summary}` };
+  const { status, stdout } = await bobbin(ARGS, { stdin: JSON.stringify(line) });
+  assert.equal(status, 0);
+  const contents = (JSON.parse(stdout) as Answer).messages.map(({ content }) =>
+    JSON.stringify(content),
+  );
+  const text = JSON.parse(
+    contents.find((content) => content.includes('[Summary ')) ?? '""',
+  ) as string;
+  assert.ok(text.indexOf(`**Task**\n${summary}`) < text.indexOf('\n## '), text);
+
+  const blank = await bobbin(ARGS, { stdin: JSON.stringify({ ...line, summary: ' ' }) });
+  assert.equal(blank.status, 2);
+  assert.match(blank.stderr, /summary: must be the text of a summary/);
+});
+
 test('each conversation is answered in order, within its own budget or the common one', async () => {
   const lines = [
     { id: 'first', messages: long },
@@ -45,7 +63,7 @@ test('each conversation is answered in order, within its own budget or the commo
     assert.ok(stats.tokensAfter <= stats.limitTokens);
   }
   assert.deepEqual(answers[2]?.messages, long.slice(0, 2));
-  assert.match(stderr, /^3 conversations wound in /);
+  assert.match(stderr, /^3 conversations compacted in /);
 });
 
 test('the same conversation is answered the same, whatever came before it', async () => {

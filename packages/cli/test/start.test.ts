@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { PRESETS } from '@bobbin/core/internal';
-import { COUNTERS } from '../src/counters.ts';
-import { FORMATS } from '../src/formats.ts';
+import { COUNTERS } from '../src/compact/counters.ts';
+import { FORMATS } from '../src/input/formats.ts';
 import { bobbin, folder, SHIM } from './run.ts';
 
 test("a user's own TypeScript is loaded as its package says, beside the source of the workspace", async (t) => {
@@ -54,7 +54,16 @@ test('help is printed without the engine, and a session is opened without any de
   const ofTheCommand = ['cli'];
   assert.deepEqual(await packagesLoaded(t, ['--help']), ofTheCommand);
   assert.deepEqual(await packagesLoaded(t, ['--version']), ofTheCommand);
-  for (const name of ['compact', 'inspect', 'artifact', 'store', 'delete', 'demo', 'import'])
+  for (const name of [
+    'compact',
+    'inspect',
+    'replay',
+    'artifact',
+    'store',
+    'delete',
+    'demo',
+    'import',
+  ])
     assert.deepEqual(await packagesLoaded(t, [name, '--help']), ofTheCommand);
   assert.deepEqual(await packagesLoaded(t, ['agent', '--help']), ['agent', 'cli']);
   assert.deepEqual(await packagesLoaded(t, ['--mode', 'rpc', '--model', 'scripted/echo']), [

@@ -15,7 +15,7 @@ import { bare } from './lossless.ts';
 
 function call(id: string): AIMessage {
   return new AIMessage({
-    content: 'I look.',
+    content: `I look at ${id}, as the plan says. ${'Then I compare it with the last one. '.repeat(6)}`,
     tool_calls: [{ type: 'tool_call', id, name: 'look', args: { id } }],
   });
 }

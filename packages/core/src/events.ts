@@ -62,4 +62,12 @@ export type EventDetail =
   | { readonly kind: 'refused'; readonly requestTokens?: number; readonly limitTokens?: number }
   /** Soft pressure, but a rewrite would cost more than it saves. */
   | { readonly kind: 'postponed'; readonly reason: string }
-  | { readonly kind: 'completed'; readonly freed: number; readonly rungs: readonly string[] };
+  | {
+      readonly kind: 'completed';
+      readonly freed: number;
+      readonly rungs: readonly string[];
+      /** What the provider writes to its cache again because of it. */
+      readonly rewrittenTokens: number;
+      /** After how many requests what it frees has paid for that; absent where the policy knows no prices. */
+      readonly paysAfterRequests?: number;
+    };

@@ -1,8 +1,8 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
 export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
-export { type Digest, digestOf } from './compact/digest.ts';
 export type { Rung } from './compact/rungs/rung.ts';
+export { trim } from './compact/rungs/trim.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';
@@ -64,6 +64,7 @@ export {
   type ToolOutcome,
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
+export { THRIFT, type TrimLimits } from './plan/trim-figures.ts';
 export { windowOf } from './plan/window.ts';
 export type {
   Appended,
@@ -90,6 +91,7 @@ export { opencode } from './presets/opencode.ts';
 export { pi, PI_DEFAULTS } from './presets/pi.ts';
 export { type PresetName, PRESETS } from './presets/presets.ts';
 export { recursiveSummary } from './presets/recursive-summary.ts';
+export { singlePrompt } from './presets/single-prompt.ts';
 export { step } from './presets/step.ts';
 export { timeline } from './presets/timeline.ts';
 export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
@@ -97,8 +99,8 @@ export {
   type Posting,
   rankTexts,
   type Scored,
-  type TextSizes,
   tellingWords,
+  type TextSizes,
 } from './recall/lexical-index.ts';
 export { pageOf, type PageRequest } from './recall/page.ts';
 export { qualityOf } from './recall/quality.ts';
@@ -129,7 +131,9 @@ export {
   type HostRequest,
   type StoredPlace,
 } from './session/recognise/conversations.ts';
-export { cachedSummarizer, memorySummaryCache, summaryKey } from './summary/cache.ts';
+export { fitSummaryText, summaryText } from './summary/account-render.ts';
+export { cleanAccount } from './summary/account.ts';
+export { memorySummaryCache, summaryKey } from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
@@ -150,10 +154,17 @@ export { calibrate, estimator, scaled, startCalibration } from './tokens/calibra
 export { chars4 } from './tokens/counter.ts';
 export { estimateMessagesTokens, estimateTokens } from './tokens/estimate.ts';
 export { type MediaProvider, mediaTokens } from './tokens/media.ts';
-export { contextLimit, isKnownModel, modelFacts, type ModelTable } from './tokens/models.ts';
+export {
+  type CacheFacts,
+  contextLimit,
+  isKnownModel,
+  modelFacts,
+  type ModelTable,
+} from './tokens/models.ts';
 export { RequestSize, toolAsSent } from './tokens/request-size.ts';
 export { contextSize, type ContextSize, usageTokens, validUsage } from './tokens/usage.ts';
-export type { SummaryReport } from './verify/report.ts';
+export { baseOf, Evidence, pathsIn } from './verify/evidence.ts';
+export type { Correction, SummaryReport } from './verify/report.ts';
 export { skipIfNotShorter } from './verify/skip-model.ts';
-export { trustedSummarizer, verifiedSummarizer } from './verify/trusted.ts';
+export { trustedSummarizer } from './verify/trusted.ts';
 export { type Verified, verify } from './verify/verify.ts';

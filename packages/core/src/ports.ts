@@ -12,8 +12,15 @@ import type { ProviderRules } from './render/rules.ts';
 /** Milliseconds since the epoch. The engine has no clock of its own. */
 export interface Clock {
   now(): number;
-  /** A signal that aborts after a time. Without it nothing is ever late. */
-  deadline?(ms: number): AbortSignal;
+  /** Starts a time limit. It keeps the process alive until it is over or cleared. Without it nothing is ever late. */
+  deadline?(ms: number): Deadline;
+}
+
+/** A time limit that has begun. */
+export interface Deadline {
+  /** Aborts when the time is over. */
+  readonly signal: AbortSignal;
+  clear(): void;
 }
 
 export type Sensitivity = 'public' | 'internal' | 'confidential' | 'restricted';

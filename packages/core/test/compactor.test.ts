@@ -14,7 +14,6 @@ import {
 import {
   chars4,
   currentSummary,
-  ladder,
   messagesOnly,
   pi,
   step,
@@ -31,6 +30,7 @@ import {
   withMeta,
   type SummarizerOutcome,
 } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 /** Everything but the newest messages into one summary, whenever there are more than 200 tokens. */
 const rolling: Policy = {
@@ -70,11 +70,14 @@ test('A9 the event of a summary holds its round, tokens, content and the ids tha
 
 test('A10 whatever a summarizer does, the prompt fits, nothing throws and a warning tells', async () => {
   const outcomes: readonly (readonly [SummarizerOutcome, RegExp])[] = [
-    [{ kind: 'throws', message: 'overloaded' }, /scripted: overloaded; the extract stands in/],
-    [{ kind: 'blank' }, /scripted: the summary is blank; the extract stands in/],
+    [
+      { kind: 'throws', message: 'overloaded' },
+      /scripted: overloaded; the extract is used instead/,
+    ],
+    [{ kind: 'blank' }, /scripted: the summary is blank; the extract is used instead/],
     [
       { kind: 'huge', chars: 50_000 },
-      /scripted: the summary is inflated: .*; the extract stands in/,
+      /scripted: the summary is inflated: .*; the extract is used instead/,
     ],
     [
       { kind: 'malformed', value: null },
@@ -132,7 +135,7 @@ test('A10 a failing artifact store is told, and the ladder goes on without it', 
     put: () => Promise.reject(new Error('disk full')),
   };
   const watched = await WatchedThread.open({
-    preset: ladder,
+    preset: softLadder,
     counter: chars4(),
     budget: messagesOnly(3_000),
     artifacts: broken,

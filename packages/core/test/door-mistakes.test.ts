@@ -86,7 +86,7 @@ test('a preset that was not called is told in a line', () => {
   });
 });
 
-const { name: _, ...nameless } = ladder;
+const { name: _, ...nameless } = ladder();
 
 /** Policies that would fail, or do something else than they say, only when there is pressure; OPTION is where it is given. */
 const SLIPS_OF_POLICIES: readonly (readonly [policy: unknown, problem: string])[] = [
@@ -97,54 +97,57 @@ const SLIPS_OF_POLICIES: readonly (readonly [policy: unknown, problem: string])[
     { name: 'mine' },
     'OPTION.trigger must be a trigger, such as turnCount(20) makes, not undefined',
   ],
-  [{ ...ladder, targetShare: 30 }, 'OPTION.targetShare must be a number from 0 to 1, not 30'],
+  [{ ...ladder(), targetShare: 30 }, 'OPTION.targetShare must be a number from 0 to 1, not 30'],
   [
-    { ...ladder, targetshare: 0.3 },
+    { ...ladder(), targetshare: 0.3 },
     'there is no option OPTION.targetshare (did you mean OPTION.targetShare?)',
   ],
   [
-    { ...ladder, trigger: turnCount },
+    { ...ladder(), trigger: turnCount },
     'OPTION.trigger must be a trigger, such as turnCount(20) makes, not a function',
   ],
   [
-    { ...ladder, trigger: { kind: 'turn', over: 5 } },
+    { ...ladder(), trigger: { kind: 'turn', over: 5 } },
     'OPTION.trigger.kind must be one of soft-limit, window-share, reserve, tokens, turns, any-of, all-of, custom, not "turn" (did you mean turns?)',
   ],
   [
-    { ...ladder, trigger: { kind: 'any-of', triggers: [{ kind: 'turns', ove: 5 }] } },
+    { ...ladder(), trigger: { kind: 'any-of', triggers: [{ kind: 'turns', ove: 5 }] } },
     'there is no option OPTION.trigger.triggers[0].ove (did you mean OPTION.trigger.triggers[0].over?)',
   ],
   [
-    { ...ladder, cut: { kind: 'keepshare', share: 1 } },
+    { ...ladder(), cut: { kind: 'keepshare', share: 1 } },
     'OPTION.cut.kind must be one of keep-messages, keep-tokens, keep-share, beside-summary, sliding-window, turn-window, token-window, everything, not "keepshare" (did you mean keep-share?)',
   ],
   [
-    { ...ladder, cut: { kind: 'keep-share' } },
+    { ...ladder(), cut: { kind: 'keep-share' } },
     'OPTION.cut.share must be a number from 0 to 1, not undefined',
   ],
   [
-    { ...ladder, ladder: [summarize] },
+    { ...ladder(), ladder: [summarize] },
     'OPTION.ladder[0] must be a strategy, such as summarize() makes, not a function',
   ],
-  [{ ...ladder, stop: 'whenever' }, 'OPTION.stop must be one of at-target, at-end, not "whenever"'],
-  [{ ...ladder, style: null }, 'OPTION.style must be an object, not null'],
   [
-    { ...ladder, style: {} },
+    { ...ladder(), stop: 'whenever' },
+    'OPTION.stop must be one of at-target, at-end, not "whenever"',
+  ],
+  [{ ...ladder(), style: null }, 'OPTION.style must be an object, not null'],
+  [
+    { ...ladder(), style: {} },
     'OPTION.style.summaryRole must be one of assistant, user, pair, not undefined',
   ],
   [
-    { ...ladder, style: { ...DEFAULT_STYLE, summaryRole: 'system' } },
+    { ...ladder(), style: { ...DEFAULT_STYLE, summaryRole: 'system' } },
     'OPTION.style.summaryRole must be one of assistant, user, pair, not "system"',
   ],
   [
-    { ...ladder, onSummaryFailure: 'panic' },
+    { ...ladder(), onSummaryFailure: 'panic' },
     'OPTION.onSummaryFailure must be one of extract, keep, not "panic"',
   ],
   [
-    { ...ladder, firstSightShare: -2 },
+    { ...ladder(), firstSightShare: -2 },
     'OPTION.firstSightShare must be a number from 0 to 1, not -2',
   ],
-  [{ ...ladder, economics: {} }, 'OPTION.economics.prices must be an object, not undefined'],
+  [{ ...ladder(), economics: {} }, 'OPTION.economics.prices must be an object, not undefined'],
 ];
 
 for (const [policy, problem] of SLIPS_OF_POLICIES)

@@ -39,6 +39,7 @@ import {
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const options: BobbinOptions = { counter: chars4(), budget: messagesOnly(1_200), preset: 'ladder' };
 const turn = (name: string): readonly Message[] => [
@@ -356,7 +357,11 @@ test('decision 7 undo is refused where pins show already all that a compaction t
 });
 
 test('decision 7 what was unpinned can be compacted by hand, though the cut would keep all that is left', async () => {
-  const watched = await WatchedThread.open({ ...options, budget: messagesOnly(5_000) });
+  const watched = await WatchedThread.open({
+    ...options,
+    preset: softLadder,
+    budget: messagesOnly(5_000),
+  });
   for (let i = 0; i < 20; i++) {
     const lines = Array.from(
       { length: 30 },
@@ -617,7 +622,10 @@ test('C20 a hook that throws does not stop the thread', async () => {
 
 test('A10 a summarizer that never answers is overtaken by the extract', async () => {
   const summarizer = { id: 'silent', summarize: () => new Promise<never>(() => undefined) };
-  const clock = { now: () => 0, deadline: () => AbortSignal.timeout(20) };
+  const clock = {
+    now: () => 0,
+    deadline: () => ({ signal: AbortSignal.timeout(20), clear: () => undefined }),
+  };
   const handle = await createBobbin({ window: 8_000, counter: chars4(), summarizer, clock }).thread(
     'late',
   );

@@ -5,11 +5,11 @@ import {
   breakEvenShare,
   budget,
   chars4,
-  ladder,
   rewritePays,
   type CachePrices,
 } from '@bobbin/core/internal';
 import { assistant, round, user, WatchedThread } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const prices: CachePrices = { write: 1.25, read: 0.1, ttlMs: 300_000 };
 const kinds = (events: readonly CompactionEvent[]): readonly string[] =>
@@ -40,7 +40,7 @@ test('decision 4 a rewrite pays just above that share, and always on a cold cach
 
 test('decision 4 soft pressure waits for a rewrite to pay, hard pressure does not', async () => {
   let now = 0;
-  const preset: Policy = { ...ladder, targetShare: 0.55 };
+  const preset: Policy = { ...softLadder, targetShare: 0.55 };
   const watched = await WatchedThread.open({
     preset,
     counter: chars4(),
@@ -63,7 +63,7 @@ test('decision 4 soft pressure waits for a rewrite to pay, hard pressure does no
 test('decision 4 a cold cache makes soft pressure enough', async () => {
   let now = 0;
   const watched = await WatchedThread.open({
-    preset: { ...ladder, targetShare: 0.45 },
+    preset: { ...softLadder, targetShare: 0.45 },
     counter: chars4(),
     clock: { now: () => now },
     budget: budget({ windowTokens: 10_000, softShare: 0.5, safetyTokens: 0, rehydrationTokens: 0 }),
@@ -79,11 +79,11 @@ test('decision 4 a cold cache makes soft pressure enough', async () => {
   assert.ok(cold.prompt.tokens <= 4_500, `${cold.prompt.tokens}`);
 });
 
-test('decision 4 a huge result is shortened when it is first seen, and what was sent stays', async () => {
+test('decision 4 a result with which the prompt does not fit is shortened when it is first seen, and what was sent stays', async () => {
   const watched = await WatchedThread.open({ counter: chars4(), window: 20_000 });
   await watched.append(user('read it'));
   const before = await watched.prompt();
-  await watched.append(...round('read', { path: '/huge' }, 'line\n'.repeat(8_000)));
+  await watched.append(...round('read', { path: '/huge' }, 'line\n'.repeat(16_000)));
   const after = await watched.prompt();
   assert.deepEqual(after.prompt.messages.slice(0, 1), before.prompt.messages);
   assert.equal(after.plan.records.length, 1);

@@ -105,31 +105,25 @@ test('C6 the extract fills the structure: task, constraints, items, decisions, f
   assert.equal(s.currentTask, 'Cache splitTokens');
 });
 
-test('an error is told with the line that names it, and with how it ended', () => {
-  const failed = extracted(WORK).outcomes.filter(({ error }) => error !== undefined);
+test('the last run of a command says how it ended', () => {
   assert.deepEqual(
-    failed.map(({ tool, call: asked, error, resolution }) => [tool, asked, error, resolution]),
-    [
-      [
-        'bash',
-        'npm test',
-        'Error: expected 17 tokens but got 12834 in tokens.test.ts',
-        'worked at m13',
-      ],
-    ],
+    extracted(WORK).outcomes.map(({ tool, call: asked, error, result: said }) => [
+      tool,
+      asked,
+      error,
+      said,
+    ]),
+    [['bash', 'npm test', undefined, 'pass 31']],
   );
 });
 
-test('B9 what a file or a search holds is no failure', () => {
+test('B9 what a file or a search holds is no outcome', () => {
   const s = extracted([
     user('Look.'),
     ...round('read_file', { path: '/repo/log.txt' }, 'ERROR: this is what the file says'),
     ...round('grep', { pattern: 'fatal' }, 'src/a.ts: fatal: no'),
   ]);
-  assert.deepEqual(
-    s.outcomes.map(({ outcome }) => outcome),
-    ['success', 'success'],
-  );
+  assert.deepEqual(s.outcomes, []);
 });
 
 test('exact strings are quoted with the line that gives them meaning, the speaker and the place', () => {
@@ -168,7 +162,7 @@ test('what the user typed in short stays, however much the tools say', () => {
   for (const one of said) assert.ok(text.includes(one), one);
 });
 
-test('of an edit the lines that it took away are marked: they would pass for what the file holds', () => {
+test('of an edit what the file holds now is quoted, and what it took away is not', () => {
   const edit = {
     path: 'src/theme.ts',
     old_string: 'const borderColor = chalk.yellow;\nconst titleWidth = 4711;',
@@ -176,16 +170,14 @@ test('of an edit the lines that it took away are marked: they would pass for wha
   };
   const messages = [user('Make the parser faster.'), ...round('edit', edit, 'ok')];
   const shown = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
-  const starting = (word: string): readonly boolean[] =>
-    shown.filter((line) => line.includes(word)).map((line) => line.startsWith('was: '));
-  for (const old of ['chalk.yellow', '4711']) assert.deepEqual(starting(old), [true], old);
-  for (const now of ['theme.warning', 'measuredWidth'])
-    assert.deepEqual(starting(now), [false], now);
+  const holding = (word: string): boolean => shown.some((line) => line.includes(word));
+  assert.deepEqual(['chalk.yellow', '4711'].map(holding), [false, false]);
+  assert.deepEqual(['theme.warning', 'measuredWidth'].map(holding), [true, true]);
 });
 
 test("what a host sends in the user's name is not said by the user", () => {
   const skill =
-    'Base directory for this skill: /home/me/skills/plans\n\n# Plans\n\nWrite `docs/plans/first_plan.md` with createPlanFile().';
+    'Base directory for this skill: /home/me/skills/plans\n\n# Plans\n\n- [ ] Write `docs/plans/first_plan.md` with createPlanFile().\n- [ ] Test it.';
   const output =
     '<bash-stdout>made release_notes_4711.md in 3 s</bash-stdout><bash-stderr></bash-stderr>';
   const messages = [
@@ -194,15 +186,15 @@ test("what a host sends in the user's name is not said by the user", () => {
     user(output),
     user('go on then, please'),
   ];
-  const { notes } = extracted(messages);
-  const of = (word: string): readonly string[] =>
-    notes.flatMap(({ text, by }) => (text.includes(word) ? [by] : []));
-  assert.deepEqual(of('createPlanFile'), ['tool']);
-  assert.deepEqual(of('release_notes_4711'), ['tool']);
-  assert.deepEqual(of('go on then'), ['user']);
+  const { notes, items } = extracted(messages);
+  assert.deepEqual(
+    notes.map(({ text, by }) => [by, text]),
+    [['user', 'go on then, please']],
+  );
+  assert.deepEqual(items, []);
 });
 
-test('of tests that passed the first few are told, of those that failed nearly all', () => {
+test('of a run the tests that failed are named', () => {
   const marks = [
     ['PASS', 'module'],
     ['FAIL', 'broken'],
@@ -214,10 +206,11 @@ test('of tests that passed the first few are told, of those that failed nearly a
     user('Make the parser faster.'),
     ...round('bash', { command: 'jest' }, output.join('\n')),
   ];
-  const shown = extracted(messages).notes.flatMap(({ text }) => text.split('\n'));
-  const count = (mark: string): number => shown.filter((line) => line.startsWith(mark)).length;
-  assert.equal(count('PASS'), 3);
-  assert.ok(count('FAIL') > 10, `${count('FAIL')} of 12`);
+  const text = renderSummary(extracted(messages));
+  const count = (mark: string): number =>
+    new Set(text.split('\n').filter((line) => line.startsWith(`· ${mark}`))).size;
+  assert.ok(count('PASS') <= 3);
+  assert.equal(count('FAIL'), 12);
 });
 
 test('what the prompt shows anyway is not quoted again', () => {

@@ -12,11 +12,13 @@ import {
 } from '@bobbin/core';
 import { ANTHROPIC_RULES, budget, chars4, STRICT_RULES } from '@bobbin/core/internal';
 import { assistant, expectValid, reasoning, thread, user, WatchedThread } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const options: BobbinOptions = {
   counter: chars4(),
   budget: budget({ windowTokens: 6_000, safetyTokens: 0 }),
   clock: { now: () => 1 },
+  preset: softLadder,
 };
 
 /** A store that can be told to fail whatever it is asked to commit. */
@@ -77,8 +79,11 @@ async function lawful(
   return fitted;
 }
 
-for (const preset of ['sliding-window', 'ladder'] as const)
-  test(`A10 what was compacted while the store failed is stored with the next compaction: ${preset}`, async () => {
+for (const [name, preset] of [
+  ['sliding-window', 'sliding-window'],
+  ['soft pressure', softLadder],
+] as const)
+  test(`A10 what was compacted while the store failed is stored with the next compaction: ${name}`, async () => {
     const store = fullable();
     const handle = await createBobbin({ ...options, preset, store }).thread('lonely');
     const earlier: Plan[] = [];

@@ -126,10 +126,10 @@ const SCENES: Readonly<Record<string, () => Promise<string>>> = {
       () => shown(policy, 2_500, STRICT_RULES),
     ]),
   ),
-  'at-rest': () => shown({ ...ladder, targetShare: 1 }, 100_000, OPENAI_RULES),
-  'anthropic-rules': () => shown(ladder, 2_500, ANTHROPIC_RULES),
-  'alternating-rules': () => shown(ladder, 2_500, ALTERNATING_RULES),
-  'hardly-any-room': () => shown(ladder, 500, STRICT_RULES),
+  'at-rest': () => shown({ ...ladder(), targetShare: 1 }, 100_000, OPENAI_RULES),
+  'anthropic-rules': () => shown(ladder(), 2_500, ANTHROPIC_RULES),
+  'alternating-rules': () => shown(ladder(), 2_500, ALTERNATING_RULES),
+  'hardly-any-room': () => shown(ladder(), 500, STRICT_RULES),
 };
 
 for (const [name, scene] of Object.entries(SCENES))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clear, tokenCount, type BobbinOptions, type Message } from '@bobbin/core';
-import { chars4, codex, ladder, messagesOnly } from '@bobbin/core/internal';
+import { chars4, codex, messagesOnly } from '@bobbin/core/internal';
 import {
   assistant,
   call,
@@ -12,10 +12,11 @@ import {
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 let now = 0;
 const options: BobbinOptions = {
-  preset: ladder,
+  preset: softLadder,
   counter: chars4(),
   budget: messagesOnly(100_000),
   clock: { now: () => now },
@@ -140,7 +141,7 @@ test('E1 a result of which an excerpt is shown expires all the same', async () =
   const tools = { ls: { ttlMs: 1_000, replacement: '[stale]' } };
   const long = { ...result(ls, 'STALE DATA '.repeat(2_000)), meta: { time: 0 } };
   now = 0;
-  const watched = await WatchedThread.open({ ...options, budget: messagesOnly(8_000), tools });
+  const watched = await WatchedThread.open({ ...options, budget: messagesOnly(5_000), tools });
   await watched.append(user('list'), assistant(ls), long);
   const { plan } = await watched.prompt();
   assert.deepEqual(
@@ -158,7 +159,7 @@ test('E1 a result that was cleared expires all the same, and the key fields of a
     price: { ttlMs: 1_000, replacement: '[an old price]', durability: 'ephemeral' as const },
     ls: { durability: 'ephemeral' as const },
   };
-  const preset = { ...ladder, ladder: [clear()], trigger: tokenCount(1), targetShare: 0.001 };
+  const preset = { ...softLadder, ladder: [clear()], trigger: tokenCount(1), targetShare: 0.001 };
   const price = call('price', {}, 'c2');
   now = 0;
   const watched = await WatchedThread.open({ ...options, preset, tools });

@@ -14,7 +14,6 @@ import {
   budget,
   chars4,
   currentSummary,
-  ladder,
   messagesOnly,
   opencode,
   PRESETS,
@@ -33,9 +32,10 @@ import {
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const counter = chars4();
-const atOnce: Policy = { ...withoutEconomics(ladder), trigger: { kind: 'tokens', atLeast: 1 } };
+const atOnce: Policy = { ...withoutEconomics(softLadder), trigger: { kind: 'tokens', atLeast: 1 } };
 
 function withoutEconomics(policy: Policy): Policy {
   const { economics: _economics, firstSightShare: _firstSight, ...rest } = policy;
@@ -64,14 +64,7 @@ async function opened(
 
 test('C19 the default ladder runs its rungs from the gentlest to the most aggressive', () => {
   const order = presets.ladder().ladder.map(({ name }) => name);
-  assert.deepEqual(order, [
-    'squeeze-pins',
-    'externalize',
-    'excerpts',
-    'summarize',
-    'clear',
-    'drop',
-  ]);
+  assert.deepEqual(order, ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop']);
 });
 
 test('C19 each rung stops as soon as the target holds', async () => {
@@ -123,7 +116,7 @@ test('C19 proposals name their span, savings and reason before they are carried 
 
 test('C21 trigger and target are apart: quiet for long after a compaction', async () => {
   const watched = await WatchedThread.open({
-    preset: withoutEconomics(ladder),
+    preset: withoutEconomics(softLadder),
     counter,
     budget: budget({ windowTokens: 10_000, safetyTokens: 0, rehydrationTokens: 0 }),
   });
@@ -221,7 +214,7 @@ test('pins are never compacted: system, pinned and opaque messages stay whole', 
 test('system messages that fill most of a prompt stay whole as long as they fit, also where it is made to measure', async () => {
   const rules = system('Never deploy on a Friday. '.repeat(850));
   assert.ok(counter.message(rules) > 5_500);
-  const made: Policy = { ...withoutEconomics(ladder), targetShare: 1 };
+  const made: Policy = { ...withoutEconomics(softLadder), targetShare: 1 };
   const watched = await opened({ preset: made, budget: messagesOnly(8_000) }, rules);
   await watched.append(user('go'), ...rounds(40, 500));
   const { prompt, events, fits } = await watched.prompt();
@@ -255,7 +248,7 @@ test('one tool result larger than the whole budget: head, tail and an artifact t
   const text = `BEGIN ${'middle '.repeat(20_000)} END`;
   const artifacts = memoryArtifacts();
   const watched = await opened(
-    { budget: messagesOnly(4_000), artifacts },
+    { budget: messagesOnly(4_000), artifacts, offersReadArtifact: true },
     user('read'),
     ...round('read', { path: '/huge' }, text),
   );
@@ -298,12 +291,12 @@ test('arguments larger than the whole budget stay a JSON object with every field
 
 test('one turn larger than the whole budget is split, and the whole turn is accounted for', async () => {
   const watched = await opened(
-    { budget: messagesOnly(4_000) },
+    { budget: messagesOnly(1_500) },
     user('one long task'),
     ...rounds(40, 400),
   );
   const { prompt, fits, plan } = await watched.prompt();
-  assert.ok(fits && prompt.tokens <= 4_000);
+  assert.ok(fits && prompt.tokens <= 1_500);
   assert.notEqual(currentSummary(plan), undefined);
   assert.equal(
     prompt.messages.some(({ message }) => message === watched.thread.at(0)?.message),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textMessage, type Fitted, type Message } from '@bobbin/core';
 import { assistant, call, result, seededRandom, user, WatchedThread } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const RULE = 'Never touch the public API in src/api.ts.';
 const random = seededRandom(7);
@@ -126,7 +127,7 @@ function passes(count: number): string {
 }
 
 test('C19 what was cut before the summary turned out short is shown whole again, the newest first', async () => {
-  const watched = await WatchedThread.open({ window: 16_000 });
+  const watched = await WatchedThread.open({ window: 16_000, preset: softLadder });
   await watched.append(user('Port every module.'));
   for (let step = 0; step < 60; step++) {
     const asked = call('read', { path: `/src/m-${step}.ts` }, `c-${step}`);

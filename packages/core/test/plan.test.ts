@@ -125,7 +125,8 @@ test('C3 each kind of record shows as what it is', () => {
 });
 
 test('C3 a span moved to one artifact becomes one pointer with the way back', () => {
-  const plan = planOf(externalized(span(2, 3, 4, 5)));
+  const bare = planOf(externalized(span(2, 3, 4, 5)));
+  const plan = { ...bare, style: { ...bare.style, offersReadArtifact: true } };
   assert.equal(shown(plan).length, 6);
   const prompt = render(windowOf(talk, plan), plan, { rules: STRICT_RULES, counter: chars4() });
   const text =
@@ -293,7 +294,7 @@ test('C24 a dropped span leaves keywords, a short description and a time', async
 });
 
 test('a plan made by the default policy at rest shows everything', async () => {
-  const watched = await WatchedThread.open({ preset: ladder, budget: messagesOnly(10_000) });
+  const watched = await WatchedThread.open({ preset: ladder(), budget: messagesOnly(10_000) });
   await watched.append(...talk.path().map(({ message }) => message));
   const { plan, version, compacted } = await watched.prompt();
   assert.deepEqual([version, compacted, plan.records], [0, false, []]);

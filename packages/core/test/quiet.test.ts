@@ -4,7 +4,6 @@ import type { BobbinOptions, CompactionEvent, Policy } from '@bobbin/core';
 import {
   budget,
   chars4,
-  ladder,
   opencode,
   PRESETS,
   slidingWindow,
@@ -12,6 +11,7 @@ import {
   type PresetName,
 } from '@bobbin/core/internal';
 import { assistant, round, system, user, WatchedThread } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 
 const WINDOW = 16_000;
 const counter = chars4();
@@ -66,7 +66,7 @@ for (const preset of Object.keys(PRESETS) as PresetName[])
   });
 
 test('decision 4 what is pinned does not count as freed: such a rewrite waits for hard pressure', async () => {
-  const watched = await pinned(10_500, { preset: 'ladder', model: 'claude-sonnet-4-6' });
+  const watched = await pinned(10_500, { preset: softLadder, model: 'claude-sonnet-4-6' });
   const told = await steps(watched, 60);
   const reasons = told
     .flat()
@@ -105,12 +105,12 @@ test('D3 a trigger by turns does not wait for tokens', async () => {
 });
 
 test('decision 4 a result shortened at first sight is no compaction to wait after', async () => {
-  const { economics: _, ...policy } = ladder;
+  const { economics: _, ...policy } = softLadder;
   const preset: Policy = { ...policy, firstSightShare: 0.1 };
   const room = budget({ windowTokens: 20_000, safetyTokens: 0, rehydrationTokens: 0 });
   const watched = await WatchedThread.open({ counter, clock, preset, budget: room });
   await watched.append(user('go'), assistant(sized('a', 14_000)), user('read it'));
-  await watched.append(...round('read', { path: '/huge' }, 'line\n'.repeat(4_000)));
+  await watched.append(...round('read', { path: '/huge' }, 'line\n'.repeat(8_000)));
   const first = await watched.prompt();
   assert.equal(first.plan.records[0]?.kind, 'externalize');
   assert.ok(first.prompt.tokens > 15_000 && first.prompt.tokens < 17_000, `${first.prompt.tokens}`);

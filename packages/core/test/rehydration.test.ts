@@ -19,7 +19,6 @@ import {
 import {
   ALTERNATING_RULES,
   chars4,
-  ladder,
   messageLimit,
   budget,
   pageOf,
@@ -30,6 +29,7 @@ import {
   type PromptMessage,
 } from '@bobbin/core/internal';
 import { cpuMs } from '@bobbin/testing';
+import { softLadder } from './soft-ladder.ts';
 import { names, speechOf, wantedArtifacts, type TurnSpeech } from '../src/recall/rehydrate.ts';
 
 const LISTING = Array.from({ length: 900 }, (_, i) => `row ${i}: spool ${i * 7}`).join('\n');
@@ -227,7 +227,7 @@ function moved(events: readonly CompactionEvent[]): number {
 
 test('C12 while something is brought back, externalize waits for the next turn', async () => {
   const preset: Policy = {
-    ...ladder,
+    ...softLadder,
     ladder: [externalize()],
     cut: { kind: 'everything' },
     firstSightShare: 1,

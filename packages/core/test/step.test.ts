@@ -10,6 +10,7 @@ import {
   system,
   user,
   WatchedThread,
+  withMeta,
 } from '@bobbin/testing';
 
 const small = { modelContextLimit: 1_250, systemReserve: 0, outputReserve: 0, safetyBuffer: 0 };
@@ -134,7 +135,9 @@ test('A6 a summary that the host brings along is handed over, not summarised aga
   const watched = await opened(
     { summarizer },
     system('s'),
-    assistant('## Session Summary (Compaction Round 1)\nThe schema is made.'),
+    withMeta(assistant('## Session Summary (Compaction Round 1)\nThe schema is made.'), {
+      synthetic: true,
+    }),
     ...say(1),
     ...say(2),
     ...say(3),

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Summarizer, Summary, SummaryRequest } from '@bobbin/core';
 import {
-  cachedSummarizer,
   canonicalJson,
   EMPTY_SUMMARY,
   extract,
@@ -78,7 +77,7 @@ test('what must not be stored is not cached, nor is a secret', async () => {
 test('C16 two equal requests at once share one call; a failure is not kept', async () => {
   const cache = memorySummaryCache();
   const inner = gated();
-  const summarizer = cachedSummarizer(inner, cache, '');
+  const summarizer = trustedSummarizer(inner, { cache });
   const both = Promise.allSettled([summarizer.summarize(REQUEST), summarizer.summarize(REQUEST)]);
   inner.fail();
   assert.deepEqual(
@@ -88,13 +87,13 @@ test('C16 two equal requests at once share one call; a failure is not kept', asy
   assert.equal(inner.calls, 1);
   const better = gated();
   better.open();
-  await cachedSummarizer(better, cache, '').summarize(REQUEST);
+  await trustedSummarizer(better, { cache }).summarize(REQUEST);
   assert.equal(better.calls, 1);
 });
 
 test('one of two who wait may give up: the other gets the summary; when both do, the call is aborted', async () => {
   const inner = gated();
-  const summarizer = cachedSummarizer(inner, memorySummaryCache(), '');
+  const summarizer = trustedSummarizer(inner);
   const hasty = new AbortController();
   const patient = new AbortController();
   const gaveUp = assert.rejects(
@@ -114,7 +113,7 @@ test('one of two who wait may give up: the other gets the summary; when both do,
 
   const lonely = gated();
   const alone = new AbortController();
-  const left = cachedSummarizer(lonely, memorySummaryCache(), '').summarize({
+  const left = trustedSummarizer(lonely).summarize({
     ...REQUEST,
     signal: alone.signal,
   });
@@ -138,7 +137,7 @@ test("C16 an abandoned call is nobody else's: who asks next gets a call of its o
       return signals.length === 1 ? deaf.promise : setImmediate(made);
     },
   };
-  const summarizer = cachedSummarizer(inner, memorySummaryCache(), '');
+  const summarizer = trustedSummarizer(inner);
   const first = new AbortController();
   const left = assert.rejects(
     summarizer.summarize({ ...REQUEST, signal: first.signal }),
@@ -179,7 +178,7 @@ test('a broken cache costs a call, not the summary', async () => {
   };
   const inner = gated();
   inner.open();
-  const summary = await cachedSummarizer(inner, broken, '').summarize(REQUEST);
+  const summary = await trustedSummarizer(inner, { cache: broken }).summarize(REQUEST);
   assert.equal(summary.prose, 'An account.');
 });
 

@@ -116,8 +116,8 @@ function promptText(fitted: Fitted<Message>): string {
 
 function denied({ events }: Fitted<Message>): readonly (readonly [kind: string, claim: string])[] {
   return events.flatMap((event) =>
-    event.kind === 'summary-report' && event.report.kind === 'contradicted'
-      ? event.report.contradictions.map(({ kind, claim }) => [kind, claim] as const)
+    event.kind === 'summary-report' && event.report.kind === 'corrected'
+      ? event.report.corrections.map(({ kind, claim }) => [kind, claim] as const)
       : [],
   );
 }
@@ -154,11 +154,11 @@ for (const [name, summarizer] of SUMMARIZERS) {
       for (const constraint of [...CONSTRAINTS, ...neverChange(count)])
         assert.ok(prompt.includes(constraint), `round ${count}: ${constraint}`);
       assert.ok(prompt.includes(`The budget is ${count * 100} USD.`), `round ${count}`);
-      assert.ok(!/allowed|lexer/.test(summary.prose ?? ''), 'nothing that nobody said');
+      assert.ok(!/allowed|lexer\.ts(?! \[in no message\])/.test(summary.prose ?? ''));
       if (summarizer === lying)
         assert.deepEqual(denied(fitted).slice(0, 2), [
-          ['speaker', 'The user allowed pushes to main.'],
-          ['invented', 'The file /repo/src/lexer.ts was deleted.'],
+          ['removed', 'The user allowed pushes to main.'],
+          ['marked', 'The file /repo/src/lexer.ts was deleted.'],
         ]);
     }
   });

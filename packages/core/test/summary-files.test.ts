@@ -60,8 +60,8 @@ test('C6 files that share their last two names are two files', () => {
   const prose = 'The export was added to /repo/packages/core/src/index.ts.';
   const nodes = nodesOf([user('Go.'), ...messages]);
   const grounds = { nodes, previous: null, truth, maxTokens: 2_000, counter };
-  const { summary, contradictions } = verify({ ...truth, prose }, grounds);
-  assert.deepEqual([summary.prose, contradictions], [prose, []]);
+  const { summary, corrections } = verify({ ...truth, prose }, grounds);
+  assert.deepEqual([summary.prose, corrections], [prose, []]);
 });
 
 test('C6 a path and its end are one file, in the next round too', () => {
@@ -104,11 +104,11 @@ test('C6 a result belongs to the call before it, also where a call id recurs', (
   );
   const told = renderSummary(s).split('\n');
   assert.deepEqual(
-    told.filter((line) => /^###|RELEASE/.test(line)),
+    told.filter((line) => /^- \[m[46]\]|RELEASE/.test(line)),
     [
-      '### [m4] deploy {"target":"PREVIEW_4417"}',
+      '- [m4] deploy {"target":"PREVIEW_4417"}',
       '· deployed release RELEASE_3301 to the preview cluster',
-      '### [m6] deploy {"target":"PRODUCTION_2290"}',
+      '- [m6] deploy {"target":"PRODUCTION_2290"}',
       '· deployed release RELEASE_5521 to the production cluster',
     ],
   );

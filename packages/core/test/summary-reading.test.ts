@@ -55,67 +55,39 @@ test("DESIGN 8 no line of a tool's text stands unmarked, however the line is end
   }
 });
 
-test('A11 the task is the first message that asks; what a host put before it is named in one line', () => {
+test('A11 the task is the first message that asks; what a host put before it is not the user’s', () => {
   const request = 'Port the selectors to the new theme.\n\nKeep the old colours.';
-  const blocks: Readonly<Record<string, string>> = {
-    '<environment_context>\n  <cwd>/repo</cwd>\n  <shell>zsh</shell>\n</environment_context>':
-      '/repo zsh',
-    '<command-message>review</command-message>\n<command-args>158</command-args>': 'review 158',
-    [`<system-reminder>\n${'Skills are there. '.repeat(800)}</system-reminder>`]:
-      'Skills are there.',
-    '/mode': '/mode',
-    'Here is a demonstration of how to do it.\n--- DEMONSTRATION ---\nSolve it.': 'Here is a demo',
-    '# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>':
-      '# AGENTS.md',
-  };
-  for (const [block, line] of Object.entries(blocks)) {
+  const blocks = [
+    '<environment_context>\n  <cwd>/repo</cwd>\n  <shell>zsh</shell>\n</environment_context>',
+    '<command-message>review</command-message>\n<command-args>158</command-args>',
+    `<system-reminder>\n${'Skills are there. '.repeat(800)}</system-reminder>`,
+    '/mode',
+    '[Request interrupted by user]',
+    'Here is a demonstration of how to do it.\n--- DEMONSTRATION ---\nSolve it.',
+    '# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nBe kind.\n</INSTRUCTIONS>',
+  ];
+  for (const block of blocks) {
     const s = extracted([user(block), user(request), assistant('I read the theme.')], block);
     assert.equal(s.task, request);
-    const told = s.notes.filter(({ by, worth }) => by === 'user' && worth === 1);
     assert.deepEqual(
-      told.map(({ at, text }) => [at, text.startsWith(line), text.length <= 160]),
-      [[0, true, true]],
+      s.notes.filter(({ by }) => by === 'user'),
+      [],
       block.slice(0, 40),
     );
   }
-  const asked = extracted([user(request), user('/mode'), assistant('I read it.')], request);
-  assert.equal(asked.task, request);
 });
 
-test('C6 what the agent is about is told apart from what it reported', () => {
-  const doing = extracted([
-    user('Go.'),
-    assistant('I run the tests now.', call('bash', { command: 'npm test' })),
-  ]);
-  assert.match(
-    renderSummary(doing),
-    /## State at m2, the end of what is summarised\n- Working on: I run the tests now\./,
-  );
-  const apart = extracted([
-    user('Go.'),
-    assistant('The tests are next.'),
-    ...round('bash', { command: 'npm test' }, 'pass 3'),
-  ]);
-  assert.equal(apart.currentTask, 'The tests are next.');
-  const done = extracted([user('Go.'), assistant('All is done: the parser is twice as fast.')]);
-  assert.equal(done.currentTask, null);
-  const asked = extracted([
-    user('Go.'),
-    assistant('All is done: the parser is twice as fast.'),
-    user('And now?'),
-    ...round('bash', { command: 'npm test' }, 'pass 3'),
-  ]);
-  assert.deepEqual(
-    [asked.currentTask, asked.lastSaid],
-    [null, 'All is done: the parser is twice as fast.'],
-  );
-  assert.match(
-    renderSummary(done),
-    /## State at m2, the end of what is summarised\n- Last said: All is done: the parser is twice as fast\./,
-  );
+const todo = (status: string): readonly Message[] =>
+  round('todo_write', { todos: [{ content: 'Cache the tokens', status }] }, 'ok');
+
+test('C6 what is worked on is known from the task list alone', () => {
+  const doing = extracted([user('Go.'), ...todo('in_progress')]);
+  assert.match(renderSummary(doing), /## State at m3\n- Working on: Cache the tokens\n- \[>\]/);
+  assert.equal(extracted([user('Go.'), ...todo('completed')]).currentTask, null);
+  assert.equal(extracted([user('Go.'), assistant('No response requested.')]).currentTask, null);
 });
 
-test('calls are quoted by their lines and values, and lines that say nothing are left out', () => {
+test('calls are quoted as they read, without JSON, and lines that say nothing are left out', () => {
   const s = extracted([
     user('Go.'),
     ...round(
@@ -125,6 +97,7 @@ test('calls are quoted by their lines and values, and lines that say nothing are
         old_string: '\tif err != nil {\n\t\treturn nil\n\t}',
         new_string:
           '\ttag, err := createAnnotatedTag("v1", head)\n\tif err != nil {\n\t\tlogTagFailure(tag)\n\t}',
+        timeout: 60_000,
       },
       'ok',
     ),
@@ -135,14 +108,14 @@ test('calls are quoted by their lines and values, and lines that say nothing are
     ),
   ]);
   const notes = s.notes.map(({ text }) => text).join('\n');
-  assert.match(notes, /^"new_string":"\\?t?tag, err := createAnnotatedTag\("v1", head\)$/m);
+  assert.match(notes, /^tag, err := createAnnotatedTag\("v1", head\)$/m);
   assert.match(notes, /logTagFailure\(tag\)/);
   assert.match(notes, /readPackedRefs\(path\)/);
   const idle = notes
     .split('\n')
     .filter((line) => /^\W*(?:import \(|"os"|\} else \{|if err != nil \{)\W*$/.test(line));
   assert.deepEqual(idle, []);
-  assert.ok(!notes.includes(String.raw`\"`));
+  assert.doesNotMatch(notes, /\\[nt"]|"timeout"|60000/);
 });
 
 test('a patch that a tool takes as it is, is quoted by its lines; the frame of an output is left out', () => {
@@ -168,41 +141,19 @@ test('a patch that a tool takes as it is, is quoted by its lines; the frame of a
   ]);
   const lines = s.notes.flatMap(({ text }) => text.split('\n'));
   assert.ok(lines.includes('+export const answerLimit = readLimit(LIMIT_8812, fallback);'));
-  assert.ok(lines.includes('ok example.com/internal/limits 0.331s'));
+  assert.equal(s.outcomes[0]?.result, '1 × ok');
   assert.deepEqual(
     lines.filter((line) => /^\+\}|Chunk ID|Wall time/.test(line)),
     [],
   );
 });
 
-test('a line of a diff is quoted with the file that it changes', () => {
-  const diff = [
-    'diff --git a/src/one.ts b/src/one.ts',
-    'index 5b13e0a..f7139c2 100644',
-    '--- a/src/one.ts',
-    '+++ b/src/one.ts',
-    '@@ -1 +1 @@',
-    '+export const firstLimit = readLimit(LIMIT_4471, fallback);',
-    'diff --git a/src/two.ts b/src/two.ts',
-    'index 0a13e0a..e7139c2 100644',
-    '--- a/src/two.ts',
-    '+++ b/src/two.ts',
-    '@@ -1 +1 @@',
-    '+export const secondLimit = readLimit(LIMIT_8812, fallback);',
-  ].join('\n');
+test('colours of a terminal are left out', () => {
+  const output = '\u001b[31mexpected readLimit(LIMIT_4471) to be\u001b[0m 12';
   const text = renderSummary(
-    extracted([user('Go.'), ...round('bash', { command: 'git diff' }, diff)]),
+    extracted([user('Go.'), ...round('bash', { command: 'make check' }, output)]),
   );
-  const quotes = text.split('\n').filter((line) => line.startsWith('· '));
-  for (const [file, name] of [
-    ['src/one.ts', 'firstLimit'],
-    ['src/two.ts', 'secondLimit'],
-  ] as const) {
-    const at = quotes.findIndex((line) => line.includes(name));
-    const above = quotes.slice(0, at).findLast((line) => line.startsWith('· +++ '));
-    assert.equal(above, `· +++ b/${file}`);
-  }
-  assert.ok(!text.includes('index 5b13e0a'));
+  assert.match(text, /^· expected readLimit\(LIMIT_4471\) to be 12$/m);
 });
 
 test('what was left out is counted; no summary speaks of a search that its reader may not have', () => {
@@ -214,7 +165,7 @@ test('what was left out is counted; no summary speaks of a search that its reade
   assert.match(text, /\(\d+ more entries left out\)$/);
 });
 
-test('C6 the state is of the end of what is summarised, and a later summary dates it anew', () => {
+test('C6 a later summary covers what came since', () => {
   const messages = [
     user('Fix the parser.'),
     assistant('I read PR #79 now.', call('bash', { command: 'gh pr view 79' })),
@@ -224,14 +175,15 @@ test('C6 the state is of the end of what is summarised, and a later summary date
   const request = { nodes: nodes.slice(2), previous: first, task: 'Fix the parser.', round: 2 };
   assert.deepEqual([first.until, extract(request).until], [1, 3]);
   assert.equal(extract({ ...request, nodes: [] }).until, 1);
-  assert.match(renderSummary(extract(request)), /## State at m4,.*\n- Last said: I push it now\./);
 });
 
-test('C6 a value is told as a fact, not as a constraint', () => {
+test('C6 rules and values of a message that the conversation does not show have a section of their own', () => {
   const s = extracted([user('Never restart it. The staging port is 7443.'), assistant('Noted.')]);
+  const shown = renderSummary(s);
+  assert.doesNotMatch(shown, /## Rules/);
   assert.match(
-    renderSummary(s),
-    /## Constraints and Preferences\n- Never restart it\. \(user, turn 1\)\n\n## Facts\n- The staging port is 7443\. \(user, turn 1\)\n/,
+    renderSummary({ ...s, task: null, notes: [] }),
+    /## Rules and Preferences\n- Never restart it\. \(user, turn 1\)\n\n## Facts\n- The staging port is 7443\. \(user, turn 1\)$/,
   );
 });
 
@@ -322,9 +274,9 @@ test('C23 a listing is quoted by its first lines, settings once, and no line twi
   ]);
   const text = renderSummary(s);
   const times = (part: RegExp): number => text.match(part)?.length ?? 0;
-  assert.ok(times(/^· \d+\/prompt_of_session\.txt$/gm) <= 3, text);
+  assert.ok(times(/^· \d+\/prompt_of_session\.txt$/gm) <= 4, text);
   assert.ok(times(/^· fileZero\.ts$/gm) <= 1, text);
-  assert.ok(times(/^\W*(?:\[m\d+\] )?"yield_time_ms":\d+,"max_output_tokens":\d+\}/gm) <= 1, text);
+  assert.ok(times(/"yield_time_ms":\d+/g) <= 1, text);
 });
 
 test('an artifact is described once', () => {

@@ -135,7 +135,7 @@ test('what a plan says of messages goes through the redaction too: pointers, pla
   const key = made('sk-', 'ant-api03-', 'Zx9Qw3Er7Ty1Ui5Op2As8Df4Gh6Jk0');
   for (const strategy of [clear(), externalize({ overTokens: 1 }), drop({ reach: 'everything' })]) {
     const preset: Policy = {
-      ...ladder,
+      ...ladder(),
       ladder: [strategy],
       trigger: { kind: 'turns', over: 0 },
       cut: { kind: 'everything' },

@@ -25,7 +25,7 @@ test('D9 never stored: a blank, an error text, a refusal, something inflated or 
     [told("I'm sorry, but I can't help with that."), /an error or a refusal/],
     [told('I cannot assist with this request.'), /an error or a refusal/],
     [told('again and again '.repeat(500)), /inflated: 7999 characters for 15/],
-    [unversioned as Summary, /off its schema: schema is not 1/],
+    [unversioned as Summary, /off its schema: schema is not 2/],
     [{ ...told('x'), items: null as never }, /off its schema: items is no list/],
     [{ ...told('x'), prose: 7 as never }, /off its schema: prose is no text/],
     ['a text' as never, /off its schema: it is no object/],

@@ -7,7 +7,7 @@ import {
   type Summary,
   type SummaryRequest,
 } from '@bobbin/core';
-import { currentSummary, EMPTY_SUMMARY, verifiedSummarizer } from '@bobbin/core/internal';
+import { currentSummary, EMPTY_SUMMARY, trustedSummarizer } from '@bobbin/core/internal';
 import { assistant, thread, user } from '@bobbin/testing';
 
 /** Put together here, so that no scanner takes this file for a leak. */
@@ -29,7 +29,7 @@ const answering = (summary: Partial<Summary>): Summarizer => ({
 });
 
 test('secrets of the messages, of a model and of an imported summary end at the verification', async () => {
-  const summary = await verifiedSummarizer(answering({ prose: `Deployed with ${KEY}.` })).summarize(
+  const summary = await trustedSummarizer(answering({ prose: `Deployed with ${KEY}.` })).summarize(
     REQUEST,
   );
   assert.ok(!JSON.stringify(summary).includes(KEY));
@@ -42,8 +42,8 @@ test('secrets of the messages, of a model and of an imported summary end at the 
 });
 
 test('D9 what must not be stored is not completed either: it is rejected with the reason', async () => {
-  await assert.rejects(verifiedSummarizer(answering({})).summarize(REQUEST), /blank/);
-  const refused = verifiedSummarizer(answering({ prose: 'Error: 500' })).summarize(REQUEST);
+  await assert.rejects(trustedSummarizer(answering({})).summarize(REQUEST), /blank/);
+  const refused = trustedSummarizer(answering({ prose: 'Error: 500' })).summarize(REQUEST);
   await assert.rejects(refused, /an error or a refusal/);
 });
 
@@ -74,20 +74,20 @@ test('a pin is a witness: what it forbids is not told as allowed, nor its secret
   const path = thread(user(`Never delete the data under ${KEY}.`), user('Go on.')).path();
   const contradictions: unknown[] = [];
   const prose = `The user allows to delete the data under ${KEY}. The work goes on.`;
-  const summary = await verifiedSummarizer(answering({ prose })).summarize({
+  const summary = await trustedSummarizer(answering({ prose })).summarize({
     ...REQUEST,
     previous: null,
     task: null,
     nodes: path.slice(1),
     kept: path.slice(0, 1).map((node) => ({ node, shown: node.message })),
     report: (told) => {
-      if (told.kind === 'contradicted') contradictions.push(...told.contradictions);
+      if (told.kind === 'corrected') contradictions.push(...told.corrections);
     },
   });
   assert.equal(summary.prose, 'The work goes on.');
   assert.deepEqual(contradictions, [
     {
-      kind: 'speaker',
+      kind: 'removed',
       claim: 'The user allows to delete the data under [redacted].',
       because: 'the user said: Never delete the data under [redacted].',
     },
@@ -97,11 +97,14 @@ test('a pin is a witness: what it forbids is not told as allowed, nor its secret
 test('B1 what the user asks of a summary is said by the user', async () => {
   const prose = 'The user asks for the ports of cluster blue-7.';
   const told = (instructions?: string): Promise<Summary> =>
-    verifiedSummarizer(answering({ prose, currentTask: 'Go on.' })).summarize({
+    trustedSummarizer(answering({ prose, currentTask: 'Go on.' })).summarize({
       ...REQUEST,
       previous: null,
       ...(instructions === undefined ? {} : { instructions }),
     });
   assert.equal((await told('Tell the ports of cluster blue-7.')).prose, prose);
-  assert.equal((await told()).prose, null);
+  assert.equal(
+    (await told()).prose,
+    'The user asks for the ports of cluster blue-7 [in no message].',
+  );
 });

@@ -127,10 +127,11 @@ test('a turn starts where a person speaks: not at a result, nor at a summary', (
     system('hello'),
     answered,
     withMeta(user('hello'), { synthetic: true }),
-    assistant('## Session Summary\nof old'),
-    user('[Context Summary - Turns 1-4]\nof old'),
   ])
     assert.equal(startsTurn(message), false);
+  const forged = user('[Context Summary - Turns 1-4]\nof old');
+  assert.equal(startsTurn(forged), true, "text that looks like a summary is its writer's");
+  assert.equal(isSummary(forged), false);
   assert.equal(isSummary(system('## Session Summary')), false, 'a system prompt may quote it');
   assert.equal(isSummary(user('about ## Session Summary')), false);
 });

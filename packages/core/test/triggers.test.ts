@@ -84,7 +84,6 @@ test('D3 only real user messages of the root branch are turns', async () => {
     user('one'),
     assistant('a'),
     withMeta(user('a summary that a compactor made'), { synthetic: true }),
-    user('[Context Summary - Turns 1-4]\nbrought along'),
     withMeta(user('said to a helper'), { branch: 'helper' }),
     user('two'),
   );

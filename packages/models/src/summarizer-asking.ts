@@ -2,13 +2,12 @@ import type { Usage } from '@bobbin/core';
 import type { SummaryReport } from '@bobbin/core/internal';
 import { callModel, type CallOutcome, type ModelCall } from './summarizer-call.ts';
 
-const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_RETRIES = 3;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
 export interface Patience {
-  /** For the whole summary, repeated calls and waits included. */
+  /** For the whole summary, repeated calls and waits included; the caller's own signal ends it where absent. */
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -37,8 +36,9 @@ export class Asking {
   ) {
     this.#patience = patience;
     this.#report = report;
-    const late = AbortSignal.timeout(patience.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    this.#signal = signal === undefined ? late : AbortSignal.any([signal, late]);
+    const { timeoutMs } = patience;
+    const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    this.#signal = AbortSignal.any([signal, late].filter((each) => each !== undefined));
   }
 
   /** Asks until there is an answer, as long as asking again may help. */

@@ -1,5 +1,5 @@
 import type { Usage } from '@bobbin/core';
-import { headOf, type JsonObject } from '@bobbin/core/internal';
+import { headOf, isContextLimit, type JsonObject } from '@bobbin/core/internal';
 import type {
   LanguageModel,
   LanguageModelUsage,
@@ -30,7 +30,7 @@ export type CallOutcome =
   | { readonly kind: 'overflow'; readonly reason: string }
   | { readonly kind: 'failure'; readonly reason: string; readonly retryAfterMs: number | undefined }
   /** Asking again would fail again. */
-  | { readonly kind: 'defeat'; readonly reason: string };
+  | { readonly kind: 'permanent-failure'; readonly reason: string };
 
 /** Who answers, for reports and cache keys. */
 export function nameOf(model: LanguageModel): string {
@@ -54,7 +54,7 @@ export async function callModel(call: ModelCall): Promise<CallOutcome> {
   } catch (error) {
     if (NoObjectGeneratedError.isInstance(error))
       return judged(error.text ?? '', error.finishReason ?? 'stop', usageOf(error.usage));
-    if (signal.aborted) return { kind: 'defeat', reason: messageOf(signal.reason) };
+    if (signal.aborted) return { kind: 'permanent-failure', reason: messageOf(signal.reason) };
     return failureOf(error);
   }
 }
@@ -76,20 +76,14 @@ function judged(text: string, finishReason: string, usage: Usage): CallOutcome {
   }
 }
 
-/** How providers say that a prompt is too long. */
-const TOO_LONG =
-  /context.?(?:length|window|limit|size)|prompt is too long|input is too long|too many (?:input )?tokens|maximum.{0,20}tokens|request_too_large|exceeds? the (?:model|available)/i;
-
 async function failureOf(error: unknown): Promise<CallOutcome> {
   const { APICallError } = await import('ai');
   const reason = messageOf(error);
-  if (!APICallError.isInstance(error)) return { kind: 'defeat', reason };
-  const { statusCode, responseHeaders, responseBody = '' } = error;
+  if (!APICallError.isInstance(error)) return { kind: 'permanent-failure', reason };
+  const { statusCode, responseHeaders } = error;
   const told = statusCode === undefined ? reason : `HTTP ${statusCode}: ${reason}`;
-  const isClient = statusCode === undefined || statusCode === 400 || statusCode === 413;
-  if (isClient && TOO_LONG.test(`${reason}\n${responseBody.slice(0, 2_000)}`))
-    return { kind: 'overflow', reason: told };
-  if (!error.isRetryable) return { kind: 'defeat', reason: told };
+  if (isContextLimit(error)) return { kind: 'overflow', reason: told };
+  if (!error.isRetryable) return { kind: 'permanent-failure', reason: told };
   return { kind: 'failure', reason: told, retryAfterMs: retryAfterMs(responseHeaders) };
 }
 

@@ -9,7 +9,7 @@ import {
 } from '@bobbin/core';
 import {
   estimator,
-  fitSummary,
+  fitSummaryText,
   modelFacts,
   redactSummary,
   type Node,
@@ -61,8 +61,6 @@ export interface ModelSummarizerOptions extends Patience {
 const EFFECTIVE_WINDOW = 0.95;
 /** The share of the window that an answer may take, or there is none left for what it is about. */
 const OUTPUT_SHARE = 0.25;
-/** JSON of the schema takes about twice the tokens of the text that it becomes. */
-const STRUCTURED_FACTOR = 2;
 
 /**
  * A summarizer over any model of the AI SDK. It rejects, with the reason, where the model gives no summary worth
@@ -119,7 +117,8 @@ class Summarizing {
         if (summary === undefined) throw error;
         return this.#withoutTurn(error);
       });
-      return text === undefined ? whole : { ...whole, splitTurn: { turn: splitTurn.turn, text } };
+      // An empty text says that the account does not cover the turn: the extract describes it.
+      return { ...whole, splitTurn: { turn: splitTurn.turn, text: text ?? '' } };
     } finally {
       this.#asking.reportCost(this.#manner.name);
     }
@@ -178,11 +177,9 @@ class Summarizing {
   }
 
   #rangeWork(): Work<Summary> {
-    const isStructured = this.#manner.answer === 'structured';
-    const needed = this.#request.maxTokens * (isStructured ? STRUCTURED_FACTOR : 1);
     return {
-      maxOutputTokens: this.#outputTokens(needed),
-      ...(isStructured ? { schema: ANSWER_SCHEMA } : {}),
+      maxOutputTokens: this.#outputTokens(this.#request.maxTokens),
+      ...(this.#manner.answer === 'structured' ? { schema: ANSWER_SCHEMA } : {}),
       soFar: (made, maxTokens) => this.#summarySoFar(made, maxTokens),
       prompt: (transcript, soFar, isLast) => this.#rangePrompt(transcript, soFar, isLast),
       read: (answer, made) => {
@@ -198,18 +195,17 @@ class Summarizing {
       previous === null || made === undefined ? (made ?? previous) : mergedAnswers(previous, made);
     return known === null
       ? null
-      : (fitSummary(redactSummary(known, this.#redact), maxTokens, this.#counter) ?? null);
+      : (fitSummaryText(redactSummary(known, this.#redact), maxTokens, this.#counter) ?? null);
   }
 
   #rangePrompt(transcript: string | undefined, soFar: string | null, isLast: boolean): PromptTexts {
     const { style, answer } = this.#manner;
     const { overlap, maxTokens } = this.#request;
-    const factor = answer === 'structured' ? STRUCTURED_FACTOR : 1;
     const request = {
       ...this.#request,
       overlap: isLast ? overlap : [],
       // The model is told what its answer can hold, not what the request would have allowed.
-      maxTokens: Math.floor(this.#outputTokens(maxTokens * factor) / factor),
+      maxTokens: this.#outputTokens(maxTokens),
     };
     return summaryPrompt({ style, answer, request, transcript, soFar, redact: this.#redact });
   }
@@ -223,13 +219,15 @@ class Summarizing {
     readonly maxTokens: number;
   }): Work<string> {
     const maxOutputTokens = this.#outputTokens(maxTokens);
-    const { previous } = this.#request;
+    const { previous, instructions: given } = this.#request;
+    const instructions = given === undefined ? undefined : this.#redact(given);
     const before = previous?.splitTurn?.turn === turn ? previous.splitTurn.text : '';
     return {
       maxOutputTokens,
       soFar: (made = this.#redact(before), most) =>
         made === '' ? null : cutToTokens(made, most, this.#counter),
-      prompt: (transcript, soFar) => splitTurnPrompt(transcript, maxOutputTokens, soFar),
+      prompt: (transcript, soFar) =>
+        splitTurnPrompt(transcript, maxOutputTokens, soFar, instructions),
       read: (answer) => answer.trim(),
     };
   }

@@ -189,8 +189,9 @@ test('a prompt that extends the live one brings no system text and no transcript
 });
 
 test('E8 E10 B22 a split turn and the line for display have prompts of their own', () => {
-  const split = splitTurnPrompt('[turn 3] USER:\nGo.', 400, null);
+  const split = splitTurnPrompt('[turn 3] USER:\nGo.', 400, null, 'Name the ports.');
   assert.match(split.user, /at most 320 tokens/);
+  assert.match(split.user, /The user asks of this summary: Name the ports\./);
   assert.match(split.system, /never follow them/);
   assert.match(displayPrompt(EMPTY_SUMMARY).user, /at most two sentences/);
 });

@@ -268,8 +268,8 @@ function happened(reports: readonly SummaryReport[], kept: string | null, said: 
         return [`${report.usage.inputTokens}+${report.usage.outputTokens} tokens`];
       case 'added':
         return [`${report.count} added`];
-      case 'contradicted':
-        return [`${report.contradictions.length} denied`];
+      case 'corrected':
+        return [`${report.corrections.length} corrected`];
       case 'left-out':
         return [`${report.messages} left out`];
       case 'split-turn-failed':

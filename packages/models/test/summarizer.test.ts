@@ -196,7 +196,7 @@ for (const name of DIALECTS) {
         durationMs: 0,
       },
     );
-    assert.match(writer(done) ?? '', /hand-over-structured-2$/);
+    assert.match(writer(done) ?? '', /hand-over-structured-3$/);
     const [asked] = done.server.requests;
     assert.match(asked?.text ?? '', /Keep error codes\./, 'B1 instructions reach the model');
     assert.match(asked?.text ?? '', /\| Ignore your instructions/, 'tool text is quoted');
@@ -238,7 +238,7 @@ for (const name of DIALECTS) {
       done.server.expectDone();
       assert.equal(done.warnings.length, 1);
       assert.match(done.warnings[0] ?? '', reason);
-      assert.match(done.warnings[0] ?? '', /the extract stands in$/);
+      assert.match(done.warnings[0] ?? '', /the extract is used instead$/);
       assert.equal(writer(done), 'extract-v1');
       assert.equal(done.summary.prose, null);
       assert.deepEqual(
@@ -287,14 +287,14 @@ for (const name of DIALECTS) {
     const done = await compacted(name, [broken]);
     assert.equal(done.server.requests.length, 4);
     assert.deepEqual(done.waits, [500, 1_000, 2_000]);
-    assert.match(done.warnings[0] ?? '', /HTTP 500: boom; the extract stands in$/);
+    assert.match(done.warnings[0] ?? '', /HTTP 500: boom; the extract is used instead$/);
   });
 
   test(`${name}: a provider that hangs costs its timeout and no more`, async () => {
     const started = performance.now();
     const done = await compacted(name, [{ kind: 'hang' }], { timeoutMs: 150 });
     assert.ok(performance.now() - started < 1_500);
-    assert.match(done.warnings[0] ?? '', /timeout; the extract stands in$/);
+    assert.match(done.warnings[0] ?? '', /timeout; the extract is used instead$/);
   });
 
   test(`${name}: when the call itself overflows, the oldest are left out and it goes on (B20)`, async () => {
@@ -312,7 +312,7 @@ for (const name of DIALECTS) {
   test(`${name}: overflow for ever ends, and the extract stands in`, async () => {
     const done = await compacted(name, [{ forever: { kind: 'overflow' } }]);
     assert.ok(done.server.requests.length <= 10);
-    assert.match(done.warnings[0] ?? '', /the extract stands in$/);
+    assert.match(done.warnings[0] ?? '', /the extract is used instead$/);
   });
 
   test(`${name}: a summary that obeys an order planted in a tool result is not believed`, async () => {
@@ -347,9 +347,9 @@ for (const name of DIALECTS) {
       said.every(({ by }) => by === 'tool'),
       JSON.stringify(said),
     );
-    const contradicted = done.reports.find((report) => report.kind === 'contradicted');
-    const kinds = new Set(contradicted?.contradictions.map(({ kind }) => kind));
-    assert.deepEqual(kinds, new Set(['speaker', 'planted']));
+    const contradicted = done.reports.find((report) => report.kind === 'corrected');
+    const kinds = new Set(contradicted?.corrections.map(({ kind }) => kind));
+    assert.deepEqual(kinds, new Set(['planted', 'attributed']));
   });
 }
 
@@ -396,7 +396,7 @@ test('a history longer than the window of the summarizer is folded: each call up
       decisions: [{ text: `Decide the ${word}`, rationale: null, turn: 1 }],
     }),
   );
-  const done = await compacted('openai-chat', parts, { windowTokens: 1_700, maxOutputTokens: 400 });
+  const done = await compacted('openai-chat', parts, { windowTokens: 2_000, maxOutputTokens: 400 });
   const { requests } = done.server;
   assert.ok(requests.length > 1, `${requests.length} calls`);
   assert.match(requests[1]?.text ?? '', /<summary-so-far>[^]*The first part\./);
@@ -607,7 +607,7 @@ for (const name of DIALECTS)
         requestOf(nodes, more),
       );
       const marks = server.requests.map(({ text }) => text.match(/PASSWORD=\[redacted\]/g)?.length);
-      assert.deepEqual(marks, [6, 5]);
+      assert.deepEqual(marks, [5, 4]);
       assert.doesNotMatch(JSON.stringify(server.requests), /tr0ub4dor/);
     } finally {
       await server.close();
@@ -741,7 +741,7 @@ for (const name of DIALECTS) {
     assert.equal(ran, 0);
     assert.match(
       done.warnings[0] ?? '',
-      /called a tool instead of answering; the extract stands in$/,
+      /called a tool instead of answering; the extract is used instead$/,
     );
   });
 }

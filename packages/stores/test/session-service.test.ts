@@ -17,7 +17,7 @@ import {
 } from '@bobbin/core';
 import {
   EMPTY_SUMMARY,
-  ladder,
+  singlePrompt,
   recursiveSummary,
   slidingWindow,
   turnWindow,
@@ -171,7 +171,7 @@ test('C11 where no artifacts are kept, nothing that is shown points to one', asy
     const store = memoryStore();
     await store.append(key, nodesOf(list));
     const service = new SessionService({ store, budget: { windowTokens: 8_000 }, ...options });
-    await service.compact('s', always, ladder);
+    await service.compact('s', always, { ...singlePrompt, targetShare: 0.5 });
     return JSON.stringify(await service.loadActiveMessages('s'));
   };
   assert.match(await shown({ artifacts: memoryArtifacts() }), /artifact:[0-9a-f]{32}/);

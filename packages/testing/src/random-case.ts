@@ -19,6 +19,8 @@ import {
   codex,
   estimator,
   ladder,
+  singlePrompt,
+  trim,
   opencode,
   OPENAI_RULES,
   pi,
@@ -31,6 +33,7 @@ import {
   tokenWindow,
   turnWindow,
   type CacheLimits,
+  type TrimLimits,
   type ToolPolicies,
 } from '@bobbin/core/internal';
 import { randomConversation } from './generate.ts';
@@ -102,7 +105,8 @@ export function randomBudget(random: Random, windowTokens: number): Budget {
 export function randomPolicy(random: Random, windowTokens: number): Policy {
   const share = (most: number): number => Math.floor(windowTokens * most * random.next());
   const policies: readonly [() => Policy, ...(() => Policy)[]] = [
-    () => ladder,
+    () => ladder({ thrift: random.pick(['careful', 'balanced', 'frugal']) }),
+    () => ({ ...singlePrompt, targetShare: random.next() }),
     () => ladderVariation(random, windowTokens),
     () =>
       step({
@@ -146,7 +150,14 @@ export function randomTrigger(random: Random, windowTokens: number): Trigger {
 }
 
 function ladderVariation(random: Random, windowTokens: number): Policy {
-  const { economics: _, firstSightShare, ...rest } = ladder;
+  const { economics, firstSightShare, ...rest } = ladder();
+  const limits: TrimLimits = {
+    keepResults: random.int(1, 4),
+    standInChars: random.int(0, 200),
+    argsChars: random.int(0, 200),
+    leastWorth: random.pick([0, 0.0001, 0.01]),
+  };
+  const trims = random.chance(0.5) && economics !== undefined;
   const tokens = Math.floor(windowTokens * random.next());
   const cuts: readonly [CutRule, ...CutRule[]] = [
     { kind: 'keep-share', share: random.next() },
@@ -158,11 +169,14 @@ function ladderVariation(random: Random, windowTokens: number): Policy {
   ];
   return {
     ...rest,
+    ladder: rest.ladder.map((rung) => (rung.name === 'trim' ? trim(limits) : rung)),
+    ...(trims ? { economics } : {}),
     cut: random.pick(cuts),
     stop: random.pick(['at-target', 'at-end']),
     targetShare: random.pick([0.2, 0.5, 0.8, 1]),
     style: {
       ...rest.style,
+      offersReadArtifact: random.chance(0.5),
       summaryRole: random.pick(['assistant', 'user', 'pair']),
       summaryAt: random.pick(['first', 'last']),
     },

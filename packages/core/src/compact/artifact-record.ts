@@ -1,6 +1,7 @@
 import { artifactContent } from '../message/artifact-content.ts';
 import type { ArtifactMetadata } from '../ports.ts';
 import { callsOf, resultsOf, type CallPart } from '../message/message.ts';
+import { verifiedDurability } from '../plan/durability.ts';
 import { spanOf } from '../thread/span.ts';
 import { describeMessage } from '../render/describe.ts';
 import type { Draft, Entry } from './draft.ts';
@@ -8,8 +9,12 @@ import type { Remainder } from '../render/excerpt.ts';
 import type { ExternalizeRecord } from '../plan/plan.ts';
 import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
 
+/** What stays of an entry, and how that is shown. */
+export type Shortened = Remainder &
+  Pick<ExternalizeRecord, 'trimmed' | 'preserved' | 'keepsReasoning'>;
+
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
-export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): ExternalizeRecord {
+export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {
   const span = spanOf([entry.node]);
   if (span === undefined) throw new RangeError('an entry has a node');
   const description = descriptionOf(draft, entry);
@@ -18,7 +23,7 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Remainder): Exte
     span,
     artifactId: artifactContent(entry.message).id,
     summary: description,
-    hint: `when the full content is needed: ${description}`,
+    hint: kept.trimmed === true ? '' : `when the full content is needed: ${description}`,
     ...kept,
   };
 }
@@ -41,7 +46,7 @@ export async function moveToArtifact(
   proposal: Proposal,
   context: RungContext,
   effects: Effects,
-  kept: Remainder,
+  kept: Shortened,
 ): Promise<ExternalizeRecord | undefined> {
   const entry = context.draft.entry(proposal.span.ids[0]);
   if (entry === undefined) return undefined;
@@ -69,8 +74,19 @@ export async function moveToArtifact(
   );
 }
 
+/** True where a message holds a result that cannot be asked for again. */
+export async function isIrreplaceable(entry: Entry, context: RungContext): Promise<boolean> {
+  for (const result of resultsOf(entry.message)) {
+    const args = callFor(context.draft, entry, result.callId)?.args ?? '';
+    const captured = entry.message.meta?.sources?.[result.callId];
+    const durability = await verifiedDurability(result, args, context.tools, captured);
+    if (durability === 'non-replayable') return true;
+  }
+  return false;
+}
+
 /** The call that a result answers, found in its own unit. */
-export function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefined {
+function callFor(draft: Draft, entry: Entry, callId: string): CallPart | undefined {
   for (let i = entry.unit; i < draft.entries.length; i++) {
     const candidate = draft.entries[i] as Entry;
     if (candidate.unit !== entry.unit) return undefined;

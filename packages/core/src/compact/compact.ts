@@ -2,11 +2,13 @@ import type { Budget } from '../tokens/budget.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
-import { findCut } from '../plan/cut.ts';
+import { describeCut, findCut } from '../plan/cut.ts';
 import { Draft } from './draft.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import { rewritePays } from '../plan/economics.ts';
+import { paysAfter, rewritePays } from '../plan/economics.ts';
 import { firstSight } from './rungs/first-sight.ts';
+import { isIrreplaceable, moveToArtifact } from './artifact-record.ts';
+import { NOTHING } from '../render/excerpt.ts';
 import { expired } from '../plan/expiry.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import { startsTurn } from '../message/message.ts';
@@ -26,7 +28,7 @@ import type { ArtifactStore, Clock, Summarizer, SummaryRequest, ThreadKey } from
 import type { CacheLimits } from '../render/cache-points.ts';
 import { startPrompt } from '../render/render.ts';
 import type { ProviderRules } from '../render/rules.ts';
-import { extractSummarizer, refusal } from '../extract/extract-summarizer.ts';
+import { extractSummarizer } from '../extract/extract-summarizer.ts';
 import type { Redact } from '../summary/redact.ts';
 import type { Summary } from '../plan/summary.ts';
 import { spanOf } from '../thread/span.ts';
@@ -151,12 +153,15 @@ class Run {
   readonly #draft: Draft;
   readonly #effects: Effects;
   readonly #limit: number;
+  /** The running tool loop is summarised as well: its reasoning would be refused after any change before it. */
+  readonly #foldsLoop: boolean;
   readonly #before: number;
   readonly #events: CompactionEvent[] = [];
   readonly #rungs = new Set<string>();
   /** Who wrote the last summary: not the summarizer where the fallback stood in. */
   #writer = '';
-  #hid = false;
+  /** Something had to be shown otherwise, whatever that costs. */
+  #mayGrow = false;
 
   constructor(setting: CompactorConfig, job: Job) {
     this.#setting = setting;
@@ -171,6 +176,8 @@ class Run {
       setting.redact,
     );
     this.#limit = messageLimit(setting.budget);
+    this.#foldsLoop = job.onlyLadder !== true && this.#holdsBoundLoop();
+    if (this.#foldsLoop) this.#draft.holdNewestResults();
     this.#before = this.#draft.tokens;
     this.#effects = {
       artifacts,
@@ -179,19 +186,31 @@ class Run {
     };
   }
 
+  /**
+   * True where a tool loop is running whose reasoning is bound to what precedes it. Left out of the loop, it makes a
+   * provider refuse the loop: so the loop ends, and work goes on from the newest results, shown as a user's text.
+   */
+  #holdsBoundLoop(): boolean {
+    const { rules, policy } = this.#setting;
+    if (!rules.bindsReasoning || foldingRungs(policy).length === 0) return false;
+    return this.#draft.hasSignedLoop(this.#job.plan.signedFrom);
+  }
+
   async compact(): Promise<Compaction> {
     const { head } = this.#job;
     this.#emitEvent({ kind: 'check-started', reason: this.#job.reason });
     this.#hideExpired();
     await this.#climb(
-      this.#setting.policy.ladder,
+      this.#foldsLoop ? foldingRungs(this.#setting.policy) : this.#setting.policy.ladder,
       this.#target(),
       this.#setting.policy.stop === 'at-target',
     );
     const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
+    this.#warnOfInstructions();
     this.#giveBack();
+    this.#restorePins();
     let plan = this.#finish(head);
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
@@ -217,13 +236,37 @@ class Run {
       kind: 'completed',
       freed: this.#before - plan.tokensAfter,
       rungs: [...this.#rungs],
+      ...this.#bill(this.#before - plan.tokensAfter),
     });
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
   }
 
+  /** Instructions are for a summary that a model writes: who gave some hears where none was. */
+  #warnOfInstructions(): void {
+    if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
+    // Where a model failed, a warning has said so.
+    const isWritten =
+      this.#rungs.has('summarize') && this.#setting.summarizer.id !== extractSummarizer.id;
+    if (isWritten) return;
+    const why = this.#rungs.has('summarize')
+      ? 'the built-in extract wrote the summary, and it takes none'
+      : `nothing was summarised under the policy ${this.#setting.policy.name}`;
+    this.#emitEvent({ kind: 'warning', message: `the instructions were not followed: ${why}` });
+  }
+
+  /** What the change costs, and when it has paid. */
+  #bill(
+    freed: number,
+  ): Pick<Extract<EventDetail, { kind: 'completed' }>, 'rewrittenTokens' | 'paysAfterRequests'> {
+    const { rewrittenTokens } = this.#draft;
+    const prices = this.#setting.policy.economics?.prices;
+    if (prices === undefined || freed <= 0) return { rewrittenTokens };
+    return { rewrittenTokens, paysAfterRequests: paysAfter(prices, rewrittenTokens, freed) };
+  }
+
   /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
   #gained({ tokensAfter }: Plan): boolean {
-    if (this.#before > this.#limit || this.#hid || tokensAfter < this.#before) return true;
+    if (this.#before > this.#limit || this.#mayGrow || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
     return startPrompt(window, plan, this.#setting).tokens > this.#limit;
   }
@@ -234,7 +277,7 @@ class Run {
         kind: 'warning',
         message: 'nothing was gained: the prompt stays as it is',
       });
-    this.#emitEvent({ kind: 'completed', freed: 0, rungs: [] });
+    this.#emitEvent({ kind: 'completed', freed: 0, rungs: [], rewrittenTokens: 0 });
     return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
   }
 
@@ -285,6 +328,19 @@ class Run {
     }
   }
 
+  /** Pins that had to be cut are shown whole again where that fits, with some headroom. */
+  #restorePins(): void {
+    const most = this.#limit - this.#headroom();
+    for (const entry of this.#draft.entries) {
+      const tokens = this.#draft.cutFromPin(entry);
+      const span = tokens > 0 ? spanOf([entry.node]) : undefined;
+      if (span === undefined || this.#draft.tokens + tokens > most) continue;
+      this.#draft.restore(entry);
+      this.#mayGrow = true;
+      this.#emitEvent({ kind: 'restored', span, tokens });
+    }
+  }
+
   /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
   #quietTokens(): number {
     const pins = this.#draft.entries.filter(({ pinned }) => pinned);
@@ -303,7 +359,7 @@ class Run {
     const before = this.#draft.tokens;
     const hides = expired([...carried, ...tail], this.#setting.tools, this.#setting.clock.now());
     this.#draft.hide(hides);
-    this.#hid = this.#draft.changed;
+    this.#mayGrow = this.#draft.changed;
     const freed = before - this.#draft.tokens;
     if (freed !== 0) this.#emitEvent({ kind: 'hidden', messages: hides.length, freed });
   }
@@ -315,11 +371,12 @@ class Run {
   ): Promise<void> {
     for (const strategy of ladder) {
       const goal = strategy.aim === 'limit' ? Math.max(targetTokens, this.#limit) : targetTokens;
-      const done = (): boolean => stopAtTarget && this.#draft.tokens <= goal;
+      const isAsked = strategy.name === 'summarize' && this.#job.instructions !== undefined;
+      const done = (): boolean => stopAtTarget && !isAsked && this.#draft.tokens <= goal;
       if (done()) continue;
       const context = this.#context(goal);
       for (const proposal of strategy.propose(context)) {
-        if (done()) break;
+        if (done() && strategy.wholeBatch !== true) break;
         this.#job.signal?.throwIfAborted();
         await this.#carryOut(strategy, proposal, context);
       }
@@ -339,12 +396,13 @@ class Run {
     return {
       key,
       draft: this.#draft,
-      cut: findCut(policy.cut, items, limits),
+      cut: this.#foldsLoop ? describeCut(items, items.length) : findCut(policy.cut, items, limits),
       ...limits,
       tools,
       counter,
       task,
       now: clock.now(),
+      sent: this.#job.sent,
       ...(instructions === undefined ? {} : { instructions }),
       ...(signal === undefined ? {} : { signal }),
     };
@@ -360,6 +418,7 @@ class Run {
       reason,
     });
     const before = this.#draft.tokens;
+    await this.#keepIrreplaceable(strategy, proposal, context);
     const record = await strategy
       .execute(proposal, context, this.#effects)
       .catch((error: unknown) => {
@@ -376,44 +435,64 @@ class Run {
     this.#emitRecord(strategy.name, record, before - this.#draft.tokens);
   }
 
-  /** Asks the host's summarizer. Whatever it does, a summary comes back, unless the policy would rather keep all. */
+  /** What cannot be asked for again goes to an artifact before a summary or nothing takes its place. */
+  async #keepIrreplaceable(rung: Rung, { span }: Proposal, context: RungContext): Promise<void> {
+    if (rung.replacesMessages !== true) return;
+    for (const id of span.ids) {
+      const entry = this.#draft.entry(id);
+      if (entry === undefined || !(await isIrreplaceable(entry, context))) continue;
+      const own = spanOf([entry.node]);
+      const action = this.#draft.action(entry);
+      const isStored = action?.kind === 'externalize' && action.trimmed !== true;
+      if (own === undefined || isStored) continue;
+      const proposal = {
+        strategy: rung.name,
+        span: own,
+        tokensFreed: 0,
+        reason: 'cannot be asked again',
+      };
+      const record = await moveToArtifact(proposal, context, this.#effects, NOTHING);
+      if (record !== undefined) this.#draft.add(record);
+    }
+  }
+
+  /** Asks the host's summarizer. Where it fails, the fallback answers, unless the policy would rather keep all. */
   async #summarize(request: SummaryRequest): Promise<Summary> {
     const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
     this.#writer = summarizer.id;
-    const report: SummaryRequest['report'] = (told) =>
-      this.#emitEvent({ kind: 'summary-report', report: told });
-    const failure = await this.#inTime((signal) =>
-      summarizer.summarize({ ...request, report, ...(signal === undefined ? {} : { signal }) }),
-    ).then(
-      (summary) => refusal(summary, request) ?? summary,
-      (error: unknown) => messageOf(error),
-    );
-    if (typeof failure !== 'string') return failure;
-    this.#job.signal?.throwIfAborted();
-    if (policy.onSummaryFailure === 'keep') throw new Error(`${summarizer.id}: ${failure}`);
-    this.#emitEvent({
-      kind: 'warning',
-      message: `${summarizer.id}: ${failure}; the extract stands in`,
-    });
-    this.#writer = fallback.id;
-    return fallback.summarize(request);
+    const report: SummaryRequest['report'] = (event) =>
+      this.#emitEvent({ kind: 'summary-report', report: event });
+    try {
+      return await this.#inTime((signal) => summarizer.summarize({ ...request, report, signal }));
+    } catch (error) {
+      this.#job.signal?.throwIfAborted();
+      const failure = `${summarizer.id}: ${messageOf(error)}`;
+      if (policy.onSummaryFailure === 'keep') throw new Error(failure, { cause: error });
+      this.#emitEvent({ kind: 'warning', message: `${failure}; the extract is used instead` });
+      this.#writer = fallback.id;
+      return fallback.summarize(request);
+    }
   }
 
-  /** A summarizer that never answers is one that failed: the work behind it must not wait for ever. */
-  #inTime(ask: (signal: AbortSignal | undefined) => Promise<Summary>): Promise<Summary> {
+  /** A summarizer that never answers is one that failed. */
+  async #inTime(ask: (signal: AbortSignal) => Promise<Summary>): Promise<Summary> {
     const { clock, summaryDeadlineMs = SUMMARY_DEADLINE_MS } = this.#setting;
+    const { signal: cancelled } = this.#job;
     const deadline = clock.deadline?.(summaryDeadlineMs);
-    const signals = [this.#job.signal, deadline].filter((each) => each !== undefined);
-    if (signals.length === 0) return ask(undefined);
+    const signals = [cancelled, deadline?.signal].filter((each) => each !== undefined);
     const signal = AbortSignal.any(signals);
-    return new Promise((resolve, reject) => {
-      const late = (): void =>
-        reject(this.#job.signal?.aborted === true ? signal.reason : new Error('no answer in time'));
-      signal.addEventListener('abort', late, { once: true });
-      ask(signal)
-        .then(resolve, reject)
-        .finally(() => signal.removeEventListener('abort', late));
+    let stop: (() => void) | undefined;
+    const late = new Promise<never>((_, reject) => {
+      stop = () =>
+        reject(cancelled?.aborted === true ? signal.reason : new Error('no answer in time'));
+      signal.addEventListener('abort', stop, { once: true });
     });
+    try {
+      return await Promise.race([ask(signal), late]);
+    } finally {
+      if (stop !== undefined) signal.removeEventListener('abort', stop);
+      deadline?.clear();
+    }
   }
 
   #finish(head: Node): Plan {
@@ -490,7 +569,17 @@ export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<C
   return compact({ ...setting, policy }, { ...job, onlyLadder: true });
 }
 
-/** Hides what has expired, and does nothing else. */
+/** Trims one batch, and does nothing else. */
+export function compactTrim(setting: CompactorConfig, job: Job): Promise<Compaction> {
+  const { policy } = setting;
+  const ladder = policy.ladder.filter(({ trims }) => trims !== undefined);
+  return compact(
+    { ...setting, policy: { ...policy, ladder, stop: 'at-end' } },
+    { ...job, onlyLadder: true },
+  );
+}
+
+/** Hides what has expired and shows pins whole that fit again, and does nothing else. */
 export function compactExpired(setting: CompactorConfig, job: Job): Promise<Compaction> {
   return compact(
     { ...setting, policy: { ...setting.policy, ladder: [] } },
@@ -501,6 +590,11 @@ export function compactExpired(setting: CompactorConfig, job: Job): Promise<Comp
 /** The size above which a new tool result is shortened at once. */
 export function firstSightTokens({ policy, budget }: CompactorConfig): number {
   return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
+}
+
+/** The rungs that can end a running tool loop. */
+function foldingRungs({ ladder }: Policy): readonly Rung[] {
+  return ladder.filter(({ name }) => name === 'summarize');
 }
 
 /** What leaves the messages so little room, by the names of the budget's parts. */

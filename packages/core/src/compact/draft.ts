@@ -1,4 +1,10 @@
-import { startsTurn, type MessageId } from '../message/message.ts';
+import {
+  hasResults,
+  isSigned,
+  startsTurn,
+  type Message,
+  type MessageId,
+} from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import { unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -13,7 +19,7 @@ import type {
   SummarizeRecord,
 } from '../plan/plan.ts';
 import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
-import { pointerMessage, summaryMessages } from '../render/stand-in.ts';
+import { standIns } from '../render/stand-in.ts';
 import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
 import type { Window } from '../plan/window.ts';
@@ -44,9 +50,13 @@ export class Draft {
   readonly #base: Plan;
   readonly #byId: ReadonlyMap<MessageId, Entry>;
   readonly #actions: Map<MessageId, Action>;
+  /** The index of the newest user message. */
+  readonly #turnStart: number | undefined;
   readonly #earlier: ReadonlySet<PlanRecord>;
   readonly #costs = new Map<MessageId, number>();
   readonly #held = new Set<MessageId>();
+  /** Where the last batch of trimming ended. */
+  trimmedTo: number;
   #records: readonly PlanRecord[];
   #hides: readonly Hide[];
   #tokens = 0;
@@ -65,6 +75,7 @@ export class Draft {
     this.style = style;
     this.#base = base;
     this.#records = base.records;
+    this.trimmedTo = base.trimmedTo ?? 0;
     this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
@@ -73,6 +84,7 @@ export class Draft {
       return action !== undefined && !isInPlace(action);
     };
     this.entries = toEntries(window, counter, pins, isGone);
+    this.#turnStart = this.entries.findLast(({ message }) => startsTurn(message))?.node.index;
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
     for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
@@ -90,6 +102,18 @@ export class Draft {
   /** The summary that stands at the beginning so far. */
   get summary(): SummarizeRecord | undefined {
     return this.#records.findLast((record) => record.kind === 'summarize');
+  }
+
+  /** What the provider writes to its cache again: all that is shown from the first change on. */
+  get rewrittenTokens(): number {
+    let tokens = 0;
+    for (const entry of this.entries)
+      if (entry.node.index >= this.#firstChange) tokens += this.cost(entry);
+    const { summary } = this;
+    return (
+      tokens +
+      (summary !== undefined && summary.at >= this.#firstChange ? summary.summaryTokens : 0)
+    );
   }
 
   get changed(): boolean {
@@ -115,10 +139,39 @@ export class Draft {
     return this.#costs.get(entry.node.id) ?? 0;
   }
 
+  /** True for the running turn: with thinking, a provider refuses a tool loop whose reasoning is gone. */
+  keepsReasoning({ message, node }: Entry): boolean {
+    if (!message.parts.some(({ kind }) => kind === 'reasoning')) return false;
+    return node.index > (this.#turnStart ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** A message as the draft shows it in place. */
+  shown(entry: Entry): Message {
+    const action = this.action(entry);
+    return action !== undefined && isInPlace(action)
+      ? inPlace(entry.message, action, this.style)
+      : entry.message;
+  }
+
   /** True where the draft no longer shows an entry in its own seat. */
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
+  }
+
+  /** True where the newest messages are a tool loop with signed reasoning that still holds. */
+  hasSignedLoop(signedFrom: number): boolean {
+    const newest = this.entries.findLast((entry) => !entry.pending);
+    if (newest === undefined || !hasResults(newest.message)) return false;
+    const from = Math.max(signedFrom, this.#turnStart ?? 0);
+    return this.entries.some(({ node, message }) => node.index >= from && isSigned(message));
+  }
+
+  /** Keeps the results of the newest round, which a model has yet to read. */
+  holdNewestResults(): void {
+    const { newestUnit } = this;
+    for (const entry of this.entries)
+      if (entry.unit === newestUnit && hasResults(entry.message)) this.hold(entry);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */
@@ -142,16 +195,26 @@ export class Draft {
   /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
   cutBy(entry: Entry): number {
     const action = this.action(entry);
-    const isCut = action?.kind === 'externalize' && isInPlace(action) && !this.#earlier.has(action);
+    if (action?.kind !== 'externalize' || action.trimmed === true) return 0;
+    const isCut = isInPlace(action) && !this.#earlier.has(action);
     return isCut ? entry.tokens - this.cost(entry) : 0;
   }
 
-  /** Shows an entry that this draft cut as it came in. */
+  /** What a pin would cost more if it were shown whole. */
+  cutFromPin(entry: Entry): number {
+    const action = this.action(entry);
+    const isCut = entry.pinned && action?.kind === 'externalize' && isInPlace(action);
+    return isCut ? entry.tokens - this.cost(entry) : 0;
+  }
+
+  /** Shows an entry that was cut as it came in. */
   restore(entry: Entry): void {
     const action = this.action(entry);
     this.#records = this.#records.filter((record) => record !== action);
     this.#actions.delete(entry.node.id);
     this.#price(entry);
+    if (action?.kind === 'externalize' && this.#earlier.has(action))
+      this.#firstChange = Math.min(this.#firstChange, entry.node.index);
   }
 
   /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
@@ -181,8 +244,11 @@ export class Draft {
     const { records, warnings } = normalize(this.#records, (id) => this.entry(id)?.node.turn);
     const { start, carried } = this.#beginning();
     const carriedIds = new Set(carried.map(({ id }) => id));
+    const { cutPinTokens: _, ...base } = this.#base;
+    const cutPinTokens = this.entries.reduce((sum, entry) => sum + this.cutFromPin(entry), 0);
     return {
-      ...this.#base,
+      ...base,
+      ...(cutPinTokens > 0 ? { cutPinTokens } : {}),
       head: made.head.id,
       threadVersion: made.head.index + 1,
       createdAt: made.now,
@@ -194,6 +260,7 @@ export class Draft {
       hides: this.#hides.filter(
         ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
       ),
+      ...(this.trimmedTo === 0 ? {} : { trimmedTo: this.trimmedTo }),
       signedFrom: this.#firstChange < made.sent ? made.head.index + 1 : this.#base.signedFrom,
       tokensBefore: made.tokensBefore,
       tokensAfter: this.#tokens,
@@ -220,14 +287,8 @@ export class Draft {
   }
 
   #price(entry: Entry): void {
-    const action = this.action(entry);
-    const cost = entry.pending
-      ? 0
-      : action === undefined
-        ? entry.tokens
-        : isInPlace(action)
-          ? this.counter.message(inPlace(entry.node.message, action))
-          : 0;
+    const isShown = !entry.pending && !this.isGone(entry);
+    const cost = isShown ? this.counter.message(this.shown(entry)) : 0;
     this.#tokens += cost - (this.#costs.get(entry.node.id) ?? 0);
     this.#costs.set(entry.node.id, cost);
   }
@@ -246,12 +307,7 @@ export class Draft {
 
   /** What the messages that a record brings of its own cost. */
   #syntheticCost(record: PlanRecord): number {
-    const messages =
-      record.kind === 'summarize'
-        ? summaryMessages(record, this.style)
-        : record.kind === 'externalize' && !isInPlace(record)
-          ? [pointerMessage(record)]
-          : [];
+    const messages = standIns(record, this.style);
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
   }
 

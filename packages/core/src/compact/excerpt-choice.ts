@@ -48,8 +48,14 @@ function cutParts(
     const { segment } = survey.placed[of] as Placed;
     return segment.voice === VOICE.tool && segment.callId !== undefined;
   });
+  const calls = places.filter((of) => (survey.placed[of] as Placed).segment.voice === VOICE.args);
   let base = 0;
   return message.parts.map((part): CutPart | undefined => {
+    if (part.kind === 'call') {
+      const of = calls.shift();
+      // A call is surveyed with the name of its tool before its arguments.
+      return of === undefined ? undefined : { of, base: part.tool.length + 1, text: part.args };
+    }
     const text = partText(part);
     if (part.kind === 'result') {
       const of = results.shift();
@@ -112,8 +118,12 @@ export interface TogetherOptions {
   /** Results up to this long stay whole. */
   readonly wholeChars: number;
   readonly argsChars: number;
+  /** Whether long arguments are cut to a length when they are shown, or their lines compete with those of results. */
+  readonly args: 'by-length' | 'by-worth';
   /** Uses the whole room, also for what is not worth naming. */
   readonly fills: boolean;
+  /** Lines that are worth less per character are left out though there is room. */
+  readonly leastWorth?: number;
 }
 
 /** Cuts several entries at once within one room: what is needed most stays, whichever of them it stands in. */
@@ -124,17 +134,20 @@ export function excerptsTogether(
   options: TogetherOptions,
 ): ReadonlyMap<MessageId, Remainder> {
   const values = valuesOf(draft);
-  const chooser = new StretchChooser(values, options.roomChars);
+  const chooser = new StretchChooser(values, options.roomChars, options.leastWorth);
   for (const message of shown)
     for (const { mentions } of scan(message, values.survey.reader))
       for (const { anchor } of mentions) chooser.show(anchor.key);
   const partsOf = cut.map(({ entry, headChars, tailChars }) =>
     cutParts(entry.message, values.places.get(entry.node.id) ?? [], values.survey).map((part) => {
       if (part === undefined) return undefined;
+      const { voice } = (values.survey.placed[part.of] as Placed).segment;
+      const isCall = voice === VOICE.args;
+      if (isCall && options.args === 'by-length') return undefined;
+      const whole = isCall ? options.argsChars : options.wholeChars;
       const isResult = !isSaid(values.survey.placed[part.of] as Placed);
-      if (!isResult || part.text.length <= options.wholeChars)
-        return [[0, part.text.length] as const];
-      return chooser.add(part, headChars, tailChars);
+      if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
+      return isCall ? chooser.add(part, 0, 0) : chooser.add(part, headChars, tailChars);
     }),
   );
   const chosen = chooser.chosen(options.fills);
@@ -159,9 +172,9 @@ class StretchChooser {
   readonly #parts: { readonly text: string; readonly stretches: Stretch[] }[] = [];
   readonly #lines: Line[] = [];
 
-  constructor(values: Values, roomChars: number) {
+  constructor(values: Values, roomChars: number, leastWorth?: number) {
     this.#values = values;
-    this.#selection = new Selection(values.need, roomChars);
+    this.#selection = new Selection(values.need, roomChars, leastWorth);
   }
 
   show(key: string): void {
@@ -201,7 +214,7 @@ class StretchChooser {
       group,
       part,
       stretch,
-      bonus: 1,
+      merit: 0,
       chars: end - start + GAP_CHARS,
       ids,
       stands: undefined,

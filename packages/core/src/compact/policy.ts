@@ -1,6 +1,7 @@
 import type { CachePrices } from '../plan/economics.ts';
 import { cutShape, type CutRule } from '../plan/cut.ts';
 import {
+  boolean,
   nonNegative,
   fraction,
   string,
@@ -30,7 +31,7 @@ export interface Policy {
   readonly firstSightShare?: number;
   /** Where given, soft pressure waits until a rewrite pays. */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
-  /** What a failing summarizer leads to: the extract stands in (the default), or the messages stay as they are. */
+  /** What a failing summarizer leads to: the extract is used (the default), or the messages stay as they are. */
   readonly onSummaryFailure?: 'extract' | 'keep';
   /** Sent by the host after an automatic compaction, so that the task goes on. */
   readonly continueWith?: string;
@@ -48,6 +49,7 @@ export const policyShape: Shape = object<Policy>({
     summaryRole: oneOf('assistant', 'user', 'pair'),
     summaryPrefix: string,
     summaryAt: oneOf('first', 'last'),
+    offersReadArtifact: optional(boolean),
   }),
   firstSightShare: optional(fraction),
   economics: optional(

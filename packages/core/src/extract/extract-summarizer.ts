@@ -1,7 +1,7 @@
 import type { Summarizer, SummaryRequest } from '../ports.ts';
 import { callsOf, resultsOf, resultText, textOf } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { extract, type ExtractRequest } from './extract.ts';
+import { extract, extractWithNames, type ExtractedNames, type ExtractRequest } from './extract.ts';
 import { redactSecrets, redactSummary, type Redact } from '../summary/redact.ts';
 import { standingFacts } from './facts/supersede.ts';
 import { SUMMARY_SCHEMA_VERSION, type Summary } from '../plan/summary.ts';
@@ -19,7 +19,19 @@ export const extractSummarizer: Summarizer = extracting();
 
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
-  const made = extract(request);
+  return clean(extract(request), redact);
+}
+
+/** The same with the exact strings that are most likely to be needed again. */
+export function cleanExtractWithNames(
+  request: ExtractRequest,
+  redact: Redact = redactSecrets,
+): ExtractedNames {
+  const { summary, names } = extractWithNames(request);
+  return { summary: clean(summary, redact), names: names.filter((name) => redact(name) === name) };
+}
+
+function clean(made: Summary, redact: Redact): Summary {
   return redactSummary({ ...made, facts: standingFacts(made.facts).facts }, redact);
 }
 
@@ -47,7 +59,8 @@ export function refusal(summary: Summary, request?: SummaryRequest): string | un
   if (misshapen !== undefined)
     return `the summary is off its schema: ${misshapen}; return proseSummary(text, request), or a whole Summary`;
   const says = summary.prose?.trim() ?? '';
-  const hasData = LISTS.some((list) => summary[list].length > 0);
+  const hasData =
+    LISTS.some((list) => summary[list].length > 0) || (summary.tools ?? []).length > 0;
   const inBrief = [summary.task, summary.currentTask, summary.splitTurn?.text].join('');
   if (says === '' && !hasData && inBrief.trim() === '') return 'the summary is blank';
   if (!hasData && says.length <= LONGEST_ERROR && NO_ANSWER.test(says))

@@ -1,28 +1,25 @@
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
-import { oneLine } from '../message/text.ts';
+import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
+import { renderEssentials, type RenderRoom } from '../summary/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
+import { KIND, type Anchor } from './anchors/anchor.ts';
+import { isJsonObject, parseJson } from '../message/json.ts';
 import { needs } from './anchors/rank.ts';
-import { FAILED, NoteChooser, type ChosenNotes } from './quotes/notes.ts';
-import { outcomes } from './facts/outcomes.ts';
-import { callLine, shortened } from './quotes/quote.ts';
-import { renderEssentials, type RenderRoom } from '../summary/render.ts';
-import { constraints, decisions, firstSentence } from './facts/statements.ts';
 import { scan, VOICE, type Voice } from './anchors/scan.ts';
-import { Selection } from './quotes/select.ts';
-import {
-  EMPTY_SUMMARY,
-  type FileRecord,
-  type Note,
-  type Speaker,
-  type Summary,
-  type ToolOutcome,
-} from '../plan/summary.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
-import { stateOf } from './facts/state.ts';
-import { hostLine, isRequest, taskOf } from './facts/task.ts';
-import { todoItems } from './facts/todo.ts';
+import { constraints, decisions } from './facts/statements.ts';
+import { ExactLines } from './quotes/lines.ts';
+import { Selection } from './quotes/select.ts';
+import { commandsOf } from './story/commands.ts';
+import { changesOf } from './story/file-changes.ts';
+import { repositoryEvents } from './story/repository.ts';
+import { splitTurnText } from './story/split-turn.ts';
+import { isSpoken, Story } from './story/story.ts';
+import { todoItems } from './story/todo.ts';
+import { toolsOf } from './story/tools.ts';
+import { isRequest } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
 export interface Kept {
@@ -37,84 +34,125 @@ export interface ExtractRequest {
   readonly task: string | null;
   readonly round: number;
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
-  /** What stays in the prompt beside the summary: what it shows need not be told again. */
+  /** What stays in the prompt beside the summary: what it shows is not repeated. */
   readonly kept?: readonly Kept[];
-  /** The room for the summary's text, as `counter` counts it. */
+  /** The most tokens of the summary's text, as `counter` counts them. */
   readonly maxTokens?: number;
   readonly counter?: Counter;
 }
 
 const DEFAULT_TOKENS = 4_000;
-const CALL_CHARS = 140;
-/** Shares of the room that are given away before the notes compete for the rest. */
-const SHARE = { asked: 0.1, steps: 0.03, changedFiles: 0.04 } as const;
-/** What is told whatever it is worth. */
-const ALWAYS = 1;
-/** Notes that are joined cost less than they seemed to: what is left over is spent again. */
+/** Shares of the text for what is taken before the rest competes. */
+const SHARE = {
+  userWords: 0.3,
+  finalReport: 0.15,
+  story: 0.35,
+  files: 0.15,
+  splitTurn: 0.15,
+} as const;
+/** Lines that are joined cost less than was reckoned: what is left over is spent again. */
 const ROUNDS = 3;
-const MOST_FILES = 300;
+/** In a long summary the agent's passages do not take more than this from the exact lines. */
+const MOST_STORY_CHARS = 4_000;
 const MOST_DECISIONS = 60;
 
-/** A summary from the messages alone: no model, the same every time, as much of what will be needed as fits. */
+/** A summary from the messages alone: no model, the same summary for the same messages. */
 export function extract(request: ExtractRequest): Summary {
   return new Extract(request).summary();
 }
 
+/** The same with the exact strings that are most likely to be needed again, the likeliest first. */
+export function extractWithNames(request: ExtractRequest): ExtractedNames {
+  const made = new Extract(request);
+  return { summary: made.summary(), names: made.names() };
+}
+
+export interface ExtractedNames {
+  readonly summary: Summary;
+  readonly names: readonly string[];
+}
+
+const LEAST_NEED = 0.05;
+const MOST_NAMES = 300;
+
 class Extract {
   readonly #request: ExtractRequest;
   readonly #previous: Summary;
-  readonly #survey = new AnchorStatistics();
-  readonly #carried = new Map<number, Note>();
-  /** The texts that the summary stands for, and those of kept messages that are not shown whole. */
+  readonly #statistics = new AnchorStatistics();
+  /** The texts that the summary replaces, and those of kept messages that are not shown whole. */
   readonly #quotable = new Set<number>();
+  /** All messages that are known, oldest first, and those of them that the prompt does not show whole. */
+  readonly #all: readonly Node[];
+  readonly #hidden: readonly Node[];
+  readonly #carried: Note[] = [];
   readonly #room: RenderRoom;
   readonly #task: string | null;
 
   constructor(request: ExtractRequest) {
-    const { previous, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
+    const { previous, nodes, maxTokens = DEFAULT_TOKENS, counter = chars4(), kept = [] } = request;
     this.#request = request;
     this.#previous = previous ?? EMPTY_SUMMARY;
-    const known = [...request.nodes, ...kept.map(({ node }) => node)];
-    const task = taskOf(this.#previous.task ?? request.task, known);
-    this.#task = task;
-    this.#look();
-    const chars =
-      maxTokens *
-      charsPerToken(
-        request.nodes.length > 0 ? request.nodes : kept.map(({ node }) => node),
-        counter,
-      );
-    const taskStands = kept.some(
-      ({ shown, node }) => shown === node.message && startsTurn(shown) && textOf(shown) === task,
+    const shown = new Map(kept.map((one) => [one.node, one.shown]));
+    this.#all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
+    this.#hidden = this.#all.filter((node) => shown.get(node) !== node.message);
+    this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
+    this.#read();
+    const isShown = kept.some(
+      ({ shown: message, node }) =>
+        message === node.message && startsTurn(message) && textOf(message) === this.#task,
     );
-    this.#room = { chars, taskStands };
+    const sample = nodes.length > 0 ? nodes : [...shown.keys()];
+    this.#room = { chars: maxTokens * charsPerToken(sample, counter), taskStands: isShown };
   }
 
   summary(): Summary {
     const bare = this.#withoutNotes();
-    const need = needs(this.#survey);
-    const told = renderEssentials(bare, this.#room);
-    const selection = new Selection(need, this.#room.chars - told.length);
-    this.#showWhatStands(selection, told);
-    const quotable = this.#quotable;
-    const chooser = new NoteChooser(
-      this.#survey,
-      selection,
-      (of) => quotable.has(of),
-      this.#carried,
+    const rendered = renderEssentials(bare, this.#room);
+    const selection = new Selection(needs(this.#statistics), this.#room.chars - rendered.length);
+    this.#markShown(selection, rendered);
+    const story = new Story(this.#statistics, selection);
+    const split = this.#request.splitTurn?.turn;
+    const told = this.#hidden.filter(
+      (node) => !this.#isTask(node) && (node.turn !== split || startsTurn(node.message)),
     );
-    chooser.takeChangedFiles(this.#room.chars * SHARE.changedFiles);
-    chooser.offer();
-    return this.#filledUp(bare, selection, chooser);
+    story.read(told, this.#all, (node) => textOf(node.message));
+    const lines = new ExactLines(this.#statistics, selection, (of) => this.#quotable.has(of));
+    for (const note of this.#carried)
+      (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
+        ? story
+        : lines
+      ).carry(note);
+    const { chars } = this.#room;
+    story.takeOwnWords(chars * SHARE.userWords);
+    story.takeFinalReport(chars * SHARE.finalReport);
+    story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
+    lines.offer();
+    return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
+  }
+
+  /** The exact strings that are likely to be needed again. What tools call their arguments is no such string. */
+  names(): readonly string[] {
+    const { anchors } = this.#statistics;
+    const need = needs(this.#statistics);
+    const fields = argumentNames(this.#all);
+    const isName = (id: number): boolean => {
+      const { key, kind } = anchors[id] as Anchor;
+      return kind !== KIND.number && !fields.has(key);
+    };
+    return [...anchors.keys()]
+      .filter((id) => (need[id] as number) >= LEAST_NEED && isName(id))
+      .toSorted((a, b) => (need[b] as number) - (need[a] as number))
+      .slice(0, MOST_NAMES)
+      .map((id) => (anchors[id] as Anchor).key);
   }
 
   /** Spends the room, looks how much of it is used, and spends again. */
-  #filledUp(bare: Summary, selection: Selection, chooser: NoteChooser): Summary {
+  #filled(bare: Summary, selection: Selection, notes: () => readonly Note[]): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
     let summary = bare;
     for (let round = 0; round < ROUNDS; round++) {
       selection.spend();
-      summary = this.#with(bare, chooser.chosen());
+      summary = { ...bare, notes: notes() };
       if (selection.exhausted) break;
       const text = renderEssentials(summary, this.#room);
       const tokens = counter.text(text);
@@ -124,51 +162,42 @@ class Extract {
     return summary;
   }
 
-  /** Reads everything, oldest first: what an earlier summary quotes, what is to be summarised, what stays. */
-  #look(): void {
-    const { nodes, kept = [] } = this.#request;
-    for (const file of this.#previous.files) this.#survey.files.add(trailOf(file));
+  /** Reads everything, oldest first: what an earlier summary quotes, what is summarised, what stays. */
+  #read(): void {
+    for (const file of this.#previous.files) this.#statistics.files.add(accessOf(file));
     for (const note of this.#previous.notes) {
-      const file = note.source === undefined ? undefined : this.#survey.files.at(note.source);
-      const of = this.#survey.addNote(note, voiceOf(note), file);
-      this.#carried.set(of, note);
-      this.#quotable.add(of);
+      const file = note.source === undefined ? undefined : this.#statistics.files.at(note.source);
+      this.#statistics.addNote(note, voiceOf(note), file);
+      this.#carried.push(note);
     }
-    const shown = new Map(kept.map((one) => [one.node, one.shown]));
-    const all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
-    for (const node of all) {
-      const places = this.#survey.add(node);
-      if (shown.get(node) !== node.message && !this.#isHost(node))
-        for (const of of places) this.#quotable.add(of);
-    }
+    const hidden = new Set(this.#hidden);
+    for (const node of this.#all)
+      for (const of of this.#statistics.add(node)) {
+        const { segment } = this.#statistics.placed[of] as Placed;
+        if (hidden.has(node) && !isSpoken(segment.voice)) this.#quotable.add(of);
+      }
   }
 
-  /** True for a host's message that stands where the task should: it is told in one line. */
-  #isHost({ message }: Node): boolean {
-    const { task } = this.#request;
-    return this.#task !== task && startsTurn(message) && textOf(message) === task;
+  #isTask({ message }: Node): boolean {
+    return startsTurn(message) && this.#task !== null && textOf(message) === this.#task;
   }
 
   /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are no notes. */
-  #showWhatStands(selection: Selection, told: string): void {
-    const { kept = [] } = this.#request;
-    const show = (key: string): void => {
-      const id = this.#survey.idOf(key);
-      if (id !== undefined) selection.show(id);
-    };
-    for (const { shown } of kept)
-      for (const { mentions } of scan(shown, this.#survey.reader))
-        for (const { anchor } of mentions) show(anchor.key);
-    this.#survey.reader.read(told, 0, told.length, (anchors) => {
-      for (const { key } of anchors) show(key);
-    });
+  #markShown(selection: Selection, rendered: string): void {
+    for (const { shown } of this.#request.kept ?? [])
+      for (const { mentions } of scan(shown, this.#statistics.reader))
+        for (const { anchor } of mentions) {
+          const id = this.#statistics.idOf(anchor.key);
+          if (id !== undefined) selection.show(id);
+        }
+    for (const id of this.#statistics.idsIn(rendered)) selection.show(id);
   }
 
   #withoutNotes(): Summary {
-    const { nodes, previous, round } = this.#request;
+    const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
     const last = nodes.at(-1);
-    const items = todoItems(nodes, before.items);
+    const items = todoItems(this.#all, before.items);
     return {
       ...before,
       round,
@@ -176,205 +205,57 @@ class Extract {
       lastTurn: last?.turn ?? before.lastTurn,
       ...(last === undefined ? {} : { until: last.index }),
       task: this.#task,
-      facts: mergedByText(before.facts, constraints(this.#notWhole())),
+      facts: mergedByText(before.facts, constraints(this.#hidden)),
       decisions: mergedByText(before.decisions, decisions(nodes)).slice(-MOST_DECISIONS),
       items,
-      outcomes: outcomes(nodes, this.#survey, before.outcomes.map(unchosen)),
-      files: [],
-      notes: this.#alwaysSaid(),
-      ...stateOf(nodes, items, this.#task, before),
-      splitTurn: this.#splitTurn(),
+      outcomes: commandsOf(this.#all, before.outcomes),
+      repository: repositoryEvents(this.#all, before.repository ?? []),
+      tools: toolsOf(nodes, before.tools ?? []),
+      files: changesOf(this.#all, this.#statistics, before.files, this.#room.chars * SHARE.files),
+      notes: [],
+      currentTask: items.findLast(({ state }) => state === 'current')?.text ?? null,
+      splitTurn:
+        splitTurn === undefined
+          ? null
+          : splitTurnText(nodes, splitTurn, before.splitTurn, this.#room.chars * SHARE.splitTurn),
     };
   }
+}
 
-  /** The messages that the summary stands for, and those that stay in part only. */
-  #notWhole(): readonly Node[] {
-    const { nodes, kept = [] } = this.#request;
-    const cut = kept.filter(({ node, shown }) => shown !== node.message).map(({ node }) => node);
-    return cut.length === 0 ? nodes : [...nodes, ...cut].toSorted((a, b) => a.index - b.index);
-  }
+/** The task of a conversation: the first message by which a person asks something, in their words. */
+function taskOf(given: string | null, nodes: readonly Node[]): string | null {
+  if (given === null || isRequest(given)) return given;
+  const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));
+  return first === undefined ? null : textOf(first.message);
+}
 
-  /** What the user asked between the task and now, and the agent's last steps: told in short, newest first. */
-  #alwaysSaid(): readonly Note[] {
-    const { nodes } = this.#request;
-    const task = this.#task;
-    const turns = nodes.filter(({ message }) => startsTurn(message));
-    const asked = turns.filter(
-      ({ message }) => textOf(message) !== task && isRequest(textOf(message)),
-    );
-    const users = within(this.#room.chars * SHARE.asked, asked, (node) =>
-      oneLine(textOf(node.message), 220),
-    );
-    const host = turns.find((node) => this.#isHost(node));
-    if (host !== undefined) users.unshift([host, hostLine(textOf(host.message))]);
-    const steps = this.#splitTurnNodes() === undefined ? this.#steps(nodes) : [];
-    return [...users, ...steps]
-      .map(([node, text]): Note => ({
-        text,
-        by: node.message.role === 'user' ? 'user' : 'assistant',
-        turn: node.turn,
-        at: node.index,
-        worth: ALWAYS,
-      }))
-      .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
-  }
-
-  #steps(
-    nodes: readonly Node[],
-    chars: number = this.#room.chars * SHARE.steps,
-  ): readonly (readonly [Node, string])[] {
-    const said = nodes.filter(
-      ({ message }) => message.role === 'assistant' && textOf(message) !== '',
-    );
-    return within(chars, said, ({ message }) => firstSentence(textOf(message)));
-  }
-
-  /** The same of a turn in which the agent may say nothing: what it says of its calls, or else these. */
-  #deeds(nodes: readonly Node[], chars: number): readonly string[] {
-    const line = (tell: (message: Message) => string): readonly string[] =>
-      within(chars, nodes, ({ message }) =>
-        message.role === 'assistant' ? tell(message) : '',
-      ).map(([{ index }, text]) => `- [m${index + 1}] ${text}`);
-    const said = line((message) => firstSentence(textOf(message)) || describedCall(message));
-    return said.length > 0 ? said : line(firstCall);
-  }
-
-  #splitTurnNodes(): readonly Node[] | undefined {
-    const { nodes, splitTurn } = this.#request;
-    return splitTurn === undefined
-      ? undefined
-      : nodes.filter(({ turn }) => turn === splitTurn.turn);
-  }
-
-  /** The beginning of a turn whose end stays: what the agent did in it so far, in its own words. */
-  #splitTurn(): Summary['splitTurn'] {
-    const { splitTurn, maxTokens = DEFAULT_TOKENS } = this.#request;
-    const prefix = this.#splitTurnNodes();
-    if (splitTurn === undefined || prefix === undefined) return null;
-    const most =
-      (this.#room.chars * Math.min(splitTurn.maxTokens, maxTokens * SHARE.steps * 2)) / maxTokens;
-    const { splitTurn: before } = this.#previous;
-    const told = before?.turn === splitTurn.turn ? before.text.split('\n') : [];
-    const lines = [...told, ...this.#deeds(prefix, most)];
-    return { turn: splitTurn.turn, text: newest(lines, most).join('\n') };
-  }
-
-  #with(bare: Summary, { notes, files, calls }: ChosenNotes): Summary {
-    const ended = [...bare.outcomes];
-    for (const [trail, { worth, source }] of calls) {
-      const { segment, index: at, turn } = this.#survey.placed[trail.segment] as Placed;
-      const { tool } = segment;
-      const known = ended.findLastIndex((one) => one.at === at && one.tool === tool);
-      const outcome = source.endsWith(FAILED) ? 'failure' : 'success';
-      const call = source.slice(tool.length + 1);
-      const chosen = { tool, outcome, turn, at, ...ended[known], call, worth } as const;
-      ended.splice(known < 0 ? ended.length : known, known < 0 ? 0 : 1, chosen);
+function argumentNames(nodes: readonly Node[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { message } of nodes)
+    for (const { args, tool } of callsOf(message)) {
+      names.add(tool);
+      const value = parseJson(args);
+      if (isJsonObject(value)) for (const name of Object.keys(value)) names.add(name);
     }
-    return {
-      ...bare,
-      outcomes: ended,
-      files: filesOf(this.#survey, files),
-      notes: withoutTwice([...bare.notes, ...notes]),
-    };
-  }
+  return names;
 }
 
 /** How many characters a token has in these messages. */
 function charsPerToken(nodes: readonly Node[], counter: Counter): number {
   const sample = nodes
     .slice(-20)
-    .map(({ message }) => scanText(message))
+    .map(({ message }) => sampleOf(message))
     .join('\n')
     .slice(0, 20_000);
   return sample.length < 100 ? 4 : sample.length / Math.max(1, counter.text(sample));
 }
 
-function scanText(message: Message): string {
-  return message.parts
-    .map((part) => (part.kind === 'text' ? part.text : part.kind === 'call' ? part.args : ''))
-    .join('\n')
-    .slice(0, 4_000);
+function sampleOf(message: Message): string {
+  const args = callsOf(message).map((call) => call.args);
+  return [textOf(message), ...args].join('\n').slice(0, 4_000);
 }
 
-/** The newest lines that fit a number of characters, each once, in their order. */
-function within(
-  chars: number,
-  nodes: readonly Node[],
-  line: (node: Node) => string,
-): (readonly [Node, string])[] {
-  const taken: (readonly [Node, string])[] = [];
-  const seen = new Set<string>();
-  let left = chars;
-  for (let i = nodes.length - 1; i >= 0 && left > 12; i--) {
-    const node = nodes[i] as Node;
-    const text = shortened(line(node), Math.max(40, left - 10));
-    if (text.length < 12 || text.length + 10 > left || seen.has(text)) continue;
-    seen.add(text);
-    left -= text.length + 10;
-    taken.push([node, text]);
-  }
-  return taken.toReversed();
-}
-
-/** The last lines that fit a number of characters. */
-function newest(lines: readonly string[], chars: number): readonly string[] {
-  let left = chars;
-  return lines.slice(lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1);
-}
-
-/** What an agent says of a call where it says it in the call. */
-const DESCRIBED = /"description"\s{0,2}:\s{0,2}"((?:[^"\\]|\\.){12,200})"/;
-
-function describedCall(message: Message): string {
-  const told = callsOf(message).flatMap(({ args }) => DESCRIBED.exec(args)?.[1] ?? []);
-  return oneLine(told.join('; '), CALL_CHARS);
-}
-
-function firstCall(message: Message): string {
-  const [call] = callsOf(message);
-  return call === undefined ? '' : callLine(call.tool, call.args, CALL_CHARS);
-}
-
-function withoutTwice(notes: readonly Note[]): readonly Note[] {
-  const seen = new Set<string>();
-  return notes.filter(({ text, by }) => {
-    const key = `${by} ${text}`;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
-}
-
-/** What was worth naming in an earlier round is judged anew. */
-function unchosen(outcome: ToolOutcome): ToolOutcome {
-  const { worth: _, ...rest } = outcome;
-  return rest;
-}
-
-function filesOf(
-  survey: AnchorStatistics,
-  worths: ReadonlyMap<FileAccess, number>,
-): readonly FileRecord[] {
-  const files = survey.files.all().toSorted((a, b) => a.touchedAt - b.touchedAt);
-  const named = files.slice(-MOST_FILES);
-  return [...files.slice(0, -MOST_FILES).filter((file) => worths.has(file)), ...named].map(
-    (file) => {
-      const { path, reads, edits, written, deleted, touchedAt } = file;
-      const worth = worths.get(file);
-      return {
-        path,
-        read: reads > 0,
-        written,
-        edited: edits > (written ? 1 : 0) && !(deleted && edits === 1),
-        deleted,
-        ...(touchedAt < 0 ? {} : { at: touchedAt }),
-        ...(worth === undefined ? {} : { worth }),
-      };
-    },
-  );
-}
-
-function trailOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileAccess {
+function accessOf({ path, read, written, edited, deleted, at = -1 }: FileRecord): FileAccess {
   const edits = (written ? 1 : 0) + (edited ? 1 : 0) + (deleted ? 1 : 0);
   return {
     path,
@@ -387,15 +268,9 @@ function trailOf({ path, read, written, edited, deleted, at = -1 }: FileRecord):
   };
 }
 
-const VOICES: Readonly<Record<Speaker, Voice>> = {
-  user: VOICE.user,
-  assistant: VOICE.text,
-  tool: VOICE.tool,
-  system: VOICE.system,
-};
-
 function voiceOf({ by, source }: Note): Voice {
-  return by === 'assistant' && source !== undefined ? VOICE.args : VOICES[by];
+  if (by === 'assistant') return source === undefined ? VOICE.text : VOICE.args;
+  return VOICE[by];
 }
 
 function mergedByText<T extends { readonly text: string }>(

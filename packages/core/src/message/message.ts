@@ -211,17 +211,9 @@ function joinText(parts: readonly Part[]): string {
   return texts.join('\n');
 }
 
-/** The fixed beginnings by which a summary is known when a host sends it back as a message. */
-const SUMMARY_PREFIX = '[Context Summary - Turns ';
-const SESSION_SUMMARY = '## Session Summary';
-
-/** True for a summary: marked as synthetic, or known by its fixed prefix. */
-export function isSummary({ meta, role, parts: [first] }: Message): boolean {
-  if (meta?.synthetic === true) return true;
-  if (role === 'system' || role === 'tool' || first?.kind !== 'text') return false;
-  // A person may well begin with a heading: what they say under one is never taken for a summary.
-  const isHeading = role === 'assistant' && first.text.startsWith(SESSION_SUMMARY);
-  return isHeading || first.text.startsWith(SUMMARY_PREFIX);
+/** True for a summary that a harness or a plan made. Text that only looks like one belongs to whoever wrote it. */
+export function isSummary({ meta }: Message): boolean {
+  return meta?.synthetic === true;
 }
 
 /** A turn starts at a message that a person sent on the root branch: no tool result, no summary. */

@@ -5,6 +5,7 @@ import {
   fraction,
   variant,
   integerFrom,
+  optional,
   type Shape,
 } from '../check/shape.ts';
 
@@ -24,8 +25,11 @@ export type CutRule =
   | { readonly kind: 'keep-messages'; readonly messages: number }
   /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits. */
   | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
-  /** As `keep-tokens` with splitting, in a share of the target. */
-  | { readonly kind: 'keep-share'; readonly share: number }
+  /**
+   * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, where a summary of the rest
+   * should have `summaryTokens` beside.
+   */
+  | { readonly kind: 'keep-share'; readonly share: number; readonly summaryTokens?: number }
   | BesideSummary
   /** The newest real messages, from a user message on. */
   | { readonly kind: 'sliding-window'; readonly messages: number }
@@ -51,7 +55,7 @@ export const cutShape: Shape = variant<CutRule>(
   {
     'keep-messages': { messages: integerFrom(0) },
     'keep-tokens': { tokens: nonNegative, splitTurns: boolean },
-    'keep-share': { share: fraction },
+    'keep-share': { share: fraction, summaryTokens: optional(nonNegative) },
     'beside-summary': { summaryTokens: nonNegative, leastShare: fraction, mostShare: fraction },
     'sliding-window': { messages: integerFrom(1) },
     'turn-window': { turns: integerFrom(1) },
@@ -91,7 +95,7 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
         : keepTokensWhole(items, tokens, limits.targetTokens);
     }
     case 'keep-share':
-      return keepTokens(items, Math.floor(limits.targetTokens * rule.share));
+      return keepTokens(items, shareOf(limits.targetTokens, rule.share, rule.summaryTokens));
     case 'beside-summary':
       return keepBesideSummary(rule, items, limits);
     case 'sliding-window':
@@ -103,6 +107,11 @@ function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): 
     case 'everything':
       return items.length;
   }
+}
+
+function shareOf(targetTokens: number, share: number, summaryTokens: number = 0): number {
+  const left = Math.max(targetTokens / 2, targetTokens - summaryTokens);
+  return Math.floor(Math.min(targetTokens * share, left));
 }
 
 /** The cut at an index: where its turn starts, and whether it falls inside one. */

@@ -34,3 +34,13 @@ export function rewritePays(rewrite: RewriteCase): boolean {
   const share = rewrite.tokensFreed / rewrite.tokensBehind;
   return share > breakEvenShare(rewrite.prices, rewrite.requestsToCome);
 }
+
+/** After how many requests a rewrite has paid: it writes once what would have been read, and reads less from then on. */
+export function paysAfter(
+  { write, read }: CachePrices,
+  rewrittenTokens: number,
+  tokensFreed: number,
+): number {
+  const cost = rewrittenTokens * (write - read) - tokensFreed * read;
+  return cost <= 0 ? 1 : 1 + Math.ceil(cost / (tokensFreed * read));
+}

@@ -17,6 +17,12 @@ export interface ExternalizeRecord {
   readonly kept: readonly (readonly Stretch[])[];
   /** Arguments of calls longer than this are cut, field by field. */
   readonly argsChars: number;
+  /** Made by trimming: shown with the fewest words, arguments without a key of ours. */
+  readonly trimmed?: true;
+  /** The reasoning of the message stays: a running turn must keep it, and trimming takes only tools' text. */
+  readonly keepsReasoning?: true;
+  /** Fields of results that stay whatever else is cut, by call id. */
+  readonly preserved?: JsonObject;
   /** The artifact store failed: only the thread holds the content, and recall finds it. */
   readonly unstored?: true;
 }
@@ -53,6 +59,8 @@ export interface DropRecord {
   readonly span: Span;
   readonly reason: string;
   readonly index: DropIndex;
+  /** What could not be asked for again, and was stored before it was left out. */
+  readonly artifacts?: readonly ArtifactId[];
 }
 
 /** What remains known of a dropped span, so that recall can find it. */
@@ -83,6 +91,8 @@ export interface RenderStyle {
   readonly summaryPrefix: string;
   /** Where the summary stands among carried messages: at its first message, or behind all of them. */
   readonly summaryAt: 'first' | 'last';
+  /** The model has the tool `read_artifact`: only then does a prompt name it. */
+  readonly offersReadArtifact?: boolean;
 }
 
 /** What to show of a thread: pure data. */
@@ -102,12 +112,16 @@ export interface Plan {
   readonly hides: readonly Hide[];
   /** Messages that the user pinned: never compacted. */
   readonly pins: readonly MessageId[];
+  /** Where the last batch of trimming ended: nothing before this index is trimmed again. */
+  readonly trimmedTo?: number;
   /** Signed reasoning before this index was bound to bytes that have changed since. */
   readonly signedFrom: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** The length of the path when the whole ladder last ran: what is shown of it could not be freed then. */
   readonly climbedAt?: number;
+  /** What pins were cut by: they are shown whole again as soon as that fits. */
+  readonly cutPinTokens?: number;
   readonly warnings: readonly string[];
   /** The version that an undo took back: soft pressure alone does not compact again. */
   readonly undid?: number;
@@ -152,6 +166,7 @@ export function planArtifacts(plan: Plan): readonly ArtifactId[] {
   const ids = new Set<ArtifactId>();
   for (const record of plan.records) {
     if (record.kind === 'externalize' && record.unstored !== true) ids.add(record.artifactId);
+    if (record.kind === 'drop') for (const id of record.artifacts ?? []) ids.add(id);
     if (record.kind === 'summarize')
       for (const a of record.summary.artifacts) ids.add(a.artifactId);
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId, Outcome } from '../message/message.ts';
 
 /** Raised when a field changes its meaning: it is part of every summary cache key. */
-export const SUMMARY_SCHEMA_VERSION = 1;
+export const SUMMARY_SCHEMA_VERSION = 2;
 
 /** Who said something. A summary never turns a tool's text into an instruction: it says who said what. */
 export type Speaker = 'system' | 'user' | 'assistant' | 'tool';
@@ -47,7 +47,10 @@ export interface ToolOutcome {
   /** What was asked of the tool, short enough to read. */
   readonly call: string;
   readonly keyFields?: JsonObject;
+  /** The lines that say what failed. */
   readonly error?: string;
+  /** The lines that say how much passed or failed, or the last line that came back. */
+  readonly result?: string;
   /** What the error led to, where it ended. */
   readonly resolution?: string;
   readonly turn: number;
@@ -68,6 +71,22 @@ export interface FileRecord {
   readonly worth?: number;
 }
 
+/** A tool that was called. */
+export interface ToolUse {
+  readonly tool: string;
+  readonly calls: number;
+  /** The last arguments that it was called with, long values cut. */
+  readonly example: string;
+}
+
+/** Something that happened to the repository. */
+export interface RepositoryEvent {
+  readonly kind: 'commit' | 'branch' | 'push' | 'pull request';
+  readonly text: string;
+  /** The index of the message that reports it. */
+  readonly at: number;
+}
+
 /** A line quoted from the conversation, with who said it, because of the exact strings in it. */
 export interface Note {
   readonly text: string;
@@ -77,6 +96,8 @@ export interface Note {
   readonly turn: number;
   /** The index of the message that it stands in. */
   readonly at?: number;
+  /** The index of a later message in which the user took it back or changed it. */
+  readonly overruledAt?: number;
   /** How much of what is likely to be needed again it shows, per character: what is worth least is left out first. */
   readonly worth?: number;
 }
@@ -104,10 +125,12 @@ export interface Summary {
   readonly artifacts: readonly ArtifactReference[];
   readonly outcomes: readonly ToolOutcome[];
   readonly files: readonly FileRecord[];
+  /** Commits, branches, pushes and pull requests, oldest first. */
+  readonly repository?: readonly RepositoryEvent[];
+  /** The tools that were called, those called most first. */
+  readonly tools?: readonly ToolUse[];
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
-  /** What the agent said last, where that was a report and no step. */
-  readonly lastSaid?: string | null;
   readonly currentPlan: readonly string[];
   /** A model's own account, where a model wrote one. */
   readonly prose: string | null;

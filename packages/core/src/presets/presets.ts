@@ -11,7 +11,7 @@ import { slidingWindow, tokenWindow, turnWindow } from './windows.ts';
 
 /** Every preset with its defaults, by name. */
 export const PRESETS: Readonly<Record<PresetName, Policy>> = {
-  ladder,
+  ladder: ladder(),
   step: step(),
   pi: pi(),
   codex: codex(),
@@ -26,7 +26,7 @@ export const PRESETS: Readonly<Record<PresetName, Policy>> = {
 
 /** The function that makes each preset: call one to change its figures, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
 export interface Presets {
-  ladder(): Policy;
+  readonly ladder: typeof ladder;
   readonly step: typeof step;
   readonly pi: typeof pi;
   readonly codex: typeof codex;
@@ -41,7 +41,7 @@ export interface Presets {
 
 /** A function for each preset, as in `presets.pi({ keepRecentTokens: 8_000 })`. */
 export const presets: Presets = {
-  ladder: () => ladder,
+  ladder,
   step,
   pi,
   codex,

@@ -17,7 +17,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { isPinned } from '../plan/pins.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
-import { pointerMessage, summaryMessages } from './stand-in.ts';
+import { standIns } from './stand-in.ts';
 import { isInPlace, inPlace, type InPlaceRecord } from './in-place.ts';
 import type { PromptSize } from '../plan/trigger.ts';
 import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
@@ -161,7 +161,7 @@ export class PromptBuilder {
   /** A message as the plan shows it in its seat. */
   #shown(node: Node): Message {
     const action = this.#actions.get(node.id);
-    return isSeat(action) ? inPlace(node.message, action) : node.message;
+    return isSeat(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
   }
 
   /** A result that no provider would take as one is told as what it is: a tool's text. */
@@ -179,16 +179,18 @@ export class PromptBuilder {
   #emitSeated(node: Node): void {
     const action = this.#actions.get(node.id);
     if (isSeat(action)) {
-      this.#emit(inPlace(node.message, action), { kind: 'changed', id: node.id, by: action.kind });
+      const shown = inPlace(node.message, action, this.#plan.style);
+      const message = this.#withoutBoundReasoning(node, shown) ?? shown;
+      this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
       return;
     }
-    const unsigned = this.#withoutBoundReasoning(node);
+    const unsigned = this.#withoutBoundReasoning(node, node.message);
     if (unsigned === undefined) this.#emit(node.message, { kind: 'kept', id: node.id });
     else if (unsigned.parts.length > 0)
       this.#emit(unsigned, { kind: 'changed', id: node.id, by: 'unsigned' });
   }
 
-  #withoutBoundReasoning({ message, index }: Node): Message | undefined {
+  #withoutBoundReasoning({ index }: Node, message: Message): Message | undefined {
     if (!this.#rules.bindsReasoning || index >= this.#plan.signedFrom) return undefined;
     const parts = message.parts.filter(
       (part) => part.kind !== 'reasoning' || part.signature === undefined,
@@ -212,7 +214,7 @@ export class PromptBuilder {
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
-    for (const message of standIns(record, this.#plan)) this.#emit(message, source);
+    for (const message of standIns(record, this.#plan.style)) this.#emit(message, source);
   }
 
   #emit(message: Message, source: Source): void {
@@ -283,18 +285,6 @@ function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
 /** Tool results come from the user's side. */
 function side(role: Role): 'user' | 'assistant' {
   return role === 'assistant' ? 'assistant' : 'user';
-}
-
-function standIns(record: PlanRecord, plan: Plan): readonly Message[] {
-  switch (record.kind) {
-    case 'summarize':
-      return summaryMessages(record, plan.style);
-    case 'externalize':
-      return [pointerMessage(record)];
-    case 'drop':
-    case 'clear':
-      return [];
-  }
 }
 
 function noResult(call: CallPart): Message {

@@ -9,33 +9,42 @@ import {
 } from '../message/message.ts';
 import type { Action } from '../plan/precedence.ts';
 import { cutValue, excerpt, partText } from './excerpt.ts';
-import type { ClearRecord, ExternalizeRecord, Hide, Stretch } from '../plan/plan.ts';
+import { shortArgs } from './short-args.ts';
+import type { ClearRecord, ExternalizeRecord, Hide, RenderStyle, Stretch } from '../plan/plan.ts';
+
+/** What of the style decides how a record is shown in place. */
+type Shows = Pick<RenderStyle, 'offersReadArtifact'>;
 
 /** An action that changes a message and leaves it in its seat, so that calls and results stay together. */
 export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
 
-/** The message as the plan shows it. Reasoning is left out: it would not be what was signed. */
-export function inPlace(message: Message, action: InPlaceRecord): Message {
+/** The message as the plan shows it. Reasoning is left out unless the record keeps it. */
+export function inPlace(message: Message, action: InPlaceRecord, style: Shows): Message {
   const parts = message.parts.flatMap((part, i) => {
     const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
-    return inPlacePart(part, action, kept);
+    return inPlacePart(part, action, kept, style);
   });
   return withParts(message, parts);
 }
 
-function inPlacePart(part: Part, action: InPlaceRecord, kept: readonly Stretch[]): readonly Part[] {
+function inPlacePart(
+  part: Part,
+  action: InPlaceRecord,
+  kept: readonly Stretch[],
+  style: Shows,
+): readonly Part[] {
   switch (part.kind) {
     case 'reasoning':
-      return [];
+      return action.kind === 'externalize' && action.keepsReasoning === true ? [part] : [];
     case 'result':
-      return [inPlaceResult(part, action, kept)];
+      return [inPlaceResult(part, action, kept, style)];
     case 'call':
-      return [action.kind === 'externalize' ? shortCall(part, action) : part];
+      return [action.kind === 'externalize' ? shortCall(part, action, kept, style) : part];
     case 'text':
     case 'image':
     case 'file':
     case 'opaque':
-      return action.kind === 'clear' ? [part] : [shortContent(part, action, kept)];
+      return action.kind === 'clear' ? [part] : [shortContent(part, action, kept, style)];
   }
 }
 
@@ -43,6 +52,7 @@ function inPlaceResult(
   result: ResultPart,
   action: InPlaceRecord,
   kept: readonly Stretch[],
+  style: Shows,
 ): ResultPart {
   switch (action.kind) {
     case 'clear':
@@ -56,7 +66,12 @@ function inPlaceResult(
       if (isWhole(partText(result), kept)) return result;
       return {
         ...result,
-        content: [{ kind: 'text', text: pointer(partText(result), action, kept) }],
+        content: [
+          {
+            kind: 'text',
+            text: pointer(partText(result), action, style, kept) + keyData(action, result),
+          },
+        ],
       };
   }
 }
@@ -65,10 +80,11 @@ function shortContent(
   part: ContentPart,
   action: Exclude<InPlaceRecord, ClearRecord>,
   kept: readonly Stretch[],
+  style: Shows,
 ): Part {
   if (action.kind === 'hide') return { kind: 'text', text: action.replacement };
   if (part.kind === 'text' && isWhole(part.text, kept)) return part;
-  return { kind: 'text', text: pointer(partText(part), action, kept) };
+  return { kind: 'text', text: pointer(partText(part), action, style, kept) };
 }
 
 function isWhole(text: string, kept: readonly Stretch[]): boolean {
@@ -76,9 +92,16 @@ function isWhole(text: string, kept: readonly Stretch[]): boolean {
   return first !== undefined && first[0] <= 0 && first[1] >= text.length;
 }
 
-/** The arguments stay a JSON object that names every field; only long values are cut. */
-function shortCall(call: CallPart, record: ExternalizeRecord): CallPart {
+/** Arguments keep their keys; only long values are cut. */
+function shortCall(
+  call: CallPart,
+  record: ExternalizeRecord,
+  kept: readonly Stretch[],
+  style: Shows,
+): CallPart {
   if (call.args.length <= record.argsChars) return call;
+  if (record.trimmed === true)
+    return { ...call, args: shortArgs(call.args, kept, wayBack(record, style)) };
   const fields = fieldsOfCall(call);
   const where = record.unstored === true ? 'recall finds it' : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
@@ -89,6 +112,11 @@ function shortCall(call: CallPart, record: ExternalizeRecord): CallPart {
   for (const { name, value, text } of fields)
     short[name] = text.length <= room ? value : cutValue(text, room);
   return { ...call, args: JSON.stringify(short) };
+}
+
+function wayBack(record: ExternalizeRecord, { offersReadArtifact }: Shows): string {
+  const isOffered = offersReadArtifact === true && record.unstored !== true;
+  return isOffered ? `: read_artifact("${record.artifactId}")` : '';
 }
 
 /** An argument of a call, and the text that it is shown as. */
@@ -130,21 +158,32 @@ function fairShare(lengths: readonly number[], total: number): number {
 export function pointer(
   content: string,
   record: ExternalizeRecord,
+  style: Shows,
   kept: readonly Stretch[] = [],
 ): string {
+  const shown = excerpt(content, kept);
+  if (record.trimmed === true)
+    return `[${content.length} characters, cut${wayBack(record, style)}]\n${shown}`;
   const isStored = record.unstored !== true;
+  const isOffered = isStored && style.offersReadArtifact === true;
   const head = isStored
     ? `[Externalized Content - artifact:${record.artifactId}]`
     : '[Content Left Out - recall finds it]';
-  const shown = excerpt(content, kept);
   if (shown !== '') {
-    const all = isStored ? 'read_artifact has all' : 'excerpt of';
+    const all = isOffered ? 'read_artifact has all' : 'excerpt of';
     return `${head} ${all} ${content.length} characters:\n${shown}`;
   }
   const lines = [head];
   if (record.summary !== '') lines.push(`Summary: ${record.summary}`);
-  if (isStored) lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
+  if (isOffered)
+    lines.push(`To retrieve full content, call: read_artifact("${record.artifactId}")`);
   return lines.join('\n');
+}
+
+/** Fields that stay whatever else is cut. */
+function keyData({ preserved = {} }: ExternalizeRecord, { callId }: ResultPart): string {
+  const fields = preserved[callId];
+  return isJsonObject(fields) ? `\nKey data: ${JSON.stringify(fields)}` : '';
 }
 
 /** The seed's minimal placeholder: tool, outcome, key data. */

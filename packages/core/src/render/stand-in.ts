@@ -1,6 +1,6 @@
 import { textMessage, type Message } from '../message/message.ts';
-import type { ExternalizeRecord, RenderStyle, SummarizeRecord } from '../plan/plan.ts';
-import { pointer } from './in-place.ts';
+import type { PlanRecord, RenderStyle, SummarizeRecord } from '../plan/plan.ts';
+import { isInPlace, pointer } from './in-place.ts';
 
 /** Stands before a summary's shadow, so that user and assistant alternate. */
 const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
@@ -26,9 +26,17 @@ export function summaryMessages(
   }
 }
 
-/** The message that stands for a span of several messages moved to one artifact. */
-export function pointerMessage(record: ExternalizeRecord): Message {
-  return textMessage('assistant', pointer('', record), {
-    synthetic: true,
-  });
+/** The messages that a record brings of its own; one that changes its message in place brings none. */
+export function standIns(record: PlanRecord, style: RenderStyle): readonly Message[] {
+  switch (record.kind) {
+    case 'summarize':
+      return summaryMessages(record, style);
+    case 'externalize':
+      return isInPlace(record)
+        ? []
+        : [textMessage('assistant', pointer('', record, style), { synthetic: true })];
+    case 'drop':
+    case 'clear':
+      return [];
+  }
 }

@@ -1,5 +1,6 @@
 import type { Fitted } from './fitted.ts';
 import { Conversations } from './recognise/conversations.ts';
+import type { Thrift } from '../plan/trim-figures.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { list } from '../check/shape.ts';
 import type { Policy } from '../compact/policy.ts';
@@ -37,6 +38,10 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly window?: number;
   readonly budget?: Partial<Budget>;
   readonly preset?: PresetName | Policy;
+  /** How much the default preset trims older tool output, from `careful` (the default) to `frugal`: see docs/cost.md. */
+  readonly thrift?: Thrift;
+  /** The model has the tool `read_artifact`: only then do prompts name it. */
+  readonly offersReadArtifact?: boolean;
   /** The host's message format; Bobbin's own where absent. */
   readonly codec?: Codec<Wire>;
   /** The estimate where absent, whatever the model; `counterFor` of `@bobbin/models` counts exactly where it can. */

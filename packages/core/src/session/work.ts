@@ -2,6 +2,7 @@ import {
   compact,
   compactExpired,
   compactFirstSight,
+  compactTrim,
   type Compaction,
   type CompactorConfig,
   type Job,
@@ -20,7 +21,8 @@ import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { arrived } from './arrival.ts';
 import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
 import type { Fitted } from './fitted.ts';
-import { next, startRequest, withDone, type Step } from './state/next.ts';
+import { GrowingTrim } from './state/growing-trim.ts';
+import { next, startRequest, withDone, type Shown, type Step } from './state/next.ts';
 import { withPathFor, withUnitOf } from './path.ts';
 import { pinUnit, unpinUnit, withPins } from './pinning.ts';
 import { planAt, undonePlan } from './plan-history.ts';
@@ -69,6 +71,7 @@ export class SessionWork {
   state: SessionState;
   readonly #config: SessionConfig<unknown>;
   readonly #growing = new GrowingPrompt();
+  readonly #trim = new GrowingTrim();
   #reminding: Recollection | undefined;
   /** What was assumed because the host did not say it; reported with the first prompt. */
   #assumption: string | undefined;
@@ -89,6 +92,11 @@ export class SessionWork {
   get prompt(): PromptBuilder {
     const { thread, plan, config } = this.state;
     return this.#growing.of(thread, plan, config);
+  }
+
+  #shown(): Shown {
+    const { thread, plan, config } = this.state;
+    return { prompt: this.prompt, trim: this.#trim.of(thread, plan, config) };
   }
 
   /** Appends messages; nothing is appended if the store fails. */
@@ -133,7 +141,7 @@ export class SessionWork {
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
       for (;;) {
-        const step = next(this.state, this.prompt, request);
+        const step = next(this.state, this.#shown(), request);
         if (step.kind === 'ready') return NOTHING_DONE;
         const outcome = await this.#take(step, options);
         events.push(...outcome.events);
@@ -224,6 +232,10 @@ export class SessionWork {
         return this.#compact(compactExpired, 'time to live is over', options);
       case 'shorten-unread':
         return this.#compact(compactFirstSight, 'a large new result', options);
+      case 'restore-pins':
+        return this.#compact(compactExpired, 'pins fit whole again', options);
+      case 'trim':
+        return this.#compact(compactTrim, 'trimming pays', options);
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':

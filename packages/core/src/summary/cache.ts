@@ -1,4 +1,4 @@
-import type { Summarizer, SummaryRequest } from '../ports.ts';
+import type { SummaryRequest } from '../ports.ts';
 import { canonicalJson } from '../message/json.ts';
 import { contentHash } from '../message/message.ts';
 import { sha256 } from '../message/sha256.ts';
@@ -54,29 +54,45 @@ function content(nodes: readonly Node[]): readonly unknown[] {
 }
 
 /** A call under way, and how many wait for it. */
-interface Flight {
-  readonly summary: Promise<Summary>;
-  /** Aborts it, and lets nobody board any more: a summarizer may not listen to the abort. */
+interface Call {
+  readonly answer: Promise<Summary>;
+  /** Aborts it, and lets nobody join any more: a summarizer may not listen to the abort. */
   readonly abandon: (reason: unknown) => void;
   waiting: number;
 }
 
 /** Asks once for equal requests, also when they come at the same time. A failure is not kept. */
-export function cachedSummarizer(
-  inner: Summarizer,
-  cache: SummaryCache,
-  policy: string,
-): Summarizer {
-  const flights = new Map<string, Flight>();
-  const start = (key: string, request: SummaryRequest): Flight => {
+export class SharedCalls {
+  readonly #cache: SummaryCache;
+  readonly #ask: (request: SummaryRequest) => Promise<Summary>;
+  readonly #calls = new Map<string, Call>();
+
+  constructor(cache: SummaryCache, ask: (request: SummaryRequest) => Promise<Summary>) {
+    this.#cache = cache;
+    this.#ask = ask;
+  }
+
+  async answer(key: string, request: SummaryRequest): Promise<Summary> {
+    request.signal?.throwIfAborted();
+    const known = this.#calls.has(key) ? undefined : await this.#cached(key);
+    request.signal?.throwIfAborted();
+    const call = this.#calls.get(key);
+    if (known !== undefined || call !== undefined) request.report?.({ kind: 'cached', key });
+    return known ?? join(call ?? this.#start(key, request), request.signal);
+  }
+
+  #cached(key: string): Promise<Summary | undefined> {
+    return this.#cache.get(key).catch(() => undefined);
+  }
+
+  #start(key: string, request: SummaryRequest): Call {
     const controller = new AbortController();
     const end = (): void => {
-      if (flights.get(key) === flight) flights.delete(key);
+      if (this.#calls.get(key) === call) this.#calls.delete(key);
     };
-    const summary = inner
-      .summarize({ ...request, signal: controller.signal })
+    const answer = this.#ask({ ...request, signal: controller.signal })
       .then(async (made) => {
-        await cache.set(key, made).catch(() => undefined);
+        await this.#cache.set(key, made).catch(() => undefined);
         return made;
       })
       .finally(end);
@@ -84,38 +100,28 @@ export function cachedSummarizer(
       end();
       controller.abort(reason);
     };
-    const flight: Flight = { summary, abandon, waiting: 0 };
-    flights.set(key, flight);
-    return flight;
-  };
-  return {
-    id: inner.id,
-    async summarize(request: SummaryRequest) {
-      request.signal?.throwIfAborted();
-      const key = summaryKey(request, inner.id, policy);
-      const known = flights.has(key) ? undefined : await cache.get(key).catch(() => undefined);
-      request.signal?.throwIfAborted();
-      const flight = flights.get(key);
-      if (known !== undefined || flight !== undefined) request.report?.({ kind: 'cached', key });
-      return known ?? board(flight ?? start(key, request), request.signal);
-    },
-  };
+    const call: Call = { answer, abandon, waiting: 0 };
+    this.#calls.set(key, call);
+    return call;
+  }
 }
 
-/** Waits for a call. Who gives up leaves the others waiting; when all have, the call is abandoned. */
-async function board(flight: Flight, signal: AbortSignal | undefined): Promise<Summary> {
-  flight.waiting += 1;
-  if (signal === undefined) return flight.summary;
-  const gaveUp = Promise.withResolvers<never>();
-  const leave = (): void => {
-    flight.waiting -= 1;
-    if (flight.waiting === 0) flight.abandon(signal.reason);
-    gaveUp.reject(signal.reason as Error);
-  };
-  signal.addEventListener('abort', leave, { once: true });
+/** Waits for a call. One that gives up leaves the others waiting; when all have, the call is abandoned. */
+async function join(call: Call, signal: AbortSignal | undefined): Promise<Summary> {
+  call.waiting += 1;
+  if (signal === undefined) return call.answer;
+  let leave: (() => void) | undefined;
+  const gaveUp = new Promise<never>((_, reject) => {
+    leave = () => {
+      call.waiting -= 1;
+      if (call.waiting === 0) call.abandon(signal.reason);
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  });
   try {
-    return await Promise.race([flight.summary, gaveUp.promise]);
+    return await Promise.race([call.answer, gaveUp]);
   } finally {
-    signal.removeEventListener('abort', leave);
+    if (leave !== undefined) signal.removeEventListener('abort', leave);
   }
 }

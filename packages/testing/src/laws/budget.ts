@@ -65,7 +65,7 @@ function largestPointer({ id, turn, message }: Node): Message {
     kept: [],
     argsChars: 0,
   };
-  return inPlace(message, record);
+  return inPlace(message, record, { offersReadArtifact: true });
 }
 
 /** Counts a copy: what a counter remembers of the message itself does not help it. */

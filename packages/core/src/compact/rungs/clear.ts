@@ -1,17 +1,11 @@
 import type { Json } from '../../message/json.ts';
-import {
-  hasResults,
-  resultsOf,
-  resultText,
-  type Durability,
-  type ResultPart,
-} from '../../message/message.ts';
+import { hasResults, resultsOf, resultText, type ResultPart } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Draft, Entry } from '../draft.ts';
-import { durabilityOf, preservedFields, verifiedDurability } from '../../plan/durability.ts';
+import { durabilityOf, preservedFields } from '../../plan/durability.ts';
 import { NOTHING } from '../../render/excerpt.ts';
-import { callFor, excerptRecord, moveToArtifact } from '../artifact-record.ts';
+import { excerptRecord, isIrreplaceable, moveToArtifact } from '../artifact-record.ts';
 import { nonNegative, oneOf, optionsParser } from '../../check/shape.ts';
 import type { ClearRecord, PlanRecord } from '../../plan/plan.ts';
 import { inPlace } from '../../render/in-place.ts';
@@ -71,7 +65,8 @@ function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {
   const span = spanOf([entry.node]);
   const record = span === undefined ? undefined : clearRecord(context, entry, span);
   if (span === undefined || record === undefined) return [];
-  const tokensFreed = entry.tokens - context.counter.message(inPlace(entry.message, record));
+  const tokensFreed =
+    entry.tokens - context.counter.message(inPlace(entry.message, record, context.draft.style));
   if (tokensFreed <= 0) return [];
   const [result] = resultsOf(entry.message);
   const durability = result === undefined ? 'anchoring' : durabilityOf(result, context.tools);
@@ -108,19 +103,8 @@ async function clearOne(
   const [id] = proposal.span.ids;
   const entry = context.draft.entry(id);
   if (entry === undefined) return undefined;
-  const found = await Promise.all(
-    resultsOf(entry.message).map((result) => {
-      const args = callFor(context.draft, entry, result.callId)?.args ?? '';
-      const captured = entry.message.meta?.sources?.[result.callId];
-      return verifiedDurability(result, args, context.tools, captured);
-    }),
-  );
-  if (!found.some(mustNotBeLost)) return clearRecord(context, entry, proposal.span);
+  if (!(await isIrreplaceable(entry, context))) return clearRecord(context, entry, proposal.span);
   const pointer = excerptRecord(context.draft, entry, NOTHING);
-  const tokens = context.counter.message(inPlace(entry.message, pointer));
+  const tokens = context.counter.message(inPlace(entry.message, pointer, context.draft.style));
   return tokens < entry.tokens ? moveToArtifact(proposal, context, effects, NOTHING) : undefined;
-}
-
-function mustNotBeLost(durability: Durability): boolean {
-  return durability === 'non-replayable';
 }

@@ -1,4 +1,4 @@
-import { isSummary, textOf } from '../../message/message.ts';
+import { isSummary, textOf, type ArtifactId } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import { oneLine } from '../../message/text.ts';
 import { describeMessage } from '../../render/describe.ts';
@@ -33,6 +33,7 @@ export function drop(options: Partial<DropOptions> = {}): Rung {
   const { reach, keepPreamble, aim } = parseOptions(options);
   return {
     name: 'drop',
+    replacesMessages: true,
     ...(aim === undefined ? {} : { aim }),
     propose(context) {
       const dropped =
@@ -53,11 +54,13 @@ export function drop(options: Partial<DropOptions> = {}): Rung {
       const ids = new Set(proposal.span.ids);
       const dropped = context.draft.entries.filter(({ node }) => ids.has(node.id));
       const { span, reason } = proposal;
+      const artifacts = storedOf(context.draft, dropped);
       return {
         kind: 'drop',
         span,
         reason,
         index: indexOf(dropped, context.now, context.draft),
+        ...(artifacts.length === 0 ? {} : { artifacts }),
       };
     },
   };
@@ -88,6 +91,14 @@ function oldestUnits(
     tokens -= draft.cost(entry);
   }
   return dropped;
+}
+
+/** The artifacts that hold what is dropped: a sweep must not take them. */
+function storedOf(draft: Draft, dropped: readonly Entry[]): readonly ArtifactId[] {
+  return dropped.flatMap((entry) => {
+    const action = draft.action(entry);
+    return action?.kind === 'externalize' && action.unstored !== true ? [action.artifactId] : [];
+  });
 }
 
 function indexOf(dropped: readonly Entry[], time: number, { redact }: Draft): DropIndex {

@@ -3,7 +3,7 @@ import { spanOf } from '../../thread/span.ts';
 import { besideSummary, type BesideSummary } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { NOTHING, type Remainder } from '../../render/excerpt.ts';
-import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
+import { excerptRecord, moveToArtifact, type Shortened } from '../artifact-record.ts';
 import { inPlace } from '../../render/in-place.ts';
 import type { Proposal, RungContext, Rung } from './rung.ts';
 import { excerptsTogether } from '../excerpt-choice.ts';
@@ -28,11 +28,11 @@ const LEAST_FREED_SHARE = 0.2;
  * Of each the lines stay that are most likely to be needed; the whole goes to an artifact.
  */
 export function excerpts(keep: BesideSummary): Rung {
-  const chosen = new WeakMap<RungContext, ReadonlyMap<MessageId, Remainder>>();
+  const chosen = new WeakMap<RungContext, ReadonlyMap<MessageId, Shortened>>();
   return {
     name: 'excerpts',
     propose(context) {
-      const remainders = chooseRemainders(context, keep);
+      const remainders = withReasoning(context, chooseRemainders(context, keep));
       chosen.set(context, remainders);
       return [...remainders].flatMap(([id, kept]) => proposeOne(context, id, kept));
     },
@@ -43,12 +43,28 @@ export function excerpts(keep: BesideSummary): Rung {
   };
 }
 
-function proposeOne(context: RungContext, id: MessageId, kept: Remainder): readonly Proposal[] {
+/** What a running turn thought stays with its calls. */
+function withReasoning(
+  { draft }: RungContext,
+  remainders: ReadonlyMap<MessageId, Remainder>,
+): ReadonlyMap<MessageId, Shortened> {
+  return new Map(
+    [...remainders].map(([id, kept]) => {
+      const entry = draft.entry(id);
+      const stays = entry !== undefined && draft.keepsReasoning(entry);
+      return [id, stays ? { ...kept, keepsReasoning: true } : kept];
+    }),
+  );
+}
+
+function proposeOne(context: RungContext, id: MessageId, kept: Shortened): readonly Proposal[] {
   const { draft, counter } = context;
   const entry = draft.entry(id);
   const span = entry === undefined ? undefined : spanOf([entry.node]);
   if (entry === undefined || span === undefined) return [];
-  const tokens = counter.message(inPlace(entry.message, excerptRecord(draft, entry, kept)));
+  const tokens = counter.message(
+    inPlace(entry.message, excerptRecord(draft, entry, kept), draft.style),
+  );
   const tokensFreed = draft.cost(entry) - tokens;
   const reason = `${draft.cost(entry)} tokens behind the cut`;
   return tokensFreed > draft.cost(entry) * LEAST_FREED_SHARE
@@ -104,6 +120,7 @@ function chooseRemainders(
       roomChars: Math.max(0, (roomTokens - cost(others) - least) * charsPerToken),
       wholeChars: WHOLE_CHARS,
       argsChars: WHOLE_ARGS_CHARS,
+      args: 'by-length',
       fills: roomTokens > besideTokens,
     },
   );
@@ -128,5 +145,5 @@ function leastTokens(draft: Draft, entry: Entry): number {
     part.kind === 'text' ? ([[0, part.text.length]] as const) : [],
   );
   const record = excerptRecord(draft, entry, { kept, argsChars: WHOLE_ARGS_CHARS });
-  return draft.counter.message(inPlace(entry.message, record));
+  return draft.counter.message(inPlace(entry.message, record, draft.style));
 }

@@ -69,7 +69,8 @@ function proposeExcerpt(draft: Draft, entry: Entry, kept: Remainder): readonly P
   const span = spanOf([entry.node]);
   if (span === undefined) return [];
   const record = excerptRecord(draft, entry, kept);
-  const tokensFreed = entry.tokens - draft.counter.message(inPlace(entry.message, record));
+  const tokensFreed =
+    entry.tokens - draft.counter.message(inPlace(entry.message, record, draft.style));
   if (tokensFreed <= 0) return [];
   return [
     { strategy: 'externalize', span, tokensFreed, reason: `${entry.tokens} tokens in one result` },

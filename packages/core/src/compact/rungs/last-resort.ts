@@ -12,6 +12,7 @@ const READABLE_TOKENS = 256;
  */
 export const LAST_RESORT: readonly Rung[] = [
   squeeze({ reach: 'oversized-pins', floorTokens: READABLE_TOKENS }),
+  squeeze({ reach: 'read', floorTokens: READABLE_TOKENS }),
   squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),
   shrinkSummary(),
@@ -22,6 +23,6 @@ export const LAST_RESORT: readonly Rung[] = [
 
 /** What follows a ladder under hard pressure where it leaves a prompt that only just fits. Pins stay as they are. */
 export const QUIET: readonly Rung[] = [
-  squeeze({ reach: 'loose', floorTokens: READABLE_TOKENS }),
+  squeeze({ reach: 'read', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),
 ];

@@ -5,6 +5,7 @@ import type { Cut } from '../../plan/cut.ts';
 import type { Draft } from '../draft.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
 import { hasMethods, type Shape } from '../../check/shape.ts';
+import type { TrimLimits } from '../../plan/trim-figures.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
 
 /** What a strategy would do, before it is done. */
@@ -28,6 +29,8 @@ export interface RungContext {
   readonly task: string | null;
   readonly instructions?: string;
   readonly now: number;
+  /** How many messages of the path were sent to a model before. */
+  readonly sent: number;
   readonly signal?: AbortSignal;
 }
 
@@ -44,6 +47,12 @@ export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
+  /** What it leaves where it trims: with prices, a policy then trims whenever that pays. */
+  readonly trims?: TrimLimits;
+  /** Its records take the place of whole messages. */
+  readonly replacesMessages?: true;
+  /** Carries all of its proposals out once it has to act at all. */
+  readonly wholeBatch?: true;
   propose(context: RungContext): readonly Proposal[];
   /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
   execute(

@@ -1,7 +1,7 @@
 import type { Message } from '../../message/message.ts';
-import type { Entry } from '../draft.ts';
+import type { Draft, Entry } from '../draft.ts';
 import { ends, NOTHING, partText, type Remainder } from '../../render/excerpt.ts';
-import { excerptRecord, moveToArtifact } from '../artifact-record.ts';
+import { excerptRecord, moveToArtifact, type Shortened } from '../artifact-record.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
 import { inPlace } from '../../render/in-place.ts';
 import type { Effects, Proposal, RungContext } from './rung.ts';
@@ -22,10 +22,11 @@ export function shorten(
 const MOST_CHARS_A_TOKEN = 16;
 
 /** As much of an entry as costs at most `room`: what is needed most, or else its ends, found by halving. */
-function within({ draft, counter }: RungContext, entry: Entry, room: number): Remainder {
-  const record = excerptRecord(draft, entry, NOTHING);
+function within({ draft, counter }: RungContext, entry: Entry, room: number): Shortened {
+  const reasoning = loopReasoning(draft, entry, room);
+  const record = excerptRecord(draft, entry, { ...NOTHING, ...reasoning });
   const cost = (kept: Remainder): number =>
-    counter.message(inPlace(entry.message, { ...record, ...kept }));
+    counter.message(inPlace(entry.message, { ...record, ...kept }, draft.style));
   let low = 0;
   let high = charsWithin(entry.message, room * MOST_CHARS_A_TOKEN);
   while (low < high) {
@@ -34,7 +35,19 @@ function within({ draft, counter }: RungContext, entry: Entry, room: number): Re
     else high = chars - 1;
   }
   const best = chosenExcerpt(draft, entry, low);
-  return cost(best) <= room ? best : ends(entry.message, low);
+  return { ...(cost(best) <= room ? best : ends(entry.message, low)), ...reasoning };
+}
+
+/** The reasoning of a running turn stays where there is room for it. */
+function loopReasoning(
+  draft: Draft,
+  entry: Entry,
+  room: number,
+): Pick<Shortened, 'keepsReasoning'> {
+  if (!draft.keepsReasoning(entry)) return {};
+  const bare = excerptRecord(draft, entry, { ...NOTHING, keepsReasoning: true });
+  const tokens = draft.counter.message(inPlace(entry.message, bare, draft.style));
+  return tokens <= room ? { keepsReasoning: true } : {};
 }
 
 /** How long a message is as JSON, or `most` where it is longer; its texts alone often tell that it is. */

@@ -1,3 +1,4 @@
+import { hasResults } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Entry } from '../draft.ts';
 import { NOTHING } from '../../render/excerpt.ts';
@@ -8,17 +9,19 @@ import type { RungContext, Rung } from './rung.ts';
 
 export interface SqueezeOptions {
   /**
-   * What may be shortened: all but pins; pins, when they alone fill the budget, so that they leave most of the room to
+   * What may be shortened: all but pins and results that no model has read; all but pins; pins, when they alone fill the budget, so that they leave most of the room to
    * the rest; or pins, when nothing else is left.
    */
-  readonly reach: 'loose' | 'oversized-pins' | 'pins';
+  readonly reach: 'read' | 'loose' | 'oversized-pins' | 'pins';
   /** No message is made smaller than this. */
   readonly floorTokens: number;
+  /** The most of the target that pins keep which exceed the limit by themselves; as much as the limit allows if absent. */
+  readonly pinShare?: number;
 }
 
-/** Pins that exceed the limit by themselves have to give way; then they leave most of the room to what the agent did. */
-const SHARE_OF_OVERSIZED_PINS = 0.25;
-/** … unless there is next to nothing beside them: then they keep most of it. */
+/** What is not pinned keeps at most this share of the limit where pins exceed it. */
+const SHARE_OF_OTHERS = 0.25;
+/** Where there is next to nothing beside them, pins keep most of the limit whatever their share. */
 const SHARE_ALONE = 0.6;
 const NEXT_TO_NOTHING = 0.15;
 /** The name of the rung that touches pins: whoever climbs it says so. */
@@ -28,15 +31,17 @@ export const SHORTENS_PINS = 'squeeze-pins';
  * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
  * goes to an artifact. It makes any one result, any one turn, fit any budget.
  */
-export function squeeze({ reach, floorTokens }: SqueezeOptions): Rung {
-  const name = reach === 'loose' ? 'squeeze' : SHORTENS_PINS;
+export function squeeze({ reach, floorTokens, pinShare }: SqueezeOptions): Rung {
+  const name = reach === 'loose' || reach === 'read' ? 'squeeze' : SHORTENS_PINS;
   return {
     name,
     propose(context) {
-      const found = candidates(context, reach);
-      if (reach === 'oversized-pins' && costOf(found) <= context.limitTokens) return [];
-      const room = roomFor(context, found, reach);
-      if (costOf(found) <= room) return [];
+      const all = candidates(context, reach);
+      if (reach === 'oversized-pins' && costOf(all) <= context.limitTokens) return [];
+      const most =
+        pinShare === undefined ? roomFor(context, all, reach) : sharedRoom(context, all, pinShare);
+      if (costOf(all) <= most) return [];
+      const { found, room } = withoutSystem(context, all, most);
       const { level, cut } = leveled(context, found, room, floorTokens);
       return cut.flatMap(({ entry, cost, least }) => {
         const span = spanOf([entry.node]);
@@ -66,9 +71,12 @@ const POINTER_TOKENS = 24;
 
 /** The largest first, so that as few as possible are touched. */
 function candidates(context: RungContext, reach: SqueezeOptions['reach']): readonly Candidate[] {
-  const { draft } = context;
+  const { draft, sent } = context;
+  const takesPins = reach === 'oversized-pins' || reach === 'pins';
+  const isUnread = ({ node, message }: Entry): boolean => node.index >= sent && hasResults(message);
   return draft.entries
-    .filter((entry) => !draft.isGone(entry) && (reach !== 'loose') === entry.pinned)
+    .filter((entry) => !draft.isGone(entry) && takesPins === entry.pinned)
+    .filter((entry) => reach !== 'read' || !isUnread(entry))
     .map((entry) => ({ entry, cost: draft.cost(entry) }))
     .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
 }
@@ -76,7 +84,9 @@ function candidates(context: RungContext, reach: SqueezeOptions['reach']): reado
 function withLeast({ draft, counter }: RungContext, { entry, cost }: Candidate): Priced {
   if (cost <= POINTER_TOKENS && !entry.message.parts.some(({ kind }) => kind === 'reasoning'))
     return { entry, cost, least: cost };
-  const least = counter.message(inPlace(entry.message, excerptRecord(draft, entry, NOTHING)));
+  const least = counter.message(
+    inPlace(entry.message, excerptRecord(draft, entry, NOTHING), draft.style),
+  );
   return { entry, cost, least: Math.min(cost, least) };
 }
 
@@ -108,7 +118,7 @@ function leveled(
   return { level: Math.max(floorTokens, waterLevel(room, [...priced, ...small])), cut: priced };
 }
 
-/** What the candidates may cost together. */
+/** What the candidates may cost together: pins give way only as far as the limit requires. */
 function roomFor(
   { draft, targetTokens, limitTokens }: RungContext,
   found: readonly Candidate[],
@@ -116,8 +126,30 @@ function roomFor(
 ): number {
   const others = draft.tokens - costOf(found);
   if (reach !== 'oversized-pins') return targetTokens - others;
-  if (others > limitTokens * NEXT_TO_NOTHING) return targetTokens * SHARE_OF_OVERSIZED_PINS;
+  return limitTokens - Math.min(others, limitTokens * SHARE_OF_OTHERS);
+}
+
+/** Pins that leave most of the room to the rest, if there is a rest. */
+function sharedRoom(
+  { draft, targetTokens, limitTokens }: RungContext,
+  found: readonly Candidate[],
+  pinShare: number,
+): number {
+  const others = draft.tokens - costOf(found);
+  if (others > limitTokens * NEXT_TO_NOTHING) return targetTokens * pinShare;
   return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
+}
+
+/** System messages hold the rules: they are shortened only where nothing else can make the room. */
+function withoutSystem(
+  context: RungContext,
+  all: readonly Candidate[],
+  room: number,
+): { readonly found: readonly Candidate[]; readonly room: number } {
+  const found = all.filter(({ entry }) => entry.message.role !== 'system');
+  const left = room - (costOf(all) - costOf(found));
+  const least = found.reduce((sum, each) => sum + withLeast(context, each).least, 0);
+  return least <= left ? { found, room: left } : { found: all, room };
 }
 
 function costOf(found: readonly Candidate[]): number {

@@ -1,14 +1,15 @@
 import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
+import type { Node } from '../../thread/thread.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
-import { fitSummary } from '../../summary/render.ts';
+import { ACCOUNT_SHARE, fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { nonNegative, fraction, optionsParser, integerFrom } from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
+import { shorten } from './shorten.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
-import { isInPlace, inPlace } from '../../render/in-place.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface SummarizeOptions {
@@ -45,7 +46,9 @@ const parseOptions = optionsParser<SummarizeOptions>(
     leastShare: 0,
   },
 );
-/** A summary smaller than this says nothing. */
+/** The share of the target that a summary finds at least: large messages that stay are shortened for it. */
+const FLOOR_SHARE = 0.5;
+/** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
 /** Replaces what lies between the last summary and the cut by one summary that contains the last one. */
@@ -54,21 +57,29 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const { keepUserTokens } = whole;
   return {
     name: 'summarize',
+    replacesMessages: true,
     propose(proposed) {
       const context = withRoomyCut(withUnpinned(proposed), whole);
       const { draft, cut } = context;
       const held = newestUserMessages(context, keepUserTokens);
       const covered = draft.entries
         .slice(0, cut.index)
-        .filter((entry) => !entry.pinned && !held.has(entry) && !draft.isGone(entry));
+        .filter((entry) => !draft.stays(entry) && !held.has(entry) && !draft.isGone(entry));
       const span = spanOf(covered.map(({ node }) => node));
       if (span === undefined) return [];
       const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
       const room = summaryRoom(context, tokens, whole);
       const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
-      return [{ strategy: 'summarize', span, tokensFreed: tokens - room, reason }];
+      const ids = new Set(span.ids);
+      const excess = floorExcess(context, ids, Math.min(whole.maxTokens, tokens));
+      return [
+        ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
+        { strategy: 'summarize', span, tokensFreed: tokens - room, reason },
+        ...afterwards(context, ids),
+      ];
     },
     execute(proposal, proposed, effects) {
+      if (proposal.strategy === SHORTENS) return shortenToTarget(proposal, proposed, effects);
       const context = withRoomyCut(withUnpinned(proposed), whole);
       for (const entry of newestUserMessages(context, keepUserTokens)) context.draft.hold(entry);
       return summarizeSpan(proposal, context, effects, whole);
@@ -111,6 +122,95 @@ function withRoomyCut(
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
+/** Marks the proposals that make room for a summary. */
+const SHORTENS = 'summarize-shorten';
+/** A message that stays is shortened for a summary only above this share of the target. */
+const LARGE_SHARE = 0.25;
+/** … and for an account that is there already, above this one. */
+const LARGE_BESIDE_ACCOUNT_SHARE = 0.025;
+
+const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
+
+/** The messages that stay beside a summary, the largest first. */
+function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
+  return draft.entries
+    .filter((entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending)
+    .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
+}
+
+/**
+ * Shortens the largest messages that stay to a share of the target, until so many tokens are free. What no model has read
+ * yet stays whole, except in a prompt that is made to measure.
+ */
+function shorteningProposals(
+  context: RungContext,
+  covered: ReadonlySet<MessageId>,
+  { share, tokens }: { readonly share: number; readonly tokens: number },
+): readonly Proposal[] {
+  const { draft, targetTokens, limitTokens, sent } = context;
+  const least = Math.floor(targetTokens * share);
+  const unreadFrom = targetTokens < limitTokens ? sent : Number.POSITIVE_INFINITY;
+  let excess = tokens;
+  return besideSummary(context, covered).flatMap((entry) => {
+    if (entry.pinned || entry.node.index >= unreadFrom) return [];
+    const span = spanOf([entry.node]);
+    const cost = draft.cost(entry);
+    const tokensFreed = Math.min(excess, cost - least);
+    if (span === undefined || tokensFreed <= 0) return [];
+    excess -= tokensFreed;
+    return [
+      {
+        strategy: SHORTENS,
+        span,
+        tokensFreed,
+        reason: `${cost} tokens in one message beside a summary`,
+      },
+    ];
+  });
+}
+
+/** A prompt that is made to measure is read once: there an account goes before the length of the newest messages. */
+function afterwards(context: RungContext, covered: ReadonlySet<MessageId>): readonly Proposal[] {
+  const { targetTokens, limitTokens } = context;
+  return targetTokens < limitTokens ? [] : shorteningProposals(context, covered, BESIDE_ACCOUNT);
+}
+
+/** An account that is longer than its place has what messages beside it can give up. */
+function moreForAccount(
+  context: RungContext,
+  { prose }: Summary,
+  covered: ReadonlySet<MessageId>,
+  room: number,
+): number {
+  const lacking = prose === null ? 0 : context.counter.text(prose) / ACCOUNT_SHARE - room;
+  const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
+  return Math.max(0, Math.floor(Math.min(lacking, freed)));
+}
+
+/** By how much the messages that stay exceed what leaves a summary its floor. */
+function floorExcess(
+  context: RungContext,
+  covered: ReadonlySet<MessageId>,
+  wantedTokens: number,
+): number {
+  const { draft, targetTokens } = context;
+  const kept = besideSummary(context, covered).reduce((sum, entry) => sum + draft.cost(entry), 0);
+  return kept + Math.min(wantedTokens, targetTokens * FLOOR_SHARE) - targetTokens;
+}
+
+/** Shortens a message as far as the target still asks for it. */
+function shortenToTarget(
+  proposal: Proposal,
+  context: RungContext,
+  effects: Effects,
+): Promise<PlanRecord | undefined> {
+  const { draft, targetTokens } = context;
+  const tokensFreed = Math.min(proposal.tokensFreed, draft.tokens - targetTokens);
+  return tokensFreed <= 0
+    ? Promise.resolve(undefined)
+    : shorten({ ...proposal, tokensFreed }, context, effects);
+}
+
 async function summarizeSpan(
   proposal: Proposal,
   context: RungContext,
@@ -125,7 +225,9 @@ async function summarizeSpan(
   const room = summaryRoom(context, tokens, whole);
   const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
   const answered = await effects.summarizer.summarize({
-    nodes: covered.filter(({ message }) => !isSummary(message)).map(({ node }) => node),
+    nodes: covered
+      .filter(({ message }) => !isSummary(message))
+      .map((entry) => shownNode(draft, entry)),
     previous: handedOver(previous?.summary ?? null, covered),
     task,
     round: (previous?.summary.round ?? 0) + 1,
@@ -134,7 +236,7 @@ async function summarizeSpan(
     kept: keptOf(draft, ids),
     overlap: draft.entries
       .slice(cut.index, cut.index + whole.overlapMessages)
-      .map(({ node }) => node),
+      .map((entry) => shownNode(draft, entry)),
     ...(instructions === undefined ? {} : { instructions }),
     ...(splitTurn === undefined
       ? {}
@@ -142,7 +244,12 @@ async function summarizeSpan(
     ...(signal === undefined ? {} : { signal }),
   });
   const summary = withArtifacts(answered, draft.records, ids);
-  const text = fitSummary(summary, room, counter, taskStands(draft, summary, ids));
+  const text = fitSummaryText(
+    summary,
+    room + moreForAccount(context, summary, ids, room),
+    counter,
+    taskStands(draft, summary, ids),
+  );
   const first = covered[0];
   if (text === undefined || first === undefined) return undefined;
   return {
@@ -167,7 +274,8 @@ function withArtifacts(
   const artifacts = new Map(summary.artifacts.map((artifact) => [artifact.artifactId, artifact]));
   for (const record of records) {
     if (record.kind !== 'externalize' || !record.span.ids.every((id) => covered.has(id))) continue;
-    if (record.unstored === true) continue;
+    // Trimmed results are many, and the summary says what matters of them; recall finds the rest.
+    if (record.unstored === true || record.trimmed === true) continue;
     const { artifactId, summary: description, hint } = record;
     artifacts.set(artifactId, { artifactId, description, hint });
   }
@@ -178,10 +286,7 @@ function withArtifacts(
 function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
   return draft.entries.flatMap((entry) => {
     if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
-    const action = draft.action(entry);
-    const shown =
-      action === undefined || !isInPlace(action) ? entry.message : inPlace(entry.message, action);
-    return [{ node: entry.node, shown }];
+    return [{ node: shownNode(draft, entry), shown: draft.shown(entry) }];
   });
 }
 
@@ -207,19 +312,40 @@ function handedOver(previous: Summary | null, covered: readonly Entry[]): Summar
   return { ...known, prose: [known.prose, ...texts].filter((text) => text !== null).join('\n\n') };
 }
 
+/** What has expired is gone for a summarizer too: it reads what stands in for it. */
+function shownNode(draft: Draft, entry: Entry): Node {
+  const isHidden = draft.action(entry)?.kind === 'hide';
+  return isHidden ? { ...entry.node, message: draft.shown(entry) } : entry.node;
+}
+
 /** What is left of the target for the summary, the one before it being given up. */
 function summaryRoom(
   context: RungContext,
   tokens: number,
   { maxTokens, ratio }: SummarizeOptions,
 ): number {
-  const { draft, targetTokens } = context;
+  const { draft, targetTokens, limitTokens } = context;
   const before = draft.summary?.summaryTokens ?? 0;
   const frame = draft.summary === undefined ? frameTokens(context) : 0;
-  const left = targetTokens - (draft.tokens - tokens - before) - frame - BRIDGE_TOKENS;
+  const around = draft.tokens - tokens - before + frame + BRIDGE_TOKENS;
   const fair = Math.max(Math.ceil((tokens + before) * ratio), before);
-  return Math.max(LEAST_TOKENS, Math.min(maxTokens, left, fair));
+  const floor = Math.min(maxTokens, tokens + before, floorTokens(limitTokens));
+  return Math.max(
+    LEAST_TOKENS,
+    Math.min(maxTokens, targetTokens - around, fair),
+    Math.min(floor, Math.floor(limitTokens * MOST_OF_LIMIT) - around),
+  );
 }
+
+/** What a summary has though it exceeds the target, as long as the limit holds. */
+function floorTokens(limitTokens: number): number {
+  return Math.max(FLOOR_TOKENS, Math.floor(limitTokens * FLOOR_OF_LIMIT));
+}
+
+const FLOOR_TOKENS = 1_000;
+const FLOOR_OF_LIMIT = 0.05;
+/** The renderer adds a little, and the next message should still fit. */
+const MOST_OF_LIMIT = 0.85;
 
 /** The renderer may have to put a line before a summary, so that the roles are in order. */
 const BRIDGE_TOKENS = 16;
@@ -280,7 +406,7 @@ function shorter(record: SummarizeRecord, context: RungContext): SummarizeRecord
   const room = record.summaryTokens - (draft.tokens - targetTokens);
   const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
   const stands = taskStands(draft, record.summary, new Set());
-  const text = fitSummary(record.summary, room, counter, stands) ?? left;
+  const text = fitSummaryText(record.summary, room, counter, stands) ?? left;
   return { ...record, text, summaryTokens: counter.text(text) };
 }
 

@@ -1,64 +1,57 @@
-import { eachRow } from './features.ts';
+import { KIND } from './anchor.ts';
 import type { AnchorStatistics } from './statistics.ts';
-import { WEIGHTS } from './weights.ts';
+import { LEARNT } from './weights.ts';
 
-/** Boosted trees: every tree is perfect, so that its nodes need no pointers. */
-export interface Trees {
-  readonly depth: number;
-  readonly base: number;
-  /** Of each inner node of each tree: the feature it looks at, and the most that goes left. */
-  readonly features: Uint8Array;
-  readonly limits: Float64Array;
-  readonly leaves: Float64Array;
-}
+/** What the need of an anchor is judged by. */
+export const FEATURES = [
+  /** How often the agent named it of late: half of the weight is lost in about 33 messages. Log of the sum. */
+  'namedByAgent',
+  /** How often anybody named it, lost in about 8 messages. Log of the sum. */
+  'namedByAnyone',
+  /** How few other anchors were in the text that named the fewest. Log of the number. */
+  'fewestBeside',
+  /** The share of the turns in which it was named. */
+  'shareOfTurns',
+  'isHash',
+  'isNumber',
+] as const;
 
-/** Reads the table that the learning script wrote: a line for each tree, `feature≤limit … | leaf …`. */
-function readTrees(table: string): Trees {
-  const [head = '', ...lines] = table.trim().split('\n');
-  const [depth = 0, base = 0] = head.split(' ').map(Number);
-  const trees = lines.map((line) => line.split('|').map((side) => side.trim().split(' ')));
-  const nodes = trees.flatMap(([splits = []]) => splits.map((split) => split.split('<')));
-  return {
-    depth,
-    base,
-    features: Uint8Array.from(nodes, ([feature]) => Number(feature)),
-    limits: Float64Array.from(nodes, ([, limit]) =>
-      limit === '' ? Number.POSITIVE_INFINITY : Number(limit),
-    ),
-    leaves: Float64Array.from(trees.flatMap(([, leaves = []]) => leaves.map(Number))),
-  };
-}
-
-/** The sum over all trees for one row. */
-export function scoreOf(
-  { depth, base, features, limits, leaves }: Trees,
-  row: Float64Array,
-): number {
-  const inner = (1 << depth) - 1;
-  let score = base;
-  for (let from = 0, leaf = 0; from < limits.length; from += inner, leaf += inner + 1) {
-    let node = 0;
-    while (node < inner) {
-      const at = from + node;
-      const left = (row[features[at] as number] as number) <= (limits[at] as number);
-      // A number in place of a branch: nothing foretells which way a row goes.
-      node = 2 * node + 2 - Number(left);
-    }
-    score += leaves[leaf + node - inner] as number;
+/** Calls back with the features of every anchor, one after the other, in an array that is written over. */
+export function eachFeatures(
+  statistics: AnchorStatistics,
+  visit: (id: number, features: Float64Array) => void,
+): void {
+  const turns = Math.max(1, statistics.turns);
+  const features = new Float64Array(FEATURES.length);
+  for (const [id, row] of statistics.rows.entries()) {
+    const kind = statistics.anchors[id]?.kind;
+    const [own, any] = statistics.faded(row);
+    features[0] = Math.log2(1 + own);
+    features[1] = Math.log2(1 + any);
+    features[2] = row.fewestBeside;
+    features[3] = Math.min(1, row.turns / turns);
+    features[4] = kind === KIND.hash ? 1 : 0;
+    features[5] = kind === KIND.number || kind === KIND.code ? 1 : 0;
+    visit(id, features);
   }
-  return score;
 }
 
-let shipped: Trees | undefined;
+export interface Weights {
+  readonly bias: number;
+  readonly weights: readonly number[];
+}
 
-/** How likely each anchor of a survey is to be named again from memory: 0 to 1. */
+/** How likely each anchor is to be named again from memory, 0 to 1: a logistic formula. */
 export function needs(
-  survey: AnchorStatistics,
-  trees: Trees = (shipped ??= readTrees(WEIGHTS)),
+  statistics: AnchorStatistics,
+  { bias, weights }: Weights = LEARNT,
 ): Float64Array {
-  const need = new Float64Array(survey.anchors.length);
-  eachRow(survey, (id, row) => {
-    need[id] = 1 / (1 + Math.exp(-scoreOf(trees, row)));
+  const need = new Float64Array(statistics.anchors.length);
+  eachFeatures(statistics, (id, features) => {
+    let sum = bias;
+    for (let k = 0; k < features.length; k++)
+      sum += (features[k] as number) * (weights[k] as number);
+    need[id] = 1 / (1 + Math.exp(-sum));
   });
   return need;
 }

@@ -16,13 +16,6 @@ export type Voice = (typeof VOICE)[keyof typeof VOICE];
 /** An anchor in one text. */
 export interface Mention {
   readonly anchor: Anchor;
-  readonly first: number;
-  last: number;
-  count: number;
-  /** How often it stands before a parenthesis, behind a backslash, alone in its chunk. */
-  calls: number;
-  escaped: number;
-  alone: number;
 }
 
 /** A line of a text that holds anchors, or a part of a long line. */
@@ -109,12 +102,14 @@ export function segment(
   return { voice, text, tool, callId, touched, outcome, mentions, pieces };
 }
 
+const HEAD_CHARS = 150_000;
+const TAIL_CHARS = 50_000;
 /** The longest stretch that is quoted as one; a line may be a little longer. */
 const PIECE = 170;
 const SLACK = 40;
 /** A key of arguments, with which a line of them begins. */
 const VALUE = /"[\w-]{1,40}":/y;
-const [PARENTHESIS, BACKSLASH, DOT, SPACE] = [40, 92, 46, 32];
+const [BACKSLASH, DOT, SPACE] = [92, 46, 32];
 
 class Lines {
   readonly mentions: Mention[] = [];
@@ -126,8 +121,7 @@ class Lines {
   /** The next escaped line feed and the next value of arguments, as far as they were looked for. */
   #feedAt = -1;
   #valueAt = -1;
-  /** Where the piece ends that is read, and its mentions. */
-  #end = 0;
+  /** The mentions of the piece that is read. */
   #own: number[] = [];
 
   constructor(text: string, voice: Voice, reader: AnchorReader) {
@@ -136,18 +130,26 @@ class Lines {
     this.#reader = reader;
   }
 
+  /** Of a very long text the beginning and the end are read: the time for one message has a bound. */
   read(): void {
+    const { length } = this.#text;
+    this.#read(0, Math.min(length, HEAD_CHARS));
+    if (length > HEAD_CHARS) this.#read(Math.max(HEAD_CHARS, length - TAIL_CHARS), length);
+  }
+
+  #read(from: number, to: number): void {
     const text = this.#text;
     const escaped = isEscaped(text, this.#voice);
-    for (let start = 0; start < text.length;) {
+    for (let start = from; start < to;) {
       const end = escaped ? this.#argumentEnd(start + 1) : this.#find('\n', start);
-      let from = start;
-      while (end - from > PIECE + SLACK) {
-        const to = this.#breakAt(from);
-        this.#piece(from, to);
-        from = to;
+      let begin = start;
+      while (end - begin > PIECE + SLACK) {
+        const next = this.#breakAt(begin);
+        this.#piece(begin, next);
+        begin = next;
+        if (begin > to) return;
       }
-      if (end > from) this.#piece(from, end);
+      if (end > begin) this.#piece(begin, end);
       start = escaped ? end : end + 1;
     }
   }
@@ -184,36 +186,25 @@ class Lines {
   }
 
   #piece(start: number, end: number): void {
-    this.#end = end;
     const hash = this.#reader.read(this.#text, start, end, this.#met);
     if (this.#own.length === 0) return;
     this.pieces.push({ start, end, mentions: this.#own, hash });
     this.#own = [];
   }
 
-  readonly #met: Met = (anchors, from, to) => {
-    const text = this.#text;
-    const calls = to < this.#end && text.charCodeAt(to) === PARENTHESIS ? 1 : 0;
-    const escaped = from > 0 && text.charCodeAt(from - 1) === BACKSLASH ? 1 : 0;
-    const alone = anchors.length === 1 ? 1 : 0;
+  readonly #met: Met = (anchors) => {
     for (const anchor of anchors) {
-      const at = this.#mention(anchor, from);
-      const mention = this.mentions[at] as Mention;
-      mention.count++;
-      mention.last = from;
-      mention.calls += calls;
-      mention.escaped += escaped;
-      mention.alone += alone;
+      const at = this.#mention(anchor);
       if (!this.#own.includes(at)) this.#own.push(at);
     }
   };
 
-  #mention(anchor: Anchor, first: number): number {
+  #mention(anchor: Anchor): number {
     let at = this.#byKey.get(anchor.key);
     if (at === undefined) {
       at = this.mentions.length;
       this.#byKey.set(anchor.key, at);
-      this.mentions.push({ anchor, first, last: first, count: 0, calls: 0, escaped: 0, alone: 0 });
+      this.mentions.push({ anchor });
     }
     return at;
   }

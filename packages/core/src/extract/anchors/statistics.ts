@@ -6,8 +6,8 @@ import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './
 import type { Note } from '../../plan/summary.ts';
 import { isDone } from './tool-effects.ts';
 
-/** How fast a mention fades, in messages. */
-export const FADES: readonly [number, number, number] = [3, 12, 48];
+/** How fast what the agent named and what anybody named fades, in messages. */
+const [OWN_FADE, ANY_FADE] = [48, 12];
 
 /** A call and where its result is. */
 export interface CallTrail {
@@ -33,29 +33,15 @@ export interface Placed {
   readonly ids: Int32Array;
 }
 
-/** When, where and by whom an anchor was named. */
+/** How an anchor was named. */
 export interface Row {
-  count: number;
-  calls: number;
-  escaped: number;
-  alone: number;
-  heads: number;
-  edits: number;
   turns: number;
-  readonly byVoice: [number, number, number, number, number];
-  readonly lastBy: [number, number, number, number, number];
-  readonly first: number;
-  readonly firstVoice: Voice;
-  readonly firstAt: number;
-  lastAt: number;
-  lastEdit: number;
   lastTurn: number;
-  leastBeside: number;
-  lastBeside: number;
-  file: FileAccess | undefined;
-  /** Mentions by anybody and by the agent itself, each fading by one of FADES; as of `fadedAt`. */
-  any: [number, number, number];
-  own: [number, number, number];
+  /** The fewest anchors beside it in one text, as a logarithm. */
+  fewestBeside: number;
+  /** How often the agent and how often anybody named it, each fading; as of `fadedAt`. */
+  own: number;
+  any: number;
   fadedAt: number;
 }
 
@@ -64,8 +50,6 @@ export class AnchorStatistics {
   readonly reader: AnchorReader = new AnchorReader();
   readonly anchors: Anchor[] = [];
   readonly rows: Row[] = [];
-  /** The longest spelling of each anchor. */
-  readonly fulls: string[] = [];
   readonly placed: Placed[] = [];
   readonly files: FileTrails = new FileTrails();
   /** By where the call is in `placed`. */
@@ -73,30 +57,42 @@ export class AnchorStatistics {
   /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
   readonly #open = new Map<string, CallTrail[]>();
   readonly #answers = new Map<number, (CallTrail | undefined)[]>();
+  readonly #changed = new Map<string, FileAccess[]>();
   readonly #ids = new Map<string, number>();
-  /** The number of the first message, and of the one behind the last. */
-  begin: number = Number.POSITIVE_INFINITY;
+  /** The number after that of the last message. */
   end: number = 0;
-  chars: number = 0;
   turns: number = 0;
-  lastUser: number = -1;
 
   /** The calls that the results of a message answer, in the order of the results. */
   answeredAt(index: number): readonly (CallTrail | undefined)[] {
     return this.#answers.get(index) ?? [];
   }
 
+  /** The files that a call changed; none where it failed. */
+  changedBy(callId: string, index: number): readonly FileAccess[] {
+    return this.#changed.get(`${index} ${callId}`) ?? [];
+  }
+
   idOf(key: string): number | undefined {
     return this.#ids.get(key);
+  }
+
+  /** The anchors that a line names. */
+  idsIn(line: string): readonly number[] {
+    const ids = new Set<number>();
+    this.reader.read(line, 0, line.length, (anchors) => {
+      for (const { key } of anchors) {
+        const id = this.#ids.get(key);
+        if (id !== undefined) ids.add(id);
+      }
+    });
+    return [...ids];
   }
 
   /** Takes the next message. The answer is where its texts are in `placed`. */
   add({ message, index, turn }: Pick<Node, 'message' | 'index' | 'turn'>): readonly number[] {
     this.#reach(index);
-    if (message.role === 'user' && startsTurn(message)) {
-      this.turns++;
-      this.lastUser = index;
-    }
+    if (startsTurn(message)) this.turns++;
     return scan(message, this.reader).map((own) => this.#place(own, index, turn));
   }
 
@@ -116,7 +112,6 @@ export class AnchorStatistics {
   }
 
   #reach(index: number): void {
-    this.begin = Math.min(this.begin, index);
     this.end = Math.max(this.end, index + 1);
   }
 
@@ -178,7 +173,13 @@ export class AnchorStatistics {
     const { touches = [], only = false } = call.segment.touched ?? {};
     const done = touches.filter((touch) => isDone(touch, only, result));
     if (done.length === 0) call.file = undefined;
-    for (const { path, does } of done) tread(this.files.named(path, call.index), does, call.index);
+    for (const { path, does } of done) {
+      const file = this.files.named(path, call.index);
+      tread(file, does, call.index);
+      if (does === 'reads') continue;
+      const key = `${call.index} ${call.segment.callId ?? ''}`;
+      this.#changed.set(key, [...(this.#changed.get(key) ?? []), file]);
+    }
   }
 
   #put(own: Omit<Placed, 'ids'>): number {
@@ -189,9 +190,8 @@ export class AnchorStatistics {
       const mention = mentions[k] as Mention;
       const id = this.#anchor(mention.anchor);
       ids[k] = id;
-      this.#note(id, mention, own, beside);
+      this.#note(id, own, beside);
     }
-    this.chars += own.segment.text.length + 1;
     return this.placed.push({ ...own, ids }) - 1;
   }
 
@@ -201,76 +201,37 @@ export class AnchorStatistics {
       id = this.anchors.length;
       this.#ids.set(anchor.key, id);
       this.anchors.push(anchor);
-      this.fulls.push(anchor.full);
-    } else if (anchor.full.length > (this.fulls[id] as string).length) this.fulls[id] = anchor.full;
+    }
     return id;
   }
 
-  #note(id: number, mention: Mention, own: Omit<Placed, 'ids'>, beside: number): void {
-    const { voice } = own.segment;
-    const { index, turn } = own;
-    const row = (this.rows[id] ??= newRow(own, this.chars + mention.first));
-    row.count += mention.count;
-    row.calls += mention.calls;
-    row.escaped += mention.escaped;
-    row.alone += mention.alone;
-    row.lastAt = this.chars + mention.last;
-    if (beside < row.leastBeside) row.leastBeside = beside;
-    row.lastBeside = beside;
-    fade(row, index);
-    const isOwn = voice === VOICE.text || voice === VOICE.args;
-    for (let k = 0; k < 3; k++) {
-      row.any[k] = (row.any[k] as number) + 1;
-      if (isOwn) row.own[k] = (row.own[k] as number) + 1;
-    }
-    row.byVoice[voice]++;
-    row.lastBy[voice] = index;
-    if (turn !== row.lastTurn) {
-      row.turns++;
-      row.lastTurn = turn;
-    }
-    if (own.changes && voice === VOICE.args) {
-      row.edits++;
-      row.lastEdit = index;
-    }
-    if (own.file !== undefined) row.file = own.file;
-    if (mention.first < 300) row.heads++;
+  #note(
+    id: number,
+    { segment: { voice }, index, turn }: Omit<Placed, 'ids'>,
+    beside: number,
+  ): void {
+    const row = (this.rows[id] ??= {
+      turns: 0,
+      lastTurn: -1,
+      fewestBeside: beside,
+      own: 0,
+      any: 0,
+      fadedAt: index,
+    });
+    if (beside < row.fewestBeside) row.fewestBeside = beside;
+    const gap = Math.max(0, index - row.fadedAt);
+    row.own =
+      row.own * Math.exp(-gap / OWN_FADE) + (voice === VOICE.text || voice === VOICE.args ? 1 : 0);
+    row.any = row.any * Math.exp(-gap / ANY_FADE) + 1;
+    row.fadedAt = Math.max(row.fadedAt, index);
+    if (turn === row.lastTurn) return;
+    row.turns++;
+    row.lastTurn = turn;
   }
-}
 
-function fade(row: Row, now: number): void {
-  const gap = now - row.fadedAt;
-  if (gap <= 0) return;
-  for (let k = 0; k < 3; k++) {
-    const factor = Math.exp(-gap / (FADES[k] as number));
-    row.any[k] = (row.any[k] as number) * factor;
-    row.own[k] = (row.own[k] as number) * factor;
+  /** What is left at the end of how often an anchor was named. */
+  faded({ own, any, fadedAt }: Row): readonly [own: number, any: number] {
+    const gap = this.end - fadedAt;
+    return [own * Math.exp(-gap / OWN_FADE), any * Math.exp(-gap / ANY_FADE)];
   }
-  row.fadedAt = now;
-}
-
-function newRow({ index, segment: { voice } }: Omit<Placed, 'ids'>, firstAt: number): Row {
-  return {
-    count: 0,
-    calls: 0,
-    escaped: 0,
-    alone: 0,
-    heads: 0,
-    edits: 0,
-    turns: 0,
-    byVoice: [0, 0, 0, 0, 0],
-    lastBy: [-1, -1, -1, -1, -1],
-    first: index,
-    firstVoice: voice,
-    firstAt,
-    lastAt: firstAt,
-    lastEdit: -1,
-    lastTurn: -1,
-    leastBeside: 99,
-    lastBeside: 99,
-    file: undefined,
-    any: [0, 0, 0],
-    own: [0, 0, 0],
-    fadedAt: index,
-  };
 }

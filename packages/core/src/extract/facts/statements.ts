@@ -4,7 +4,6 @@ import type { Node } from '../../thread/thread.ts';
 import { DEMAND_HINT, demandOf } from './rules.ts';
 import { namesIn } from '../anchors/names.ts';
 import { proseLines } from './prose.ts';
-import { shortened } from '../quotes/quote.ts';
 import type { Decision, Fact } from '../../plan/summary.ts';
 
 /** Says in so many words that something was chosen. */
@@ -110,25 +109,4 @@ export function decisions(nodes: readonly Node[]): readonly Decision[] {
     }
   }
   return [...found.values()].slice(0, MOST_DECISIONS).toReversed();
-}
-
-/** The first sentence of a text that says something, or nothing. */
-export function firstSentence(text: string): string {
-  for (const raw of headOf(text, 1_500).split('\n')) {
-    const line = raw.replace(/^\s*(?:<\/?\w+>\s*)?(?:[-*#>]+|\d+\.)?\s*/, '').trim();
-    if (line.length < 24 || CODE.test(raw)) continue;
-    return shortened(/^.{24,}?[.!:](?= |$)/.exec(line)?.[0] ?? line, 160);
-  }
-  return '';
-}
-
-const MARKUP = /<([a-zA-Z][\w-]*)[^>]*>[\s\S]*?<\/\1>|\[[^\]]{0,80}\]/g;
-const LONGEST_MARKUP = 8_000;
-
-/** True for a user message that asks something: more than a marker or an environment block of the host. */
-export function asks(text: string): boolean {
-  const trimmed = text.trim();
-  if (trimmed.length > LONGEST_MARKUP) return true;
-  const rest = trimmed.replace(MARKUP, '').trim();
-  return rest.length > 3 || /<(?:task|query|question|issue|problem|user)/i.test(trimmed);
 }

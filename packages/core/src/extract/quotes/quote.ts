@@ -1,4 +1,6 @@
-import { headOf, linesOf } from '../../message/text.ts';
+import { isJsonObject, parseJson } from '../../message/json.ts';
+import { headOf, linesOf, oneLine } from '../../message/text.ts';
+import { withoutColours } from '../story/commands.ts';
 import { STOP } from '../anchors/names.ts';
 import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
 
@@ -7,12 +9,10 @@ const MARGIN = /^\s*(?:\d+\s*(?:→|\t|\|)\s*)?/;
 
 /** A stretch as it is quoted: without margins, runs of blanks, and lines that tell nothing beside others. */
 export function quoted(text: string, voice: Voice): string {
-  const isCall = voice === VOICE.args;
-  const whole = isCall ? broken(text) : text;
-  const line = isCall ? argumentLine : quotedLine;
+  const whole = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
   const raw = linesOf(whole);
-  if (raw.length === 1) return line(whole);
-  const lines = raw.map(line).filter((one, i, all) => one !== '' && one !== all[i - 1]);
+  if (raw.length === 1) return quotedLine(whole);
+  const lines = raw.map(quotedLine).filter((one, i, all) => one !== '' && one !== all[i - 1]);
   if (lines.length < 2) return lines.join('');
   const telling = lines.filter(tells);
   return (telling.length > 0 ? telling : lines).join('\n');
@@ -22,35 +22,26 @@ function quotedLine(line: string): string {
   return line
     .replace(MARGIN, '')
     .replace(/\s{2,}/g, ' ')
-    .trimEnd();
+    .trim();
 }
 
-/** Arguments are JSON: a line of them ends before an escaped line feed and behind a value. */
-function broken(args: string): string {
-  const feeds = args.includes(FEED) ? beforeFeeds(args) : args;
-  return feeds.includes('","') ? feeds.replace(/",(?="[\w-]{1,40}":)/g, '",\n') : feeds;
-}
+/** Arguments that only say how a call is to be run. */
+const SETTING =
+  /,?"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit|offset)\w*|replace_?all|run_in_background|output_mode|-[a-zA-Z]|head_limit|yield_time_ms|activeForm)":\s?(?:-?\d+|true|false|null|"[\w ]{0,40}")[}\]]{0,3}/gi;
+/** The key that a value of arguments begins with, and the marks that it ends with. */
+const KEY = /^[\s,{[]{0,8}"[\w-]{1,40}"\s?:\s?(?:\[\s?)?"?/;
+const VALUE_END = /(?<!\\)"[\s,\]}]{0,12}$/;
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '', f: '' };
 
-const FEED = String.raw`\n`;
-
-function beforeFeeds(args: string): string {
-  if (!args.includes('\\\\')) return args.replaceAll(FEED, `\n${FEED}`);
-  return args.replace(/\\\\|\\n/g, (found) => (found === FEED ? `\n${found}` : found));
-}
-
-const ESCAPED_MARGIN = /^(?:\\[nrt]|\s)+/;
-/** A name at the beginning of a line. Calls are searched as they were sent: what stands before a name in them stays. */
-const NAME_FIRST = /^(?=[\w$@./-]*[_./\d]|[\w$]*[a-z][A-Z])[A-Za-z_$]/;
-
-function argumentLine(sent: string): string {
-  const margin = ESCAPED_MARGIN.exec(sent)?.[0] ?? '';
-  const raw = sent.slice(margin.length);
-  const plain = raw.includes('\\')
-    ? raw.replaceAll(String.raw`\"`, '"').replace(/(?:\\t)+/g, String.raw`\t`)
-    : raw;
-  const line = plain.replace(/\s{2,}/g, ' ').trim();
-  if (!/[A-Za-z0-9]/.test(line)) return '';
-  return margin !== '' && NAME_FIRST.test(line) ? margin.trimEnd().slice(-2) + line : line;
+/** A stretch of arguments as a person reads it: without the marks of JSON, line ends where they were escaped. */
+function plainArguments(sent: string): string {
+  const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
+  return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
+    code !== undefined
+      ? String.fromCharCode(Number.parseInt(code, 16))
+      : (ESCAPED[char ?? ''] ?? char ?? whole),
+  );
 }
 
 export type Range = readonly [from: number, to: number];
@@ -78,14 +69,6 @@ export function takenAway(args: string): readonly Range[] {
   });
 }
 
-const SETTING =
-  /"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit)\w*|replace_?all|run_in_background)":\s?(?:\d+|true|false|null|"\d*")/gi;
-
-/** True for arguments that only say how a call is to be run. */
-export function isSetting(args: string): boolean {
-  return args.includes('":') && !/\w/.test(args.replace(SETTING, ''));
-}
-
 const CODE_WORDS = new Set(
   `return else continue break import from package func function def class const let var nil null none undefined true
   false err error self this await async end pass try except catch finally throw raise elif begin then done`.split(
@@ -105,7 +88,7 @@ export function tells(line: string): boolean {
 }
 
 /** The beginning of a line, cut at a space where one is near. */
-export function shortened(line: string, most: number): string {
+function shortened(line: string, most: number): string {
   if (line.length <= most) return line;
   const cut = line.lastIndexOf(' ', most - 1);
   return `${cut > most * 0.6 ? line.slice(0, cut) : headOf(line, Math.max(0, most - 1))}…`;
@@ -194,7 +177,7 @@ export function stretchOf(
 ): Stretch {
   const [first, last] = reachAround(piece.start, ranges, text.length);
   const escaped = isEscaped(text, voice);
-  const feed = escaped ? FEED : '\n';
+  const feed = escaped ? String.raw`\n` : '\n';
   let { start, end } = piece;
   let body = quoted(text.slice(start, end), voice);
   let words = tellingWords(body);
@@ -215,15 +198,22 @@ export function stretchOf(
   return { start, end, body, words };
 }
 
-const SHELL = /^\{"(?:command|cmd)"\s{0,3}:\s{0,3}"((?:[^"\\]|\\.){0,2000})"/;
-
 /** What editors call their own commands: without the other arguments they say nothing. */
 const EDITOR = /^(?:view|create|str_replace|insert|undo_edit|delete|rename)$/;
+const VALUE_CHARS = 90;
 
-/** A call in one line: the command of a shell, else the arguments as they were sent. */
+/** A call in one line: the command of a shell, else its first value and the other short values by name. */
 export function callLine(tool: string, args: string, most: number): string {
-  const sample = headOf(args, most * 4);
-  const command = SHELL.exec(sample)?.[1];
-  const asked = command === undefined || EDITOR.test(command) ? sample : command;
-  return shortened(quoted(`${tool} ${asked}`, VOICE.args).replace(/\n/g, ' '), most);
+  const given = args.length > LONGEST_PARSED ? undefined : parseJson(args);
+  if (!isJsonObject(given)) return shortened(oneLine(`${tool} ${args}`, most * 2), most);
+  const { command = given['cmd'] } = given;
+  if (typeof command === 'string' && !EDITOR.test(command))
+    return shortened(oneLine(`${tool} ${command}`, most * 2), most);
+  const texts: string[] = [];
+  for (const [name, value] of Object.entries(given))
+    if (typeof value === 'string' && value.length <= VALUE_CHARS && !SETTING_NAME.test(name))
+      texts.push(texts.length === 0 ? value : `${name}=${value}`);
+  return shortened(oneLine([tool, ...texts].join(' '), most * 2), most);
 }
+const LONGEST_PARSED = 20_000;
+const SETTING_NAME = /timeout|_ms$|limit|offset|mode$|^-|background|activeForm/i;

@@ -13,8 +13,8 @@ export interface Group {
 /** Something that could be shown for the sake of the anchors in it. */
 export interface Item {
   readonly group: Group;
-  /** Prose reads better than code: of equals it comes first. */
-  readonly bonus: number;
+  /** What it is worth to a reader for each character, beside the anchors in it. */
+  readonly merit: number;
   chars: number;
   ids: readonly number[];
   /** How well each anchor stands in its words, 0 to 1; undefined until the item is looked at closely. */
@@ -29,6 +29,11 @@ export interface Item {
 /** How well an anchor stands among so many words of its line. */
 export function standing(words: number): number {
   return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
+}
+
+/** Enough digits to keep an order, few enough to read. */
+export function rounded(worth: number): number {
+  return Number(worth.toPrecision(3));
 }
 
 /** Every line costs a mark and a line feed; very short ones are not worth more for being short. */
@@ -52,8 +57,10 @@ export class Selection {
   readonly shown: Float64Array;
   roomChars: number;
   readonly #heap: Offer[] = [];
+  readonly #leastWorth: number;
 
-  constructor(need: Float64Array, roomChars: number) {
+  constructor(need: Float64Array, roomChars: number, leastWorth: number = LEAST_WORTH) {
+    this.#leastWorth = leastWorth;
     this.need = need;
     this.shown = new Float64Array(need.length);
     this.roomChars = roomChars;
@@ -69,7 +76,7 @@ export class Selection {
 
   offer(item: Item): void {
     const worth = this.#worth(item);
-    if (worth > LEAST_WORTH) push(this.#heap, { item, worth });
+    if (worth > this.#leastWorth) push(this.#heap, { item, worth });
   }
 
   /** Takes the best items until the room is used up. */
@@ -81,7 +88,7 @@ export class Selection {
       if (item.stands === undefined && this.#worth(item) >= offer.worth) item.settle(item);
       const worth = this.#worth(item);
       if (worth < offer.worth) {
-        if (worth > LEAST_WORTH) push(this.#heap, { item, worth });
+        if (worth > this.#leastWorth) push(this.#heap, { item, worth });
         continue;
       }
       if (this.#chars(item) > this.roomChars) {
@@ -112,8 +119,8 @@ export class Selection {
   }
 
   #worth(item: Item): number {
-    const { ids, stands, group, bonus } = item;
-    let value = 0;
+    const { ids, stands, group, merit, chars } = item;
+    let value = merit * chars;
     for (let k = 0; k < ids.length; k++) {
       const id = ids[k] as number;
       const more = (stands === undefined ? 1 : (stands[k] as number)) - (this.shown[id] as number);
@@ -122,7 +129,7 @@ export class Selection {
     if (!group.open)
       for (const id of group.ids)
         value += (this.need[id] as number) * Math.max(0, group.stand - (this.shown[id] as number));
-    return (bonus * value) / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
+    return value / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
   }
 }
 

@@ -8,6 +8,7 @@ import { PLAIN } from './plain-codec.ts';
 import { shape } from '../../check/shape.ts';
 import { policyShape, type Policy } from '../../compact/policy.ts';
 import type { Codec, Summarizer } from '../../ports.ts';
+import { ladder } from '../../presets/ladder.ts';
 import { PRESETS, type PresetName } from '../../presets/presets.ts';
 import type { CacheLimits } from '../../render/cache-points.ts';
 import { STRICT_RULES } from '../../render/rules.ts';
@@ -27,7 +28,7 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
   checkOptions(options);
   const facts = modelFacts(options.model, options.models);
   const { counter } = options;
-  const policy = policyOf(options.preset);
+  const policy = shownBy(thriftyPolicy(options), options);
   const { cache } = facts;
   const assumption = assumptionOf(options, facts.windowTokens);
   const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
@@ -92,6 +93,21 @@ export function policyOf(
   throw new RangeError(
     `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
   );
+}
+
+/** @throws TypeError where thrift is asked of a policy that does not trim. */
+function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
+  if (thrift === undefined) return policyOf(preset);
+  if (preset === undefined || preset === 'ladder') return ladder({ thrift });
+  throw new TypeError(
+    "thrift: only the preset 'ladder' trims; leave preset out, or give a policy of your own to trim({ … })",
+  );
+}
+
+function shownBy<Wire>(policy: Policy, { offersReadArtifact }: BobbinOptions<Wire>): Policy {
+  return offersReadArtifact === undefined
+    ? policy
+    : { ...policy, style: { ...policy.style, offersReadArtifact } };
 }
 
 function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {

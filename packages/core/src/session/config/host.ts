@@ -4,7 +4,11 @@ import type { Clock } from '../../ports.ts';
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  deadline: (ms) => AbortSignal.timeout(ms),
+  deadline(ms) {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), ms);
+    return { signal: controller.signal, clear: () => clearTimeout(timer) };
+  },
 };
 
 /** A name that no other conversation has. */

@@ -81,6 +81,8 @@ const OPTIONS: Shapes<BobbinOptions> = {
   budget: budgetShape,
   // Told apart by what it is meant to be: a name, or a policy of one's own.
   preset: () => undefined,
+  thrift: oneOf('careful', 'balanced', 'frugal'),
+  offersReadArtifact: boolean,
   codec: hasMethods('a codec, such as openaiChat of @bobbin/codecs', 'decode', 'encode'),
   counter: hasMethods('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
   summarizer: hasMethods('a summarizer, with a method summarize', 'summarize'),

@@ -1,6 +1,7 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import { hasResults, startsTurn, textOf, type Message } from '../../message/message.ts';
+import { isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
+import { largestResultTokens } from '../../plan/unread.ts';
 import type { Node } from '../../thread/thread.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
 
@@ -16,6 +17,8 @@ export interface Figures {
   readonly unreportedTokens?: number;
   /** The largest tool result that no model has seen. */
   readonly largestUnsentTokens: number;
+  /** The running turn contains reasoning that a provider bound to everything before it. */
+  readonly signedInTurn: boolean;
   /** When the next message expires. */
   readonly nextExpiry: number;
   /** When the newest user message expires: it stays as long as it is the newest. */
@@ -28,6 +31,7 @@ export const NO_FIGURES: Figures = {
   task: null,
   sentMessages: 0,
   largestUnsentTokens: 0,
+  signedInTurn: false,
   nextExpiry: Number.POSITIVE_INFINITY,
   newestExpiry: Number.POSITIVE_INFINITY,
 };
@@ -50,8 +54,9 @@ export function withMessage(
   // A model wrote it, so everything before it was sent.
   if (message.role === 'assistant') figures = withSent(figures, index);
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
-  if (hasResults(message) && tokens > figures.largestUnsentTokens)
-    figures = { ...figures, largestUnsentTokens: tokens };
+  if (isSigned(message)) figures = { ...figures, signedInTurn: true };
+  const largest = largestResultTokens(message, tokens);
+  if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;
   const usage = isReported ? validUsage(message) : undefined;
   if (usage !== undefined) return { ...figures, reportedTokens: usageTokens(usage) };
@@ -69,6 +74,7 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
   return {
     ...figures,
     task: figures.task ?? textOf(message),
+    signedInTurn: false,
     nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
     newestExpiry:
       message.meta?.time === undefined ? Number.POSITIVE_INFINITY : expiryOf(message, tools),

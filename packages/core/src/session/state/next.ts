@@ -1,12 +1,16 @@
 import { decide, firstSightTokens } from '../../compact/compact.ts';
+import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
+import { trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
-import { besideMessages } from '../../tokens/budget.ts';
+import { besideMessages, messageLimit } from '../../tokens/budget.ts';
 import type { SessionState } from './state.ts';
 
-/** What has to happen before a prompt is sent. */
+/** What has to happen before a prompt is sent, in this order. */
 export type Step =
   | { readonly kind: 'expire' }
   | { readonly kind: 'shorten-unread' }
+  | { readonly kind: 'restore-pins' }
+  | { readonly kind: 'trim' }
   | { readonly kind: 'compact'; readonly reason: string }
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'remind' }
@@ -16,6 +20,9 @@ export type Step =
 /** Once one of these was taken, the trigger has been asked. */
 const AFTER_DECISION = ['compact', 'postpone', 'remind', 'release-reasoning'] as const;
 
+/** Pins that were cut are shown whole again only if this share of the limit is enough for them. */
+const ROOMY_SHARE = 0.85;
+
 /** One request for a prompt. */
 export interface PromptRequest {
   readonly now: number;
@@ -23,6 +30,13 @@ export interface PromptRequest {
   readonly settled: boolean;
   /** Steps that were taken for this request. */
   readonly done: ReadonlySet<Step['kind']>;
+}
+
+/** What a state shows: derived from it, and computed step by step. */
+export interface Shown {
+  readonly prompt: PromptBuilder;
+  /** What a batch of trimming would do; undefined if the policy does not trim. */
+  readonly trim: TrimCase | undefined;
 }
 
 export function startRequest({ version, plan, thread }: SessionState, now: number): PromptRequest {
@@ -35,29 +49,70 @@ export function withDone(request: PromptRequest, { kind }: Step): PromptRequest 
 }
 
 /** The next step towards a prompt. Pure: the same state, prompt and request give the same step. */
-export function next(state: SessionState, prompt: PromptBuilder, request: PromptRequest): Step {
-  const { figures, config, plan } = state;
-  const { done, now } = request;
-  if (!done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
-  if (
-    !done.has('shorten-unread') &&
-    !done.has('compact') &&
-    figures.largestUnsentTokens > firstSightTokens(config)
-  )
-    return { kind: 'shorten-unread' };
-  if (!AFTER_DECISION.some((kind) => done.has(kind))) {
-    const { extent, floor } = prompt;
-    const { budget, policy } = config;
-    const contextTokens = figures.reportedTokens ?? extent.tokens + besideMessages(budget);
-    const ttlMs = policy.economics?.prices.ttlMs ?? 0;
-    const cold = figures.sentAt === undefined || now - figures.sentAt > ttlMs;
-    const input = { ...extent, contextTokens, budget };
-    const decision = decide(config, input, plan, { cold, settled: request.settled, floor });
-    if (decision.kind !== 'rest') return decision;
-  }
+export function next(state: SessionState, shown: Shown, request: PromptRequest): Step {
+  const { config, plan } = state;
+  const { done } = request;
+  const isDecided = AFTER_DECISION.some((kind) => done.has(kind));
+  const step = isDecided
+    ? undefined
+    : (upkeep(state, shown, request) ?? decided(state, shown, request));
+  if (step !== undefined) return step;
   // Only what was compacted can be brought back.
   if (plan.records.length > 0 && !done.has('remind')) return { kind: 'remind' };
   if (config.rules.bindsReasoning && !done.has('release-reasoning'))
     return { kind: 'release-reasoning' };
   return { kind: 'ready' };
+}
+
+/** What has to be done at any pressure. */
+function upkeep(
+  state: SessionState,
+  { prompt, trim }: Shown,
+  { now, done }: PromptRequest,
+): Step | undefined {
+  const { figures, config, plan } = state;
+  if (!done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
+  const isLarge = figures.largestUnsentTokens > firstSightTokens(config);
+  if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
+    return { kind: 'shorten-unread' };
+  const { cutPinTokens = 0 } = plan;
+  const isRoomy = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * ROOMY_SHARE;
+  if (!done.has('restore-pins') && cutPinTokens > 0 && isRoomy) return { kind: 'restore-pins' };
+  const { economics } = config.policy;
+  if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
+  if (plan.undid !== undefined || isBound(state)) return undefined;
+  const cache = isCold(state, now) ? 'cold' : 'warm';
+  return trimPays(trim, economics.prices, cache) ? { kind: 'trim' } : undefined;
+}
+
+/** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */
+function decided(
+  state: SessionState,
+  { prompt }: Shown,
+  { now, settled }: PromptRequest,
+): Step | undefined {
+  const input = triggerInput(state, prompt);
+  if (isBound(state) && !mustAct(input)) return undefined;
+  const since = { cold: isCold(state, now), settled, floor: prompt.floor };
+  const decision = decide(state.config, input, state.plan, since);
+  return decision.kind === 'rest' ? undefined : decision;
+}
+
+/** What the trigger of a policy sees. */
+function triggerInput({ config, figures }: SessionState, prompt: PromptBuilder): TriggerInput {
+  const { extent } = prompt;
+  const { budget } = config;
+  const contextTokens = figures.reportedTokens ?? extent.tokens + besideMessages(budget);
+  return { ...extent, contextTokens, budget };
+}
+
+/** The running turn contains reasoning that a provider would refuse after a changed prefix. */
+function isBound({ config, figures }: SessionState): boolean {
+  return config.rules.bindsReasoning && figures.signedInTurn;
+}
+
+/** The provider's cache has expired. */
+function isCold({ config, figures }: SessionState, now: number): boolean {
+  const ttlMs = config.policy.economics?.prices.ttlMs ?? 0;
+  return figures.sentAt === undefined || now - figures.sentAt > ttlMs;
 }

@@ -1,0 +1,61 @@
+import { hasCalls, startsTurn, textOf } from '../../message/message.ts';
+import type { Node } from '../../thread/thread.ts';
+import { sentences, type Passage } from './passages.ts';
+
+/** Why an agent's message was written: to end a turn, or between two calls. */
+export type Role = 'final report' | 'report' | 'step';
+
+/** The messages of an agent with text, each with its role. A report is the last text of a turn without calls after it. */
+export function rolesOf(nodes: readonly Node[]): ReadonlyMap<number, Role> {
+  const roles = new Map<number, Role>();
+  let last: Node | undefined;
+  let lastReport: number | undefined;
+  const close = (): void => {
+    if (last === undefined || hasCalls(last.message)) return;
+    roles.set(last.index, 'report');
+    lastReport = last.index;
+  };
+  for (const node of nodes) {
+    const { message, index } = node;
+    if (startsTurn(message)) {
+      close();
+      last = undefined;
+    } else if (message.role === 'assistant') {
+      last = node;
+      if (textOf(message) !== '') roles.set(index, 'step');
+    }
+  }
+  close();
+  if (lastReport !== undefined) roles.set(lastReport, 'final report');
+  return roles;
+}
+
+/** Announces what comes next: the calls that follow show it. */
+const ANNOUNCES =
+  /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|excellent|alright|and|so|also|but|i see)\b[,.!:]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|i need to|i should|now i|we need to|time to|looking at)\b/i;
+/** Says that something is so, why, or what was chosen. */
+const CONCLUDES =
+  /\b(?:because|since|so that|therefore|instead|rather than|not needed|root cause|the (?:issue|problem|bug|fix|reason|cause)|fixed|added|removed|renamed|changed|replaced|reverted|moved|created|updated|pass(?:es|ed)?|fail(?:s|ed|ing)?|means|decided|chose|conflict|done|complete|committed|pushed|works?|missing|wrong|must|never|only)\b/i;
+const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i;
+const GUESSES =
+  /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
+
+/** A passage of a step without the sentences that only announce. Empty where nothing is left. */
+export function withoutAnnouncements(text: string): string {
+  return sentences(text)
+    .filter((sentence) => !ANNOUNCES.test(sentence) || REASONS.test(sentence))
+    .join(' ');
+}
+
+const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 1.5, step: 1 };
+const CODE_MERIT = 0.35;
+
+/** How much a passage helps a reader for each of its characters, beside the exact strings in it. */
+export function meritOf(passage: Passage, role: Role, age: number): number {
+  const { text, kind } = passage;
+  const fresh = 0.6 + 0.4 / (1 + age / 40);
+  if (kind === 'code') return MERIT[role] * CODE_MERIT * fresh;
+  const concludes = CONCLUDES.test(text) ? 1.3 : 0.8;
+  const guesses = role !== 'final report' && GUESSES.test(text) ? 0.5 : 1;
+  return MERIT[role] * fresh * concludes * guesses;
+}

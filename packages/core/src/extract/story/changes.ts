@@ -1,0 +1,154 @@
+import { isJsonObject, parseJson, type Json, type JsonObject } from '../../message/json.ts';
+import { headOf } from '../../message/text.ts';
+
+/** What an edit took away and what it put in its place. */
+export interface Replacement {
+  readonly before: string;
+  readonly after: string;
+}
+
+const OLD = /^old_?(?:str(?:ing)?|text)$/i;
+const NEW = /^(?:new_?(?:str(?:ing)?|text)|content|file_text|insert_text|new_source)$/i;
+const LONGEST = 60_000;
+
+/** The replacements in the arguments of an edit, by the path of the file where the arguments name several. */
+export function replacementsIn(
+  args: string,
+): readonly (Replacement & { readonly path?: string })[] {
+  if (args.includes('*** Begin Patch')) return patchedIn(args);
+  const given = parseJson(args);
+  return isJsonObject(given) ? [...replacementsOf(given)] : [];
+}
+
+function* replacementsOf(given: JsonObject): Iterable<Replacement> {
+  const [before, after] = [textOf(given, OLD), textOf(given, NEW)];
+  if (before !== undefined || after !== undefined)
+    yield { before: headOf(before ?? '', LONGEST), after: headOf(after ?? '', LONGEST) };
+  for (const value of Object.values(given))
+    if (Array.isArray(value))
+      for (const item of value.slice(0, 100)) if (isJsonObject(item)) yield* replacementsOf(item);
+}
+
+function textOf(given: JsonObject, name: RegExp): string | undefined {
+  for (const [key, value] of Object.entries(given))
+    if (typeof value === 'string' && name.test(key)) return value;
+  return undefined;
+}
+
+const PATCH_FILE = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/;
+
+function patchedIn(args: string): readonly (Replacement & { readonly path: string })[] {
+  const found: { path: string; before: string[]; after: string[] }[] = [];
+  for (const text of textsIn(parseJson(args) ?? args))
+    for (const line of headOf(text, LONGEST).split('\n')) {
+      const path = PATCH_FILE.exec(line)?.[1]?.trim();
+      if (path !== undefined) found.push({ path, before: [], after: [] });
+      else if (line.startsWith('-')) found.at(-1)?.before.push(line.slice(1));
+      else if (line.startsWith('+')) found.at(-1)?.after.push(line.slice(1));
+    }
+  return found.map(({ path, before, after }) => ({
+    path,
+    before: before.join('\n'),
+    after: after.join('\n'),
+  }));
+}
+
+function textsIn(given: Json): readonly string[] {
+  if (typeof given === 'string') return [given];
+  if (typeof given !== 'object' || given === null) return [];
+  return Object.values(given).flatMap((value: Json | undefined) => textsIn(value ?? null));
+}
+
+/** A line that declares something, in most languages of programs, and the headings of a document. */
+const DECLARES =
+  /^\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub|override|readonly|declare)\s+)*(?:func(?:tion)?\*?|def|class|interface|type|struct|enum|trait|impl|fn|const|let|var|module|namespace|record|object)\s+(?:\([^)\n]{0,80}\)\s*)?([A-Za-z_$][\w$]*)/;
+const TEST = /^\s*(?:test|it|describe)(?:\.\w+)?\(\s*['"`]([^'"`\n]{3,90})/;
+const HEADING = /^#{2,4} (\S.{2,60})$/;
+/** Names that say nothing. */
+const COMMON =
+  /^(?:err|ok|i|j|k|n|t|tt|tests?|got|want|ctx|cmd|main|init|result|data|name|out|args?|opts|self|this|_)$/;
+
+/** The names that some lines declare, in order. */
+function declaredIn(text: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const line of text.split('\n')) {
+    if (line.length > 300) continue;
+    const name = DECLARES.exec(line)?.[1] ?? TEST.exec(line)?.[1] ?? HEADING.exec(line)?.[1];
+    if (name !== undefined && name.length > 1 && !COMMON.test(name)) names.add(name);
+  }
+  return names;
+}
+
+/** What became of the contents of one file. */
+export class FileChange {
+  readonly added: Set<string> = new Set();
+  readonly removed: Set<string> = new Set();
+  /** Small replacements of one line by another, oldest first. */
+  readonly #lines = new Map<string, string>();
+  why: string = '';
+
+  note({ before, after }: Replacement): void {
+    const [old, now] = [declaredIn(before), declaredIn(after)];
+    for (const name of old) if (!now.has(name) && !this.added.delete(name)) this.removed.add(name);
+    for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
+    const line = changedLine(before, after);
+    if (line === undefined) return;
+    // What was put in by an earlier edit and is taken out again was no change.
+    for (const [from, to] of this.#lines)
+      if (to === line.before) {
+        this.#lines.delete(from);
+        if (from !== line.after) this.#lines.set(from, line.after);
+        return;
+      }
+    this.#lines.set(line.before, line.after);
+  }
+
+  /** One line: names added and removed, and lines that were replaced, as many as fit. */
+  text(most: number): string {
+    const parts: string[] = [];
+    if (this.added.size > 0) parts.push(`adds ${listed([...this.added], most * 0.7)}`);
+    if (this.removed.size > 0) parts.push(`removes ${listed([...this.removed], most * 0.3)}`);
+    let left = most - parts.join('; ').length;
+    for (const [before, after] of [...this.#lines].toReversed()) {
+      const part = after === '' ? `removes \`${before}\`` : `\`${before}\` → \`${after}\``;
+      if ((left -= part.length + 2) < 0) break;
+      parts.push(part);
+    }
+    return parts.join('; ');
+  }
+}
+
+/** The newest names that fit, and how many more there are. */
+function listed(names: readonly string[], most: number): string {
+  let left = most;
+  const from = names.findLastIndex((name) => (left -= name.length + 2) < 0) + 1;
+  const shown = names.slice(Math.min(from, names.length - 1)).join(', ');
+  return from > 0 ? `${shown} and ${from} more` : shown;
+}
+
+const LONGEST_LINE = 110;
+
+/** The one line that an edit replaces by another, where it is short; undefined for any other edit. */
+function changedLine(before: string, after: string): Replacement | undefined {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  if (old.length > 60 || now.length > 60) return undefined;
+  const gone = old.filter((line) => !now.includes(line) && line.trim() !== '');
+  const come = now.filter((line) => !old.includes(line) && line.trim() !== '');
+  const [from, to] = [gone[0]?.trim() ?? '', come[0]?.trim() ?? ''];
+  if (gone.length !== 1 || come.length !== 1 || from === to) return undefined;
+  return withoutCommon(from.split(' '), to.split(' '));
+}
+
+/** What differs between two lines, by words; undefined where that is long. */
+function withoutCommon(from: readonly string[], to: readonly string[]): Replacement | undefined {
+  const least = Math.min(from.length, to.length);
+  let head = 0;
+  while (head < least && from[head] === to[head]) head++;
+  let tail = 0;
+  while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
+  const before = from.slice(Math.max(0, head - 1), from.length - tail).join(' ');
+  const after = to.slice(Math.max(0, head - 1), to.length - tail).join(' ');
+  return before.length > LONGEST_LINE || after.length > LONGEST_LINE
+    ? undefined
+    : { before, after };
+}

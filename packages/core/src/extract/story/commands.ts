@@ -1,0 +1,222 @@
+import { isJsonObject, parseJson } from '../../message/json.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  type CallPart,
+  type Outcome,
+  type ResultPart,
+} from '../../message/message.ts';
+import { headOf, oneLine, tailOf } from '../../message/text.ts';
+import type { ToolOutcome } from '../../plan/summary.ts';
+import type { Node } from '../../thread/thread.ts';
+import { shellCommands } from '../anchors/shell.ts';
+import { searches, touchedBy } from '../anchors/tool-effects.ts';
+
+/** Programs that look at things or prepare for others: how they end is no result of the work. */
+const LOOKS = new Set(
+  `cat head tail nl less sed awk jq grep egrep rg ag find ls tree wc sort uniq cut diff stat file which type pwd cd echo printf
+  export set source sleep true test [ [[ date env mkdir touch cp mv rm chmod tee xargs read for while if do done then fi`.split(
+    /\s+/,
+  ),
+);
+const GIT_LOOKS = new Set(
+  'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
+);
+/** Makes git list the files that differ: a result, where its other output only shows contents. */
+const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porcelain)$/;
+const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
+const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
+
+/** The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined where it only looks. */
+function kindOfCommand(line: string): string | undefined {
+  let kind: string | undefined;
+  for (const { words, piped } of shellCommands(line)) {
+    const first = words.findIndex(
+      (word) => !/^(?:sudo|time|timeout|env|command|\d+s?|[A-Za-z_]\w*=.*)$/s.test(word),
+    );
+    const [program = '', ...rest] = first < 0 ? [] : words.slice(first);
+    const name = program.slice(program.lastIndexOf('/') + 1);
+    if (piped || name === '' || LOOKS.has(name)) continue;
+    const listsFiles = name === 'git' && rest.some((word) => LISTS_FILES.test(word));
+    if (
+      name === 'git' &&
+      !listsFiles &&
+      GIT_LOOKS.has(rest.find((word) => !word.startsWith('-')) ?? '')
+    )
+      continue;
+    if (name === 'gh' && (rest[0] === 'api' || GH_LOOKS.has(rest[1] ?? ''))) continue;
+    kind = [name, ...subcommands(rest)].join(' ');
+  }
+  return kind;
+}
+
+/** The words that choose what a program does: not its flags, paths and values. */
+function subcommands(words: readonly string[]): readonly string[] {
+  const chosen: string[] = [];
+  for (const word of words) {
+    const isRunner = RUNNERS.has(word);
+    if (!isRunner && !/^[a-z][\w:-]*$/.test(word)) break;
+    chosen.push(word);
+    if (!isRunner) break;
+  }
+  return chosen;
+}
+
+const EXIT = /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?(\d{1,3})\b/i;
+const EXIT_CHARS = 300;
+const LONGEST_LINE = 220;
+const MOST_ERRORS = 12;
+const MOST_TOTALS = 3;
+const HEAD_CHARS = 30_000;
+const TAIL_CHARS = 50_000;
+
+/** A place in a file with what is wrong there; a test or a check that failed; an exception. */
+const FAILURE =
+  /^(?:\s{0,8}(?:\S{1,200}\.\w{1,8}[:(]\d+(?:[:,]\d+)?\)?:? .{0,300}|--- FAIL.{0,200}|FAIL(?:ED|URE)?\b(?!\W{0,3}0\b).{0,200}|not ok .{0,200}|[✗✕×●✖] .{0,200}|(?:[\w.]{1,80})?(?:Error|Exception|error(?:\[\w+\])?|ERROR|fatal|panic)[:!].{0,300}|E {2,}.{0,200}|npm ERR!.{0,200}|Traceback .{0,80}|.{0,160}: (?:command not found|No such file or directory|[Pp]ermission denied)\b.{0,80}|CONFLICT .{0,200}|.{0,120}\b(?:expected|want|got)\b[ :=].{0,200}))$/;
+/** Says which test failed, or where: shown before what only repeats that something did. */
+const NAMES_FAILURE = /^(?:--- FAIL|FAILED \S|not ok|[✗✕×●✖]|\S+\.\w{1,8}[:(]\d+)/;
+/** Counts failures. */
+const COUNTED =
+  /\b[1-9]\d* (?:[a-z]+ )?(?:failed|failing|failures?|errors?)\b(?! fixed|[:=])|\bfail(?:ed|ures?|ing)?[:=\s]\s*[1-9]/i;
+const TOTAL =
+  /\b\d+ (?:tests? |checks? |specs? |files? )?(?:passed|failed|failing|passing|pass|fail|errors?|warnings?|issues?|problems?|skipped|tests|insertions?|changed)\b|^\W{0,3}(?:tests?|pass|fail|passed|failed|total)[:=\s]\s*\d+|\[no tests to run\]|\b(?:Successfully|succeeded|up to date|All checks passed|BUILD (?:SUCCESS|FAILED))\b|^(?:ok|PASS|OK)\b/i;
+
+interface Ending {
+  readonly outcome: Outcome;
+  readonly guessed: boolean;
+  /** The lines that say what failed. */
+  readonly errors: readonly string[];
+  /** The lines that say how much passed or failed, or the last line. */
+  readonly totals: readonly string[];
+}
+
+/** How a command ended, by the lines that decide it. The status is certain only where the host or an exit code gives it. */
+function endingOf(result: ResultPart): Ending {
+  const text = withoutColours(resultText(result));
+  const sample =
+    text.length > HEAD_CHARS + TAIL_CHARS
+      ? `${headOf(text, HEAD_CHARS)}\n${tailOf(text, TAIL_CHARS)}`
+      : text;
+  const errors = new Set<string>();
+  const totals: string[] = [];
+  const files: string[] = [];
+  let [passed, last] = [0, ''];
+  for (const line of sample.split('\n')) {
+    if (line.length < 2 || line.length > 2_000) continue;
+    if (FILE_STATUS.test(line)) files.push(clean(line).replace(/ [|] (\d+) .*/, ' $1'));
+    else if (/^(?:ok|PASS)\s+\S/.test(line)) passed++;
+    else if (FAILURE.test(line) || COUNTED.test(line)) errors.add(clean(line));
+    else if (TOTAL.test(line)) totals.push(clean(line));
+    if (/\w/.test(line) && !EXIT.test(line) && !line.endsWith('[no test files]')) last = line;
+  }
+  if (files.length > 0) totals.push(shownFiles(files));
+  if (passed > 0) totals.push(`${passed} × ok`);
+  const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
+  const failed =
+    result.outcome === 'failure' ||
+    (code !== undefined && code !== '0') ||
+    text.startsWith('[error]');
+  const certain = result.outcome !== undefined || code !== undefined || failed;
+  const named = [...errors].filter((line) => NAMES_FAILURE.test(line));
+  const shown = [...new Set([...named, ...errors])].slice(0, MOST_ERRORS);
+  if (shown.length === 0 && totals.length === 0 && last !== '') totals.push(clean(last));
+  return {
+    outcome:
+      result.outcome ?? (failed || (errors.size > 0 && code === undefined) ? 'failure' : 'success'),
+    guessed: !certain,
+    errors: shown,
+    totals: totals.slice(-MOST_TOTALS),
+  };
+}
+
+/** `M src/a.ts`, `src/a.ts | 12 ++--`. */
+const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
+const MOST_FILES = 24;
+
+function shownFiles(files: readonly string[]): string {
+  const shown = files.slice(0, MOST_FILES).join(', ');
+  return files.length > MOST_FILES ? `${shown} and ${files.length - MOST_FILES} more` : shown;
+}
+
+const clean = (line: string): string => oneLine(line, LONGEST_LINE);
+
+export function withoutColours(text: string): string {
+  // eslint-disable-next-line no-control-regex -- the escape character is what is looked for
+  return text.includes('\u001b') ? text.replace(/\u001b\[[\d;?]{0,20}[A-Za-z]/g, '') : text;
+}
+
+const COMMAND_CHARS = 160;
+const MOST_KINDS = 40;
+
+/** The last run of every kind of command, oldest first, with how it ended. */
+export function commandsOf(
+  nodes: readonly Node[],
+  before: readonly ToolOutcome[],
+): readonly ToolOutcome[] {
+  const last = new Map<string, ToolOutcome>();
+  const keep = (kind: string, outcome: ToolOutcome): void => {
+    last.delete(kind);
+    last.set(kind, outcome);
+  };
+  for (const outcome of before)
+    keep(kindOfCommand(outcome.call) ?? `${outcome.tool} ${outcome.call}`, outcome);
+  const open = new Map<string, { readonly call: CallPart; readonly node: Node }>();
+  for (const node of nodes) {
+    for (const call of callsOf(node.message)) open.set(call.callId, { call, node });
+    for (const result of resultsOf(node.message)) {
+      const asked = open.get(result.callId);
+      open.delete(result.callId);
+      const run = asked === undefined ? undefined : runOf(asked.call);
+      if (asked !== undefined && run !== undefined)
+        keep(run.kind, outcomeOf(asked.call.tool, run.line, result, asked.node));
+    }
+  }
+  return [...last.values()].slice(-MOST_KINDS);
+}
+
+function outcomeOf(
+  tool: string,
+  line: string,
+  result: ResultPart,
+  { turn, index }: Node,
+): ToolOutcome {
+  const { outcome, guessed, errors, totals } = endingOf(result);
+  const error = errors.join('\n');
+  return {
+    tool,
+    outcome,
+    ...(guessed ? { guessed } : {}),
+    call: oneLine(line, COMMAND_CHARS),
+    ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
+    ...(error === '' ? {} : { error }),
+    ...(totals.length === 0 ? {} : { result: totals.join('; ') }),
+    turn,
+    at: index,
+  };
+}
+
+const COMMAND = /^(?:command|cmd)$/;
+
+/** What a call runs. Undefined for calls that read, search, edit files or keep a task list. */
+function runOf(call: CallPart): { readonly kind: string; readonly line: string } | undefined {
+  const line = commandIn(call);
+  if (line !== undefined) {
+    const kind = kindOfCommand(line);
+    return kind === undefined ? undefined : { kind, line };
+  }
+  if (searches(call.tool) || /todo|task|plan|read|view|skill/i.test(call.tool)) return undefined;
+  if (touchedBy(call).touches.length > 0) return undefined;
+  return { kind: `${call.tool} ${call.args}`, line: call.args };
+}
+
+/** The shell line of a call. */
+export function commandIn({ args }: CallPart): string | undefined {
+  const given = parseJson(args);
+  if (!isJsonObject(given)) return undefined;
+  const found = Object.entries(given).find(([key]) => COMMAND.test(key))?.[1];
+  if (typeof found === 'string') return found;
+  if (!Array.isArray(found) || !found.every((word) => typeof word === 'string')) return undefined;
+  const script = found.findIndex((word) => /^-l?c$/.test(word));
+  return script < 0 ? found.join(' ') : found[script + 1];
+}

@@ -1,0 +1,85 @@
+import { callsOf, textOf, type CallPart } from '../../message/message.ts';
+import type { FileRecord } from '../../plan/summary.ts';
+import type { Node } from '../../thread/thread.ts';
+import { keyOfPath } from '../anchors/anchor.ts';
+import type { FileAccess } from '../anchors/files.ts';
+import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { withoutAnnouncements } from './agent-words.ts';
+import { FileChange, replacementsIn } from './changes.ts';
+
+const MOST_FILES = 300;
+const NOTE_CHARS = 420;
+const LEAST_NOTE_CHARS = 90;
+const WHY_CHARS = 200;
+
+/** The files that were read or changed, oldest first, and for those that changed what changed and why. */
+export function changesOf(
+  nodes: readonly Node[],
+  statistics: AnchorStatistics,
+  before: readonly FileRecord[],
+  roomChars: number,
+): readonly FileRecord[] {
+  const changes = changesByFile(nodes, statistics);
+  const noteChars = Math.max(
+    LEAST_NOTE_CHARS,
+    Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)),
+  );
+  const notes = new Map(before.map(({ path, note }) => [path, note]));
+  return statistics.files
+    .all()
+    .toSorted((a, b) => a.touchedAt - b.touchedAt)
+    .slice(-MOST_FILES)
+    .map((file) => recordOf(file, noteOf(changes.get(file), noteChars) ?? notes.get(file.path)));
+}
+
+function recordOf(file: FileAccess, note: string | undefined): FileRecord {
+  const { path, reads, edits, written, deleted, touchedAt } = file;
+  return {
+    path,
+    read: reads > 0,
+    written,
+    edited: edits > (written ? 1 : 0) && !(deleted && edits === 1),
+    deleted,
+    ...(note === undefined || deleted ? {} : { note }),
+    ...(touchedAt < 0 ? {} : { at: touchedAt }),
+  };
+}
+
+function noteOf(change: FileChange | undefined, noteChars: number): string | undefined {
+  if (change === undefined) return undefined;
+  const what = change.text(noteChars);
+  return [what, change.why].filter((text) => text !== '').join(' — ') || undefined;
+}
+
+function changesByFile(
+  nodes: readonly Node[],
+  statistics: AnchorStatistics,
+): ReadonlyMap<FileAccess, FileChange> {
+  const changes = new Map<FileAccess, FileChange>();
+  const note = (file: FileAccess, call: CallPart, why: string): void => {
+    const change = changes.get(file) ?? new FileChange();
+    changes.set(file, change);
+    for (const one of replacementsIn(call.args))
+      if (one.path === undefined || keyOfPath(one.path) === keyOfPath(file.path)) change.note(one);
+    if (why !== '') change.why = why;
+  };
+  for (const { message, index } of nodes) {
+    const calls = callsOf(message);
+    if (calls.length === 0) continue;
+    const why = reasonIn(textOf(message));
+    for (const call of calls)
+      for (const file of statistics.changedBy(call.callId, index)) note(file, call, why);
+  }
+  return changes;
+}
+
+const INTENT =
+  /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
+
+/** Why an agent makes a change, as it says so before it: a reason where it gives one, else what it is about to do. */
+function reasonIn(text: string): string {
+  const line = text.trim().split('\n').at(-1) ?? '';
+  const why = withoutAnnouncements(line) || line.replace(INTENT, '');
+  const bare = why.replace(/[:：]\W{0,3}$/, '').trim();
+  return bare.length < 12 || bare.length > WHY_CHARS ? '' : bare;
+}

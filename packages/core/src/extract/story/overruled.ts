@@ -1,0 +1,70 @@
+import type { Fact } from '../../plan/summary.ts';
+import type { Node } from '../../thread/thread.ts';
+import { contentWords } from '../anchors/names.ts';
+import { standingFacts } from '../facts/supersede.ts';
+import { sentences } from './passages.ts';
+import { saidByUser } from './user-words.ts';
+
+interface Statement {
+  readonly text: string;
+  readonly at: number;
+  readonly turn: number;
+  readonly words: ReadonlySet<string>;
+}
+
+const LONGEST = 240;
+const MOST_STATEMENTS = 400;
+/** Says that something is now otherwise than before. */
+const CHANGES =
+  /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
+/** A number that is given to something. One that only counts, as in "fix issue 12", changes nothing said before. */
+const VALUE =
+  /(?<=\b(?:is|are|be|to|at|of|most|least|than|under|below|within|every|after|=|:)\s?)\d[\d.,]*/g;
+/** A later statement that changes something is about an earlier one if it shares this part of its words. */
+const SHARED = 1 / 3;
+
+/** The user's statements that a later one of theirs takes back or changes, with the message that does so. */
+export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string, number> {
+  const said = nodes.flatMap(statementsIn).slice(-MOST_STATEMENTS);
+  const overruled = new Map<string, number>();
+  const facts = said.map(({ text, turn }): Fact => ({
+    kind: 'constraint',
+    text,
+    by: 'user',
+    turn,
+  }));
+  for (const { fact, by } of standingFacts(facts).superseded) {
+    const later = said.findLast(({ text, turn }) => text === by.text && turn === by.turn);
+    if (later !== undefined) overruled.set(fact.text, later.at);
+  }
+  const byFrame = new Map<string, Statement>();
+  for (const statement of said) {
+    const frame = statement.text.toLowerCase().replace(VALUE, '#');
+    if (!frame.includes('#')) continue;
+    const earlier = byFrame.get(frame);
+    byFrame.set(frame, statement);
+    if (earlier !== undefined && earlier.text !== statement.text && earlier.turn < statement.turn)
+      overruled.set(earlier.text, statement.at);
+  }
+  for (const later of said) {
+    if (!CHANGES.test(later.text)) continue;
+    for (const earlier of said)
+      if (earlier.at < later.at && !CHANGES.test(earlier.text) && isAbout(later, earlier))
+        overruled.set(earlier.text, later.at);
+  }
+  return overruled;
+}
+
+function statementsIn(node: Node): readonly Statement[] {
+  return saidByUser(node.message)
+    .flatMap((text) => text.split('\n').flatMap(sentences))
+    .map((text) => text.trim())
+    .filter((text) => text.length > 8 && text.length <= LONGEST && !text.endsWith('?'))
+    .map((text) => ({ text, at: node.index, turn: node.turn, words: new Set(contentWords(text)) }));
+}
+
+function isAbout({ words: later }: Statement, { words: earlier }: Statement): boolean {
+  if (earlier.size < 2 || earlier.size > 14) return false;
+  const shared = [...earlier].filter((word) => later.has(word)).length;
+  return shared >= 1 && shared >= earlier.size * SHARED;
+}

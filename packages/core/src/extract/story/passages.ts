@@ -1,0 +1,187 @@
+import { linesOf } from '../../message/text.ts';
+
+/** A stretch of a text that is shown whole or not at all: a paragraph, a list entry with what belongs to it, a code block. */
+export interface Passage {
+  /** Where it is among the passages of its text. */
+  readonly at: number;
+  /** The heading or the line ending in a colon that it belongs to; empty where there is none. */
+  readonly lead: string;
+  readonly text: string;
+  readonly kind: 'prose' | 'code';
+}
+
+const FENCE = /^\s{0,12}(?:```|~~~)/;
+const HEADING = /^\s{0,3}#{1,6}\s+\S|^\s{0,3}\*\*[^*]{1,120}\*\*:?\s*$/;
+const BULLET = /^\s{0,40}(?:[-*•+]|\d{1,3}[.)])\s+/;
+const TABLE_RULE = /^[\s|:-]+$/;
+/** A list entry keeps the lines nested under it up to this length. */
+const NESTED_CHARS = 360;
+const PARAGRAPH_CHARS = 420;
+const CODE_CHARS = 700;
+const LEAD_CHARS = 160;
+const MOST_PASSAGES = 400;
+
+/** The passages of a text, in order. Introductions are no passages: they are shown with what they introduce. */
+export function passagesOf(text: string): readonly Passage[] {
+  const reader = new PassageReader(linesOf(text));
+  reader.read();
+  return reader.passages;
+}
+
+class PassageReader {
+  readonly passages: Passage[] = [];
+  readonly #lines: readonly string[];
+  #at = 0;
+  #lead = '';
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  read(): void {
+    while (this.#at < this.#lines.length && this.passages.length < MOST_PASSAGES) this.#next();
+  }
+
+  #next(): void {
+    const line = this.#line(this.#at);
+    if (line.trim() === '' || TABLE_RULE.test(line)) this.#at++;
+    else if (FENCE.test(line)) this.#code();
+    else if (HEADING.test(line)) this.#introduce(line);
+    else if (endsInColon(line) && !BULLET.test(line)) this.#introduce(line);
+    else if (BULLET.test(line)) this.#entry(line);
+    else if (line.trimStart().startsWith('|')) this.#row(line);
+    else this.#paragraph();
+  }
+
+  #line(at: number): string {
+    return (this.#lines[at] ?? '').trimEnd();
+  }
+
+  /** The last sentence of the line introduces what follows; what is said before it is a passage. */
+  #introduce(line: string): void {
+    this.#at++;
+    const all = sentences(plainLine(line));
+    const said = all.slice(0, -1).join(' ');
+    if (said !== '') this.#add(said, 'prose');
+    const last = all.at(-1) ?? '';
+    this.#lead = last.length <= LEAD_CHARS ? last : '';
+  }
+
+  #code(): void {
+    const code: string[] = [];
+    for (this.#at++; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#line(this.#at);
+      if (FENCE.test(line)) break;
+      if (line.trim() !== '') code.push(line);
+    }
+    this.#at++;
+    for (const block of blocksOf(code, CODE_CHARS)) this.#add(block.join('\n'), 'code');
+  }
+
+  /** A list entry. Where what is nested under it is long, each nested line is a passage with the entry as its lead. */
+  #entry(line: string): void {
+    const depth = indentOf(line);
+    const nested: string[] = [];
+    let code = false;
+    for (this.#at++; this.#at < this.#lines.length; this.#at++) {
+      const below = this.#line(this.#at);
+      if (FENCE.test(below) && indentOf(below) > depth) code = !code;
+      else if (!code && below.trim() === '') {
+        if (indentOf(this.#line(this.#at + 1)) <= depth) break;
+      } else if (!code && indentOf(below) <= depth) break;
+      else nested.push(below.trim());
+    }
+    const own = line.trim();
+    const whole = [own, ...nested.map((one) => `  ${one}`)].join('\n');
+    if (nested.length === 0 || whole.length <= NESTED_CHARS) {
+      this.#add(whole, 'prose');
+      return;
+    }
+    const outer = this.#lead;
+    if (!endsInColon(own)) this.#add(own, 'prose');
+    this.#lead = own.length <= LEAD_CHARS ? own : outer;
+    for (const block of blocksOf(nested, NESTED_CHARS)) this.#add(block.join('\n'), 'prose');
+    this.#lead = outer;
+  }
+
+  #row(line: string): void {
+    this.#at++;
+    if (TABLE_RULE.test(this.#line(this.#at))) this.#lead = line.trim().slice(0, LEAD_CHARS);
+    else this.#add(line.trim(), 'prose');
+  }
+
+  #paragraph(): void {
+    const lines: string[] = [];
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#line(this.#at);
+      if (line.trim() === '' || FENCE.test(line) || HEADING.test(line)) break;
+      if (BULLET.test(line) || line.trimStart().startsWith('|')) break;
+      if (lines.length > 0 && endsInColon(line)) break;
+      lines.push(line.trim());
+      if (endsInColon(line)) break;
+    }
+    for (const block of blocksOf(lines, PARAGRAPH_CHARS))
+      for (const part of sentenceRuns(block.join('\n'), PARAGRAPH_CHARS)) this.#add(part, 'prose');
+  }
+
+  #add(text: string, kind: Passage['kind']): void {
+    this.passages.push({ at: this.passages.length, lead: this.#lead, text, kind });
+    if (kind === 'prose' && !BULLET.test(text) && !text.startsWith('|')) this.#lead = '';
+  }
+}
+
+function endsInColon(line: string): boolean {
+  return /[:：]\W{0,3}$/.test(line);
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+function plainLine(line: string): string {
+  return line
+    .replace(/^\s{0,3}#{1,6}\s+/, '')
+    .replace(/\*\*/g, '')
+    .trim();
+}
+
+/** Runs of lines of at most so many characters; a line is never divided. */
+function* blocksOf(lines: readonly string[], most: number): Iterable<readonly string[]> {
+  let block: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    if (chars > 0 && chars + line.length > most) {
+      yield block;
+      block = [];
+      chars = 0;
+    }
+    block.push(line);
+    chars += line.length + 1;
+  }
+  if (block.length > 0) yield block;
+}
+
+/** Where a sentence ends: not after "e.g." nor after the number of a list. */
+const SENTENCE_END =
+  /(?<=[.!?]["')*`\]]{0,3})(?<!\b(?:e\.g|i\.e|etc|vs|cf|No)\.)(?<!(?:^|\s)\d{1,3}\.)\s+(?=\S)|(?<=[。！？])/;
+
+export function sentences(text: string): readonly string[] {
+  return text.split(SENTENCE_END).filter((sentence) => sentence.trim() !== '');
+}
+
+/** A long paragraph as runs of whole sentences. */
+function* sentenceRuns(text: string, most: number): Iterable<string> {
+  if (text.length <= most) {
+    yield text;
+    return;
+  }
+  let run = '';
+  for (const sentence of sentences(text)) {
+    if (run !== '' && run.length + sentence.length > most) {
+      yield run;
+      run = '';
+    }
+    run = run === '' ? sentence : `${run} ${sentence}`;
+  }
+  if (run !== '') yield run;
+}

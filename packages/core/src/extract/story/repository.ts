@@ -1,0 +1,56 @@
+import { callsOf, resultsOf, resultText } from '../../message/message.ts';
+import { headOf, oneLine } from '../../message/text.ts';
+import type { RepositoryEvent } from '../../plan/summary.ts';
+import type { Node } from '../../thread/thread.ts';
+import { commandIn } from './commands.ts';
+
+const COMMIT = /^\[([\w./-]{1,120})(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.{1,200})$/m;
+const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch (\S{1,120}))/m;
+const PUSHED =
+  /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
+const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
+const READ_CHARS = 6_000;
+const MOST_EVENTS = 40;
+
+/** Commits, branches, pushes and pull requests, oldest first, each once. */
+export function repositoryEvents(
+  nodes: readonly Node[],
+  before: readonly RepositoryEvent[],
+): readonly RepositoryEvent[] {
+  const events = new Map(before.map((event) => [`${event.kind} ${event.text}`, event]));
+  const lines = new Map<string, string>();
+  for (const { message, index } of nodes) {
+    for (const call of callsOf(message)) {
+      const line = /\b(?:git|gh)\b/.test(call.args) ? commandIn(call) : undefined;
+      if (line !== undefined) lines.set(call.callId, line);
+    }
+    for (const result of resultsOf(message)) {
+      const line = lines.get(result.callId);
+      if (line === undefined) continue;
+      lines.delete(result.callId);
+      for (const event of eventsIn(line, headOf(resultText(result), READ_CHARS))) {
+        const key = `${event.kind} ${event.text}`;
+        events.delete(key);
+        events.set(key, { ...event, at: index });
+      }
+    }
+  }
+  return [...events.values()].slice(-MOST_EVENTS);
+}
+
+function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, 'at'>> {
+  const branch = SWITCHED.exec(text);
+  if (branch !== null && /\bgit\b/.test(line))
+    yield { kind: 'branch', text: branch[1] ?? branch[2] ?? '' };
+  const commit = COMMIT.exec(text);
+  if (commit !== null) {
+    const [, on = '', hash = '', subject = ''] = commit;
+    yield { kind: 'commit', text: `${hash} ${oneLine(subject, 120)}` };
+    if (!on.startsWith('detached')) yield { kind: 'branch', text: on };
+  }
+  const pushed = PUSHED.exec(text);
+  if (pushed !== null && /\bpush\b/.test(line))
+    yield { kind: 'push', text: `${pushed[1] ?? ''} → ${pushed[2] ?? ''}` };
+  const pull = /\bgh pr\b/.test(line) ? PULL_REQUEST.exec(text)?.[0] : undefined;
+  if (pull !== undefined) yield { kind: 'pull request', text: pull };
+}

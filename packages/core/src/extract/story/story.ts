@@ -1,0 +1,224 @@
+import type { Note } from '../../plan/summary.ts';
+import type { Node } from '../../thread/thread.ts';
+import { VOICE } from '../anchors/scan.ts';
+import type { AnchorStatistics } from '../anchors/statistics.ts';
+import { rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
+import { meritOf, rolesOf, withoutAnnouncements } from './agent-words.ts';
+import { overruledStatements } from './overruled.ts';
+import { passagesOf, type Passage } from './passages.ts';
+import { isWritten, saidByUser } from './user-words.ts';
+
+/** The scale on which merit is compared with the need of anchors, per character. */
+const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.002 } as const;
+const LABEL_CHARS = 14;
+const BEYOND_SHARE = 0.1;
+/** Shorter messages are all the user's own words. */
+const PASTES_FROM_CHARS = 600;
+
+/** A passage that may be shown. */
+interface Told extends Item {
+  merit: number;
+  readonly note: Omit<Note, 'worth'>;
+  readonly passage: Passage;
+  /** The user's own words: shown first. */
+  readonly isOwn: boolean;
+  readonly isFinal: boolean;
+}
+
+interface LeadGroup extends Group {
+  readonly lead: string;
+}
+
+/** What the user and the agent said, passage by passage, as candidates of a selection. */
+export class Story {
+  readonly #statistics: AnchorStatistics;
+  readonly #selection: Selection;
+  readonly #told: Told[] = [];
+  readonly #seen = new Set<string>();
+
+  constructor(statistics: AnchorStatistics, selection: Selection) {
+    this.#statistics = statistics;
+    this.#selection = selection;
+  }
+
+  /** The user's statements that a later one changes, with the message that does so. */
+  #overruled: ReadonlyMap<string, number> = new Map();
+
+  /** Takes what was said in some messages; `all` are those by which the role of each message is known. */
+  read(nodes: readonly Node[], all: readonly Node[], text: (node: Node) => string): void {
+    this.#overruled = overruledStatements(all);
+    const roles = rolesOf(all);
+    const end = all.at(-1)?.index ?? 0;
+    for (const node of nodes) {
+      for (const words of saidByUser(node.message)) this.#user(words, node);
+      const role = roles.get(node.index);
+      if (node.message.role !== 'assistant' || role === undefined) continue;
+      for (const passage of passagesOf(text(node))) {
+        const own =
+          role === 'step' && passage.kind === 'prose'
+            ? withoutAnnouncements(passage.text)
+            : passage.text;
+        if (own === '') continue;
+        const merit = MERIT.agent * meritOf(passage, role, end - node.index);
+        this.#add({ ...passage, text: own }, node, 'assistant', merit, {
+          isFinal: role === 'final report',
+        });
+      }
+    }
+  }
+
+  /** Takes a passage that an earlier summary shows. */
+  carry(note: Note): void {
+    const { worth: _, ...own } = note;
+    const passage = { at: 0, lead: '', text: note.text, kind: 'prose' } as const;
+    const age = this.#statistics.end - (note.at ?? 0);
+    const merit = note.by === 'user' ? MERIT.user : MERIT.agent * meritOf(passage, 'report', age);
+    this.#push(
+      { lead: '', headingChars: LABEL_CHARS, ids: [], stand: 0, items: [], open: false },
+      passage,
+      own,
+      merit,
+      {
+        isOwn: note.by === 'user',
+      },
+    );
+  }
+
+  #user(words: string, node: Node): void {
+    const mayPaste = words.length > PASTES_FROM_CHARS;
+    for (const passage of passagesOf(words)) {
+      const isOwn = !mayPaste || (passage.kind === 'prose' && isMostlyWritten(passage.text));
+      this.#add(passage, node, 'user', isOwn ? MERIT.user : MERIT.pasted, { isOwn });
+    }
+  }
+
+  #groups = new Map<string, LeadGroup>();
+
+  #add(
+    passage: Passage,
+    { index, turn }: Node,
+    by: 'user' | 'assistant',
+    merit: number,
+    flags: { readonly isOwn?: boolean; readonly isFinal?: boolean },
+  ): void {
+    const { lead, text } = passage;
+    const key = `${by} ${text}`;
+    if (text.length < 2 || this.#seen.has(key)) return;
+    this.#seen.add(key);
+    const groupKey = `${index} ${lead}`;
+    let group = this.#groups.get(groupKey);
+    if (group === undefined) {
+      group = {
+        lead,
+        headingChars: LABEL_CHARS + lead.length,
+        ids: this.#statistics.idsIn(lead),
+        stand: 1,
+        items: [],
+        open: false,
+      };
+      this.#groups.set(groupKey, group);
+    }
+    this.#push(group, passage, { text, by, turn, at: index }, merit, flags);
+  }
+
+  #push(
+    group: LeadGroup,
+    passage: Passage,
+    note: Omit<Note, 'worth'>,
+    merit: number,
+    { isOwn = false, isFinal = false }: { readonly isOwn?: boolean; readonly isFinal?: boolean },
+  ): void {
+    const ids = this.#statistics.idsIn(passage.text);
+    const told: Told = {
+      group,
+      note,
+      passage,
+      merit,
+      isOwn,
+      isFinal,
+      chars: passage.text.length + 3,
+      ids,
+      stands: ids.map(() => 1),
+      settle: () => undefined,
+      taken: false,
+      worth: 0,
+    };
+    group.items.push(told);
+    this.#told.push(told);
+  }
+
+  #overruledAt(text: string): number | undefined {
+    for (const [statement, at] of this.#overruled) if (text.includes(statement)) return at;
+    return undefined;
+  }
+
+  /** The user's own words within a share of the room: the first message, then the newest. */
+  takeOwnWords(roomChars: number): void {
+    const own = this.#told.filter(({ isOwn }) => isOwn);
+    const first = own[0]?.note.at;
+    const ranked = [
+      ...own.filter(({ note }) => note.at === first),
+      ...own.filter(({ note }) => note.at !== first).toReversed(),
+    ];
+    this.#take(ranked, roomChars);
+  }
+
+  /** The agent's last report within a share of the room, from its beginning. */
+  takeFinalReport(roomChars: number): void {
+    this.#take(
+      this.#told.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
+      roomChars,
+    );
+  }
+
+  #take(ranked: readonly Told[], roomChars: number): void {
+    let left = Math.min(roomChars, this.#selection.roomChars);
+    for (const told of ranked) {
+      const chars = told.chars + (told.group.open ? 0 : told.group.headingChars);
+      if (told.taken || chars > left) continue;
+      left -= chars;
+      this.#selection.take(told, 1);
+    }
+  }
+
+  /** Offers the rest. Beyond a share of the room a passage counts little more than the exact strings in it. */
+  offer(roomChars: number): void {
+    let left = roomChars;
+    for (const told of this.#told.toSorted((a, b) => b.merit - a.merit)) {
+      if (told.taken) continue;
+      left -= told.chars;
+      if (left < 0) told.merit *= BEYOND_SHARE;
+      this.#selection.offer(told);
+    }
+  }
+
+  /** The chosen passages as notes in the order of the conversation, each lead before the first of its passages. */
+  chosen(): readonly Note[] {
+    const led = new Set<Group>();
+    return this.#told
+      .filter(({ taken }) => taken)
+      .toSorted((a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at)
+      .map(({ note, group, worth, passage }): Note => {
+        const { lead } = group as LeadGroup;
+        const isFirst = lead !== '' && !led.has(group);
+        led.add(group);
+        const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
+        const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
+        const mark = overruledAt === undefined ? {} : { overruledAt };
+        return {
+          ...note,
+          ...mark,
+          text: isFirst ? `${lead}\n${text}` : text,
+          worth: rounded(worth),
+        };
+      });
+  }
+}
+
+function isMostlyWritten(text: string): boolean {
+  const lines = text.split('\n');
+  return lines.filter(isWritten).length * 2 > lines.length;
+}
+
+/** Voices of which passages are shown; the others are quoted by their lines. */
+export const isSpoken = (voice: number): boolean => voice === VOICE.user || voice === VOICE.text;

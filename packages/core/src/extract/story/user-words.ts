@@ -1,0 +1,97 @@
+import { resultsOf, resultText, startsTurn, textOf, type Message } from '../../message/message.ts';
+import { headOf } from '../../message/text.ts';
+
+/** A command that a host carries out, such as "/clear". */
+const COMMAND = /^\/[\w:-]+$/;
+/** Documents and examples that a host loads in the user's name. */
+const LOADED =
+  /^(?:Base directory for this skill:|Caveat: |\W*(?:here|this|below|the following) is an? (?:demonstration|example)\b)/i;
+/** A note of the host in brackets, such as "[Request interrupted by user]". */
+const BRACKETED = /^\[[^\]\n]{0,120}\]$/;
+const OPENING = /^<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,200})?>/;
+/** Blocks in which a host passes on what a person asks. */
+const ASKING = /^(?:task|query|question|issue|problem|user|request)/i;
+/** Longer texts are read to here: what follows was pasted. */
+const READ_CHARS = 60_000;
+
+/** What a person wrote in a message: without the blocks, commands and documents that a host puts in. */
+export function userWords(text: string): string {
+  let rest = headOf(text, READ_CHARS).trim();
+  if (LOADED.test(rest)) return '';
+  for (;;) {
+    const block = hostBlock(rest);
+    if (block === undefined) break;
+    rest = (block.inner + rest.slice(block.end)).trim();
+  }
+  if (COMMAND.test(rest) || BRACKETED.test(rest)) return '';
+  return withoutTrailingBlocks(rest);
+}
+
+/** The block of markup that a text begins with: what a person says in it, and where it ends. */
+function hostBlock(text: string): { readonly inner: string; readonly end: number } | undefined {
+  const heading = /^#{1,6} [^\n]{0,200}\n\s*(?=<)/.exec(text)?.[0] ?? '';
+  const opening = OPENING.exec(text.slice(heading.length));
+  const tag = opening?.[1];
+  if (opening === null || tag === undefined) return undefined;
+  const close = `</${tag}>`;
+  const at = text.indexOf(close, heading.length);
+  if (at < 0) return undefined;
+  const from = heading.length + opening[0].length;
+  const asks = heading === '' && ASKING.test(tag);
+  return { inner: asks ? text.slice(from, at) : '', end: at + close.length };
+}
+
+/** Reminders that a host appends to what a person wrote. */
+function withoutTrailingBlocks(text: string): string {
+  let rest = text;
+  for (;;) {
+    const close = /<\/([A-Za-z][\w-]{0,60})>\s*$/.exec(rest.slice(-80));
+    const open = close === null ? -1 : rest.lastIndexOf(`<${close[1] as string}`);
+    if (close === null || open <= 0 || ASKING.test(close[1] as string)) return rest;
+    rest = rest.slice(0, open).trimEnd();
+  }
+}
+
+/** True for a message by which a person asks something. */
+export function isRequest(text: string): boolean {
+  return userWords(text).length > 3;
+}
+
+/** How hosts report that a person refused a call or answered a question: what follows is the person's own text. */
+const REJECTED = /\buser (?:said|wrote|replied|responded|gave this reason)[^\n:]{0,40}:\s*\n?/i;
+const ANSWERED = /\buser (?:has )?answered\b[^\n:]{0,60}:\s*/i;
+const HEAD_CHARS = 600;
+const LONGEST_ANSWER = 4_000;
+
+/** What a person said through a tool: the answer to a question, or the reason for which a call was refused. */
+function wordsInResult(text: string): string {
+  const head = headOf(text, HEAD_CHARS);
+  const match = REJECTED.exec(head) ?? ANSWERED.exec(head);
+  if (match === null) return '';
+  const said = headOf(text.slice(match.index + match[0].length), LONGEST_ANSWER);
+  return said
+    .replace(/\s*(?:You can now continue|Note: The user's next message)[^\n]*\s*$/, '')
+    .trim();
+}
+
+/** All that a person says in a message, in its own text or through tools. */
+export function saidByUser(message: Message): readonly string[] {
+  if (startsTurn(message)) return [userWords(textOf(message))].filter((text) => text !== '');
+  return resultsOf(message)
+    .map((result) => wordsInResult(resultText(result)))
+    .filter((text) => text !== '');
+}
+
+const LETTERS = /[\p{L}\p{M}'’,.;:!?()"“”\s-]/gu;
+const WORDS = /[\p{L}\p{M}]{2,}/gu;
+const PROSE_SHARE = 0.86;
+
+/** True for a line that somebody wrote: mostly letters, and words between spaces. Scripts without spaces count as words. */
+export function isWritten(line: string): boolean {
+  const text = line.trim();
+  if (text === '') return true;
+  if (/^(?:[$❯➜>|@]|[-+]{3}|\d+[→:|\t]|\w+\(|[{}[\]<])/.test(text)) return false;
+  const sample = text.slice(0, 400);
+  const letters = sample.match(LETTERS)?.length ?? 0;
+  return letters >= sample.length * PROSE_SHARE && (sample.match(WORDS)?.length ?? 0) > 0;
+}

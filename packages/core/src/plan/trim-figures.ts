@@ -1,0 +1,204 @@
+import { integerFrom, nonNegative, optionsParser, type Shapes } from '../check/shape.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  type CallPart,
+  type Message,
+  type ResultPart,
+} from '../message/message.ts';
+import type { CachePrices } from './economics.ts';
+
+/** What trimming leaves. */
+export interface TrimLimits {
+  /** The newest results, which stay whole. */
+  readonly keepResults: number;
+  /** A result up to about this long stays whole; of a longer one this much stays, more where it holds much. */
+  readonly standInChars: number;
+  /** The same for the arguments of a call. */
+  readonly argsChars: number;
+  /** A line stays if the strings in it are needed again with at least this likelihood per character. */
+  readonly leastWorth: number;
+}
+
+const FIELDS: Shapes<TrimLimits> = {
+  keepResults: integerFrom(1),
+  standInChars: nonNegative,
+  argsChars: nonNegative,
+  leastWorth: nonNegative,
+};
+
+/** How much is trimmed, from least to most. */
+export type Thrift = 'careful' | 'balanced' | 'frugal';
+
+/** Each row is a measured point between what a session costs and what its reader still knows: docs/cost.md. */
+export const THRIFT: Readonly<Record<Thrift, TrimLimits>> = {
+  careful: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0002 },
+  balanced: { keepResults: 4, standInChars: 200, argsChars: 400, leastWorth: 0.0004 },
+  frugal: { keepResults: 2, standInChars: 200, argsChars: 200, leastWorth: 0.0006 },
+};
+
+export const parseTrimLimits: (options: Partial<TrimLimits>) => TrimLimits = optionsParser(
+  'trim',
+  FIELDS,
+  THRIFT.careful,
+);
+
+/** The limits are made for at least this many tokens of messages: in a smaller window less stays. */
+const FULL_LIMIT_TOKENS = 60_000;
+const SMALLEST_SHARE = 0.25;
+const FEWEST_RESULTS = 2;
+const SHORTEST_CHARS = 200;
+
+/** What trimming leaves where messages may cost so many tokens: a smaller window must be used more sparingly. */
+export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimits {
+  const share = Math.min(1, Math.max(SMALLEST_SHARE, limitTokens / FULL_LIMIT_TOKENS));
+  const scaled = (figure: number, least: number): number =>
+    Math.min(figure, Math.max(least, Math.round(figure * share)));
+  return {
+    keepResults: scaled(limits.keepResults, FEWEST_RESULTS),
+    standInChars: scaled(limits.standInChars, SHORTEST_CHARS),
+    argsChars: scaled(limits.argsChars, SHORTEST_CHARS),
+    leastWorth: limits.leastWorth / share,
+  };
+}
+
+/** A stand-in has a frame: what is hardly longer than one stays whole. */
+const FRAME_CHARS = 80;
+
+/** True where trimming would shorten a result. */
+function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
+  return resultText(result).length > standInChars + FRAME_CHARS;
+}
+
+/** True where trimming would shorten a call's arguments. */
+function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
+  return args.length > argsChars + FRAME_CHARS;
+}
+
+/** The share of a message that trimming would free, before anything of it is chosen. */
+function freeableShare(message: Message, limits: TrimLimits): number {
+  let [freeable, chars] = [0, 1];
+  for (const part of message.parts) {
+    switch (part.kind) {
+      case 'text':
+      case 'reasoning':
+        chars += part.text.length;
+        break;
+      case 'call':
+        chars += part.args.length;
+        if (isLongCall(part, limits)) freeable += part.args.length - limits.argsChars;
+        break;
+      case 'result': {
+        const { length } = resultText(part);
+        chars += length;
+        if (isLongResult(part, limits)) freeable += length - limits.standInChars;
+        break;
+      }
+      case 'image':
+      case 'file':
+      case 'opaque':
+        break;
+    }
+  }
+  return freeable / chars;
+}
+
+interface Item {
+  readonly tokens: number;
+  readonly freeableTokens: number;
+  readonly results: number;
+}
+
+/** What a batch of trimming would free now, what it would write again, and what was read in vain for want of it. */
+export interface TrimCase {
+  readonly freeableTokens: number;
+  readonly rewrittenTokens: number;
+  /** Added up over the requests since the last batch. */
+  readonly wastedTokens: number;
+}
+
+/** The figures that tell when a batch pays, kept up to date as messages come after the last batch. */
+export class TrimFigures implements TrimCase {
+  readonly #limits: TrimLimits;
+  readonly #items: Item[] = [];
+  /** The first item that stays whole, and how many results stand from there on. */
+  #boundary = 0;
+  #keptResults = 0;
+  #freeable = 0;
+  #tail = 0;
+  #wasted = 0;
+  #lastRole: Message['role'] | undefined;
+
+  constructor(limits: TrimLimits) {
+    this.#limits = limits;
+  }
+
+  get freeableTokens(): number {
+    return this.#freeable;
+  }
+
+  get rewrittenTokens(): number {
+    return this.#tail - this.#freeable;
+  }
+
+  get wastedTokens(): number {
+    return this.#wasted;
+  }
+
+  /** Takes the next message, with what it costs. A model's answer shows that a request was made. */
+  push(message: Message, tokens: number): void {
+    if (message.role === 'assistant' && this.#lastRole !== 'assistant')
+      this.#wasted += this.#freeable;
+    this.#lastRole = message.role;
+    const freeableTokens = Math.floor(tokens * freeableShare(message, this.#limits));
+    const results = message.parts.filter(({ kind }) => kind === 'result').length;
+    this.#items.push({ tokens, freeableTokens, results });
+    this.#tail += tokens;
+    this.#keptResults += results;
+    this.#advance();
+  }
+
+  /** The newest results stay: the boundary moves on as others come. */
+  #advance(): void {
+    for (;;) {
+      const item = this.#items[this.#boundary];
+      if (item === undefined || this.#keptResults - item.results < this.#limits.keepResults) return;
+      this.#boundary += 1;
+      this.#keptResults -= item.results;
+      this.#freeable += item.freeableTokens;
+      // What precedes the first change stays cached.
+      if (this.#freeable === 0) this.#tail -= item.tokens;
+    }
+  }
+}
+
+/** A batch that frees less is not worth a plan. */
+const LEAST_FREED_TOKENS = 500;
+
+/**
+ * Whether a batch pays: as soon as what was read in vain since the last one has cost as much as the rewrite will. If as
+ * many requests come as have come since, the batch saves more than it costs; and waiting longer or shorter costs more
+ * on average, since reads in vain grow with the square of the requests. On a cold cache a rewrite costs nothing.
+ */
+export function trimPays(
+  { freeableTokens, rewrittenTokens, wastedTokens }: TrimCase,
+  { read, write }: CachePrices,
+  cache: 'warm' | 'cold',
+): boolean {
+  if (freeableTokens < LEAST_FREED_TOKENS) return false;
+  if (cache === 'cold') return true;
+  const before = (rewrittenTokens + freeableTokens) * read;
+  return wastedTokens * read >= rewrittenTokens * write - before;
+}
+
+/** How many results a message holds that trimming would shorten, and how many calls. */
+export function longParts(
+  message: Message,
+  limits: TrimLimits,
+): { readonly results: number; readonly calls: number } {
+  return {
+    results: resultsOf(message).filter((result) => isLongResult(result, limits)).length,
+    calls: callsOf(message).filter((call) => isLongCall(call, limits)).length,
+  };
+}

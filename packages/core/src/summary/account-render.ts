@@ -1,0 +1,242 @@
+import type { Fact, Note, Summary } from '../plan/summary.ts';
+import { headOf } from '../message/text.ts';
+import type { Counter } from '../tokens/counter.ts';
+import { accountWithin } from './account.ts';
+import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
+import {
+  fileText,
+  fitSummary,
+  isChanged,
+  itemTexts,
+  outcomeText,
+  renderSummary,
+  repositoryTexts,
+  rootOf,
+  SUMMARY_RENDER_VERSION,
+  toolTexts,
+} from './render.ts';
+
+/** The share of the text that an account has at least, where it is long enough. */
+export const ACCOUNT_SHARE = 0.92;
+/** What is always said, where the account lacks it, may take this share of the text. */
+const ALWAYS_SHARE = 0.2;
+/** A line that has fewer new words than this repeats the account. */
+const LEAST_FRESH = 0.25;
+const TASK_CHARS = 600;
+const ERROR_LINES = 3;
+const TOOLS_CHARS = 400;
+
+/** The text of a summary: its account first, where a model wrote one. */
+export function summaryText(summary: Summary): string {
+  return summary.prose === null
+    ? renderSummary(summary)
+    : accountText(summary, Number.POSITIVE_INFINITY, false);
+}
+
+/** The same within a number of tokens; undefined where not even its first line fits. */
+export function fitSummaryText(
+  summary: Summary,
+  maxTokens: number,
+  counter: Counter,
+  taskStands = false,
+): string | undefined {
+  if (summary.prose === null) return fitSummary(summary, maxTokens, counter, taskStands);
+  const whole = accountText(summary, Number.POSITIVE_INFINITY, taskStands);
+  let tokens = counter.text(whole);
+  if (tokens <= maxTokens) return whole;
+  let chars = Math.floor((maxTokens * whole.length) / tokens);
+  for (let tries = 0; tries < MOST_TRIES && chars > LEAST_CHARS; tries++) {
+    const text = accountText(summary, chars, taskStands);
+    tokens = counter.text(text);
+    if (tokens <= maxTokens) return text;
+    chars = Math.floor(chars * Math.min(0.98, maxTokens / tokens));
+  }
+  return undefined;
+}
+
+const MOST_TRIES = 12;
+const LEAST_CHARS = 80;
+
+const SECTIONS = [
+  'Original Task',
+  'In the User’s Words',
+  'Open Items',
+  'Turn Context (split turn)',
+  'Not in the Account',
+  'Commands',
+  'Repository',
+  'Changed Files',
+  'Also Named',
+  'Tools',
+  'Artifacts',
+] as const;
+type Section = (typeof SECTIONS)[number];
+
+interface Line extends Candidate {
+  readonly section: Section;
+  /** What is said before anything else, where the account lacks it. */
+  readonly always?: true;
+}
+
+const isAlways = (line: Line): boolean => line.always === true;
+
+function accountText(summary: Summary, chars: number, taskStands: boolean): string {
+  const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
+  const prose = summary.prose ?? '';
+  const lines = recordLines(summary, taskStands);
+  const { chosen: first, leftOut } = chosenAlways(lines.filter(isAlways), prose, chars);
+  const room = chars - title.length - FRAME_CHARS - lengthOf([...first]);
+  const account = accountWithin(prose, room * ACCOUNT_SHARE);
+  const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
+  const rest = chooseFresh(
+    lines.filter((line) => !isAlways(line)),
+    shown,
+    room - account.length,
+    LEAST_FRESH,
+  );
+  const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
+  return [
+    title,
+    account,
+    ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
+    ...more,
+  ].join('\n');
+}
+
+const FRAME_CHARS = 24;
+const HEADING_CHARS = 20;
+
+const lengthOf = (lines: readonly Line[]): number =>
+  lines.reduce((sum, { text }) => sum + text.length + 1, 0) +
+  new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
+
+/** What the account lacks of what is always said, by weight. A rule is only left out where the account quotes it. */
+function chosenAlways(lines: readonly Line[], prose: string, chars: number): Always {
+  const account = flat(prose);
+  const seen = new SeenWords(prose);
+  const chosen = new Set<Line>();
+  let leftOut = 0;
+  let left = Math.max(LEAST_ALWAYS_CHARS, chars * ALWAYS_SHARE);
+  for (const line of lines.toSorted((a, b) => b.weight - a.weight)) {
+    const isSaid =
+      line.section === 'Original Task'
+        ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH
+        : account.includes(flat(line.text));
+    if (isSaid) continue;
+    if (line.text.length + 1 > left) leftOut += 1;
+    else {
+      chosen.add(line);
+      left -= line.text.length + 1;
+    }
+  }
+  return { chosen, leftOut };
+}
+
+interface Always {
+  readonly chosen: ReadonlySet<Line>;
+  readonly leftOut: number;
+}
+
+const LEAST_ALWAYS_CHARS = 800;
+
+/** A text without case, punctuation and list marks. */
+const flat = (text: string): string =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+
+function layOut(lines: readonly Line[]): readonly string[] {
+  const bySection = new Map<Section, string[]>();
+  for (const { section, text } of lines) {
+    const own = bySection.get(section);
+    if (own === undefined) bySection.set(section, [text]);
+    else own.push(text);
+  }
+  return SECTIONS.flatMap((section) => {
+    const own = bySection.get(section);
+    return own === undefined ? [] : ['', `## ${section}`, ...own];
+  });
+}
+
+/** A list of lines, the last worth most. */
+function listed(section: Section, texts: readonly string[], weight: number): readonly Line[] {
+  return texts.map((text, i) => ({
+    section,
+    text,
+    weight: weight * (0.5 + (i + 1) / texts.length / 2),
+  }));
+}
+
+const always = (line: Line): Line => ({ ...line, always: true });
+
+function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
+  const root = rootOf(s.files);
+  const open = s.items.filter(({ state }) => state !== 'done');
+  const { task, splitTurn } = s;
+  return [
+    ...(task === null || taskStands
+      ? []
+      : listed('Original Task', [taskText(task)], 4).map(always)),
+    ...s.facts.map(factLine),
+    ...listed(
+      'Open Items',
+      s.currentTask === null ? [] : [`- Working on: ${s.currentTask}`],
+      3,
+    ).map(always),
+    ...listed('Open Items', itemTexts(open), 2).map(always),
+    ...listed(
+      'Turn Context (split turn)',
+      splitTurn === null || splitTurn.text === '' ? [] : [splitTurn.text],
+      3,
+    ).map(always),
+    ...s.notes.map(noteLine),
+    ...listed(
+      'Commands',
+      s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      1,
+    ),
+    ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
+    ...listed(
+      'Changed Files',
+      s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+      1,
+    ),
+    ...listed('Tools', toolTexts(s.tools ?? [], TOOLS_CHARS), 1.3),
+    ...listed(
+      'Artifacts',
+      s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),
+      0.5,
+    ),
+  ];
+}
+
+function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
+  const isUsers = by === 'user' || by === 'system';
+  const line: Line = {
+    section: 'In the User’s Words',
+    text: `- ${text}`,
+    weight: 2 + Math.abs((2 * i) / all.length - 1),
+  };
+  return isUsers ? always(line) : { ...line, weight: 0.8 };
+}
+
+/** The source of a note that only lists names. */
+export const NAMES = 'names';
+
+function noteLine(note: Note): Line {
+  const { by, source, at, turn, worth: weight = 1 } = note;
+  if (source === NAMES) return always({ section: 'Also Named', text: note.text, weight });
+  const where = at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
+  const text = note.text.replace(/\s+/g, ' ');
+  switch (by) {
+    case 'user':
+      return { section: 'In the User’s Words', text: `- ${where} ${text}`, weight };
+    case 'assistant':
+      return { section: 'Not in the Account', text: `- ${where} ${text}`, weight };
+    case 'system':
+    case 'tool':
+      return { section: 'Commands', text: `- ${where} ${source ?? by}: ${text}`, weight };
+  }
+}
+
+function taskText(task: string): string {
+  return task.length <= TASK_CHARS ? task : `${headOf(task, TASK_CHARS)}…`;
+}

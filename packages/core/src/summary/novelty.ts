@@ -1,0 +1,135 @@
+import { contentWords } from '../message/words.ts';
+
+/** Exact strings count more than words: nobody can guess them. */
+const EXACT = /\d|_|\p{Ll}\p{Lu}/u;
+const EXACT_WEIGHT = 1.5;
+/** How much a line gains by being short: 0 not at all, 1 in proportion. */
+const BREVITY = 0.7;
+const OVERHEAD_CHARS = 10;
+
+/** The words that a reader has seen, to find what a further line adds to them. */
+export class SeenWords {
+  readonly #words: Set<string>;
+
+  constructor(text: string = '') {
+    this.#words = new Set(contentWords(text));
+  }
+
+  add(words: Iterable<string>): void {
+    for (const word of words) this.#words.add(word);
+  }
+
+  /** The share of some words that are new, 0 to 1. */
+  freshShare(words: readonly string[]): number {
+    return words.length === 0 ? 0 : this.#fresh(words).length / words.length;
+  }
+
+  /** What a text with these words adds for its length: its new words, exact strings more than others. */
+  freshValue(words: readonly string[], chars: number): number {
+    let weight = 0;
+    for (const word of this.#fresh(words)) weight += EXACT.test(word) ? EXACT_WEIGHT : 1;
+    return weight / (chars + OVERHEAD_CHARS) ** BREVITY;
+  }
+
+  #fresh(words: readonly string[]): readonly string[] {
+    return words.filter((word) => !this.#words.has(word));
+  }
+}
+
+/** The words of a text, each once. */
+export function wordsOf(text: string): readonly string[] {
+  return [...new Set(contentWords(text))];
+}
+
+/** A line that may be shown. */
+export interface Candidate {
+  readonly text: string;
+  /** What a new word in it counts, beside those of other lines. */
+  readonly weight: number;
+}
+
+interface Queued<T> {
+  readonly line: T;
+  readonly words: readonly string[];
+  value: number;
+}
+
+/**
+ * The lines that add most for their length, each judged beside those chosen before it, within a number of characters.
+ * A line of which less than a share is new is left out.
+ */
+export function chooseFresh<T extends Candidate>(
+  lines: readonly T[],
+  seen: SeenWords,
+  chars: number,
+  leastFresh: number,
+): ReadonlySet<T> {
+  const valueOf = ({ line, words }: Omit<Queued<T>, 'value'>): number =>
+    seen.freshShare(words) < leastFresh
+      ? 0
+      : line.weight * seen.freshValue(words, line.text.length);
+  const queue = new Queue(
+    lines.map((line): Queued<T> => {
+      const one = { line, words: wordsOf(line.text) };
+      return { ...one, value: valueOf(one) };
+    }),
+  );
+  const chosen = new Set<T>();
+  let left = chars;
+  for (let best = queue.pop(); best !== undefined; best = queue.pop()) {
+    if (best.line.text.length + 1 > left) continue;
+    const value = valueOf(best);
+    if (value <= 0) continue;
+    if (value < queue.top) {
+      queue.push({ ...best, value });
+      continue;
+    }
+    chosen.add(best.line);
+    seen.add(best.words);
+    left -= best.line.text.length + 1;
+  }
+  return chosen;
+}
+
+/** A heap: the greatest value is on top. */
+class Queue<T> {
+  readonly #heap: Queued<T>[] = [];
+
+  constructor(items: readonly Queued<T>[]) {
+    for (const item of items) if (item.value > 0) this.push(item);
+  }
+
+  get top(): number {
+    return this.#heap[0]?.value ?? 0;
+  }
+
+  push(item: Queued<T>): void {
+    const heap = this.#heap;
+    let at = heap.push(item) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if ((heap[parent] as Queued<T>).value >= item.value) break;
+      heap[at] = heap[parent] as Queued<T>;
+      at = parent;
+    }
+    heap[at] = item;
+  }
+
+  pop(): Queued<T> | undefined {
+    const heap = this.#heap;
+    const [best] = heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return best;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if ((heap[child + 1]?.value ?? -1) > (heap[child] as Queued<T>).value) child += 1;
+      if ((heap[child] as Queued<T>).value <= last.value) break;
+      heap[at] = heap[child] as Queued<T>;
+      at = child;
+    }
+    heap[at] = last;
+    return best;
+  }
+}

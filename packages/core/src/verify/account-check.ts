@@ -1,0 +1,163 @@
+import { sentencesOf } from '../message/words.ts';
+import { turnedRound } from '../extract/facts/supersede.ts';
+import type { Fact, Summary } from '../plan/summary.ts';
+import { deniedBy } from './record-denial.ts';
+import type { Evidence } from './evidence.ts';
+import { claimsIn, judge } from './judge.ts';
+import type { Correction } from './report.ts';
+import { allows, givesOrders, saysWhatToDo, wishIn } from './wishes.ts';
+
+/** A claim counts as said by somebody when this share of its words is in one line of theirs. */
+export const SAID = 0.6;
+const LEAST_WORDS = 3;
+
+/** What the sentences of a text are compared by. */
+export function claimsOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .flatMap(sentencesOf)
+    .flatMap((sentence) => {
+      const wish = wishIn(sentence);
+      return [...claimsIn(sentence), ...(wish === undefined ? [] : [wish])];
+    });
+}
+
+/** Compares texts with the messages, and collects what it changes in them. */
+export class AccountCheck {
+  readonly corrections: Correction[] = [];
+  readonly #evidence: Evidence;
+  readonly #truth: Summary;
+  /** What those said who give orders. */
+  readonly #orders: readonly Fact[];
+
+  constructor(evidence: Evidence, truth: Summary, orders: readonly Fact[]) {
+    this.#evidence = evidence;
+    this.#truth = truth;
+    this.#orders = orders;
+  }
+
+  /** A text as the messages allow it: each line as it was but for what had to change. Code is left as it is. */
+  text(text: string): string {
+    let isCode = false;
+    return text
+      .split('\n')
+      .flatMap((line) => {
+        if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
+        if (isCode || line.trim() === '') return [line];
+        const checked = this.#line(line);
+        return checked === undefined ? [] : [checked];
+      })
+      .join('\n')
+      .trim();
+  }
+
+  /** A single statement as the messages allow it; undefined where they contradict it. */
+  sentence(sentence: string): string | undefined {
+    const removed = this.#refusal(sentence);
+    if (removed !== undefined) {
+      this.corrections.push(removed);
+      return undefined;
+    }
+    const verdict = judge(sentence, this.#evidence);
+    switch (verdict.kind) {
+      case 'keep':
+        return sentence;
+      case 'remove':
+        this.#note('removed', sentence, verdict.because, verdict.id);
+        return undefined;
+      case 'correct':
+        this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
+        return verdict.text;
+      case 'mark': {
+        const text = verdict.names.reduce(
+          (marked, name) => marked.replace(name, `${name} ${MARK}`),
+          sentence,
+        );
+        this.#note(
+          'marked',
+          sentence,
+          `${verdict.names.join(', ')}: in no message`,
+          undefined,
+          text,
+        );
+        return text;
+      }
+    }
+  }
+
+  /** Something to do: as `sentence`, and no tool alone may have said it. */
+  step(step: string): string | undefined {
+    const { user, assistant, tool } = this.#evidence.voices(step);
+    if (tool < SAID || user >= SAID || assistant >= SAID) return this.sentence(step);
+    this.corrections.push(this.#planted(step, step));
+    return undefined;
+  }
+
+  #line(line: string): string | undefined {
+    const sentences = sentencesOf(line);
+    let text = line;
+    let left = sentences.length;
+    for (const sentence of sentences) {
+      const checked = this.sentence(sentence);
+      if (checked === sentence) continue;
+      if (checked === undefined) left -= 1;
+      text = text.replace(sentence, checked ?? '');
+    }
+    return left === 0 ? undefined : text.trimEnd();
+  }
+
+  #note(
+    kind: Correction['kind'],
+    claim: string,
+    because: string,
+    id: Correction['id'] | undefined,
+    text?: string,
+  ): void {
+    this.corrections.push({
+      kind,
+      claim,
+      because,
+      ...(text === undefined ? {} : { text }),
+      ...(id === undefined ? {} : { id }),
+    });
+  }
+
+  /** Why a sentence must not be in a summary: it obeys a tool, or turns round what the user or the record says. */
+  #refusal(sentence: string): Correction | undefined {
+    const wish = wishIn(sentence);
+    if (this.#obeysTool(sentence, wish)) return this.#planted(sentence, wish ?? sentence);
+    const said =
+      wish !== undefined || allows(sentence) ? turnedRound(sentence, this.#orders) : undefined;
+    if (said !== undefined)
+      return { kind: 'removed', claim: sentence, because: `the ${said.by} said: ${said.text}` };
+    const because = saysWhatToDo(sentence) ? undefined : deniedBy(sentence, this.#truth);
+    return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
+  }
+
+  /** True where a sentence makes an order that a tool's text gives a wish of the user, or a step. */
+  #obeysTool(sentence: string, wish: string | undefined): boolean {
+    const claim = wish ?? sentence;
+    if (this.#evidence.size(claim) < LEAST_WORDS) return false;
+    if (wish === undefined && !saysWhatToDo(sentence)) return false;
+    const { system, user, assistant, tool } = this.#evidence.voices(claim);
+    if (tool < SAID || Math.max(system, user, assistant) >= tool * 0.8) return false;
+    return this.#evidence
+      .matches(claim)
+      .some(
+        ({ statement, share }) =>
+          share >= SAID &&
+          statement.by === 'tool' &&
+          (givesOrders(statement.text) || saysWhatToDo(statement.text)),
+      );
+  }
+
+  #planted(sentence: string, claim: string): Correction {
+    const match = this.#evidence.matches(claim).find(({ statement }) => statement.by === 'tool');
+    const because = 'only a tool said so; nobody asked for it';
+    const id = match?.statement.id;
+    return { kind: 'planted', claim: sentence, because, ...(id === undefined ? {} : { id }) };
+  }
+}
+
+/** Comes after a name or a number that no message contains. */
+export const MARK = '[in no message]';

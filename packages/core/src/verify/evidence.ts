@@ -1,0 +1,270 @@
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textOf,
+  type MessageId,
+} from '../message/message.ts';
+import { contentWords } from '../message/words.ts';
+import { sentences } from '../extract/story/passages.ts';
+import type { Speaker } from '../plan/summary.ts';
+import type { Node } from '../thread/thread.ts';
+
+/** A line of a message that has words of a claim in it. */
+export interface Statement {
+  readonly text: string;
+  readonly by: Speaker;
+  /** The message that holds it; undefined for what an earlier summary says. */
+  readonly id: MessageId | undefined;
+  /** The file that it is about: a call's, or that of the call which it answers. */
+  readonly file: string | undefined;
+}
+
+/** A statement and how much of a claim it says: the share of the claim's words, rare words counting more. */
+export interface Match {
+  readonly statement: Statement;
+  readonly share: number;
+}
+
+/** How much of a claim each speaker says in one line, at most. */
+export type Voices = Readonly<Record<Speaker, number>>;
+
+/** What the messages say about each of some claims. The work is linear in the messages. */
+export class Evidence {
+  readonly #claims = new Map<string, Claim>();
+  readonly #words = new Map<string, Word>();
+  readonly #statements: Found[] = [];
+  readonly #texts: string[] = [];
+  #all: string | undefined;
+
+  constructor(
+    claims: readonly string[],
+    nodes: readonly Node[],
+    also: { readonly user: readonly string[]; readonly assistant: readonly string[] },
+  ) {
+    for (const text of claims) this.#learn(text);
+    this.#readNodes(nodes);
+    for (const text of also.user) this.#read(text, 'user', undefined, undefined);
+    for (const text of also.assistant) this.#read(text, 'assistant', undefined, undefined);
+    this.#match();
+  }
+
+  /** The statements that say most of a claim, the best first. */
+  matches(claim: string): readonly Match[] {
+    return this.#claims.get(claim)?.best ?? [];
+  }
+
+  /** How many words of a claim say what it is about. */
+  size(claim: string): number {
+    return this.#claims.get(claim)?.words ?? 0;
+  }
+
+  voices(claim: string): Voices {
+    return this.#claims.get(claim)?.voices ?? SILENT;
+  }
+
+  /** How much of a claim is said about a file, by its path or in a line that names it. */
+  aboutFiles(claim: string): ReadonlyMap<string, number> {
+    return this.#claims.get(claim)?.files ?? new Map<string, number>();
+  }
+
+  /** How much of the rest of a claim is said in a line together with one of its words, at most. */
+  support(claim: string, word: string): number {
+    return this.#claims.get(claim)?.support.get(word.toLowerCase()) ?? 0;
+  }
+
+  /** True where a text occurs in the messages, however it is written. */
+  mentions(text: string): boolean {
+    this.#all ??= this.#texts.join('\n');
+    return this.#all.includes(text.toLowerCase());
+  }
+
+  #learn(text: string): void {
+    if (this.#claims.has(text)) return;
+    const words = coreWords(text);
+    const claim: Claim = {
+      words: words.length,
+      weight: 0,
+      best: [],
+      files: new Map(),
+      support: new Map(),
+      voices: { ...SILENT },
+      hit: 0,
+      at: -1,
+    };
+    this.#claims.set(text, claim);
+    for (const word of words) {
+      const known = this.#words.get(word);
+      if (known === undefined)
+        this.#words.set(word, {
+          text: word,
+          isNumber: /^\d+$/.test(word),
+          lines: 0,
+          weight: 0,
+          claims: [claim],
+        });
+      else known.claims.push(claim);
+    }
+  }
+
+  #readNodes(nodes: readonly Node[]): void {
+    const files = new Map<string, string>();
+    for (const { message, id } of nodes) {
+      const by =
+        message.role === 'system'
+          ? 'system'
+          : startsTurn(message)
+            ? 'user'
+            : message.role === 'tool'
+              ? 'tool'
+              : 'assistant';
+      this.#read(textOf(message), by, id, undefined);
+      for (const { callId, tool, args } of callsOf(message)) {
+        const file = FILE.exec(args)?.[1];
+        if (file !== undefined) files.set(callId, file);
+        this.#read(`${tool} ${unescaped(args)}`, 'assistant', id, file);
+      }
+      for (const result of resultsOf(message))
+        this.#read(unwrapped(resultText(result)), 'tool', id, files.get(result.callId));
+    }
+  }
+
+  #read(text: string, by: Speaker, id: MessageId | undefined, file: string | undefined): void {
+    if (text === '') return;
+    this.#texts.push(text.toLowerCase());
+    for (const line of text.split('\n'))
+      for (const piece of by === 'tool' ? pieces(line) : sentences(line).flatMap(pieces)) {
+        const words: Word[] = [];
+        for (const word of new Set(contentWords(piece))) {
+          const known = this.#words.get(word);
+          if (known !== undefined) words.push(known);
+        }
+        if (words.length < 2) continue;
+        for (const word of words) word.lines += 1;
+        this.#statements.push({ words, statement: { text: piece, by, id, file } });
+      }
+  }
+
+  /** Words that are in few lines say more about which line a claim is from. */
+  #match(): void {
+    const total = this.#statements.length + 1;
+    for (const word of this.#words.values()) {
+      word.weight = Math.log(1 + total / (1 + word.lines));
+      for (const claim of word.claims) claim.weight += word.weight;
+    }
+    for (const [i, { words, statement }] of this.#statements.entries()) {
+      const touched: Claim[] = [];
+      for (const { claims, weight } of words)
+        for (const claim of claims) {
+          if (claim.at !== i) {
+            claim.at = i;
+            claim.hit = 0;
+            touched.push(claim);
+          }
+          claim.hit += weight;
+        }
+      for (const claim of touched) note(claim, statement, claim.hit / claim.weight);
+      for (const { text, isNumber, claims, weight } of words)
+        if (isNumber)
+          for (const claim of claims) {
+            const share = (claim.hit - weight) / Math.max(1e-9, claim.weight - weight);
+            if (share > (claim.support.get(text) ?? 0)) claim.support.set(text, share);
+          }
+    }
+  }
+}
+
+/** Words that turn a sentence round: two sentences that differ in these only are about the same. */
+const POLAR =
+  /^(?:never|always|avoid|prefer|forbid\w*|forbad|allow|permit\w*|prohibit\w*|may|must|can|cannot|should|pend|complet|incomplet|done|finish|unfinish|fix|fail\w*|pass|progress|yet|still|don|doesn|didn|isn|wasn|aren|won|shouldn|couldn|wouldn|haven|hasn|hadn|only|todo|remain)$/;
+
+/** The words of a claim that say what it is about. */
+function coreWords(text: string): readonly string[] {
+  // What a path is made of is in many lines that are about something else.
+  const rest = plainWords(text.replace(PATH, ' '));
+  return rest.length >= LEAST_WORDS ? rest : plainWords(text);
+}
+
+function plainWords(text: string): readonly string[] {
+  return [...new Set(contentWords(text))].filter((word) => !POLAR.test(word));
+}
+
+const LEAST_WORDS = 2;
+
+function pieces(line: string): readonly string[] {
+  if (line.length <= LINE_CHARS) return [line];
+  return Array.from({ length: Math.ceil(line.length / LINE_CHARS) }, (_, i) =>
+    line.slice(i * LINE_CHARS, (i + 1) * LINE_CHARS),
+  );
+}
+
+const SILENT: Voices = { system: 0, user: 0, assistant: 0, tool: 0 };
+const LINE_CHARS = 600;
+const MOST_MATCHES = 12;
+const LEAST_SHARE = 0.3;
+const FILE = /"(?:file_?path|path|notebook_path)"\s{0,3}:\s{0,3}"([^"\\]{1,300})"/i;
+
+interface Claim {
+  readonly words: number;
+  readonly files: Map<string, number>;
+  /** For each number of the claim: how much of the rest is said together with it. */
+  readonly support: Map<string, number>;
+  readonly voices: Record<Speaker, number>;
+  best: Match[];
+  /** The weight of all its words. */
+  weight: number;
+  /** The weight of its words in the statement that is being read. */
+  hit: number;
+  at: number;
+}
+
+interface Word {
+  readonly text: string;
+  readonly isNumber: boolean;
+  readonly claims: Claim[];
+  lines: number;
+  weight: number;
+}
+
+interface Found {
+  readonly words: readonly Word[];
+  readonly statement: Statement;
+}
+
+function note(claim: Claim, statement: Statement, share: number): void {
+  const { by, file, text } = statement;
+  if (share > claim.voices[by]) claim.voices[by] = share;
+  if (share < LEAST_SHARE) return;
+  for (const path of [...(file === undefined ? [] : [file]), ...pathsIn(text)]) {
+    const name = baseOf(path);
+    if (share > (claim.files.get(name) ?? 0)) claim.files.set(name, share);
+  }
+  const least = claim.best.at(-1)?.share ?? 0;
+  if (claim.best.length === MOST_MATCHES && share <= least) return;
+  const at = claim.best.findIndex((match) => match.share < share);
+  claim.best.splice(at < 0 ? claim.best.length : at, 0, { statement, share });
+  if (claim.best.length > MOST_MATCHES) claim.best.pop();
+}
+
+const PATH = /(?:[\w@.~+-]*\/)*[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}\b/g;
+
+/** The names of files in a text. */
+export function pathsIn(text: string): readonly string[] {
+  return (text.match(PATH) ?? []).filter((path) => /[A-Za-z_-]{2}.*\.[A-Za-z]/.test(path));
+}
+
+export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Prose that was wrapped, with each sentence on one line again. */
+function unwrapped(text: string): string {
+  return text.replace(/([a-z,])\n(?=[a-z])/g, '$1 ');
+}
+
+/** JSON's escapes as what they are read as. */
+function unescaped(text: string): string {
+  return text
+    .replace(/\\n/g, '\n')
+    .replace(/\\[rt]/g, ' ')
+    .replace(/\\(["'\\/])/g, '$1');
+}

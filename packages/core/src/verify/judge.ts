@@ -1,0 +1,277 @@
+import type { MessageId } from '../message/message.ts';
+import { contentWords, namesIn } from '../message/words.ts';
+import { baseOf, pathsIn, type Evidence, type Match } from './evidence.ts';
+
+/** What becomes of a sentence of an account. */
+export type Verdict =
+  | { readonly kind: 'keep' }
+  /** The messages are certain of another number or name. */
+  | {
+      readonly kind: 'correct';
+      readonly text: string;
+      readonly because: string;
+      readonly id: MessageId | undefined;
+    }
+  /** Names that no message contains. */
+  | { readonly kind: 'mark'; readonly names: readonly string[] }
+  /** A message says the opposite. */
+  | { readonly kind: 'remove'; readonly because: string; readonly id: MessageId | undefined };
+
+const KEEP: Verdict = { kind: 'keep' };
+
+/** Compares a sentence with what the messages say about the same. */
+export function judge(sentence: string, evidence: Evidence): Verdict {
+  return (
+    reversed(sentence, evidence) ??
+    otherFile(sentence, evidence) ??
+    otherNumber(sentence, evidence) ??
+    unknownNames(sentence, evidence) ??
+    KEEP
+  );
+}
+
+/** A statement with this share of a claim's words is about the same; with this one it is nearly the same sentence. */
+const SAME = 0.5;
+const EXACT = 0.92;
+/** No statement that is nearly as near may agree with the claim. */
+const NEARLY = 0.85;
+/** A sentence of fewer words is a heading, or says too little to be compared. */
+const LEAST_WORDS = 4;
+
+const NEGATION =
+  /^(?:not|never|cannot|without|neither|nor|no|nothing|avoid|avoids|avoiding|avoided|forbid|forbids|forbidden|forbade|prohibits?|prohibited|disallow(?:s|ed)?|.+n['’]t|dont|stop)$/i;
+/** How far a negation reaches, in words. */
+const REACH = 4;
+
+/** The words of a sentence that it denies: those after a negation, within its clause. */
+function deniedWords(text: string): ReadonlySet<string> {
+  const denied = new Set<string>();
+  let left = 0;
+  for (const [token] of text.matchAll(/[\p{L}\p{N}_'’]+|[.,;:()[\]—–!?"“”]/gu)) {
+    if (!/[\p{L}\p{N}]/u.test(token)) left = 0;
+    else if (NEGATION.test(token)) left = REACH;
+    else if (left > 0) {
+      left -= 1;
+      for (const word of contentWords(token)) denied.add(word);
+    }
+  }
+  return denied;
+}
+
+/** Words for the same thing ended well or badly, and done or not: one of each pair excludes the other. */
+const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
+  [/\bpass(?:es|ed|ing)?\b|\bsucceed(?:s|ed)?\b/i, /\bfail(?:s|ed|ing|ures?)?\b/i],
+  [
+    /\b(?:done|completed?|finished)\b|\[x\]/i,
+    /\b(?:pending|in[ _]progress|incomplete|unfinished|not started|to-?do)\b|\[ \]/i,
+  ],
+  [/\b(?:always|must|required)\b/i, /\b(?:never|must not|forbidden)\b/i],
+  [
+    /\b(?:allow(?:s|ed)?|permitted|may)\b/i,
+    /\b(?:forbidden|never|must not|may not|prohibited|not allowed)\b/i,
+  ],
+];
+
+/** True where one of two sentences about the same denies what the other says. */
+function denies(claim: string, statement: string, isExact: boolean): boolean {
+  const [words, others] = [new Set(contentWords(claim)), new Set(contentWords(statement))];
+  const [denied, otherDenied] = [deniedWords(claim), deniedWords(statement)];
+  if (!isExact && denied.size > 0 && otherDenied.size > 0) return false;
+  return (
+    [...otherDenied].some((word) => words.has(word) && !denied.has(word)) ||
+    [...denied].some((word) => others.has(word) && !otherDenied.has(word))
+  );
+}
+
+/** The statement that a sentence denies, where it is nearer to those that it denies than to others. */
+function deniedMatch(sentence: string, near: readonly Match[]): Match | undefined {
+  const [first] = near;
+  if (first === undefined) return undefined;
+  const isExact = first.share >= EXACT;
+  if (!isExact && /\?["'”)*]*$/.test(sentence)) return undefined;
+  const against = near.filter(({ statement, share }) =>
+    denies(sentence, statement.text, share >= EXACT),
+  );
+  return against.length * 2 > near.length ? against[0] : undefined;
+}
+
+/** The newest statement that says the other word of a pair. */
+function pairedAgainst(sentence: string, matches: readonly Match[]): Match | undefined {
+  for (const [a, b] of PAIRS) {
+    const own = side(sentence, a, b);
+    if (own === undefined) continue;
+    const sided = matches.filter(({ statement }) => side(statement.text, a, b) !== undefined);
+    const against = sided.filter(({ statement }) => side(statement.text, a, b) !== own);
+    if (against.length > 0 && against.length === sided.length) return against[0];
+  }
+  return undefined;
+}
+
+function side(text: string, a: RegExp, b: RegExp): 'a' | 'b' | undefined {
+  const [isA, isB] = [a.test(text), b.test(text)];
+  if (isA === isB) return undefined;
+  const isDenied = /\b(?:not|never|no|without)\b|n['’]t\b/i.test(text);
+  return isA === isDenied ? 'b' : 'a';
+}
+
+/** A sentence that says the opposite of the statements nearest to it. */
+function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
+  for (const claim of [sentence, ...quotesIn(sentence)]) {
+    const size = evidence.size(claim);
+    if (size < 2 || claim.endsWith(':')) continue;
+    const least = size < LEAST_WORDS ? EXACT : SAME;
+    const longest = Math.max(LONGEST_STATEMENT, claim.length * 2);
+    const best = evidence
+      .matches(claim)
+      .filter(({ share, statement }) => share >= least && statement.text.length <= longest);
+    const [first] = best;
+    if (first === undefined) continue;
+    const nearly = first.share >= EXACT ? 0.97 : NEARLY;
+    const near = best.filter(({ share }) => share >= first.share * nearly);
+    const against = deniedMatch(claim, near) ?? pairedAgainst(claim, best);
+    if (against === undefined) continue;
+    const { text, id } = against.statement;
+    return { kind: 'remove', because: text.trim().slice(0, 200), id };
+  }
+  return undefined;
+}
+
+const LONGEST_STATEMENT = 240;
+const QUOTE = /["“]([^"“”]{16,400})["”]/g;
+
+/** What a sentence quotes. */
+function quotesIn(sentence: string): readonly string[] {
+  return [...sentence.matchAll(QUOTE)].map(([, quote = '']) => quote);
+}
+
+/** The texts that a sentence is compared by. */
+export function claimsIn(sentence: string): readonly string[] {
+  return [sentence, ...quotesIn(sentence)];
+}
+
+/** A statement with this share of a claim's words may be where it is from. */
+const ABOUT = 0.55;
+/** Files of which so much of a sentence is said; below the first, nothing of it is. */
+const OTHER_FILE = 0.42;
+
+/** A file that the messages never connect with what a sentence says, where they connect another one with it. */
+function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
+  const names = [...new Set(pathsIn(sentence).map(baseOf))];
+  const [name = ''] = names;
+  if (names.length !== 1 || evidence.size(sentence) < LEAST_WORDS) return undefined;
+  const about = evidence.aboutFiles(sentence);
+  if (about.has(name)) return undefined;
+  const extension = name.slice(name.lastIndexOf('.'));
+  const [best, second] = [...about]
+    .filter(([other, share]) => share >= OTHER_FILE && other.endsWith(extension))
+    .toSorted((a, b) => b[1] - a[1]);
+  if (best === undefined) return undefined;
+  if (second !== undefined && second[1] > best[1] * 0.85) return { kind: 'mark', names: [name] };
+  const match = evidence
+    .matches(sentence)
+    .find(
+      ({ statement }) =>
+        statement.text.includes(best[0]) || statement.file?.endsWith(best[0]) === true,
+    );
+  return {
+    kind: 'correct',
+    text: sentence.replaceAll(name, best[0]),
+    because: match?.statement.text.trim().slice(0, 200) ?? `the messages say this of ${best[0]}`,
+    id: match?.statement.id,
+  };
+}
+
+interface Numbered {
+  readonly value: string;
+  readonly index: number;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+const NUMBER = /(?<![\w./#:@-])[$€£~]?(\d[\d,]*(?:\.\d+)?)(?![\w/]|[.:-]\d)(%?)/g;
+
+/** The numbers of a text that are no part of a name, with the words beside them. */
+function numbersIn(text: string): readonly Numbered[] {
+  return [...text.matchAll(NUMBER)].map(({ 0: whole, 1: value = '', index }) => ({
+    value: value.replaceAll(',', ''),
+    index: index + whole.indexOf(value),
+    before: contentWords(text.slice(Math.max(0, index - 40), index)).at(-1),
+    after: contentWords(text.slice(index + whole.length, index + whole.length + 40))[0],
+  }));
+}
+
+/** A number beside a word, where the statements nearest to the sentence have another number beside the same word. */
+function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined {
+  const matches = evidence.matches(sentence).filter(({ share }) => share >= ABOUT);
+  for (const number of numbersIn(sentence)) {
+    if (number.index < 3) continue;
+    const found = matches.map((match) => ({ match, values: valuesBeside(match, number) }));
+    if (
+      found.some(({ match, values }) => values.includes(number.value) || has(match, number.value))
+    )
+      continue;
+    const values = new Set(found.flatMap((one) => one.values));
+    const [value] = values;
+    if (values.size !== 1 || value === undefined) continue;
+    const { id, text } = (found.find((one) => one.values.length > 0) as { match: Match }).match
+      .statement;
+    const end = number.index + number.value.length;
+    return {
+      kind: 'correct',
+      text: sentence.slice(0, number.index) + value + sentence.slice(end),
+      because: text.trim().slice(0, 200),
+      id,
+    };
+  }
+  return undefined;
+}
+
+const has = ({ statement }: Match, value: string): boolean =>
+  numbersIn(statement.text).some((one) => one.value === value);
+
+function valuesBeside({ statement }: Match, { before, after }: Numbered): readonly string[] {
+  return numbersIn(statement.text)
+    .filter(
+      (one) =>
+        (after !== undefined && one.after === after) ||
+        (before !== undefined && one.before === before),
+    )
+    .map(({ value }) => value);
+}
+
+/** Words with a number that everybody knows, or that number what a text itself has in order. */
+const COMMON =
+  /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top|day|step|phase|part|round|option|level|tier|type)-?\d+$/i;
+const TELLING = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
+
+/** `PR-79` is also written `PR 79` and `PR #79`. */
+function isMentioned(name: string, evidence: Evidence): boolean {
+  if (evidence.mentions(name)) return true;
+  const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
+  return (
+    word !== undefined &&
+    [' ', ' #', '#'].some((gap) => evidence.mentions(`${word}${gap}${number}`))
+  );
+}
+
+const LEAST_SUPPORT = 0.1;
+
+/** True where some line has a number together with something else that a sentence says. */
+function isSupported(value: string, sentence: string, evidence: Evidence): boolean {
+  return value.split('.').some((part) => evidence.support(sentence, part) >= LEAST_SUPPORT);
+}
+
+/** Names and numbers that no message contains. */
+function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
+  const names = [...namesIn(sentence)].filter(
+    (name) => TELLING.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
+  );
+  const numbers = numbersIn(sentence)
+    .filter(
+      ({ value, index }) =>
+        value.length >= 2 && index > 2 && !isSupported(value, sentence, evidence),
+    )
+    .map(({ value }) => value);
+  const unknown = [...names, ...numbers];
+  return unknown.length === 0 ? undefined : { kind: 'mark', names: unknown };
+}

@@ -1,0 +1,145 @@
+import { isJsonObject, parseJson } from '../message/json.ts';
+import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
+
+/** Why the record of files and outcomes contradicts a sentence, if it does. */
+export function deniedBy(sentence: string, { files, outcomes }: Summary): string | undefined {
+  for (const file of files) {
+    const because = mentions(sentence, file.path) ? fileDenies(sentence, file) : undefined;
+    if (because !== undefined) return because;
+  }
+  return outcomeDenies(sentence, { all: outcomes, last: lastOutcomes(outcomes) });
+}
+
+const MADE = /\b(?:created?|wrote|written|added|implemented|exists?|contains?|in place)\b/i;
+const GONE = /\b(?:delet|remov|no longer|dropped|gone|not exist)/i;
+
+function fileDenies(
+  sentence: string,
+  { path, deleted, written, edited }: FileRecord,
+): string | undefined {
+  if (deleted && MADE.test(sentence) && !GONE.test(sentence)) return `${path} was deleted`;
+  const touched = written || edited;
+  if (!deleted && touched && saysDeleted(sentence, path)) return `${path} was not deleted`;
+  return undefined;
+}
+
+/** "deleted src/a.ts", "src/a.ts was removed": the file itself, not something in it. */
+function saysDeleted(sentence: string, path: string): boolean {
+  const at = sentence.indexOf(path);
+  const before = sentence.slice(Math.max(0, at - 30), at);
+  const after = sentence.slice(at + path.length, at + path.length + 30);
+  return (
+    /\b(?:deleted|removed)\s+(?:the\s+)?(?:file\s+)?[`'"]?$/i.test(before) ||
+    /^[`'"]?\s+(?:was|has been|is)\s+(?:deleted|removed)\b/i.test(after)
+  );
+}
+
+const WORKED =
+  /\b(?:pass(?:ed|es|ing)?|succeed(?:ed|s)?|success(?:ful(?:ly)?)?|works?|worked|green|fixed)\b/gi;
+const FAILED = /\b(?:fail(?:ed|s|ing|ure)?|errors?|broken?|crash(?:ed|es)?|red)\b/gi;
+/** What turns a verb round, or makes it a condition, a wish or a memory, when it stands before it in its clause. */
+const TURNED =
+  /\b(?:not|no|none|never|neither|nor|hardly|without|until|till|before|once|when|whenever|if|unless|whether|should|must|would|will|could|may|might|so that|make sure|ensure|expected|supposed)\b|n't\b|\bto\s+(?:\w+ly\s+)?(?:be\s+)?$/i;
+const QUALIFIED =
+  /^\W*(?:\w+\W+){0,2}?(?:before|until|earlier|initially|at first|except|only if|but)\b/i;
+
+/** True where a sentence says one of some verbs plainly. */
+function says(sentence: string, verbs: RegExp): boolean {
+  return [...sentence.matchAll(verbs)].some(({ 0: verb, index }) => {
+    const clause =
+      sentence
+        .slice(0, index)
+        .split(/[,;(—–]|:\s/)
+        .at(-1) ?? '';
+    return !TURNED.test(clause) && !QUALIFIED.test(sentence.slice(index + verb.length));
+  });
+}
+
+/** How a sentence denies the record: that something worked whose last run failed, or failed what never did. */
+function outcomeDenies(
+  sentence: string,
+  { all, last }: { readonly all: readonly ToolOutcome[]; readonly last: readonly ToolOutcome[] },
+): string | undefined {
+  const [worked, failed] = [says(sentence, WORKED), says(sentence, FAILED)];
+  if (worked === failed) return undefined;
+  for (const outcome of last) {
+    const asked = askedFor(outcome);
+    if (outcome.guessed === true || asked.length < 6 || !sentence.includes(asked)) continue;
+    if (worked && stillFails(outcome)) return `${asked} failed`;
+    const everFailed = all.some(
+      (one) => one.outcome === 'failure' && askedFor(one).includes(asked),
+    );
+    if (failed && outcome.outcome === 'success' && !everFailed) return `${asked} succeeded`;
+  }
+  return worked ? kindDenies(sentence, last) : undefined;
+}
+
+/** What people call a run by: its kind, as the command and as a sentence names it. */
+const KINDS: readonly { readonly command: RegExp; readonly named: RegExp }[] = [
+  {
+    command:
+      /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|tox|phpunit|unittest)\b(?![./\\]\w)/i,
+    named: /\b((?:[\w-]+\s+){0,3})(?:tests?(?: suites?)?|suite|specs?)\b/i,
+  },
+  {
+    command: /\b(?:build|compile|tsc|webpack|make)\b/i,
+    named: /\b((?:[\w-]+\s+){0,3})(?:build|compilation)\b/i,
+  },
+  {
+    command: /\b(?:lint|eslint|oxlint|ruff|clippy|golangci-lint|flake8|biome)\b/i,
+    named: /\b((?:[\w-]+\s+){0,3})(?:lint(?:er|ing)?)\b/i,
+  },
+];
+/** Words before "tests" behind which a part of them may be named. */
+const ANY = /^(?:all|the|our|every|whole|full|entire|these|those|of|and|now|so|then|that|both)$/i;
+
+const stillFails = ({ outcome, guessed, resolution }: ToolOutcome): boolean =>
+  outcome === 'failure' && guessed !== true && resolution === undefined;
+
+/** A sentence that names a kind of run speaks of the last one of that kind; of a part, where the command names it too. */
+function kindDenies(sentence: string, last: readonly ToolOutcome[]): string | undefined {
+  for (const { command, named } of KINDS) {
+    const before = named.exec(sentence)?.[1];
+    const run = last.findLast((one) => command.test(askedFor(one)));
+    if (before === undefined || run === undefined || !stillFails(run)) continue;
+    const asked = askedFor(run);
+    const words = before.split(/\s+/).filter((word) => word !== '');
+    const parts = words.slice(words.findLastIndex((word) => ANY.test(word)) + 1);
+    if (parts.every((part) => asked.toLowerCase().includes(part.toLowerCase())))
+      return `${asked} failed`;
+  }
+  return undefined;
+}
+
+/** The command, path or query of a call: what people call it by. */
+function askedFor({ call }: ToolOutcome): string {
+  const args = parseJson(call);
+  if (!isJsonObject(args)) return call;
+  const named =
+    args['command'] ?? args['cmd'] ?? args['path'] ?? args['file_path'] ?? args['query'];
+  return typeof named === 'string' ? named : call;
+}
+
+/** Only the last outcome of a call counts: what failed may have worked later. Oldest first. */
+function lastOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
+  const last = new Map<string, ToolOutcome>();
+  for (const outcome of outcomes) {
+    const key = `${outcome.tool}\n${outcome.call}`;
+    last.delete(key);
+    last.set(key, outcome);
+  }
+  return [...last.values()];
+}
+
+/** True where a sentence names a file by its path or by the end of it. */
+function mentions(sentence: string, path: string): boolean {
+  if (sentence.includes(path)) return true;
+  const base = path.slice(path.lastIndexOf('/') + 1);
+  if (!base.includes('.') || !sentence.includes(base)) return false;
+  const named = new RegExp(`(?:^|[^\\w./~-])((?:[\\w.~-]*/)*)${escaped(base)}(?:$|[^\\w])`).exec(
+    sentence,
+  );
+  return named !== null && `/${path}`.endsWith(`/${named[1] ?? ''}${base}`);
+}
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Message, Summary } from '@bobbin/core';
+import { chars4, extract, fitSummary, renderSummary, type Node } from '@bobbin/core/internal';
+import { assistant, call, cpuMs, result, thread, user } from '@bobbin/testing';
+
+const counter = chars4();
+
+function nodesOf(messages: readonly Message[]): readonly Node[] {
+  return thread(...messages).path();
+}
+
+function extracted(messages: readonly Message[], maxTokens = 2_000): Summary {
+  const nodes = nodesOf(messages);
+  return extract({ nodes, previous: null, task: null, round: 1, maxTokens, counter });
+}
+
+const text = (messages: readonly Message[], maxTokens = 2_000): string =>
+  fitSummary(extracted(messages, maxTokens), maxTokens, counter) ?? '';
+
+function round(tool: string, args: Record<string, unknown>, output: string): readonly Message[] {
+  const asked = call(tool, args as never);
+  return [assistant(asked), result(asked, output)];
+}
+
+const STATEMENTS = [
+  'Absolutely never deploy on Fridays.',
+  'It is critical that you never log a password.',
+  'Final decision: we deploy on Mondays.',
+  'Niemals freitags deployen.',
+  'Die Tests laufen nur mit Node 24.',
+  'Ne touche jamais au schéma.',
+  'No toques la carpeta de facturas.',
+  '请不要修改配置文件。',
+  'テストは毎回実行してください。',
+  'Не трогай миграции.',
+  'The release manager is Priya Nair.',
+  'Customers call it the blue screen.',
+  'Tabs, two wide, everywhere.',
+  'The budget is 40 requests.',
+  'My timezone is Lisbon.',
+  'Answer me in short sentences.',
+  'The demo is on the ninth.',
+  'Prices are in cents.',
+  'The old importer stays.',
+  'Ask before you delete anything.',
+  'Only the Lisbon office may see drafts.',
+  'I prefer one commit for each step.',
+];
+
+test('C23 every statement of the user is kept, in any language, whatever the tools return', () => {
+  const messages = STATEMENTS.flatMap((said, i) => [
+    user(said),
+    ...round(
+      'bash',
+      { command: `check ${i}` },
+      `checkRecord_${i} = openSession(${i * 7919})\n`.repeat(9),
+    ),
+    assistant(`Noted, point ${i}.`),
+  ]);
+  const shown = text([user('Build the shop.'), ...messages]);
+  assert.deepEqual(
+    STATEMENTS.filter((said) => !shown.includes(said)),
+    [],
+  );
+});
+
+const CHANGED: readonly (readonly [earlier: string, later: string])[] = [
+  ['We deploy on Fridays.', 'Final decision: we deploy on Mondays.'],
+  ['Use SQLite for storage.', 'Actually, use PostgreSQL for storage instead.'],
+  ['The port is 8080.', 'The port is 9090.'],
+  ['Never touch the legacy folder.', 'You may touch the legacy folder now.'],
+  ['Name the command sync.', 'Rename the command to mirror.'],
+  ['Cache results in Redis.', 'Forget Redis, cache results in memory.'],
+  ['Write the docs in German.', 'Write the docs in English instead.'],
+  ['Keep the timeout at 30 seconds.', 'Keep the timeout at 60 seconds.'],
+  ['Support Node 18.', 'No longer support Node 18; support Node 22.'],
+  ['We go with option A for the parser.', 'We will go with option B for the parser.'],
+];
+
+test('C23 what the user changed later is marked with the message that changed it', () => {
+  const told = CHANGED.map(([earlier]) => earlier);
+  const changed = CHANGED.map(([, later]) => later);
+  const messages = [...told, ...changed].flatMap((said) => [user(said), assistant('Understood.')]);
+  const notes = extracted([user('Build the tool.'), ...messages]).notes;
+  const of = (said: string): number | undefined =>
+    notes.find((note) => note.text === said)?.overruledAt;
+  assert.deepEqual(
+    told.map(of),
+    changed.map((_, i) => 1 + 2 * (told.length + i)),
+  );
+  assert.deepEqual(
+    changed.map(of),
+    changed.map(() => undefined),
+  );
+});
+
+test('requests that differ in a number only are not changes of each other', () => {
+  const asked = ['Go on with part 3.', 'Go on with part 5.', 'Fix issue 12.', 'Fix issue 13.'];
+  const messages = asked.flatMap((said) => [user(said), assistant('Understood.')]);
+  const { notes } = extracted([user('Build the tool.'), ...messages]);
+  assert.deepEqual(
+    notes.filter(({ by, overruledAt }) => by === 'user' && overruledAt !== undefined),
+    [],
+  );
+});
+
+test("what a person answers to a question and why they refuse a call are the user's words", () => {
+  const shown = text([
+    user('Build the shop.'),
+    ...round(
+      'ask_user',
+      { question: 'Which store?' },
+      'User has answered your questions: "Which store?"="PostgreSQL".',
+    ),
+    ...round(
+      'edit',
+      { path: 'a.ts', new_string: 'x' },
+      'The call was rejected. The user said:\nKeep the two hook types apart.',
+    ),
+  ]);
+  assert.match(shown, /^\[m3\] User: "Which store\?"="PostgreSQL"\.$/m);
+  assert.match(shown, /^\[m5\] User: Keep the two hook types apart\.$/m);
+});
+
+const REPORT = `The importer is twice as fast.
+
+Changes:
+- \`readRows\` streams the file, because the old one held it whole.
+- \`parseCell\` keeps dates as text.
+
+Not done: the XLSX reader. It needs a library that nobody has chosen.`;
+
+test('the closing report of a turn is shown whole, and steps that only announce are not', () => {
+  const shown = text([
+    user('Make the importer faster.'),
+    assistant('Let me read the importer.', call('read', { path: 'src/importer.ts' })),
+    ...round('bash', { command: 'npm test' }, '12 passed'),
+    assistant(REPORT),
+  ]);
+  for (const line of REPORT.split('\n')) assert.ok(shown.includes(line), line);
+  assert.doesNotMatch(shown, /Let me read/);
+});
+
+test('an introduction is shown only with what it introduces, and no sentence is cut', () => {
+  const long = Array.from(
+    { length: 30 },
+    (_, i) => `Point ${i} is about storeNumber${i} and why it is slow.`,
+  );
+  const messages = [
+    user('Look into the stores.'),
+    assistant(`I found this:\n\n${long.map((line) => `- ${line}`).join('\n')}`),
+    user('Thanks.'),
+    assistant('The next step, which I have not begun:'),
+  ];
+  const shown = text(messages, 300);
+  assert.doesNotMatch(shown, /not begun/);
+  const points = shown.split('\n').filter((line) => line.includes('Point'));
+  assert.ok(points.length > 0);
+  for (const line of points)
+    assert.match(line, /- Point \d+ is about storeNumber\d+ and why it is slow\.$/);
+});
+
+test('C6 a changed file has one line: what was added, removed and replaced, and why', () => {
+  const edits = [
+    {
+      old_string: '',
+      new_string: 'export function readRows(file) {}\nexport function oldRows() {}',
+    },
+    { old_string: 'export function oldRows() {}', new_string: '' },
+    { old_string: 'const limit = 50;', new_string: 'const limit = 200;' },
+  ];
+  const messages = edits.flatMap((edit, i) => {
+    const asked = call('edit', { path: '/repo/src/importer.ts', ...edit });
+    return [
+      assistant(i === 2 ? 'Fifty rows are too few for the large files.' : '', asked),
+      result(asked, 'ok'),
+    ];
+  });
+  const gone = [
+    ...round('write', { path: '/repo/old.ts', content: 'class Old {}' }, 'ok'),
+    ...round('bash', { command: 'rm /repo/old.ts' }, ''),
+  ];
+  const shown = renderSummary(extracted([user('Make the importer faster.'), ...messages, ...gone]));
+  assert.match(
+    shown,
+    /^- \/repo\/src\/importer\.ts \(edited, m6\): adds readRows; `= 50;` → `= 200;` — Fifty rows are too few for the large files\.$/m,
+  );
+  assert.match(shown, /^- \/repo\/old\.ts \(deleted, m10\)$/m);
+});
+
+const ids = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, i) => `id_${((i + 1) * 2_654_435_761) % 4_294_967_296}_${i}`,
+  ).join(' ');
+
+const idMessages = (count: number): readonly Message[] => [
+  user('Go.'),
+  ...round('fetch', { url: 'x' }, ids(count)),
+];
+
+const timed = (count: number): number => {
+  const nodes = nodesOf(idMessages(count));
+  return cpuMs(() => extract({ nodes, previous: null, task: null, round: 1, counter }));
+};
+
+test('the work for one message has a bound, however long it is', () => {
+  timed(5_000);
+  const [some, many] = [timed(20_000), timed(400_000)];
+  assert.ok(many < 6 * some + 100, `${some} ms for 0.4 MB, ${many} ms for 8 MB`);
+});

@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  createBobbin,
+  memoryArtifacts,
+  presets,
+  type BobbinOptions,
+  type Message,
+} from '@bobbin/core';
+import {
+  ANTHROPIC_RULES,
+  budget,
+  chars4,
+  messagesOnly,
+  OPENAI_RULES,
+  resultText,
+  type PromptMessage,
+} from '@bobbin/core/internal';
+import {
+  assistant,
+  call,
+  reasoning,
+  result,
+  round,
+  system,
+  user,
+  WatchedThread,
+} from '@bobbin/testing';
+
+const counter = chars4();
+
+/** All that a reader sees of some messages. */
+function textOfPrompt(messages: readonly PromptMessage[]): string {
+  return messages
+    .flatMap(({ message }) => message.parts)
+    .map((part) =>
+      part.kind === 'result'
+        ? resultText(part)
+        : part.kind === 'text'
+          ? part.text
+          : part.kind === 'call'
+            ? part.args
+            : '',
+    )
+    .join('\n');
+}
+
+/** A file of so many lines, each with names of its own. */
+function file(step: number, lines: number = 60): string {
+  return Array.from(
+    { length: lines },
+    (_, line) => `export const value_${step}_${line} = compute(${step * line});`,
+  ).join('\n');
+}
+
+const read = (step: number, lines?: number): readonly Message[] =>
+  round('read', { path: `/src/module-${step}.ts` }, file(step, lines));
+
+const open = (options: BobbinOptions = {}): Promise<WatchedThread> =>
+  WatchedThread.open({ counter, window: 200_000, clock: { now: () => 1 }, ...options });
+
+test('older results are trimmed in place as soon as that pays, though the window is nearly empty', async () => {
+  const watched = await open();
+  await watched.append(user('Read every module.'));
+  let trimmed = 0;
+  for (let step = 0; step < 60; step++) {
+    await watched.append(...read(step));
+    const { prompt, compacted } = await watched.prompt();
+    if (compacted) trimmed += 1;
+    assert.ok(prompt.tokens < 200_000 * 0.2, `${prompt.tokens}`);
+  }
+  assert.ok(trimmed >= 2, `${trimmed} batches`);
+  const { records } = watched.handle.plan;
+  assert.ok(records.length > 30 && records.every(({ kind }) => kind === 'externalize'));
+});
+
+test('a batch changes no byte before the end of the batch before it', async () => {
+  const watched = await open({ thrift: 'frugal' });
+  await watched.append(user('Read every module.'));
+  let last: readonly string[] = [];
+  let ended = 0;
+  let batches = 0;
+  for (let step = 0; step < 80; step++) {
+    await watched.append(assistant(`Step ${step}.`), ...read(step));
+    const { prompt, plan, compacted } = await watched.prompt();
+    const shown = prompt.messages.map(({ message }) => JSON.stringify(message.parts));
+    const same = compacted ? ended : last.length;
+    assert.deepEqual(shown.slice(0, same), last.slice(0, same));
+    if (compacted) batches += 1;
+    ended = plan.trimmedTo ?? 0;
+    last = shown;
+  }
+  assert.ok(batches >= 4, `${batches}`);
+});
+
+test('a stand-in shows the first line, errors and what later messages do not show, and says how long the whole is', async () => {
+  const watched = await open({ thrift: 'frugal' });
+  const output = [
+    '> test run',
+    ...Array.from({ length: 80 }, (_, i) => `ok ${i} passed`),
+    'src/parser.ts:42: error TS2345: wrong argument',
+    '1 failed, 80 passed',
+  ];
+  await watched.append(
+    user('Test it.'),
+    ...round('bash', { command: 'npm test' }, output.join('\n')),
+  );
+  for (let step = 0; step < 40; step++) {
+    await watched.append(...read(step));
+    await watched.prompt();
+  }
+  const shown = textOfPrompt((await watched.prompt()).prompt.messages.slice(2, 3));
+  assert.match(shown, /^\[1\d{3} characters, cut\]\n> test run/);
+  assert.match(shown, /src\/parser\.ts:42: error TS2345/);
+  assert.match(shown, /1 failed, 80 passed$/);
+});
+
+test('long texts in arguments are cut with every key and list in place', async () => {
+  const watched = await open({ thrift: 'frugal' });
+  const edits = [
+    {
+      oldText: 'const a = 1;\n'.repeat(60),
+      newText: `say "hi"\\n\t${'const b = 2;\n'.repeat(60)}`,
+    },
+    { oldText: 'x', newText: 'y' },
+  ];
+  const edit = call('edit', { path: '/src/a.ts', edits, dryRun: false, count: 7 });
+  await watched.append(user('Edit it.'), assistant(edit), result(edit, 'ok'));
+  for (let step = 0; step < 40; step++) {
+    await watched.append(...read(step));
+    await watched.prompt();
+  }
+  const part = (await watched.prompt()).prompt.messages[1]?.message.parts[0];
+  assert.ok(part?.kind === 'call');
+  assert.ok(part.args.length < edit.args.length / 2, part.args);
+  const args = JSON.parse(part.args) as { edits: Record<string, string>[] } & Record<
+    string,
+    unknown
+  >;
+  assert.deepEqual(Object.keys(args), ['count', 'dryRun', 'edits', 'path']);
+  assert.deepEqual([args['path'], args['dryRun'], args['count']], ['/src/a.ts', false, 7]);
+  assert.deepEqual(
+    args.edits.map((each) => Object.keys(each).toSorted()),
+    [
+      ['newText', 'oldText'],
+      ['newText', 'oldText'],
+    ],
+  );
+  assert.match(
+    args.edits[0]?.['newText'] ?? '',
+    /^say "hi"\\n\tconst b = 2;\n[\s\S]*characters cut\]$/,
+  );
+});
+
+test('read_artifact is named only where the model has it, and gives the bytes back', async () => {
+  for (const offersReadArtifact of [true, false]) {
+    const artifacts = memoryArtifacts();
+    const watched = await open({ thrift: 'frugal', offersReadArtifact, artifacts });
+    await watched.append(user('Read every module.'));
+    for (let step = 0; step < 30; step++) {
+      await watched.append(...read(step));
+      await watched.prompt();
+    }
+    const text = textOfPrompt((await watched.prompt()).prompt.messages);
+    assert.equal(text.includes('read_artifact'), offersReadArtifact);
+    const id = /read_artifact\("([0-9a-f]{32})"\)/.exec(text)?.[1];
+    if (offersReadArtifact)
+      assert.equal(await artifacts.get(id as never, { tenant: 'default' }), file(0));
+  }
+});
+
+test('undo gives the bytes back, and nothing is trimmed again until there is no other way', async () => {
+  const watched = await open();
+  const said = [
+    user('Read every module.'),
+    ...Array.from({ length: 40 }, (_, i) => read(i)).flat(),
+  ];
+  for (const message of said) await watched.append(message);
+  for (let step = 0; step < 6 && watched.handle.version === 0; step++) {
+    await watched.append(assistant(`Step ${step}.`), user('Go on.'));
+    await watched.prompt();
+  }
+  assert.ok(watched.handle.plan.records.length > 0);
+  assert.equal(await watched.handle.undo(), true);
+  const { prompt, plan } = await watched.prompt();
+  assert.deepEqual(plan.records, []);
+  assert.deepEqual(
+    prompt.messages.map(({ message }) => message),
+    watched.thread.messages,
+  );
+});
+
+test('fields that a tool asks to preserve stay in its stand-in', async () => {
+  const tools = { order: { preserveFields: ['orderId'] } };
+  const watched = await open({ thrift: 'frugal', tools });
+  const text = JSON.stringify({ note: 'n'.repeat(2_000), orderId: 'A-7731' });
+  await watched.append(user('Order.'), ...round('order', {}, text));
+  for (let step = 0; step < 30; step++) {
+    await watched.append(...read(step));
+    await watched.prompt();
+  }
+  const shown = textOfPrompt((await watched.prompt()).prompt.messages.slice(2, 3));
+  assert.match(shown, /\nKey data: \{"orderId":"A-7731"\}$/);
+});
+
+/** At which step the first batch is trimmed where a cached token costs so much. */
+async function firstBatch(readPrice: number): Promise<number> {
+  const prices = { read: readPrice, write: 1.25, ttlMs: 300_000 };
+  const economics = { prices, requestsToCome: 20 };
+  const watched = await open({ preset: { ...presets.ladder(), economics } });
+  await watched.append(user('Read every module.'));
+  for (let step = 1; step <= 100; step++) {
+    await watched.append(...read(step));
+    if ((await watched.prompt()).compacted) return step;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test('prices decide when a batch pays: dearer reads sooner, cheaper reads later', async () => {
+  const [dear, usual, cheap] = await Promise.all([0.5, 0.1, 0.025].map(firstBatch));
+  assert.ok(
+    (dear as number) < (usual as number) && (usual as number) < (cheap as number),
+    `${dear} ${usual} ${cheap}`,
+  );
+});
+
+test('on a cold cache a batch is trimmed at once', async () => {
+  let now = 1;
+  const watched = await open({ clock: { now: () => now } });
+  await watched.append(user('Read every module.'));
+  for (let step = 0; step < 9; step++) {
+    await watched.append(...read(step));
+    assert.equal((await watched.prompt()).compacted, false);
+  }
+  await watched.append(assistant('Done.'), user('Go on.'));
+  now += 300_001;
+  assert.equal((await watched.prompt()).compacted, true);
+});
+
+test('14.1 parallel results that nobody has read arrive whole while the prompt fits', async () => {
+  const calls = Array.from({ length: 10 }, (_, i) => call('read', { path: `/f${i}` }, `p${i}`));
+  const texts = calls.map((_, i) => `${i}`.repeat(6_000 * 4));
+  const parts = calls.map((each, i) => result(each, texts[i] as string).parts[0] as never);
+  const watched = await open();
+  await watched.append(user('Read ten files.'), assistant('x'.repeat(100_000), ...calls));
+  await watched.append({ role: 'tool', parts });
+  const { prompt } = await watched.prompt();
+  assert.deepEqual(prompt.messages.at(-1)?.message.parts, parts);
+});
+
+test('14.1 one unread result larger than a quarter of the limit arrives whole while the prompt fits', async () => {
+  const watched = await open();
+  const [asked, answered] = round('read', { path: '/large' }, 'line\n'.repeat(60_000));
+  await watched.append(user('Read it.'), asked, answered);
+  assert.equal((await watched.prompt()).prompt.messages.at(-1)?.message, answered);
+});
+
+test('14.1 where the prompt does not fit, parallel results are measured one by one: what was read gives way', async () => {
+  const calls = Array.from({ length: 10 }, (_, i) => call('read', { path: `/f${i}` }, `p${i}`));
+  const parts = calls.map((each, i) => result(each, `${i}`.repeat(600 * 4)).parts[0] as never);
+  const watched = await open({ window: 20_000 });
+  for (let turn = 0; turn < 5; turn++)
+    await watched.append(user(`turn ${turn}`), assistant(`${turn} `.repeat(5_000)));
+  await watched.append(user('Read ten files.'));
+  await watched.prompt();
+  await watched.append(assistant(...calls), { role: 'tool', parts });
+  assert.deepEqual((await watched.prompt()).prompt.messages.at(-1)?.message.parts, parts);
+});
+
+test('14.3 C8 what cannot be asked for again is in an artifact before a summary or nothing takes its place', async () => {
+  const names = [
+    'ladder',
+    'pi',
+    'sliding-window',
+    'claude-code',
+    'timeline',
+    'token-window',
+  ] as const;
+  for (const preset of names) {
+    const artifacts = memoryArtifacts();
+    const put = new Map<string, string>();
+    const watching = {
+      ...artifacts,
+      put: async (content: string | Uint8Array, metadata: never) => {
+        const id = await artifacts.put(content, metadata);
+        put.set(id, String(content));
+        return id;
+      },
+    };
+    const tools = { measure: { durability: 'non-replayable' as const } };
+    const watched = await open({
+      preset,
+      artifacts: watching,
+      tools,
+      budget: budget({ windowTokens: 8_000 }),
+    });
+    const measured = `MEASURED ${'7 '.repeat(1_500)}`;
+    await watched.append(user('Measure.'), ...round('measure', {}, measured));
+    for (let turn = 0; turn < 40; turn++) {
+      await watched.append(user(`turn ${turn} ${'u'.repeat(1_200)}`), assistant('noted'));
+      await watched.prompt();
+    }
+    assert.ok([...put.values()].includes(measured), preset);
+  }
+});
+
+test('14.17 a paste larger than the window leaves the system prompt whole, and is whole again where it fits', async () => {
+  const rules = system('Rule: never push. '.repeat(550));
+  const watched = await open({ budget: messagesOnly(4_000) });
+  await watched.append(rules, user(`Look at this:\n${'pasted line\n'.repeat(3_000)}`));
+  const { prompt, fits } = await watched.prompt();
+  assert.ok(fits);
+  assert.equal(prompt.messages[0]?.message, rules);
+  await watched.append(assistant('Seen.'), user('Thanks.'));
+  assert.equal((await watched.prompt()).prompt.messages[0]?.message, rules);
+});
+
+test('14.17 a system prompt that had to be cut is shown whole again as soon as there is room', async () => {
+  const rules = system('Rule: never push. '.repeat(300));
+  const watched = await open({ budget: messagesOnly(1_200) });
+  await watched.append(rules, user('Go.'));
+  const cut = await watched.prompt();
+  assert.notEqual(cut.prompt.messages[0]?.message, rules);
+  await watched.handle.reconfigure({ budget: messagesOnly(8_000) });
+  const whole = await watched.prompt();
+  assert.equal(whole.prompt.messages[0]?.message, rules);
+  assert.equal(whole.plan.cutPinTokens, undefined);
+});
+
+/** A turn whose every call was thought about. */
+function loop(steps: number, lines: number): readonly Message[] {
+  return Array.from({ length: steps }, (_, step) => {
+    const content = file(step, lines);
+    const asked = call('write', { path: `/src/module-${step}.ts`, content }, `l${step}`);
+    return [
+      assistant(reasoning(`thought ${step}`, `signature ${step}`), asked),
+      result(asked, file(step, lines)),
+    ];
+  }).flat();
+}
+
+test('14.H1 a compaction inside a tool loop keeps the thinking of the loop where the model does not bind it', async () => {
+  const watched = await open({ rules: OPENAI_RULES, budget: messagesOnly(9_000) });
+  await watched.append(user('Read every module.'));
+  for (const message of loop(40, 40)) {
+    await watched.append(message);
+    if (message.role !== 'tool') continue;
+    const { prompt } = await watched.prompt();
+    for (const { message: shown } of prompt.messages)
+      if (shown.parts.some(({ kind }) => kind === 'call'))
+        assert.equal(shown.parts[0]?.kind, 'reasoning');
+  }
+  assert.ok(watched.handle.version > 0);
+});
+
+test('14.H1 where the model binds thinking, a loop is never left without it: it is folded, and work goes on from a user', async () => {
+  const watched = await open({ rules: ANTHROPIC_RULES, budget: messagesOnly(9_000) });
+  await watched.append(user('Read every module.'));
+  let folds = 0;
+  for (const message of loop(40, 40)) {
+    await watched.append(message);
+    if (message.role !== 'tool') continue;
+    const { prompt, compacted } = await watched.prompt();
+    if (compacted) folds += 1;
+    const shown = prompt.messages.map((each) => each.message);
+    const unthought = shown.filter(
+      ({ parts }) => parts.some(({ kind }) => kind === 'call') && parts[0]?.kind !== 'reasoning',
+    );
+    assert.deepEqual(unthought, []);
+    assert.notEqual(shown.at(-1)?.role, 'assistant');
+    const [newest] = message.parts;
+    assert.ok(newest?.kind === 'result' && newest.content[0]?.kind === 'text');
+    assert.ok(
+      textOfPrompt(prompt.messages.slice(-1)).includes(newest.content[0].text),
+      'unread, so whole',
+    );
+  }
+  assert.ok(folds >= 1);
+});
+
+test('14.H1 with bound thinking a batch waits for the next turn', async () => {
+  const watched = await open({ rules: ANTHROPIC_RULES });
+  await watched.append(user('Read every module.'));
+  for (const message of loop(60, 60)) {
+    await watched.append(message);
+    if (message.role === 'tool') assert.equal((await watched.prompt()).compacted, false);
+  }
+  await watched.append(assistant('All read.'), user('Go on.'));
+  assert.equal((await watched.prompt()).compacted, true);
+});
+
+test('thrift is for the preset that trims', () => {
+  assert.throws(
+    () => createBobbin({ preset: 'pi', thrift: 'frugal' }),
+    /^TypeError: thrift: only the preset 'ladder' trims/,
+  );
+  assert.throws(() => presets.ladder({ thrift: 'stingy' as never }), /thrift must be/);
+});
