@@ -53,12 +53,12 @@ const COMMANDS: readonly Listed[] = [
   {
     name: 'serve',
     summary: 'runs the gateway that clients of OpenAI and Anthropic can use as their provider',
-    load: async () => (await import('./serve.ts')).serveCommand,
+    load: async () => (await import('./commands/serve.ts')).serveCommand,
   },
   {
     name: 'wrap',
     summary: 'runs claude, codex, opencode or pi through the gateway',
-    load: async () => (await import('./wrap.ts')).wrapCommand,
+    load: async () => (await import('./commands/wrap.ts')).wrapCommand,
   },
   {
     name: 'demo',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gatewaySettings, runGateway, SettingError, type GatewaySettings } from '@bobbin/gateway';
-import { EXIT, InputError, tell, UsageError } from './failure.ts';
-import type { GatewayValues } from './serve.ts';
+import { EXIT, InputError, tell, UsageError } from '../failure.ts';
+import type { GatewayValues } from '../commands/serve.ts';
 
 /** The port where the gateway of a machine is looked for. */
 export const USUAL_PORT = 7077;

@@ -1,5 +1,5 @@
-import { parseOptions, type Command } from './command.ts';
-import { UsageError } from './failure.ts';
+import { parseOptions, type Command } from '../command.ts';
+import { UsageError } from '../failure.ts';
 import { GATEWAY_OPTIONS } from './serve.ts';
 
 export const wrapCommand: Command = {
@@ -19,7 +19,7 @@ export const wrapCommand: Command = {
     const command = at < 0 ? operands : args.slice(at + 1);
     if (at >= 0 && operands.length > 0)
       throw new UsageError(`put ${JSON.stringify(operands[0])} after --`);
-    const { wrapAgent } = await import('./wrapping.ts');
+    const { wrapAgent } = await import('../gateway/wrapping.ts');
     return wrapAgent(command, values);
   },
 };

@@ -1,5 +1,5 @@
-import { parseOptions, type Command, type OptionTable, type OptionValues } from './command.ts';
-import { UsageError } from './failure.ts';
+import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
+import { UsageError } from '../failure.ts';
 
 /** Settings of a gateway. Each can be given in the file and in the environment too. */
 export const GATEWAY_OPTIONS = {
@@ -93,7 +93,7 @@ export const serveCommand: Command = {
   async run(args) {
     const { values, operands } = parseOptions(args, GATEWAY_OPTIONS);
     if (operands.length > 0) throw new UsageError(`serve takes no ${JSON.stringify(operands[0])}`);
-    const { serve } = await import('./serving.ts');
+    const { serve } = await import('../gateway/serving.ts');
     return serve(values);
   },
 };

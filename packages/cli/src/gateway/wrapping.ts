@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { runGateway } from '@bobbin/gateway';
-import { EXIT, tell, UsageError } from './failure.ts';
-import { counted } from './figures.ts';
-import type { GatewayValues } from './serve.ts';
+import { EXIT, tell, UsageError } from '../failure.ts';
+import { counted } from '../output/figures.ts';
+import type { GatewayValues } from '../commands/serve.ts';
 import { settingsOf, started, USUAL_PORT } from './serving.ts';
 import { WRAPS, type WrappedAgent } from './wrapped-agent.ts';
 
