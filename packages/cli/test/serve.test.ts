@@ -50,7 +50,6 @@ const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] 
   [['serve', '--host', '0.0.0.0'], /^bobbin: host 0\.0\.0\.0 can be reached .*: give a token/],
   [['serve', '--openai', 'here'], /^bobbin: upstream "here": must be an address such as/],
   [['serve', '--preset', 'no'], /^bobbin: --preset must be one of ladder, .*, not "no"; see/],
-  [['serve', '--memory-tools', 'yes'], /^bobbin: --memory-tools must be on or off, not "yes"; see/],
   [['serve', '--artifacts', 's3://b'], /^bobbin: artifacts s3:\/\/b: set AWS_ACCESS_KEY_ID and/],
   [['wrap'], /^bobbin: give -- and one of claude, codex, opencode, pi; see bobbin wrap --help$/],
   [['wrap', '--', 'vim'], /^bobbin: give -- and one of .*, not "vim"; see bobbin wrap --help$/],

@@ -11,6 +11,7 @@ import {
   type GatewayOptions,
   type ProviderName,
 } from './config/gateway-config.ts';
+import { BackgroundCompaction } from './fitting/background-compaction.ts';
 import { ConversationPool } from './fitting/conversation-pool.ts';
 import { Fitter } from './fitting/fitter.ts';
 import { Access, isLoopback } from './http/access.ts';
@@ -49,9 +50,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     policies,
     models,
     openConversations: limits.openConversations,
+    softPressure: options.summarizer === undefined ? 'before' : 'between',
     onEvent: (tenant, event) => observer.event(tenant, event),
   });
-  const exchanges = new ExchangeLog({ ledger, observer, models });
+  const { summarizer } = options;
+  const background =
+    summarizer === undefined
+      ? undefined
+      : new BackgroundCompaction({ stores, policies, models, summarizer, observer });
+  const exchanges = new ExchangeLog({ ledger, observer, models, background });
   const tenantKey = options.tenantKey ?? (await ledger.secret()).toString('base64');
   const proxy = new Proxy({
     upstreams,
@@ -95,6 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ending.abort();
       await drained(server, limits.drainMs);
       await exchanges.settle();
+      await background?.close();
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
     },
   };

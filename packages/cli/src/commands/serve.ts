@@ -55,11 +55,6 @@ export const GATEWAY_OPTIONS = {
     value: 'N',
     help: 'The longest body of a request. Default: 67108864.',
   },
-  'memory-tools': {
-    type: 'string',
-    value: 'on|off',
-    help: 'Whether models get recall and read_artifact, answered by the gateway. Default: off.',
-  },
   'tenant-key': {
     type: 'string',
     value: 'TEXT',

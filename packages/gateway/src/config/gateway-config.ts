@@ -78,7 +78,5 @@ export interface GatewayOptions extends GatewayStores {
   readonly tenantKey?: string;
   /** Writes summaries in the background under soft pressure. No request ever waits for it. */
   readonly summarizer?: Summarizer;
-  /** Whether the gateway offers `recall` and `read_artifact` to models and answers their calls. Default: off. */
-  readonly memoryTools?: 'on' | 'off';
   readonly logger?: Logger;
 }

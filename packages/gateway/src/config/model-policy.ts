@@ -32,9 +32,10 @@ export function policyFor(
 function changedPolicy({ preset = 'ladder', ...changes }: Partial<ModelPolicy>): Policy {
   const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
   const { economics } = policy;
-  const { requestsToCome, firstSightShare } = changes;
+  const { requestsToCome, firstSightShare, softShare } = changes;
   return {
     ...policy,
+    ...(softShare === undefined ? {} : { trigger: { kind: 'soft-limit' } }),
     ...(firstSightShare === undefined ? {} : { firstSightShare }),
     ...(economics === undefined || requestsToCome === undefined
       ? {}

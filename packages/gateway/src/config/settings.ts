@@ -50,7 +50,6 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
       },
       limits: limitsOf(number, file),
       policies: [generalPolicy(text, number), ...policiesOf(file)],
-      memoryTools: memoryToolsOf(given('memory-tools')),
     },
     ...(store === undefined ? {} : { store }),
     ...(artifacts === undefined ? {} : { artifacts }),
@@ -82,7 +81,6 @@ const FILE_SETTINGS = new Set([
   'window',
   'soft-share',
   'preset',
-  'memory-tools',
   'log-level',
   'own-work-ms',
   'body-bytes',
@@ -121,12 +119,6 @@ function numberOf(given: Given | undefined): number | undefined {
   throw new SettingError(
     `${given.where} must be a number of at least 0, not ${JSON.stringify(given.value)}`,
   );
-}
-
-function memoryToolsOf(given: Given | undefined): 'on' | 'off' {
-  const value = textOf(given) ?? 'off';
-  if (value === 'on' || value === 'off') return value;
-  throw new SettingError(`${given?.where} must be on or off, not ${JSON.stringify(value)}`);
 }
 
 function generalPolicy(

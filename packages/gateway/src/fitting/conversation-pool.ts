@@ -2,6 +2,7 @@ import type { CompactionEvent } from '@bobbin/core';
 import { Conversations, sessionConfig, type ModelTable } from '@bobbin/core/internal';
 import type { GatewayStores, ModelPolicy } from '../config/gateway-config.ts';
 import { policyFor, type ResolvedPolicy } from '../config/model-policy.ts';
+import { onlyHardPressure } from './background-compaction.ts';
 import type { Protocol } from '../protocol/protocol.ts';
 
 /** The conversations of one tenant with one model. */
@@ -15,6 +16,8 @@ export interface PoolOptions {
   readonly policies: readonly ModelPolicy[];
   readonly models: ModelTable;
   readonly openConversations: number;
+  /** Whether soft pressure is met before a request goes out, or between requests. */
+  readonly softPressure: 'before' | 'between';
   readonly onEvent: (tenant: string, event: CompactionEvent) => void;
 }
 
@@ -40,7 +43,7 @@ export class ConversationPool {
   }
 
   #open(tenant: string, { codec }: Protocol, model: string): TenantModel {
-    const { stores, policies, models, openConversations, onEvent } = this.#options;
+    const { stores, policies, models, openConversations, onEvent, softPressure } = this.#options;
     const policy = policyFor(model, policies, models);
     const { store, artifacts, ledger } = stores;
     const config = sessionConfig({
@@ -49,7 +52,7 @@ export class ConversationPool {
       models,
       window: policy.windowTokens,
       budget: policy.budget,
-      preset: policy.policy,
+      preset: softPressure === 'between' ? onlyHardPressure(policy.policy) : policy.policy,
       tenant,
       store,
       artifacts,

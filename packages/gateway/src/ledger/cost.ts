@@ -37,6 +37,16 @@ export function costOf(request: CostCase): Cost {
   return { paidTokens, fullTokens: isChanged ? fullCost(request, prices) : paidTokens };
 }
 
+/** What an answer's token costs beside one of fresh input: about this with every provider in November 2026. */
+const OUTPUT_PRICE = 5;
+
+/** What a call of a model cost with its answer, in tokens of fresh input. */
+export function paidFor(usage: Usage, model: string, models: ModelTable): number {
+  const { write, read } = pricesOf(model, models);
+  const input = usage.inputTokens + usage.cacheWriteTokens * write + usage.cacheReadTokens * read;
+  return input + usage.outputTokens * OUTPUT_PRICE;
+}
+
 /** Without a compaction, all that was sent before would be read from the cache, as long as that is warm. */
 function fullCost(request: CostCase, prices: Prices): number {
   const { usage, tokensBefore, tokensAfter, at, previous } = request;

@@ -3,6 +3,7 @@ import type { ModelTable } from '@bobbin/core/internal';
 import type { Ledger, LedgerAnswer } from '@bobbin/stores';
 import type { AnswerRecorder } from '../answer/answer-reader.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from '../fitting/fit.ts';
+import type { BackgroundCompaction } from '../fitting/background-compaction.ts';
 import type { Relayed } from '../http/response-relay.ts';
 import type { Exchange } from '../observe/exchange.ts';
 import type { Observer } from '../observe/observer.ts';
@@ -12,6 +13,7 @@ export interface ExchangeLogOptions {
   readonly ledger: Ledger;
   readonly observer: Observer;
   readonly models: ModelTable;
+  readonly background: BackgroundCompaction | undefined;
 }
 
 /** The status under which a request that its client gave up is recorded. */
@@ -52,6 +54,12 @@ export class ExchangeLog {
   finish(request: ClientRequest, exchange: Exchange, answer: string | undefined): void {
     this.#options.observer.metrics.closed();
     this.track(this.#finish(request, exchange, answer));
+  }
+
+  /** Lets a thread be compacted before its next request. */
+  answered({ tenant, model }: ClientRequest, { thread, head, host }: TakenRequest, at: number): void {
+    const { pressure } = host.session;
+    this.#options.background?.answered({ tenant, thread, head, model, at, pressure });
   }
 
   /** Resolves when everything is written. */
@@ -149,9 +157,14 @@ export class ExchangeRecord {
     const usage = isWhole ? reported?.usage : undefined;
     const { taken, action = 'failed-open' } = this.#fit ?? {};
     if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
-      taken.host.report(usage);
+      this.#reported(taken, usage);
     const text = answer === undefined ? undefined : JSON.stringify(answer);
     this.#log.finish(this.#request, this.#exchange(relayed, usage), text);
+  }
+
+  #reported(taken: TakenRequest, usage: Usage | undefined): void {
+    taken.host.report(usage);
+    this.#log.answered(this.#request, taken, this.#at);
   }
 
   /** Ends the record of a request that failed in a way that nobody expected. */
