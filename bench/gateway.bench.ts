@@ -5,8 +5,8 @@
 // Ends with 1 where a bound does not hold.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { Pool } from 'undici';
 
 const ROUNDS = Number(process.env['BOBBIN_BENCH_ROUNDS'] ?? 7);
 const IN_FLIGHT = 16;
@@ -17,7 +17,7 @@ const TICKS_A_SECOND = 100;
 
 interface Target {
   readonly name: string;
-  readonly pool: Pool;
+  readonly url: string;
   readonly process: ChildProcess;
   readonly headers: Record<string, string>;
 }
@@ -41,13 +41,15 @@ function targetOf(
   [child, url]: [ChildProcess, string],
   headers: Record<string, string> = {},
 ): Target {
-  return { name, process: child, pool: new Pool(url, { connections: null }), headers };
+  return { name, process: child, url, headers };
 }
 
 async function portkey(folder: string, upstream: string): Promise<Target> {
   const port = '8787';
   const file = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
-  const child = spawn(process.execPath, [file, `--port=${port}`, '--headless'], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [file, `--port=${port}`, '--headless'], {
+    stdio: 'ignore',
+  });
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   return targetOf('@portkey-ai/gateway', [child, `http://127.0.0.1:${port}`], {
     'x-portkey-provider': 'openai',
@@ -55,21 +57,24 @@ async function portkey(folder: string, upstream: string): Promise<Target> {
   });
 }
 
-async function ask({ pool, headers }: Target, body: string, more = {}): Promise<void> {
-  const response = await pool.request({
-    method: 'POST',
-    path: '/v1/chat/completions',
-    headers: {
-      'content-type': 'application/json',
-      authorization: 'Bearer bench',
-      ...headers,
-      ...more,
-    },
-    body,
+const agent = new Agent({ keepAlive: true });
+
+function ask({ url, headers: own }: Target, body: string, more = {}): Promise<void> {
+  const basic = { 'content-type': 'application/json', authorization: 'Bearer bench' };
+  const headers = { ...basic, 'content-length': Buffer.byteLength(body), ...own, ...more };
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers, agent };
+    const sent = request(`${url}/v1/chat/completions`, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+      response.on('end', () =>
+        response.statusCode === 200 && text.includes('[DONE]')
+          ? resolve()
+          : reject(new Error(`${response.statusCode}: ${text.slice(0, 200)}`)),
+      );
+    });
+    sent.on('error', reject).end(body);
   });
-  const text = await response.body.text();
-  if (response.statusCode !== 200 || !text.includes('[DONE]'))
-    throw new Error(`${response.statusCode}: ${text.slice(0, 200)}`);
 }
 
 let made = 0;
@@ -172,17 +177,17 @@ try {
     ['streamed', [bare, own]],
     ['whole', targets],
   ] as const) {
-  const rates = await smallBodies(asked, how === 'streamed');
-  const [bareRate = 0] = rates.get(bare.name) ?? [];
-  console.log(`2 kB, ${how}, each a conversation of its own`);
-  for (const [name, [rate, cpu]] of rates)
-    console.log(
-      `  ${name.padEnd(22)} ${rate.toFixed(0).padStart(6)} requests/s  ${(rate / bareRate).toFixed(2)}×  ${cpu.toFixed(2)} ms of processor each`,
-    );
-  const [ownRate = 0] = rates.get(own.name) ?? [];
-  if (ownRate < 0.7 * bareRate) problems.push('fewer than 0.7 of the bare relay’s requests');
-  for (const { name } of peers)
-    if (ownRate <= (rates.get(name)?.[0] ?? 0)) problems.push(`not ahead of ${name}`);
+    const rates = await smallBodies(asked, how === 'streamed');
+    const [bareRate = 0] = rates.get(bare.name) ?? [];
+    console.log(`2 kB, ${how}, each a conversation of its own`);
+    for (const [name, [rate, cpu]] of rates)
+      console.log(
+        `  ${name.padEnd(22)} ${rate.toFixed(0).padStart(6)} requests/s  ${(rate / bareRate).toFixed(2)}×  ${cpu.toFixed(2)} ms of processor each`,
+      );
+    const [ownRate = 0] = rates.get(own.name) ?? [];
+    if (ownRate < 0.7 * bareRate) problems.push('fewer than 0.7 of the bare relay’s requests');
+    for (const { name } of peers)
+      if (ownRate <= (rates.get(name)?.[0] ?? 0)) problems.push(`not ahead of ${name}`);
   }
 
   const times = await largeBodies([bare, own]);

@@ -89,7 +89,14 @@ export async function runFleet(options: FleetOptions): Promise<FleetReport> {
   const { port } = upstream.address() as AddressInfo;
   const store = ['--store', postgres.url(), '--artifacts', join(folder, 'artifacts')];
   const ports = [await freePort(), await freePort(), await freePort()];
-  const rest = ['--openai', `http://127.0.0.1:${port}`, '--window', '8000', '--own-work-ms', '5000'];
+  const rest = [
+    '--openai',
+    `http://127.0.0.1:${port}`,
+    '--window',
+    '8000',
+    '--own-work-ms',
+    '5000',
+  ];
   const members = ports.map((at) => new Member(at, [...store, ...rest]));
   try {
     await Promise.all(members.map((member) => member.start()));
@@ -167,7 +174,11 @@ class Client {
       // As a load balancer does, it asks none that is known to be down.
       if (!isUp) continue;
       const answer = await this.#send(member.url).catch((error: unknown) => {
-        assert.notEqual(member.kills, kills, `${member.url} failed, and was not killed: ${String(error)}`);
+        assert.notEqual(
+          member.kills,
+          kills,
+          `${member.url} failed, and was not killed: ${String(error)}`,
+        );
       });
       if (answer !== undefined) return answer;
       this.retries += 1;
@@ -177,15 +188,19 @@ class Client {
   }
 
   async #send(url: string): Promise<string> {
-    const response = await post(`${url}/v1/chat/completions`, JSON.stringify({
-      model: 'gpt-5',
-      stream: true,
-      messages: this.messages,
-    }), {
-      'content-type': 'application/json',
-      authorization: `Bearer key-${this.#index}`,
-      ...(this.#index % 2 === 0 ? { 'x-bobbin-thread': `named-${this.#index}` } : {}),
-    });
+    const response = await post(
+      `${url}/v1/chat/completions`,
+      JSON.stringify({
+        model: 'gpt-5',
+        stream: true,
+        messages: this.messages,
+      }),
+      {
+        'content-type': 'application/json',
+        authorization: `Bearer key-${this.#index}`,
+        ...(this.#index % 2 === 0 ? { 'x-bobbin-thread': `named-${this.#index}` } : {}),
+      },
+    );
     const { text } = response;
     assert.equal(response.status, 200, text);
     this.requests += 1;

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memoryStore, textMessage, type Codec, type Role, type Store, type Usage } from '@bobbin/core';
+import {
+  memoryStore,
+  textMessage,
+  type Codec,
+  type Role,
+  type Store,
+  type Usage,
+} from '@bobbin/core';
 import {
   chars4,
   Conversations,
@@ -30,7 +37,12 @@ const USAGE: Usage = { inputTokens: 900, outputTokens: 9, cacheReadTokens: 0, ca
 
 /** What a process has in memory over a store that it shares with others, and the place that it finds lists at. */
 function processOver(store: Store, place?: StoredPlace): Conversations<Said> {
-  const config = sessionConfig({ codec: said, counter: chars4(), budget: messagesOnly(2_000), store });
+  const config = sessionConfig({
+    codec: said,
+    counter: chars4(),
+    budget: messagesOnly(2_000),
+    store,
+  });
   return new Conversations(config, {
     tenant: 'default',
     habit: 'resends',
@@ -49,7 +61,9 @@ test('a list that another process stored is found where it was stored, with what
   const first = await processOver(store).take(list);
   const { thread } = first.session.key;
   const place = { thread, head: first.head ?? assert.fail(), sentAt: 1, usage: USAGE };
-  const second = await processOver(store, place).take([...turn(1), ...turn(2), ...turn(3)].slice(0, 5));
+  const second = await processOver(store, place).take(
+    [...turn(1), ...turn(2), ...turn(3)].slice(0, 5),
+  );
   assert.equal(second.session.key.thread, thread);
   assert.equal(second.session.length, 5);
   assert.deepEqual(second.session.at(3)?.message.meta?.usage, USAGE);
@@ -59,7 +73,9 @@ test('a list that another process stored is found where it was stored, with what
 
 test('C15 a session catches up with the plan that another process has committed', async () => {
   const store = memoryStore();
-  const list = Array.from({ length: 30 }, (_, i) => turn(i)).flat().slice(0, -1);
+  const list = Array.from({ length: 30 }, (_, i) => turn(i))
+    .flat()
+    .slice(0, -1);
   const [one, other] = [processOver(store), processOver(store)];
   const here = await one.take(list.slice(0, 3), { thread: 'shared' });
   const there = await other.take(list, { thread: 'shared' });
@@ -71,14 +87,20 @@ test('C15 a session catches up with the plan that another process has committed'
   assert.deepEqual([again.session.version, again.session.plan], [version, plan]);
   const [shown, expected] = [await again.prompt(), await there.prompt()];
   assert.deepEqual(shown.messages, expected.messages);
-  assert.equal((await store.plan({ tenant: 'default', thread: plan.thread }, version + 1)), undefined);
+  assert.equal(
+    await store.plan({ tenant: 'default', thread: plan.thread }, version + 1),
+    undefined,
+  );
 });
+
+/** The list with a marker on its last message. */
+function marked(list: readonly Said[]): Said[] {
+  return list.map((each, i) => (i === list.length - 1 ? { ...each, marker: 'here' } : each));
+}
 
 test('a host that moves its markers gets its newest forms back, also after a fork', async () => {
   const store = memoryStore();
   const conversations = processOver(store);
-  const marked = (list: readonly Said[]): Said[] =>
-    list.map((each, i) => (i === list.length - 1 ? { ...each, marker: 'here' } : each));
   const whole = Array.from({ length: 4 }, (_, i) => turn(i)).flat();
   for (const length of [1, 3, 5]) await conversations.take(marked(whole.slice(0, length)));
   const edited = [...whole.slice(0, 4), { role: 'user', content: 'something else' } as const];

@@ -21,7 +21,7 @@ export function isOwnPath(url: string): boolean {
 export function ownRoutes({ observer, access, routes }: OwnRoutesOptions): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok', gateway: 'bobbin' }));
-  app.use('*', async (c, next) => {
+  app.use('*', async (c: Context, next) => {
     const refusal = refusalOf(c, access);
     return refusal === undefined ? next() : problem(c, ...refusal);
   });
@@ -57,7 +57,11 @@ function refusalOf(c: Context, access: Access): readonly [Status, string] | unde
   if (site === 'cross-site' || site === 'same-site')
     return [403, 'pages of other sites may not use the gateway'];
   const origin = header('origin');
-  if (origin !== undefined && origin !== `http://${header('host')}` && origin !== `https://${header('host')}`)
+  if (
+    origin !== undefined &&
+    origin !== `http://${header('host')}` &&
+    origin !== `https://${header('host')}`
+  )
     return [403, `pages of ${origin} may not use the gateway`];
   const isJson = header('content-type')?.startsWith('application/json') === true;
   if (c.req.method !== 'GET' && !isJson) return [415, 'send JSON (content-type: application/json)'];
@@ -68,7 +72,7 @@ async function answered(c: Context, route: Route, observer: Observer): Promise<R
   try {
     const body = route.method === 'get' ? {} : bodyOf(await c.req.text());
     const call: Call = {
-      path: c.req.param() as unknown as Record<string, string>,
+      path: c.req.param(),
       query: c.req.query(),
       body,
       signal: c.req.raw.signal,
@@ -113,7 +117,11 @@ function streamed(c: Context, events: AsyncIterable<ApiEvent>): Response {
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
       if (stream.aborted) break;
       const { id, event, data } = next.value;
-      await stream.writeSSE({ event, data: JSON.stringify(data), ...(id === undefined ? {} : { id }) });
+      await stream.writeSSE({
+        event,
+        data: JSON.stringify(data),
+        ...(id === undefined ? {} : { id }),
+      });
     }
   });
 }

@@ -14,6 +14,10 @@ interface Thread {
   readonly say: () => Promise<string | null>;
 }
 
+async function read(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>;
+}
+
 /** A gateway with one thread that was compacted. */
 async function compactedThread(t: TestContext): Promise<Thread> {
   const provider = await providerServer('openai-chat', {
@@ -43,8 +47,6 @@ async function compactedThread(t: TestContext): Promise<Thread> {
   for (let turn = 0; turn < 14; turn++) await say();
   const [tenant = ''] = await gateway.store.tenants();
   const base = `${gateway.url}/bobbin/v1/tenants/${tenant}/threads/a%2Fb%20c`;
-  const read = async (response: Response): Promise<Record<string, unknown>> =>
-    (await response.json()) as Record<string, unknown>;
   return {
     gateway,
     base,
@@ -64,13 +66,22 @@ async function compactedThread(t: TestContext): Promise<Thread> {
 test('C20 threads, plans, prompts, events and requests can be read', async (t) => {
   const { gateway, base, get } = await compactedThread(t);
   const list = (await (await fetch(base.replace(/\/a%2F.*$/, ''))).json()) as object[];
-  assert.deepEqual(list.map((entry) => Object.entries(entry).slice(0, 1)), [[['thread', 'a/b c']]]);
+  assert.deepEqual(
+    list.map((entry) => Object.entries(entry).slice(0, 1)),
+    [[['thread', 'a/b c']]],
+  );
   const thread = await get('');
   assert.deepEqual([thread['length'], thread['heads']], [27, [thread['head']]]);
   assert.ok((thread['version'] as number) > 0);
   const messages = (await get('/messages?from=25')) as unknown as { index: number }[];
-  assert.deepEqual(messages.map(({ index }) => index), [25, 26]);
-  const { plan, version } = (await get('/plans/current')) as { plan: { thread: string }; version: number };
+  assert.deepEqual(
+    messages.map(({ index }) => index),
+    [25, 26],
+  );
+  const { plan, version } = (await get('/plans/current')) as {
+    plan: { thread: string };
+    version: number;
+  };
   assert.deepEqual([plan.thread, version], ['a/b c', thread['version']]);
   const whole = await get('/prompt?version=0');
   const shown = await get('/prompt');
@@ -83,7 +94,9 @@ test('C20 threads, plans, prompts, events and requests can be read', async (t) =
   const requests = (await get('/requests')) as unknown as { action: string; answer: string }[];
   assert.deepEqual([requests.length, requests[0]?.action], [14, 'unchanged']);
   assert.match(requests.at(-1)?.answer ?? '', /Yes\./);
-  const sum = (await (await fetch(`${gateway.url}/bobbin/v1/ledger`)).json()) as { requests: number };
+  const sum = (await (await fetch(`${gateway.url}/bobbin/v1/ledger`)).json()) as {
+    requests: number;
+  };
   assert.equal(sum.requests, 14);
 });
 
@@ -138,7 +151,10 @@ test('every route is described, and what is described is there', async (t) => {
   const message = { error: { message: 'message: must be a text that is not empty' } };
   assert.deepEqual(await post('/pin'), message);
   assert.match(JSON.stringify(await get('/plans/77')), /has no such plan/);
-  assert.match(JSON.stringify(await get('/nothing')), /there is no .*; see \/bobbin\/openapi\.json/);
+  assert.match(
+    JSON.stringify(await get('/nothing')),
+    /there is no .*; see \/bobbin\/openapi\.json/,
+  );
 });
 
 /** A call with headers that fetch does not let a script set. */

@@ -9,7 +9,13 @@ const SEED = Number(process.env['SEED'] ?? 16);
 const CASES = 300;
 
 const VALID = [
-  { model: 'm', messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'ho' }] },
+  {
+    model: 'm',
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'ho' },
+    ],
+  },
   { model: 'm', input: [{ role: 'user', content: [{ type: 'input_text', text: 'hi' }] }] },
   {
     model: 'm',
@@ -17,8 +23,26 @@ const VALID = [
     messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: [] }] }],
   },
 ];
-const PATHS = ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens'];
-const ODD: readonly unknown[] = [null, 0, -1, 1e308, '', 'x', [], {}, [[]], true, '\u0000', '\ud800'];
+const PATHS = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1/messages/count_tokens',
+];
+const ODD: readonly unknown[] = [
+  null,
+  0,
+  -1,
+  1e308,
+  '',
+  'x',
+  [],
+  {},
+  [[]],
+  true,
+  '\u0000',
+  '\ud800',
+];
 
 /** A request with some of its values replaced by others, or some of its bytes by noise. */
 function mutated(random: Random): string {
@@ -39,7 +63,9 @@ function mutated(random: Random): string {
   const text = JSON.stringify(body);
   if (!random.chance(0.3)) return text;
   const at = random.int(0, text.length - 1);
-  return text.slice(0, at) + random.pick(['"', '\\', '{', ']', '\u0000', 'é', '']) + text.slice(at + 1);
+  return (
+    text.slice(0, at) + random.pick(['"', '\\', '{', ']', '\u0000', 'é', '']) + text.slice(at + 1)
+  );
 }
 
 async function isAlive({ url }: RunningGateway): Promise<void> {
@@ -75,7 +101,7 @@ test('answers in any pieces, and answers that are no events, are relayed and do 
   const whole = Buffer.from(text);
   const upstream = await bareUpstream(t, async (_, outgoing) => {
     outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let at = 0; at < whole.length; ) {
+    for (let at = 0; at < whole.length;) {
       const next = at + random.int(1, 9);
       outgoing.write(whole.subarray(at, next));
       if (random.chance(0.1)) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -100,7 +126,11 @@ test('bytes that are no HTTP end their connection and nothing else', async (t) =
   const gateway = await runningGateway(t);
   const { hostname, port } = new URL(gateway.url);
   const random = seededRandom(SEED);
-  const noise = ['GET / HTTP/9.9\r\n\r\n', '\u0000\u0001', 'POST /v1/messages HTTP/1.1\r\ncontent-length: -5\r\n\r\n'];
+  const noise = [
+    'GET / HTTP/9.9\r\n\r\n',
+    '\u0000\u0001',
+    'POST /v1/messages HTTP/1.1\r\ncontent-length: -5\r\n\r\n',
+  ];
   const header = `POST /v1/messages HTTP/1.1\r\nhost: x\r\n${'x'.repeat(200_000)}: y\r\n\r\n`;
   for (const bytes of [...noise, header, String(random.int(0, 9))])
     await new Promise<void>((resolve) => {

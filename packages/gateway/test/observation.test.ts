@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { trace } from '@opentelemetry/api';
-import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { pino } from 'pino';
 import type { ThreadId } from '@bobbin/core';
 import { sqliteLedger, sqliteStore } from '@bobbin/stores';
@@ -17,7 +21,11 @@ const SECRET = 'sk-ant-api03-never-to-be-kept';
 test('a request is counted, logged, traced and entered in the ledger; its credential is nowhere', async (t) => {
   const provider = await providerServer(
     'anthropic',
-    { kind: 'answer', text: 'one', usage: { inputTokens: 30, outputTokens: 5, cacheReadTokens: 70 } },
+    {
+      kind: 'answer',
+      text: 'one',
+      usage: { inputTokens: 30, outputTokens: 5, cacheReadTokens: 70 },
+    },
     { kind: 'call', tool: 'read', args: { path: 'a.ts' } },
   );
   t.after(() => provider.close());
@@ -80,7 +88,9 @@ test('a request is counted, logged, traced and entered in the ledger; its creden
   assert.equal(span?.name, 'chat claude-haiku-4-5');
   assert.deepEqual(
     Object.fromEntries(
-      Object.entries(span?.attributes ?? {}).filter(([name]) => /usage|conversation|provider/.test(name)),
+      Object.entries(span?.attributes ?? {}).filter(([name]) =>
+        /usage|conversation|provider/.test(name),
+      ),
     ),
     {
       'gen_ai.provider.name': 'anthropic',
@@ -100,8 +110,14 @@ test('a request is counted, logged, traced and entered in the ledger; its creden
   assert.match(metrics, /bobbin_tokens_total\{protocol="anthropic",kind="cache_read"\} 70/);
   assert.match(metrics, /bobbin_open_requests 0/);
 
-  const lines = log.trim().split('\n').map((line) => JSON.parse(line) as { msg: string });
-  assert.deepEqual(lines.map(({ msg }) => msg), ['request', 'request']);
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { msg: string });
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['request', 'request'],
+  );
   for (const file of readdirSync(folder))
     assert.ok(!readFileSync(join(folder, file)).includes(SECRET), `${file} holds the credential`);
   assert.ok(!log.includes(SECRET) && !metrics.includes(SECRET));

@@ -52,7 +52,13 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       await first.begin(request('1'));
       await first.begin(request('1', { action: 'another' }));
       assert.deepEqual(await second.entries('t', A as ThreadId), [request('1')]);
-      const answer = { status: 200, usage: USAGE, paidTokens: 105.5, fullTokens: 400, answer: '{}' };
+      const answer = {
+        status: 200,
+        usage: USAGE,
+        paidTokens: 105.5,
+        fullTokens: 400,
+        answer: '{}',
+      };
       await first.finish('t', '1', answer);
       assert.deepEqual(await second.entries('t', A as ThreadId), [{ ...request('1'), ...answer }]);
       await first.finish('t', '1', { ...answer, action: 'retried', tokensAfter: 90 });

@@ -78,9 +78,11 @@ function runningAt(url: string, token: string | undefined): UsedGateway {
   };
 }
 
+/** Keeps the gateway running while its agent answers a signal. */
+function ignore(): void {}
+
 /** The agent's exit code. It has the terminal; a signal to both is the agent's to answer. */
 function ran(program: string, { args, env }: WrappedAgent): Promise<number> {
-  const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   return new Promise<number>((resolve, reject) => {
     const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } });
@@ -94,7 +96,7 @@ function ran(program: string, { args, env }: WrappedAgent): Promise<number> {
 }
 
 /** What was saved, or that nothing was. */
-export function savedLine({ requests, compactions, ...cost }: Sum): string {
+function savedLine({ requests, compactions, ...cost }: Sum): string {
   const { paidTokens, fullTokens, summaryTokens } = cost;
   const steps = `${counted(requests, 'step')}, ${counted(compactions, 'compaction')}`;
   const saved = Math.round(fullTokens - paidTokens - summaryTokens);

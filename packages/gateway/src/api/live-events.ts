@@ -10,13 +10,13 @@ export async function* liveEvents(
   signal: AbortSignal,
 ): AsyncGenerator<ApiEvent> {
   const waiting: GatewayNews[] = [];
-  let wake: () => void = () => undefined;
+  let wake: (() => void) | undefined;
   const stop = observer.listen((news) => {
     if (!wants(news)) return;
     if (waiting.length < MOST_WAITING) waiting.push(news);
-    wake();
+    wake?.();
   });
-  signal.addEventListener('abort', () => wake(), { once: true });
+  signal.addEventListener('abort', () => wake?.(), { once: true });
   try {
     yield { event: 'ready', data: {} };
     while (!signal.aborted) {

@@ -39,7 +39,9 @@ function operation({ name, about, path, query = {}, body, reply }: Route): JsonO
     operationId: name,
     summary: about,
     parameters: [...inPath, ...inQuery],
-    ...(body === undefined ? {} : { requestBody: { content: { [JSON_TYPE]: { schema: fields(body) } } } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { content: { [JSON_TYPE]: { schema: fields(body) } } } }),
     responses: {
       '200': { description: 'Done', content: contentOf(reply) },
       '4XX': failed,
@@ -71,7 +73,10 @@ const number: JsonObject = { type: 'number' };
 const bool: JsonObject = { type: 'boolean' };
 const anything: JsonObject = { type: 'object' };
 
-function object(properties: Readonly<Record<string, JsonObject>>, ...optional: readonly string[]): JsonObject {
+function object(
+  properties: Readonly<Record<string, JsonObject>>,
+  ...optional: readonly string[]
+): JsonObject {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
 }
@@ -142,7 +147,13 @@ const SCHEMAS: JsonObject = {
     cost: schema('LedgerSum'),
   }),
   Nodes: list(
-    object({ id: text, parent: { type: ['string', 'null'] }, index: number, turn: number, message: anything }),
+    object({
+      id: text,
+      parent: { type: ['string', 'null'] },
+      index: number,
+      turn: number,
+      message: anything,
+    }),
   ),
   Events: list(object({ sequence: number, version: number, event: anything })),
   Plan: object({ version: number, plan: anything }),

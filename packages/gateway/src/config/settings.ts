@@ -152,8 +152,7 @@ function policiesOf({ policies = [] }: JsonObject): readonly ModelPolicy[] {
     if (!isJsonObject(policy) || typeof policy['model'] !== 'string')
       throw new SettingError(`${where} must be an object with a model, such as "claude-"`);
     for (const name of POLICY_NUMBERS)
-      if (policy[name] !== undefined)
-        numberOf({ value: policy[name], where: `${where}.${name}` });
+      if (policy[name] !== undefined) numberOf({ value: policy[name], where: `${where}.${name}` });
     const { compaction = 'on' } = policy;
     if (compaction !== 'on' && compaction !== 'off')
       throw new SettingError(`${where}.compaction must be on or off`);

@@ -83,7 +83,10 @@ export class BackgroundCompaction {
     const work = this.#compact(request, sentAt)
       .catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
-        this.#options.observer.log.warn({ reason, thread: request.thread }, 'background compaction');
+        this.#options.observer.log.warn(
+          { reason, thread: request.thread },
+          'background compaction',
+        );
       })
       .finally(() => this.#working.delete(key));
     this.#working.set(key, work);

@@ -57,7 +57,11 @@ export class ExchangeLog {
   }
 
   /** Lets a thread be compacted before its next request. */
-  answered({ tenant, model }: ClientRequest, { thread, head, host }: TakenRequest, at: number): void {
+  answered(
+    { tenant, model }: ClientRequest,
+    { thread, head, host }: TakenRequest,
+    at: number,
+  ): void {
     const { pressure } = host.session;
     this.#options.background?.answered({ tenant, thread, head, model, at, pressure });
   }
