@@ -21,6 +21,8 @@ import {
 const APPLICATION_ID = 0x424f424c;
 const VERSION = 1;
 const BUSY_MS = 5_000;
+/** For how long changes are gathered for one transaction. */
+const FLUSH_MS = 10;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL) STRICT;
@@ -184,10 +186,10 @@ class SqliteLedger implements Ledger {
     this.#database.close();
   }
 
-  /** Changes something in one transaction with all that is asked for in the same moment. */
+  /** Changes something in one transaction with all that is asked for within a few milliseconds. */
   #soon(sql: string, ...values: readonly SQLInputValue[]): Promise<void> {
     return new Promise((done, failed) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      if (this.#waiting.length === 0) setTimeout(() => this.#flush(), FLUSH_MS);
       this.#waiting.push({ sql, values, done, failed });
     });
   }
