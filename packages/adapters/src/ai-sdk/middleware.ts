@@ -1,5 +1,5 @@
 import type { MessageId } from '@bobbin/core';
-import type { Json } from '@bobbin/core/internal';
+import { jsonText, type Json } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
 import { sendFitting } from '../refusal.ts';
@@ -115,7 +115,7 @@ function split(prompt: readonly AiSdkMessage[]): readonly [AiSdkMessage[], AiSdk
 }
 
 function textOf({ content }: AiSdkMessage): string {
-  return typeof content === 'string' ? content : JSON.stringify(content);
+  return typeof content === 'string' ? content : jsonText(content);
 }
 
 /** What a language model is given is stricter than what hosts write: text is a part, an image is a file. */

@@ -1,5 +1,11 @@
 import { textOf, type Fitted, type Message, type Policy, type ThreadId } from '@bobbin/core';
-import { chars4, currentSummary, fitSummary, pi as piPolicy } from '@bobbin/core/internal';
+import {
+  chars4,
+  currentSummary,
+  fitSummary,
+  pi as piPolicy,
+  jsonText,
+} from '@bobbin/core/internal';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { plainMessages } from '../plain-messages.ts';
@@ -151,7 +157,7 @@ interface Branch {
 
 function branchOf(branchEntries: BeforeCompact['branchEntries'], session: string): Branch {
   const lines = [{ type: 'session', version: 3, id: session }, ...branchEntries];
-  const entries = sessionEntries('pi', lines.map((line) => JSON.stringify(line)).join('\n'));
+  const entries = sessionEntries('pi', lines.map((line) => jsonText(line)).join('\n'));
   const owners = entries.flatMap(({ messages }, i) => messages.map(() => branchEntries[i]?.id));
   return {
     messages: entries.flatMap(({ messages }) => messages),

@@ -1,5 +1,5 @@
 import { textMessage, type Message, type Role } from '@bobbin/core';
-import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
+import { isJsonObject, type JsonObject, type MessageMeta, jsonText } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { decodeResponsesItem } from '../openai/responses.ts';
@@ -129,7 +129,7 @@ class Rollout {
     const users = this.#messages.filter(({ message }) => message.role === 'user');
     let left = USER_CHARS;
     const kept = reversed(users).filter(({ message }) => {
-      left -= JSON.stringify(message.parts).length;
+      left -= jsonText(message.parts).length;
       return left >= 0;
     });
     return reversed(kept).map(({ message }) => message);

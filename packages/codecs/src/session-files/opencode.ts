@@ -1,7 +1,12 @@
 import { textOf, type Message, type Part, type ResultPart } from '@bobbin/core';
-import { isJsonObject, parseJson, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  parseJson,
+  type JsonObject,
+  type MessageMeta,
+  jsonText,
+} from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
-import { jsonText } from '../wire/json-text.ts';
 import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
@@ -29,7 +34,7 @@ export const opencodeSession: SessionFormat = {
   },
   encode({ entries: [head, ...rest] }) {
     const messages = rest.map(({ original }) => original);
-    return JSON.stringify({ ...head?.original, messages });
+    return jsonText({ ...head?.original, messages });
   },
 };
 

@@ -1,6 +1,11 @@
+<<<<<<< HEAD:packages/core/src/tokens/request-size.ts
 import type { Json, JsonObject } from '../message/json.ts';
 import type { Budget } from './budget.ts';
 import type { Counter } from './counter.ts';
+=======
+import type { Budget, Counter } from '@bobbin/core';
+import { jsonText, type Json, type JsonObject } from '@bobbin/core/internal';
+>>>>>>> afb2fb836903afa311fb02ba56bc67d9ee060d94:packages/adapters/src/request-size.ts
 
 /**
  * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count
@@ -12,7 +17,7 @@ export class RequestSize {
     | undefined;
 
   measure(counter: Counter, system: string, tools: Json): Partial<Budget> {
-    const text = `${system}\n${JSON.stringify(tools)}`;
+    const text = `${system}\n${jsonText(tools)}`;
     const { name } = counter;
     if (this.#known?.name === name && this.#known.text === text) return this.#known.tokens;
     const hasTools = !Array.isArray(tools) || tools.length > 0;

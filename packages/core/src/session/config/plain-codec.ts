@@ -1,3 +1,4 @@
+import { jsonText } from '../../message/json.ts';
 import type { Codec } from '../../ports.ts';
 import type { Message } from '../../message/message.ts';
 
@@ -50,6 +51,6 @@ function isPart(part: unknown): boolean {
 const SHOWN_CHARS = 80;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = jsonText(value) ?? String(value);
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }
