@@ -45,11 +45,7 @@ import {
   compacted,
   expired,
   learnt,
-<<<<<<< HEAD
   overtaken,
-  sent,
-=======
->>>>>>> afb2fb836903afa311fb02ba56bc67d9ee060d94
   startState,
   uncommitted,
   windowIn,
@@ -135,8 +131,8 @@ export class SessionWork {
     const newer = overtaken(this.state, await store.window(this.key, thread.head?.id));
     this.state = await withPathFor(store, newer, newer.plan);
     if (newer.version === version) return;
-    this.state = compacted(this.state);
-    this.#recollection.forget();
+    // What the other process sent is not known here.
+    this.state = { ...compacted(this.state), sent: { kind: 'resumed' } };
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */

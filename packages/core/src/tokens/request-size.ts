@@ -1,11 +1,6 @@
-<<<<<<< HEAD:packages/core/src/tokens/request-size.ts
-import type { Json, JsonObject } from '../message/json.ts';
+import { jsonText, type Json, type JsonObject } from '../message/json.ts';
 import type { Budget } from './budget.ts';
 import type { Counter } from './counter.ts';
-=======
-import type { Budget, Counter } from '@bobbin/core';
-import { jsonText, type Json, type JsonObject } from '@bobbin/core/internal';
->>>>>>> afb2fb836903afa311fb02ba56bc67d9ee060d94:packages/adapters/src/request-size.ts
 
 /**
  * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count
