@@ -51,6 +51,16 @@ const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./commands/delete.ts')).deleteCommand,
   },
   {
+    name: 'serve',
+    summary: 'runs the gateway that clients of OpenAI and Anthropic can use as their provider',
+    load: async () => (await import('./commands/serve.ts')).serveCommand,
+  },
+  {
+    name: 'wrap',
+    summary: 'runs claude, codex, opencode or pi through the gateway',
+    load: async () => (await import('./commands/wrap.ts')).wrapCommand,
+  },
+  {
     name: 'demo',
     summary: 'compacts a sample session before your eyes',
     load: async () => (await import('./commands/demo.ts')).demoCommand,
@@ -96,12 +106,19 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   if (name === 'help') return help(rest);
   const command = await commandOf(name);
   if (command === undefined) return EXIT.misused;
-  if (rest.includes('--help') || rest.includes('-h')) return print(commandHelp(command));
+  if (asksForHelp(rest)) return print(commandHelp(command));
   try {
     return await command.run(rest);
   } catch (error) {
     return await explain(command, error);
   }
+}
+
+/** What is after `--` belongs to another program. */
+function asksForHelp(args: readonly string[]): boolean {
+  const at = args.indexOf('--');
+  const own = at < 0 ? args : args.slice(0, at);
+  return own.includes('--help') || own.includes('-h');
 }
 
 /** Whoever read the output has seen enough; nothing else is left to be done. */

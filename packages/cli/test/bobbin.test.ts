@@ -43,6 +43,8 @@ test('without a command, and with --help, -h or help, every command is listed, t
       'artifact',
       'store',
       'delete',
+      'serve',
+      'wrap',
       'demo',
       'import',
       'agent',

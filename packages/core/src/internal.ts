@@ -129,7 +129,11 @@ export {
 export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
-export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
+export {
+  Conversations,
+  type HostRequest,
+  type StoredPlace,
+} from './session/recognise/conversations.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
 export { memorySummaryCache, summaryKey, type SummaryCache } from './summary/cache.ts';
@@ -160,6 +164,7 @@ export {
   modelFacts,
   type ModelTable,
 } from './tokens/models.ts';
+export { RequestSize, toolAsSent } from './tokens/request-size.ts';
 export { contextSize, type ContextSize, usageTokens, validUsage } from './tokens/usage.ts';
 export { baseOf, Evidence, pathsIn } from './verify/evidence.ts';
 export type { Correction, SummaryReport } from './verify/report.ts';

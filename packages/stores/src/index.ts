@@ -21,6 +21,14 @@ export { copyStore, type Copied } from './copy-store.ts';
 export { erase, eraseOld, type Retention } from './erase.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
+export type {
+  Ledger,
+  LedgerAnswer,
+  LedgerEntry,
+  LedgerRequest,
+  LedgerSum,
+} from './ledger/ledger.ts';
+export { sqliteLedger } from './ledger/sqlite-ledger.ts';
 export { routingStore, type Route } from './routing-store.ts';
 export { SessionService, type SessionCompaction, type SessionOptions } from './session-service.ts';
 export type { SqliteOptions } from './sqlite/database.ts';

@@ -43,6 +43,9 @@ export interface Dialect {
   readonly overflow: { readonly status: number; readonly message: string };
 }
 
+/** What a step reports, or what it makes of the request. */
+type StepUsage = Partial<ProviderUsage> | ((request: ProviderRequest) => Partial<ProviderUsage>);
+
 /** What the server does with one request. */
 export type ProviderStep =
   | {
@@ -50,10 +53,15 @@ export type ProviderStep =
       /** What the model says, or what it makes of the request. */
       readonly text: string | ((request: ProviderRequest) => string);
       readonly finish?: Finish;
-      readonly usage?: Partial<ProviderUsage>;
+      readonly usage?: StepUsage;
     }
   /** A call of a tool. */
-  | { readonly kind: 'call'; readonly tool: string; readonly args: JsonObject }
+  | {
+      readonly kind: 'call';
+      readonly tool: string;
+      readonly args: JsonObject;
+      readonly usage?: StepUsage;
+    }
   /** The provider compacts the conversation itself, and then answers. */
   | { readonly kind: 'compact'; readonly summary: string; readonly text: string }
   /** An error in the provider's own form. */
@@ -169,6 +177,10 @@ function faultOf(
 
 const USAGE: ProviderUsage = { inputTokens: 100, outputTokens: 20, cacheReadTokens: 0 };
 
+function usageOf(usage: StepUsage | undefined, request: ProviderRequest): ProviderUsage {
+  return { ...USAGE, ...(typeof usage === 'function' ? usage(request) : usage) };
+}
+
 function play(
   step: ProviderStep,
   dialect: Dialect,
@@ -179,13 +191,13 @@ function play(
   switch (step.kind) {
     case 'answer': {
       const text = typeof step.text === 'string' ? step.text : step.text(request);
-      const usage = { ...USAGE, ...step.usage };
+      const usage = usageOf(step.usage, request);
       const answer = dialect.answer(text, step.finish ?? 'stop', usage, request.body);
       return reply(answer, dialect, request, outgoing);
     }
     case 'call':
       return reply(
-        dialect.call(step.tool, step.args, USAGE, request.body, index),
+        dialect.call(step.tool, step.args, usageOf(step.usage, request), request.body, index),
         dialect,
         request,
         outgoing,

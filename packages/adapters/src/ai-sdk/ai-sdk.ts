@@ -4,7 +4,7 @@ import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';
 import { contextOf, OpenSteps, type RunContext } from './open-steps.ts';
-import { RequestSize, toolAsSent } from '../request-size.ts';
+import { RequestSize, toolAsSent } from '@bobbin/core/internal';
 import { policiesOf } from './tool-policy.ts';
 import { memoryTools, type AiSdkMemoryTools } from './tools.ts';
 import { usageOfStep, type StepUsage } from './usage.ts';

@@ -5,7 +5,7 @@ import type { HostConversations } from '../conversations.ts';
 import { offersMemory } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
-import { RequestSize } from '../request-size.ts';
+import { RequestSize } from '@bobbin/core/internal';
 import type { HostRequest } from '@bobbin/core/internal';
 import { usageOfModel, type ModelUsage } from './usage.ts';
 

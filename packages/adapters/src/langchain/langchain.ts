@@ -5,7 +5,7 @@ import type { Session } from '@bobbin/core';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { offersMemory, readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
-import { RequestSize, toolAsSent } from '../request-size.ts';
+import { RequestSize, toolAsSent } from '@bobbin/core/internal';
 import { langchainMessages } from '@bobbin/codecs/langchain';
 
 export { RefusedTwice } from '../refusal.ts';

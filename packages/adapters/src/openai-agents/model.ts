@@ -10,7 +10,7 @@ import type { HostRequest } from '@bobbin/core/internal';
 import type { HostConversations } from '../conversations.ts';
 import { offersMemory } from '../memory-tools.ts';
 import { sendFitting } from '../refusal.ts';
-import { RequestSize } from '../request-size.ts';
+import { RequestSize } from '@bobbin/core/internal';
 import { begun } from './begun-stream.ts';
 
 type ModelRequest = Parameters<Model['getResponse']>[0];

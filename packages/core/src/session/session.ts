@@ -16,7 +16,7 @@ import type {
   SessionChanges,
   SessionConfig,
 } from './config/session-config.ts';
-import { resent, withBudget } from './state/state.ts';
+import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
 import { SessionWork, type FittedPrompt } from './work.ts';
 
@@ -133,9 +133,25 @@ export class Session<Wire = Message> {
     return this.#exclusively(() => this.#work.append(messages));
   }
 
+  /** Takes over the plans that other writers have committed since the last commit that this session knows of. */
+  catchUp(): Promise<void> {
+    return this.#exclusively(() => this.#work.catchUp());
+  }
+
+  /** Notes when another process sent the last prompt of this thread; the provider's cache may still have it. */
+  sentBefore(at: number): void {
+    this.#work.state = sentBefore(this.#work.state, at);
+  }
+
   /** Notes the forms in which the host sends known messages now, from an index of the path on. */
   refresh(messages: readonly Message[], index: number): void {
     this.#work.state = resent(this.#work.state, messages, index);
+  }
+
+  /** Takes over the forms in which the host of another session sent messages last; equal messages have equal ids. */
+  takeForms(other: Session<Wire>): void {
+    const { resent: forms } = other.#work.state;
+    this.#work.state = { ...this.#work.state, resent: forms };
   }
 
   /** The prompt for the next request: valid and within the budget, compacted first if it has to be. */

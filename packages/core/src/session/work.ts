@@ -46,6 +46,7 @@ import {
   compacted,
   expired,
   learnt,
+  overtaken,
   startState,
   uncommitted,
   windowIn,
@@ -121,6 +122,18 @@ export class SessionWork {
       throw new Error(
         `thread ${this.key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
       );
+  }
+
+  /** Adopts the newest plan of the path if another writer has committed one. */
+  async catchUp(): Promise<void> {
+    const { store } = this.#config;
+    if ((await store.plan(this.key, this.state.latest + 1)) === undefined) return;
+    const { version, thread } = this.state;
+    const newer = overtaken(this.state, await store.window(this.key, thread.head?.id));
+    this.state = await withPathFor(store, newer, newer.plan);
+    if (newer.version === version) return;
+    // What the other process sent is not known here.
+    this.state = { ...compacted(this.state), sent: { kind: 'resumed' } };
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */

@@ -21,6 +21,9 @@ export type MarkCachePoints<Wire> = (
   beside: readonly object[],
 ) => readonly Wire[];
 
+/** What a host does after it was given a prompt: it may continue from that, or it always resends its own list. */
+export type HostHabit = 'continues' | 'resends';
+
 /** How much of a host's list a conversation recognises without decoding it. */
 export interface Overlap {
   /** How many messages at the start of the list are a prompt that the host was given. */
@@ -67,6 +70,7 @@ export class Conversation<Wire> {
   readonly session: Session<Wire>;
   readonly #copies: HostCopies<Wire>;
   readonly #mark: MarkCachePoints<Wire> | undefined;
+  readonly #habit: HostHabit;
   /** Copies of what the host sent, by the index of their first message on the path. */
   #seen: readonly (SeenMessage<Wire> | undefined)[] = [];
   /** The prompts that the host was given last, newest first, and one that it continues from for long. */
@@ -75,15 +79,22 @@ export class Conversation<Wire> {
   #reported: Usage | undefined;
   #beside: readonly object[] = [];
 
-  constructor(session: Session<Wire>, copies: HostCopies<Wire>, mark?: MarkCachePoints<Wire>) {
+  constructor(
+    session: Session<Wire>,
+    copies: HostCopies<Wire>,
+    mark?: MarkCachePoints<Wire>,
+    habit: HostHabit = 'continues',
+  ) {
     this.session = session;
     this.#copies = copies;
     this.#mark = mark;
+    this.#habit = habit;
   }
 
   /** The same conversation on a session whose path is a beginning of this one's: the host knows the same prompts. */
   forkedTo(session: Session<Wire>): Conversation<Wire> {
-    const fork = new Conversation(session, this.#copies, this.#mark);
+    const fork = new Conversation(session, this.#copies, this.#mark, this.#habit);
+    session.takeForms(this.session);
     const shared = (given: GivenPrompt<Wire>): GivenPrompt<Wire> =>
       given.length !== undefined && given.length > session.length
         ? { ...given, length: undefined }
@@ -97,6 +108,7 @@ export class Conversation<Wire> {
   /** Compares a list with what the host sent last, then with the prompts that it was given. */
   overlap(list: HostList<Wire>): Overlap {
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
+    if (this.#habit === 'resends') return resent;
     if (resent.length === this.session.length && resent.same > 0) return resent;
     let longest = { given: 0, length: 0 };
     for (const given of this.#prompts) {
@@ -104,6 +116,12 @@ export class Conversation<Wire> {
       if (found !== undefined && found.given > longest.given) longest = found;
     }
     return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
+  }
+
+  /** False if the path is known to begin with another message. */
+  mayBeginWith(id: MessageId | undefined): boolean {
+    const first = this.session.at(0);
+    return first === undefined || first.id === id;
   }
 
   match(list: HostList<Wire>, overlap: Overlap = this.overlap(list)): Match<Wire> {
@@ -126,6 +144,7 @@ export class Conversation<Wire> {
   async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
+    this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
     if (messages.length > 0) await this.session.appendDecoded(messages);
@@ -137,6 +156,13 @@ export class Conversation<Wire> {
       for (let more = 1; more < count; more++) seen.push(undefined);
     }
     this.#seen = seen;
+  }
+
+  /** Notes the host's newest objects for messages that equal what it sent last: a prompt hands those out. */
+  #handOver({ list, given, same, length }: Match<Wire>): void {
+    const resent = this.#seen.slice(0, length).filter((seen) => seen !== undefined);
+    for (const [i, { copy }] of resent.slice(resent.length - same).entries())
+      this.#copies.rehost(copy, list.hostAt(given + i));
   }
 
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
@@ -203,7 +229,8 @@ export class Conversation<Wire> {
       ...this.#copies.codec.encode(waiting),
     ];
     const own = withMessages(fitted, encode);
-    this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
+    if (this.#habit === 'continues')
+      this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
     return withMessages(fitted, () => own.messages.map((wire) => this.#copies.handOut(wire)));
   }
 

@@ -1,5 +1,11 @@
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
-import { Conversation, newMatch, type MarkCachePoints, type Match } from './conversation.ts';
+import {
+  Conversation,
+  newMatch,
+  type HostHabit,
+  type MarkCachePoints,
+  type Match,
+} from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
@@ -7,7 +13,7 @@ import { newSession, openSession, type Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
 
-const MOST_CONVERSATIONS = 1_000;
+const MOST_OPEN = 1_000;
 
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
@@ -17,7 +23,30 @@ export interface ConversationsOptions<Wire> {
   /** The thread of every list whose thread the host does not name. */
   readonly thread?: string;
   readonly mark?: MarkCachePoints<Wire>;
+  /** Default: `continues`. */
+  readonly habit?: HostHabit;
+  /** How many conversations are kept in memory. Default: 1000. */
+  readonly mostOpen?: number;
+  readonly locate?: Locate;
 }
+
+/** Where the store has a conversation: a thread, and one of its messages. */
+export interface StoredPlace {
+  readonly thread: string;
+  readonly head: MessageId;
+  /** When the prompt that ended with that message was sent, and what the provider reported for its answer. */
+  readonly sentAt?: number;
+  readonly usage?: Usage;
+}
+
+/**
+ * Finds what other processes stored of a list: the thread that has the last of some ids, which are those of the list's
+ * messages in order. `thread` is the name that the host gave, if it gave one.
+ */
+export type Locate = (
+  ids: readonly MessageId[],
+  thread: string | undefined,
+) => Promise<StoredPlace | undefined>;
 
 /** What a host knows about a list beside its messages. */
 export interface ListHint {
@@ -37,6 +66,9 @@ export class Conversations<Wire> {
   readonly #tenant: string;
   readonly #thread: string | undefined;
   readonly #mark: MarkCachePoints<Wire> | undefined;
+  readonly #habit: HostHabit | undefined;
+  readonly #mostOpen: number;
+  readonly #locate: Locate | undefined;
   readonly #copies: HostCopies<Wire>;
   #open: readonly Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -46,6 +78,9 @@ export class Conversations<Wire> {
     this.#tenant = options.tenant;
     this.#thread = options.thread;
     this.#mark = options.mark;
+    this.#habit = options.habit;
+    this.#mostOpen = options.mostOpen ?? MOST_OPEN;
+    this.#locate = options.locate;
     this.#copies = new HostCopies(config.codec);
   }
 
@@ -105,7 +140,25 @@ export class Conversations<Wire> {
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const list = new HostList(wire, this.#copies);
     const known = this.#open.length === 0 ? undefined : this.#best(list, thread);
-    return known ?? (await this.#begin(list, thread));
+    if (known !== undefined && isNextStep(known[1])) return known;
+    return (await this.#stored(list, thread, known)) ?? known ?? (await this.#begin(list, thread));
+  }
+
+  /** The conversation as other processes stored it, if they know more of the list than this one does. */
+  async #stored(
+    list: HostList<Wire>,
+    thread: string | undefined,
+    known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
+  ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
+    const place = await this.#locate?.(list.ids(), thread);
+    if (place === undefined) return undefined;
+    const session = await this.#session(place.thread, place.head);
+    if (known !== undefined && session.length <= known[1].known) return undefined;
+    const conversation = this.#conversation(session);
+    if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
+    conversation.report(place.usage);
+    const match = conversation.match(list);
+    return isRelated(conversation, match) ? [conversation, match] : undefined;
   }
 
   async #append(
@@ -135,6 +188,7 @@ export class Conversations<Wire> {
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
     for (const { conversation, overlap } of overlaps) {
       if (overlap.given + overlap.same < most) continue;
+      if (most === 0 && !conversation.mayBeginWith(list.firstId())) continue;
       const match = conversation.match(list, overlap);
       if (!isRelated(conversation, match)) continue;
       if (best === undefined || isCloser(match, best[1])) best = [conversation, match];
@@ -172,18 +226,25 @@ export class Conversations<Wire> {
   }
 
   #conversation(session: Session<Wire>): Conversation<Wire> {
-    return new Conversation(session, this.#copies, this.#mark);
+    return new Conversation(session, this.#copies, this.#mark, this.#habit);
   }
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {
     const others = this.#open.filter((other) => other !== conversation);
-    this.#open = [conversation, ...others].slice(0, MOST_CONVERSATIONS);
+    this.#open = [conversation, ...others].slice(0, this.#mostOpen);
     return conversation;
   }
 }
 
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
   return known > 0 || session.length === 0;
+}
+
+/** True if a list adds one answer at most to a conversation: no request of the host is missing in between. */
+function isNextStep<Wire>({ continues, fresh }: Match<Wire>): boolean {
+  if (!continues) return false;
+  const answered = fresh.findLastIndex(({ role }) => role === 'assistant');
+  return fresh.slice(0, answered + 1).every(({ role }) => role === 'assistant');
 }
 
 function isCloser<Wire>(match: Match<Wire>, best: Match<Wire>): boolean {

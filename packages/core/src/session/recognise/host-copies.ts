@@ -23,6 +23,11 @@ export class HostCopies<Wire> {
     return copy;
   }
 
+  /** Notes that a host now has another object for a message. */
+  rehost(copy: Wire, wire: Wire): void {
+    if (isJsonObject(copy)) this.#hosts.set(copy, wire);
+  }
+
   /** The hash of what a copy says by itself, without cache markers; undefined if it says nothing. */
   contentOf(copy: Wire): string | undefined {
     if (!isJsonObject(copy)) return undefined;

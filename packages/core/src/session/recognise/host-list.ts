@@ -1,4 +1,4 @@
-import type { Message } from '../../message/message.ts';
+import { messageId, type Message, type MessageId } from '../../message/message.ts';
 import type { Codec } from '../../ports.ts';
 import type { HostCopies } from './host-copies.ts';
 
@@ -19,6 +19,7 @@ export class HostList<Wire> {
   readonly #host: HostCopies<Wire>;
   readonly #copies: Wire[] = [];
   readonly #decoded = new Map<number, DecodedList>();
+  #firstId: MessageId | undefined;
 
   constructor(wire: readonly Wire[], host: HostCopies<Wire>) {
     this.length = wire.length;
@@ -33,10 +34,27 @@ export class HostList<Wire> {
     return this.#copies[position] as Wire;
   }
 
+  /** The host's own object at a position. */
+  hostAt(position: number): Wire {
+    return this.#wire[position] as Wire;
+  }
+
   /** Copies of the messages from a position on. */
   from(position: number): readonly Wire[] {
     if (this.length > 0) this.at(this.length - 1);
     return this.#copies.slice(position, this.length);
+  }
+
+  /** The id of the first message that the list becomes. */
+  firstId(): MessageId | undefined {
+    const [first] = this.decodedFrom(0, []).messages;
+    return first && (this.#firstId ??= messageId(null, first));
+  }
+
+  /** The ids of the messages that the whole list becomes. */
+  ids(): readonly MessageId[] {
+    let parent: MessageId | null = null;
+    return this.decodedFrom(0, []).messages.map((message) => (parent = messageId(parent, message)));
   }
 
   /** Decodes the messages from a position on; `before` are the messages that precede them. */

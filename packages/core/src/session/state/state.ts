@@ -167,6 +167,12 @@ export function withSentPrompt(
   return { ...state, sent, figures: { ...figures, sentAt: now, unreportedTokens: promptTokens } };
 }
 
+/** Another process sent a prompt at some time, unless this one has sent a later one. */
+export function sentBefore(state: SessionState, at: number): SessionState {
+  const sentAt = Math.max(at, state.figures.sentAt ?? 0);
+  return { ...state, figures: { ...state.figures, sentAt } };
+}
+
 /** A plan is in force and committed as the next version. */
 export function committed(state: SessionState, plan: Plan): SessionState {
   const version = state.latest + 1;

@@ -1,5 +1,6 @@
-import type { Budget, Counter } from '@bobbin/core';
-import { jsonText, type Json, type JsonObject } from '@bobbin/core/internal';
+import { jsonText, type Json, type JsonObject } from '../message/json.ts';
+import type { Budget } from './budget.ts';
+import type { Counter } from './counter.ts';
 
 /**
  * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count

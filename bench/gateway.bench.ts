@@ -1,0 +1,218 @@
+// The gateway beside a bare relay of node:http and, where BOBBIN_PORTKEY names the folder that it is installed in, beside
+// @portkey-ai/gateway. Each is a process of its own over the same streaming upstream; they are asked in turns, so that
+// what else the machine does hits all of them. Prints requests a second and the processor's time for one of 2 kB, what is
+// added to the time to the first byte of 400 kB, and what 1 000 streams at once leave in memory.
+// Ends with 1 where a bound does not hold.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+
+const ROUNDS = Number(process.env['BOBBIN_BENCH_ROUNDS'] ?? 7);
+const IN_FLIGHT = 16;
+const SMALL_REQUESTS = 600;
+const LARGE_REQUESTS = 40;
+const STREAMS = 1_000;
+const TICKS_A_SECOND = 100;
+
+interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly headers: Record<string, string>;
+}
+
+async function started(file: string, args: readonly string[]): Promise<[ChildProcess, string]> {
+  const child = spawn(process.execPath, [...process.execArgv, file, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const port = await new Promise<string>((resolve) =>
+    child.stdout?.once('data', (data) => resolve(String(data).trim())),
+  );
+  return [child, `http://127.0.0.1:${port}`];
+}
+
+function at(name: string): string {
+  return join(import.meta.dirname, 'gateway', name);
+}
+
+function targetOf(
+  name: string,
+  [child, url]: [ChildProcess, string],
+  headers: Record<string, string> = {},
+): Target {
+  return { name, process: child, url, headers };
+}
+
+async function portkey(folder: string, upstream: string): Promise<Target> {
+  const port = '8787';
+  const file = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+  const child = spawn(process.execPath, [file, `--port=${port}`, '--headless'], {
+    stdio: 'ignore',
+  });
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  return targetOf('@portkey-ai/gateway', [child, `http://127.0.0.1:${port}`], {
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${upstream}/v1`,
+  });
+}
+
+const agent = new Agent({ keepAlive: true });
+
+function ask({ url, headers: own }: Target, body: string, more = {}): Promise<void> {
+  const basic = { 'content-type': 'application/json', authorization: 'Bearer bench' };
+  const headers = { ...basic, 'content-length': Buffer.byteLength(body), ...own, ...more };
+  return new Promise((resolve, reject) => {
+    const options = { method: 'POST', headers, agent };
+    const sent = request(`${url}/v1/chat/completions`, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+      response.on('end', () =>
+        response.statusCode === 200 && text.includes('[DONE]')
+          ? resolve()
+          : reject(new Error(`${response.statusCode}: ${text.slice(0, 200)}`)),
+      );
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+let made = 0;
+
+/** A request of about 2 kB that no other one is a continuation of. */
+function small(stream: boolean): string {
+  const content = `${++made} ${'a line that somebody wrote by hand, about this and that. '.repeat(33)}`;
+  return JSON.stringify({ model: 'gpt-5', stream, messages: [{ role: 'user', content }] });
+}
+
+async function inLanes(requests: number, one: () => Promise<void>): Promise<void> {
+  let left = requests;
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) await one();
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+}
+
+/** What a process has had of the processor, in milliseconds. */
+function cpuOf({ process: { pid } }: Target): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_A_SECOND;
+}
+
+function memoryOf({ process: { pid } }: Target): number {
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) / 1_024;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+async function smallBodies(
+  targets: readonly Target[],
+  stream: boolean,
+): Promise<Map<string, [number, number]>> {
+  for (const target of targets) await inLanes(SMALL_REQUESTS, () => ask(target, small(stream)));
+  const rates = new Map(targets.map(({ name }) => [name, [] as number[]]));
+  const before = new Map(targets.map((target) => [target.name, cpuOf(target)]));
+  for (let round = 0; round < ROUNDS; round++)
+    for (const target of targets) {
+      const start = performance.now();
+      await inLanes(SMALL_REQUESTS, () => ask(target, small(stream)));
+      rates.get(target.name)?.push((1_000 * SMALL_REQUESTS) / (performance.now() - start));
+    }
+  return new Map(
+    targets.map((target) => {
+      const cpu = (cpuOf(target) - (before.get(target.name) ?? 0)) / (ROUNDS * SMALL_REQUESTS);
+      return [target.name, [quantile(rates.get(target.name) ?? [], 0.5), cpu]];
+    }),
+  );
+}
+
+/** Histories of 400 kB, each request one turn longer than the one before, and the time until the answer begins. */
+async function largeBodies(targets: readonly Target[]): Promise<Map<string, readonly number[]>> {
+  const line = 'The harbour master wrote down the tide, the wind and the names of the ships. ';
+  const times = new Map(targets.map(({ name }) => [name, [] as number[]]));
+  for (let round = 0; round < ROUNDS; round++) {
+    const messages = Array.from({ length: 200 }, (_, i) => ({
+      role: i % 2 === 0 ? 'user' : 'assistant',
+      content: `${round}.${i} ${line.repeat(26)}`,
+    }));
+    for (let turn = 0; turn < LARGE_REQUESTS / 4; turn++) {
+      messages.push({ role: 'user', content: `${turn} ${line}` });
+      const body = JSON.stringify({ model: 'gpt-5', stream: true, messages });
+      messages.push({ role: 'assistant', content: `word ${turn}` });
+      for (const target of targets) {
+        const start = performance.now();
+        await ask(target, body);
+        // The first request of a history, which nobody has seen, is not the rule.
+        if (turn > 0) times.get(target.name)?.push(performance.now() - start);
+      }
+    }
+  }
+  return times;
+}
+
+async function streams(target: Target): Promise<[before: number, during: number, after: number]> {
+  const before = memoryOf(target);
+  const open = Array.from({ length: STREAMS }, () => ask(target, small(true), { 'x-slow': '1' }));
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  const during = memoryOf(target);
+  await Promise.all(open);
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  return [before, during, memoryOf(target)];
+}
+
+const upstream = await started(at('upstream.ts'), []);
+const bare = targetOf('bare node:http relay', await started(at('bare-relay.ts'), [upstream[1]]));
+const own = targetOf('gateway', await started(at('own-gateway.ts'), [upstream[1]]));
+const folder = process.env['BOBBIN_PORTKEY'];
+const peers = folder === undefined ? [] : [await portkey(folder, upstream[1])];
+const targets = [bare, own, ...peers];
+const problems: string[] = [];
+try {
+  // The peer's streams fail as it is published: it is compared by answers that are not streamed.
+  for (const [how, asked] of [
+    ['streamed', [bare, own]],
+    ['whole', targets],
+  ] as const) {
+    const rates = await smallBodies(asked, how === 'streamed');
+    const [bareRate = 0] = rates.get(bare.name) ?? [];
+    console.log(`2 kB, ${how}, each a conversation of its own`);
+    for (const [name, [rate, cpu]] of rates)
+      console.log(
+        `  ${name.padEnd(22)} ${rate.toFixed(0).padStart(6)} requests/s  ${(rate / bareRate).toFixed(2)}×  ${cpu.toFixed(2)} ms of processor each`,
+      );
+    const [ownRate = 0] = rates.get(own.name) ?? [];
+    if (ownRate < 0.7 * bareRate) problems.push('fewer than 0.7 of the bare relay’s requests');
+    for (const { name } of peers)
+      if (ownRate <= (rates.get(name)?.[0] ?? 0)) problems.push(`not ahead of ${name}`);
+  }
+
+  const times = await largeBodies([bare, own]);
+  const bareTimes = times.get(bare.name) ?? [];
+  console.log('400 kB, one at a time: added to the bare relay');
+  for (const { name } of [own]) {
+    const [median, high] = [0.5, 0.99].map(
+      (share) => quantile(times.get(name) ?? [], share) - quantile(bareTimes, share),
+    );
+    console.log(`  ${name.padEnd(22)} median ${median?.toFixed(1)} ms, p99 ${high?.toFixed(1)} ms`);
+    if (name === own.name && ((median ?? 0) > 8 || (high ?? 0) > 40))
+      problems.push('more than 8 ms added at the median, or 40 ms at p99');
+  }
+
+  const [before, during, after] = await streams(own);
+  console.log(
+    `${STREAMS} streams at once: ${before.toFixed(0)} MB before, ${during.toFixed(0)} during, ${after.toFixed(0)} after`,
+  );
+  await streams(own);
+  const again = memoryOf(own);
+  console.log(`and again: ${again.toFixed(0)} MB after`);
+  if (again > after * 1.15) problems.push('memory grows from run to run');
+} finally {
+  for (const { process: child } of targets) child.kill();
+  upstream[0].kill();
+}
+for (const problem of problems) console.log(`✗ ${problem}`);
+process.exit(problems.length > 0 ? 1 : 0);

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  memoryStore,
+  textMessage,
+  type Codec,
+  type Role,
+  type Store,
+  type Usage,
+} from '@bobbin/core';
+import {
+  chars4,
+  Conversations,
+  messagesOnly,
+  sessionConfig,
+  type StoredPlace,
+} from '@bobbin/core/internal';
+
+interface Said {
+  readonly role: Role;
+  readonly content: string;
+  readonly marker?: string;
+}
+
+const said: Codec<Said> = {
+  name: 'said',
+  decode: (wire) =>
+    wire.map((original) => ({ ...textMessage(original.role, original.content), original })),
+  encode: (messages) =>
+    messages.map(
+      ({ original, role, parts: [part] }) =>
+        (original as Said | undefined) ?? { role, content: part?.kind === 'text' ? part.text : '' },
+    ),
+};
+
+const USAGE: Usage = { inputTokens: 900, outputTokens: 9, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** What a process has in memory over a store that it shares with others, and the place that it finds lists at. */
+function processOver(store: Store, place?: StoredPlace): Conversations<Said> {
+  const config = sessionConfig({
+    codec: said,
+    counter: chars4(),
+    budget: messagesOnly(2_000),
+    store,
+  });
+  return new Conversations(config, {
+    tenant: 'default',
+    habit: 'resends',
+    locate: async (ids) => (place !== undefined && ids.includes(place.head) ? place : undefined),
+  });
+}
+
+const turn = (i: number): Said[] => [
+  { role: 'user', content: `question ${i} ${'about the harbour '.repeat(20)}` },
+  { role: 'assistant', content: `answer ${i}` },
+];
+
+test('a list that another process stored is found where it was stored, with what was reported', async () => {
+  const store = memoryStore();
+  const list = [...turn(1), ...turn(2)].slice(0, 3);
+  const first = await processOver(store).take(list);
+  const { thread } = first.session.key;
+  const place = { thread, head: first.head ?? assert.fail(), sentAt: 1, usage: USAGE };
+  const second = await processOver(store, place).take(
+    [...turn(1), ...turn(2), ...turn(3)].slice(0, 5),
+  );
+  assert.equal(second.session.key.thread, thread);
+  assert.equal(second.session.length, 5);
+  assert.deepEqual(second.session.at(3)?.message.meta?.usage, USAGE);
+  const stranger = await processOver(store, place).take(turn(7).slice(0, 1));
+  assert.notEqual(stranger.session.key.thread, thread);
+});
+
+test('C15 a session catches up with the plan that another process has committed', async () => {
+  const store = memoryStore();
+  const list = Array.from({ length: 30 }, (_, i) => turn(i))
+    .flat()
+    .slice(0, -1);
+  const [one, other] = [processOver(store), processOver(store)];
+  const here = await one.take(list.slice(0, 3), { thread: 'shared' });
+  const there = await other.take(list, { thread: 'shared' });
+  const { plan, version } = await there.prompt();
+  assert.ok(version > 0 && plan.records.length > 0);
+  assert.equal(here.session.version, 0);
+  const again = await one.take(list, { thread: 'shared' });
+  await again.session.catchUp();
+  assert.deepEqual([again.session.version, again.session.plan], [version, plan]);
+  const [shown, expected] = [await again.prompt(), await there.prompt()];
+  assert.deepEqual(shown.messages, expected.messages);
+  assert.equal(
+    await store.plan({ tenant: 'default', thread: plan.thread }, version + 1),
+    undefined,
+  );
+});
+
+/** The list with a marker on its last message. */
+function marked(list: readonly Said[]): Said[] {
+  return list.map((each, i) => (i === list.length - 1 ? { ...each, marker: 'here' } : each));
+}
+
+test('a host that moves its markers gets its newest forms back, also after a fork', async () => {
+  const store = memoryStore();
+  const conversations = processOver(store);
+  const whole = Array.from({ length: 4 }, (_, i) => turn(i)).flat();
+  for (const length of [1, 3, 5]) await conversations.take(marked(whole.slice(0, length)));
+  const edited = [...whole.slice(0, 4), { role: 'user', content: 'something else' } as const];
+  const request = await conversations.take(marked(edited));
+  const { messages } = await request.prompt();
+  assert.deepEqual(messages, marked(edited));
+});
+
+test('only so many conversations stay in memory', async () => {
+  const store = memoryStore();
+  const config = sessionConfig({ codec: said, store });
+  const conversations = new Conversations(config, { tenant: 'default', mostOpen: 1 });
+  const first = await conversations.take(turn(1).slice(0, 1));
+  await conversations.take(turn(2).slice(0, 1));
+  const again = await conversations.take(turn(1).slice(0, 1));
+  assert.notEqual(again.session.key.thread, first.session.key.thread);
+});

@@ -1,0 +1,82 @@
+import type { ArtifactStore, Policy, Store, Summarizer } from '@bobbin/core';
+import type { ModelTable, PresetName } from '@bobbin/core/internal';
+import type { Ledger } from '@bobbin/stores';
+import type { Logger } from 'pino';
+import type { UpstreamLimits } from '../http/upstream.ts';
+
+/** Whose protocol a client speaks. */
+export type ProviderName = 'openai' | 'anthropic';
+
+/** What is done for a family of models. */
+export interface ModelPolicy {
+  /** The beginning of the ids of the models; the longest that matches counts. Empty: all models. */
+  readonly model: string;
+  /** `off`: requests for these models are relayed as they are. */
+  readonly compaction?: 'on' | 'off';
+  /** The window in tokens; the model's own where absent. */
+  readonly windowTokens?: number;
+  /** The share of the window above which compaction should run. */
+  readonly softShare?: number;
+  readonly preset?: PresetName | Policy;
+  /** How many requests are expected to follow: the more, the sooner a rewrite pays. */
+  readonly requestsToCome?: number;
+  /** A tool result larger than this share of the limit is shortened when it is first seen. */
+  readonly firstSightShare?: number;
+}
+
+export interface GatewayLimits extends UpstreamLimits {
+  /** The longest body of a request. */
+  readonly bodyBytes: number;
+  /** How long the gateway may work on a request before it relays it as it is. */
+  readonly ownWorkMs: number;
+  /** How long a client may take to send its headers, and its whole request. */
+  readonly clientHeadersMs: number;
+  readonly clientRequestMs: number;
+  /** How long streams may go on after the gateway was asked to end. */
+  readonly drainMs: number;
+  /** How many conversations of each tenant and model are kept in memory. */
+  readonly openConversations: number;
+}
+
+export const DEFAULT_LIMITS: GatewayLimits = {
+  bodyBytes: 67_108_864,
+  ownWorkMs: 250,
+  clientHeadersMs: 30_000,
+  clientRequestMs: 300_000,
+  drainMs: 600_000,
+  openConversations: 64,
+  connectMs: 10_000,
+  upstreamHeadersMs: 600_000,
+  upstreamIdleMs: 600_000,
+};
+
+export const DEFAULT_UPSTREAMS: Readonly<Record<ProviderName, string>> = {
+  openai: 'https://api.openai.com',
+  anthropic: 'https://api.anthropic.com',
+};
+
+/** What a gateway keeps things in. The host opens and closes them. */
+export interface GatewayStores {
+  readonly store: Store;
+  readonly artifacts: ArtifactStore;
+  readonly ledger: Ledger;
+}
+
+export interface GatewayOptions extends GatewayStores {
+  /** Default: 127.0.0.1. Another address than one of loopback needs a token. */
+  readonly host?: string;
+  /** Default: any free port. */
+  readonly port?: number;
+  /** What clients send as `x-bobbin-token`. */
+  readonly token?: string;
+  readonly upstreams?: Partial<Readonly<Record<ProviderName, string>>>;
+  readonly limits?: Partial<GatewayLimits>;
+  readonly policies?: readonly ModelPolicy[];
+  /** Facts of models that the table does not have. */
+  readonly models?: ModelTable;
+  /** Makes the key of tenants' names; the ledger's own where absent. */
+  readonly tenantKey?: string;
+  /** Writes summaries in the background under soft pressure. No request ever waits for it. */
+  readonly summarizer?: Summarizer;
+  readonly logger?: Logger;
+}

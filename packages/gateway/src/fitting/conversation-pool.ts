@@ -1,0 +1,69 @@
+import type { CompactionEvent } from '@bobbin/core';
+import { Conversations, sessionConfig, type ModelTable } from '@bobbin/core/internal';
+import type { GatewayStores, ModelPolicy } from '../config/gateway-config.ts';
+import { policyFor, type ResolvedPolicy } from '../config/model-policy.ts';
+import { onlyHardPressure } from './background-compaction.ts';
+import type { Protocol } from '../protocol/protocol.ts';
+
+/** The conversations of one tenant with one model. */
+export interface TenantModel {
+  readonly conversations: Conversations<object>;
+  readonly policy: ResolvedPolicy;
+}
+
+export interface PoolOptions {
+  readonly stores: GatewayStores;
+  readonly policies: readonly ModelPolicy[];
+  readonly models: ModelTable;
+  readonly openConversations: number;
+  /** Whether soft pressure is met before a request goes out, or between requests. */
+  readonly softPressure: 'before' | 'between';
+  readonly onEvent: (tenant: string, event: CompactionEvent) => void;
+}
+
+const MOST_ENTRIES = 256;
+
+/** Keeps conversations apart by tenant, protocol and model. What was used least lately is forgotten first. */
+export class ConversationPool {
+  readonly #options: PoolOptions;
+  readonly #entries = new Map<string, TenantModel>();
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  of(tenant: string, protocol: Protocol, model: string): TenantModel {
+    const key = `${tenant}\n${protocol.name}\n${model}`;
+    const entry = this.#entries.get(key) ?? this.#open(tenant, protocol, model);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MOST_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+    return entry;
+  }
+
+  #open(tenant: string, { codec }: Protocol, model: string): TenantModel {
+    const { stores, policies, models, openConversations, onEvent, softPressure } = this.#options;
+    const policy = policyFor(model, policies, models);
+    const { store, artifacts, ledger } = stores;
+    const config = sessionConfig({
+      codec,
+      model,
+      models,
+      window: policy.windowTokens,
+      budget: policy.budget,
+      preset: softPressure === 'between' ? onlyHardPressure(policy.policy) : policy.policy,
+      tenant,
+      store,
+      artifacts,
+      onEvent: (event) => onEvent(tenant, event),
+    });
+    const conversations = new Conversations(config, {
+      tenant,
+      habit: 'resends',
+      mostOpen: openConversations,
+      locate: (ids, thread) => ledger.locate(tenant, ids, thread),
+    });
+    return { conversations, policy };
+  }
+}

@@ -1,0 +1,51 @@
+import type { MessageId, ThreadId } from '@bobbin/core';
+import type { HostRequest } from '@bobbin/core/internal';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '@bobbin/core/internal';
+import type { Endpoint } from '../protocol/endpoint.ts';
+
+/** A request of a client, as the gateway reads it. */
+export interface ClientRequest {
+  readonly tenant: string;
+  readonly endpoint: Endpoint;
+  readonly model: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly body: JsonObject;
+}
+
+/** What was done with a request. */
+export type Action =
+  /** Its bytes went out as they came. */
+  | 'unchanged'
+  /** A compaction was made for it. */
+  | 'compacted'
+  /** It went out as an earlier compaction shows it. */
+  | 'continued'
+  /** Not the gateway's to change: see the reason. */
+  | 'left-alone'
+  /** The provider refused it as too long; it was compacted hard and sent again. */
+  | 'retried'
+  /** The gateway's own work failed, or took too long: its bytes went out as they came. */
+  | 'failed-open'
+  | 'late';
+
+/** A request as it goes out. */
+export interface Fit {
+  readonly action: Action;
+  readonly bytes: Buffer;
+  readonly reason?: string;
+  readonly taken?: TakenRequest;
+  /** What is still being done for a request that went out before it was ready. */
+  readonly pending?: Promise<Fit>;
+}
+
+/** A request that was recognised as part of a conversation. */
+export interface TakenRequest {
+  readonly host: HostRequest<object>;
+  readonly thread: ThreadId;
+  readonly head: MessageId;
+  /** What the whole request would cost as the client sent it, and what it costs as it goes out. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}

@@ -1,0 +1,93 @@
+import type { Fitted } from '@bobbin/core';
+import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
+import { threadNameOf } from '../identity/thread-name.ts';
+import { withOtherMessages } from '../protocol/message-bytes.ts';
+import { messagesIn } from '../protocol/protocol.ts';
+import type { ConversationPool } from './conversation-pool.ts';
+import type { Action, ClientRequest, Fit, TakenRequest } from './fit.ts';
+import { RequestTokens } from './request-tokens.ts';
+
+/** The most of a window that is kept free for an answer, however long an answer the client asks for. */
+const MOST_OUTPUT_SHARE = 0.5;
+
+/** Makes requests fit: it finds their conversations, and asks core for the prompt. */
+export class Fitter {
+  readonly #pool: ConversationPool;
+  readonly #tokens = new RequestTokens();
+
+  constructor(pool: ConversationPool) {
+    this.#pool = pool;
+  }
+
+  /** The request as it should go out. It throws if it cannot be read, or if the store fails. */
+  async fit(request: ClientRequest, late: AbortSignal): Promise<Fit> {
+    const { tenant, endpoint, model, headers, body, bytes } = request;
+    const { protocol } = endpoint;
+    const reason = protocol.leaveAlone(body);
+    if (reason !== undefined) return { action: 'left-alone', bytes, reason };
+    const messages = messagesIn(protocol, body);
+    const { conversations, policy } = this.#pool.of(tenant, protocol, model);
+    if (messages === undefined || policy.compaction === 'off')
+      return { action: 'unchanged', bytes };
+    const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
+    // The client's next request may have come: a prompt for this one would only be a fork.
+    if (late.aborted) return { action: 'late', bytes, taken: this.#taken(request, messages, host) };
+    await host.session.catchUp();
+    const beside = protocol.beside(body);
+    const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
+    const outputTokens = Math.min(beside.outputTokens, most);
+    const budget = { ...this.#tokens.beside(host.session, beside), outputTokens };
+    const fitted = await host.prompt({ budget });
+    return this.#sent(request, messages, host, fitted, fitted.compacted ? 'compacted' : undefined);
+  }
+
+  /** The request after the provider refused it as too long. */
+  async refit(request: ClientRequest, taken: TakenRequest, refusal: ContextLimit): Promise<Fit> {
+    const messages = messagesIn(request.endpoint.protocol, request.body) ?? [];
+    const fitted = await taken.host.refused(refusal);
+    return this.#sent(request, messages, taken.host, fitted, 'retried');
+  }
+
+  #sent(
+    request: ClientRequest,
+    messages: readonly JsonObject[],
+    host: HostRequest<object>,
+    fitted: Fitted<object>,
+    action: Action | undefined,
+  ): Fit {
+    const { bytes, body, endpoint } = request;
+    const { field, mark } = endpoint.protocol;
+    const taken = this.#taken(request, messages, host, fitted);
+    if (isWhole(fitted)) return { action: action ?? 'unchanged', bytes, taken };
+    const shown = mark?.(body, fitted.messages, fitted.prompt) ?? fitted.messages;
+    const changed = withOtherMessages(bytes, field, messages, shown);
+    if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
+    return { action: action ?? 'continued', bytes: changed, taken };
+  }
+
+  #taken(
+    { body, endpoint: { protocol } }: ClientRequest,
+    messages: readonly JsonObject[],
+    host: HostRequest<object>,
+    fitted?: Fitted<object>,
+  ): TakenRequest {
+    const { session, head } = host;
+    if (head === undefined) throw new Error('the conversation has no messages');
+    const { systemTokens, toolTokens } = this.#tokens.beside(session, protocol.beside(body));
+    const beside = systemTokens + toolTokens;
+    const tokensBefore = beside + this.#tokens.messages(session, messages, protocol.codec);
+    const tokensAfter = fitted === undefined ? tokensBefore : beside + fitted.prompt.tokens;
+    return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
+  }
+}
+
+/** True if the prompt is the client's own list: no plan has changed anything. */
+function isWhole({ plan, prompt }: Fitted<object>): boolean {
+  return (
+    plan.records.length === 0 &&
+    plan.hides.length === 0 &&
+    plan.start === 0 &&
+    plan.signedFrom === 0 &&
+    prompt.messages.every(({ source }) => source.kind === 'kept')
+  );
+}

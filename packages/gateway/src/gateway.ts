@@ -1,0 +1,140 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { pino } from 'pino';
+import { apiRoutes } from './api/routes.ts';
+import { ThreadAccess } from './api/thread-access.ts';
+import {
+  DEFAULT_LIMITS,
+  DEFAULT_UPSTREAMS,
+  type GatewayLimits,
+  type GatewayOptions,
+  type ProviderName,
+} from './config/gateway-config.ts';
+import { BackgroundCompaction } from './fitting/background-compaction.ts';
+import { ConversationPool } from './fitting/conversation-pool.ts';
+import { Fitter } from './fitting/fitter.ts';
+import { Access, isLoopback } from './http/access.ts';
+import { Upstream } from './http/upstream.ts';
+import { ExchangeLog } from './ledger/exchange-record.ts';
+import { Observer } from './observe/observer.ts';
+import { ownRoutes, isOwnPath } from './own-routes.ts';
+import { Proxy } from './proxy.ts';
+
+/** A gateway that listens. */
+export interface Gateway {
+  /** Where clients find it, without a path. */
+  readonly url: string;
+  /** Takes no more requests, finishes those under way, and resolves when all of it is recorded. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a gateway. The stores that it is given stay open when it is closed.
+ *
+ * @throws TypeError, one line, if an option is not what it should be.
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { host = '127.0.0.1', port = 0, token, policies = [], models = {} } = options;
+  if (!isLoopback(host) && (token ?? '') === '')
+    throw new TypeError(
+      `host ${host} can be reached from other machines: give a token that clients must send, or listen on 127.0.0.1`,
+    );
+  const limits: GatewayLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const upstreams = upstreamsOf(options, limits);
+  const observer = new Observer(options.logger ?? pino({ level: 'silent' }));
+  const { store, artifacts, ledger } = options;
+  const stores = { store, artifacts, ledger };
+  const pool = new ConversationPool({
+    stores,
+    policies,
+    models,
+    openConversations: limits.openConversations,
+    softPressure: options.summarizer === undefined ? 'before' : 'between',
+    onEvent: (tenant, event) => observer.event(tenant, event),
+  });
+  const { summarizer } = options;
+  const background =
+    summarizer === undefined
+      ? undefined
+      : new BackgroundCompaction({ stores, policies, models, summarizer, observer });
+  const exchanges = new ExchangeLog({ ledger, observer, models, background });
+  const tenantKey = options.tenantKey ?? (await ledger.secret()).toString('base64');
+  const proxy = new Proxy({
+    upstreams,
+    limits,
+    tenantKey,
+    fitter: new Fitter(pool),
+    exchanges,
+  });
+  const access = new Access({ host, token });
+  const ending = new AbortController();
+  const closing = ending.signal;
+  const threads = new ThreadAccess({ ...stores, policies, models, observer, closing });
+  const routes = apiRoutes(threads);
+  const own = getRequestListener(ownRoutes({ observer, access, routes }).fetch);
+  const server = createServer(
+    {
+      requestTimeout: limits.clientRequestMs,
+      headersTimeout: limits.clientHeadersMs,
+      connectionsCheckingInterval: Math.min(5_000, limits.clientHeadersMs / 2),
+    },
+    (incoming, outgoing) => {
+      outgoing.on('error', () => undefined);
+      void answer(incoming, outgoing).catch((error: unknown) => {
+        observer.log.error({ reason: String(error) }, 'a request failed');
+        outgoing.destroy();
+      });
+    },
+  );
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (isOwnPath(incoming.url ?? '/')) return own(incoming, outgoing);
+    if (!access.allows(incoming, outgoing)) return undefined;
+    return proxy.handle(incoming, outgoing);
+  }
+
+  await listening(server, host, port);
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    async close() {
+      ending.abort();
+      await drained(server, limits.drainMs);
+      await exchanges.settle();
+      await background?.close();
+      await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
+    },
+  };
+}
+
+function upstreamsOf(
+  { upstreams = {} }: GatewayOptions,
+  limits: GatewayLimits,
+): Readonly<Record<ProviderName, Upstream>> {
+  const of = (name: ProviderName): Upstream =>
+    new Upstream(upstreams[name] ?? DEFAULT_UPSTREAMS[name], limits);
+  return { openai: of('openai'), anthropic: of('anthropic') };
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+const IDLE_CHECK_MS = 50;
+
+/** Lets requests under way come to their end, for a time. */
+async function drained(server: Server, ms: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const late = setTimeout(() => server.closeAllConnections(), ms);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
+}

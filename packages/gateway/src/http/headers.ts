@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+
+/** Headers of one connection, which say nothing to the next one. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers that the connection to the upstream has of its own. */
+const REPLACED: ReadonlySet<string> = new Set(['host', 'content-length', 'expect']);
+
+/** The beginning of the gateway's own headers. They never go to an upstream. */
+const OWN = 'x-bobbin-';
+
+/** A request's headers as the upstream gets them: names and values in pairs, in their order and spelling. */
+export function requestHeaders(raw: readonly string[], length?: string): string[] {
+  const dropped = namedByConnection(raw);
+  const headers: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const [name = '', value = ''] = [raw[i], raw[i + 1]];
+    const key = name.toLowerCase();
+    if (HOP_BY_HOP.has(key) || REPLACED.has(key) || dropped.has(key)) continue;
+    if (key.startsWith(OWN)) continue;
+    headers.push(name, value);
+  }
+  if (length !== undefined) headers.push('content-length', length);
+  return headers;
+}
+
+/** The same headers, asking for an answer that is not compressed. */
+export function withoutCompression(headers: readonly string[]): string[] {
+  const kept = headers.filter((_, i) => headers[i - (i % 2)]?.toLowerCase() !== 'accept-encoding');
+  return [...kept, 'accept-encoding', 'identity'];
+}
+
+/** A response's headers as the client gets them. */
+export function responseHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const kept: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !HOP_BY_HOP.has(name)) kept[name] = value;
+  return kept;
+}
+
+function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let i = 0; i < raw.length; i += 2)
+    if (raw[i]?.toLowerCase() === 'connection')
+      for (const name of (raw[i + 1] ?? '').split(',')) names.add(name.trim().toLowerCase());
+  return names;
+}

@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+import type { ProviderName } from '../config/gateway-config.ts';
+
+/** An error of the gateway's own, in the form in which the client's provider reports errors. */
+export function refuse(
+  outgoing: ServerResponse,
+  provider: ProviderName,
+  status: number,
+  message: string,
+): void {
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  const type = ERROR_TYPES[status] ?? 'api_error';
+  const error = { type, message: `bobbin gateway: ${message}` };
+  const body =
+    provider === 'anthropic'
+      ? { type: 'error', error }
+      : { error: { ...error, param: null, code: null } };
+  // What the client still sends is not read: the connection cannot be used again.
+  outgoing
+    .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+    .end(JSON.stringify(body));
+}
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  413: 'request_too_large',
+  502: 'api_error',
+  503: 'overloaded_error',
+};

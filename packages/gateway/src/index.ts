@@ -1,0 +1,18 @@
+export {
+  DEFAULT_LIMITS,
+  DEFAULT_UPSTREAMS,
+  type GatewayLimits,
+  type GatewayOptions,
+  type GatewayStores,
+  type ModelPolicy,
+  type ProviderName,
+} from './config/gateway-config.ts';
+export { startGateway, type Gateway } from './gateway.ts';
+export {
+  gatewaySettings,
+  SettingError,
+  variableOf,
+  type GatewaySettings,
+  type SettingSources,
+} from './config/settings.ts';
+export { runGateway, type RunningGateway } from './run-gateway.ts';

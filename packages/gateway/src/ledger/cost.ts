@@ -1,0 +1,71 @@
+import type { Usage } from '@bobbin/core';
+import { modelFacts, type ModelTable } from '@bobbin/core/internal';
+import type { LedgerEntry } from '@bobbin/stores';
+
+/** What a request's input cost, in tokens of fresh input. */
+export interface Cost {
+  readonly paidTokens: number;
+  /** What the client's full history would have cost, had nothing ever been compacted. */
+  readonly fullTokens: number;
+}
+
+export interface CostCase {
+  readonly model: string;
+  readonly models: ModelTable;
+  readonly usage: Usage;
+  /** The request as the client sent it and as it went out, as counted. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly isChanged: boolean;
+  readonly at: number;
+  /** The request of the same thread before this one. */
+  readonly previous: Pick<LedgerEntry, 'at' | 'tokensBefore' | 'usage'> | undefined;
+}
+
+interface Prices {
+  readonly write: number;
+  readonly read: number;
+  readonly ttlMs: number;
+}
+
+/** What a request cost by the provider's own usage, and what it would have cost without the gateway. */
+export function costOf(request: CostCase): Cost {
+  const { usage, isChanged } = request;
+  const prices = pricesOf(request.model, request.models);
+  const paidTokens =
+    usage.inputTokens + usage.cacheWriteTokens * prices.write + usage.cacheReadTokens * prices.read;
+  return { paidTokens, fullTokens: isChanged ? fullCost(request, prices) : paidTokens };
+}
+
+/** What an answer's token costs beside one of fresh input: about this with every provider in November 2026. */
+const OUTPUT_PRICE = 5;
+
+/** What a call of a model cost with its answer, in tokens of fresh input. */
+export function paidFor(usage: Usage, model: string, models: ModelTable): number {
+  const { write, read } = pricesOf(model, models);
+  const input = usage.inputTokens + usage.cacheWriteTokens * write + usage.cacheReadTokens * read;
+  return input + usage.outputTokens * OUTPUT_PRICE;
+}
+
+/** Without a compaction, all that was sent before would be read from the cache, as long as that is warm. */
+function fullCost(request: CostCase, prices: Prices): number {
+  const { usage, tokensBefore, tokensAfter, at, previous } = request;
+  const inputTokens = usage.inputTokens + usage.cacheWriteTokens + usage.cacheReadTokens;
+  const scale = tokensAfter > 0 ? inputTokens / tokensAfter : 1;
+  const full = tokensBefore * scale;
+  // A compaction empties the cache: the request before it shows whether there was one.
+  if (!isCached(usage) && !isCached(previous?.usage)) return full;
+  const isWarm = previous !== undefined && at - previous.at <= prices.ttlMs;
+  const known = isWarm ? Math.min(full, previous.tokensBefore * scale) : 0;
+  return known * prices.read + (full - known) * prices.write;
+}
+
+function isCached(usage: Usage | undefined): boolean {
+  return usage !== undefined && usage.cacheReadTokens + usage.cacheWriteTokens > 0;
+}
+
+function pricesOf(model: string, models: ModelTable): Prices {
+  const { cache } = modelFacts(model, models);
+  if (cache === undefined) return { write: 1, read: 1, ttlMs: 0 };
+  return { write: cache.writePrice, read: cache.readPrice, ttlMs: cache.ttlMs };
+}

@@ -1,0 +1,109 @@
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where the items of a list are in the bytes of a body. */
+interface ListBytes extends ByteRange {
+  readonly items: readonly ByteRange[];
+}
+
+/**
+ * A body with another list of messages. Those of them that were in the body keep their bytes, and so does everything
+ * else in it. Undefined if the bytes do not hold the list.
+ */
+export function withOtherMessages(
+  body: Buffer,
+  field: string,
+  before: readonly object[],
+  after: readonly object[],
+): Buffer | undefined {
+  const list = listIn(body, field);
+  if (list === undefined || list.items.length !== before.length) return undefined;
+  const ranges = new Map(before.map((message, i) => [message, list.items[i] as ByteRange]));
+  const pieces: Buffer[] = [body.subarray(0, list.from)];
+  for (const [i, message] of after.entries()) {
+    if (i > 0) pieces.push(SEPARATOR);
+    const range = ranges.get(message);
+    pieces.push(
+      range === undefined
+        ? Buffer.from(JSON.stringify(message))
+        : body.subarray(range.from, range.to),
+    );
+  }
+  pieces.push(body.subarray(list.to));
+  return Buffer.concat(pieces);
+}
+
+const SEPARATOR = Buffer.from(',');
+
+/** The list that a field of the outermost object has. Of a field that is there twice the last one counts. */
+function listIn(body: Buffer, field: string): ListBytes | undefined {
+  let found: ListBytes | undefined;
+  let at = body.indexOf(OPEN_OBJECT) + 1;
+  while (at > 0 && at < body.length) {
+    const start = body.indexOf(QUOTE, at);
+    if (start < 0) break;
+    const end = stringEnd(body, start);
+    const name = JSON.parse(body.toString('utf8', start, end)) as string;
+    const value = body.indexOf(COLON, end) + 1;
+    const items = name === field ? itemsIn(body, value) : undefined;
+    if (name === field) found = items;
+    at = items === undefined ? valueEnd(body, value) : items.to;
+    at = body.indexOf(COMMA, at) + 1;
+  }
+  return found;
+}
+
+/** The items of the list that begins at a place; undefined if there is none. */
+function itemsIn(body: Buffer, at: number): ListBytes | undefined {
+  let from = at;
+  while (isSpace(body[from])) from++;
+  if (body[from] !== OPEN_LIST) return undefined;
+  const items: ByteRange[] = [];
+  let next = from + 1;
+  for (;;) {
+    while (isSpace(body[next]) || body[next] === COMMA) next++;
+    if (next >= body.length) return undefined;
+    if (body[next] === CLOSE_LIST) return { from: from + 1, to: next, items };
+    const to = valueEnd(body, next);
+    items.push({ from: next, to });
+    next = to;
+  }
+}
+
+/** Where the value that begins at or after a place ends. The body is known to be JSON. */
+function valueEnd(body: Buffer, at: number): number {
+  let depth = 0;
+  let i = at;
+  while (isSpace(body[i])) i++;
+  for (; i < body.length; i++) {
+    const byte = body[i];
+    if (byte === QUOTE) i = stringEnd(body, i) - 1;
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      if (depth === 0) return i;
+      depth--;
+    } else if (depth === 0 && (byte === COMMA || isSpace(byte))) return i;
+    else continue;
+    if (depth === 0) return i + 1;
+  }
+  return i;
+}
+
+/** The place after the string that begins at a place. */
+function stringEnd(body: Buffer, start: number): number {
+  for (let end = body.indexOf(QUOTE, start + 1); end >= 0; end = body.indexOf(QUOTE, end + 1)) {
+    let slashes = 0;
+    while (body[end - 1 - slashes] === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end + 1;
+  }
+  return body.length;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,0 +1,38 @@
+import { pino } from 'pino';
+import { openStores } from './config/open-stores.ts';
+import type { GatewaySettings } from './config/settings.ts';
+import { startGateway, type Gateway } from './gateway.ts';
+import type { LedgerSum } from '@bobbin/stores';
+
+/** A gateway with the stores that it was started with. */
+export interface RunningGateway extends Gateway {
+  /** Where threads are kept, without a password. */
+  readonly shown: string;
+  /** What requests since a time came to. */
+  sumSince(at: number): Promise<LedgerSum>;
+}
+
+/** Opens the stores of some settings and starts a gateway over them; closing it closes them too. */
+export async function runGateway(
+  settings: GatewaySettings,
+  env: NodeJS.ProcessEnv,
+): Promise<RunningGateway> {
+  const stores = await openStores(settings, env);
+  const { store, artifacts, ledger, shown } = stores;
+  const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
+  try {
+    const gateway = await startGateway({ ...settings.options, store, artifacts, ledger, logger });
+    return {
+      url: gateway.url,
+      shown,
+      sumSince: (at) => ledger.sum(undefined, undefined, at),
+      async close() {
+        await gateway.close();
+        await stores.close();
+      },
+    };
+  } catch (error) {
+    await stores.close();
+    throw error;
+  }
+}

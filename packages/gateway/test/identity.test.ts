@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import OpenAI from 'openai';
+import { memoryStore, type Store, type ThreadId } from '@bobbin/core';
+import { providerServer, type ProviderServer } from '@bobbin/testing';
+import { runningGateway, type RunningGateway } from './running-gateway.ts';
+
+type Messages = OpenAI.ChatCompletionMessageParam[];
+
+const LONG = 'A fact about the harbour and its cranes. '.repeat(120);
+
+async function provider(t: TestContext): Promise<ProviderServer> {
+  let answers = 0;
+  const server = await providerServer('openai-chat', {
+    forever: { kind: 'answer', text: () => `Answer ${++answers}.` },
+  });
+  t.after(() => server.close());
+  return server;
+}
+
+function clientOf({ url }: RunningGateway, apiKey: string = 'sk-1'): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+}
+
+/** Sends a list and adds the answer to it. The thread and the action that the gateway names. */
+async function say(
+  client: OpenAI,
+  messages: Messages,
+  content: string,
+  headers: Record<string, string> = {},
+): Promise<readonly [thread: string, action: string]> {
+  messages.push({ role: 'user', content });
+  const { data, response } = await client.chat.completions
+    .create({ model: 'gpt-5', messages }, { headers })
+    .withResponse();
+  messages.push(data.choices[0]?.message as OpenAI.ChatCompletionMessageParam);
+  const of = (name: string): string => response.headers.get(`x-bobbin-${name}`) ?? '';
+  return [of('thread'), of('action')];
+}
+
+async function threadsOf({ store }: RunningGateway): Promise<Readonly<Record<string, number>>> {
+  const found: Record<string, number> = {};
+  for (const tenant of await store.tenants())
+    for (const { thread, length } of await store.threads(tenant, 100)) found[thread] = length;
+  return found;
+}
+
+test('a conversation is recognised without a name, by what it holds', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const messages: Messages = [];
+  const [first] = await say(client, messages, 'one');
+  const [second] = await say(client, messages, 'two');
+  assert.match(first, /^conversation-/);
+  assert.equal(second, first);
+  // The client's form of an answer is what the thread has: the last one is in the ledger until it comes back.
+  assert.deepEqual(await threadsOf(gateway), { [first]: 3 });
+});
+
+test('sub-agents with the same first message never meet', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const agents: Messages[] = [[], [], []];
+  const turns = async (words: string): Promise<readonly string[]> => {
+    const sent = await Promise.all(agents.map((messages) => say(client, messages, words)));
+    return sent.map(([thread]) => thread);
+  };
+  await turns('Look at the harbour.');
+  await turns('Go on.');
+  const threads = await turns('And now?');
+  assert.equal(new Set(threads).size, 3);
+  for (const [i, thread] of threads.entries()) {
+    const [tenant = ''] = await gateway.store.tenants();
+    const key = { tenant, thread: thread as ThreadId };
+    const [head] = await gateway.store.heads(key);
+    const path = head === undefined ? [] : await gateway.store.path(key, head);
+    assert.deepEqual(
+      path.map(({ message }) => message.original),
+      agents[i]?.slice(0, -1),
+    );
+  }
+});
+
+test('an edited history is a fork, which the edit is not seen in', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const headers = { 'x-bobbin-thread': 'mine' };
+  const messages: Messages = [];
+  for (const words of ['one', 'two', 'three']) await say(client, messages, words, headers);
+  const edited: Messages = messages.slice(0, 2);
+  assert.deepEqual(await say(client, edited, 'another two', headers), ['mine', 'unchanged']);
+  const [tenant = ''] = await gateway.store.tenants();
+  const key = { tenant, thread: 'mine' as ThreadId };
+  const paths = await Promise.all(
+    (await gateway.store.heads(key)).map((head) => gateway.store.path(key, head)),
+  );
+  assert.deepEqual(
+    paths.map((path) => path.map(({ message }) => message.original)),
+    [edited.slice(0, -1), messages.slice(0, -1)],
+  );
+});
+
+test('two credentials share nothing, not even a thread of the same name', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const headers = { 'x-bobbin-thread': 'same' };
+  const [mine, yours]: [Messages, Messages] = [[], []];
+  await say(clientOf(gateway, 'sk-1'), mine, 'secret of one', headers);
+  await say(clientOf(gateway, 'sk-2'), yours, 'secret of two', headers);
+  const tenants = await gateway.store.tenants();
+  assert.equal(tenants.length, 2);
+  assert.ok(tenants.every((tenant) => /^[0-9a-f]{32}$/.test(tenant)));
+  for (const tenant of tenants) {
+    const [entry, ...more] = await gateway.store.threads(tenant, 10);
+    assert.deepEqual([entry?.thread, entry?.length, more.length], ['same', 1, 0]);
+  }
+});
+
+const NAMES: readonly (readonly [client: string, headers: Record<string, string>])[] = [
+  ['Claude Code', { 'x-claude-code-session-id': 'session-7' }],
+  ['Codex', { 'thread-id': 'session-7', 'session-id': 'another' }],
+  ['OpenCode', { 'x-session-id': 'session-7' }],
+];
+
+for (const [name, headers] of NAMES)
+  test(`the session of ${name} names the thread; its other conversations get threads of their own`, async (t) => {
+    const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+    const client = clientOf(gateway);
+    const [main, side]: [Messages, Messages] = [[], []];
+    await say(client, main, 'Write a harbour.', headers);
+    const [title] = await say(client, side, 'Make a title of this.', headers);
+    const [thread] = await say(client, main, 'Go on.', headers);
+    assert.equal(thread, 'session-7');
+    assert.match(title, /^session-7-[0-9a-f]{32}$/);
+  });
+
+test('the session in the user id of Claude Code names the thread', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const session = '0b0f5c1e-8d5a-4a63-9a0e-4f1f5a3c2b1d';
+  for (const user of [
+    `user_${'0'.repeat(64)}_account__session_${session}`,
+    JSON.stringify({ device_id: 'd', account_uuid: '', session_id: session }),
+  ]) {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer 1', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'gpt-5',
+        metadata: { user_id: user },
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    });
+    await response.text();
+    assert.equal(response.headers.get('x-bobbin-thread'), session);
+  }
+});
+
+for (const headers of [{}, { 'x-bobbin-thread': 'named' }] as const)
+  test(`another process recognises a ${'x-bobbin-thread' in headers ? 'named' : 'nameless'} conversation from the store alone`, async (t) => {
+    const upstreams = { openai: (await provider(t)).origin };
+    const policies = [{ model: '', windowTokens: 8_000 }];
+    const one = await runningGateway(t, { upstreams, policies });
+    const other = (): Promise<RunningGateway> =>
+      runningGateway(t, { upstreams, policies, store: one.store, ledger: one.ledger });
+    const messages: Messages = [];
+    const seen: string[] = [];
+    for (let turn = 0; turn < 12; turn++) {
+      const client = clientOf(turn % 3 === 0 ? one : await other());
+      const [thread, action] = await say(client, messages, `${turn} ${LONG}`, headers);
+      seen.push(action);
+      assert.equal(thread, Object.keys(await threadsOf(one))[0]);
+    }
+    assert.deepEqual(await threadsOf(one), { [Object.keys(await threadsOf(one))[0] ?? '']: 23 });
+    assert.equal(seen[0], 'unchanged');
+    assert.ok(seen.includes('compacted') && seen.at(-1) !== 'unchanged', seen.join());
+    const [tenant = ''] = await one.store.tenants();
+    const [entry] = await one.store.threads(tenant, 1);
+    const compactions = seen.filter((action) => action === 'compacted').length;
+    assert.equal(entry?.version, compactions, 'each compaction was committed once');
+  });
+
+test('a store that fails never stops a request', async (t) => {
+  const broken = Object.create(memoryStore()) as Store;
+  broken.append = () => Promise.reject(new Error('the disk is full'));
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: (await provider(t)).origin },
+    store: broken,
+  });
+  const client = clientOf(gateway);
+  const messages: Messages = [];
+  assert.deepEqual(await say(client, messages, 'hi'), ['', 'failed-open']);
+  assert.equal((messages[1] as { content: string }).content, 'Answer 1.');
+});
+
+test('work that takes too long goes on while the request goes out as it came', async (t) => {
+  const store = memoryStore();
+  const slow = Object.create(store) as typeof store;
+  slow.append = async (...args) => {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return store.append(...args);
+  };
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: (await provider(t)).origin },
+    store: slow,
+    limits: { ownWorkMs: 30 },
+  });
+  assert.deepEqual(await say(clientOf(gateway), [], 'hi'), ['', 'late']);
+});

@@ -1,0 +1,159 @@
+import type { MessageId, ThreadId, Usage } from '@bobbin/core';
+import type { Erasure, StoredPlace } from '@bobbin/core/internal';
+
+/** One request of a client, when it goes out. */
+export interface LedgerRequest {
+  /** Any name that no other request has. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly thread: ThreadId;
+  /** The last message of the request. */
+  readonly head: MessageId;
+  readonly at: number;
+  readonly model: string;
+  readonly protocol: string;
+  /** What was done with it: the gateway's word. */
+  readonly action: string;
+  /** The whole request as the client sent it, and as it went out. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** What is known of a request once it was answered. */
+export interface LedgerAnswer {
+  readonly status: number;
+  /** From the provider's own response; absent where it reported nothing. */
+  readonly usage?: Usage;
+  /** What the input cost, and what the full history would have cost, in tokens of fresh input. */
+  readonly paidTokens?: number;
+  readonly fullTokens?: number;
+  /** The answer in the provider's own form. */
+  readonly answer?: string;
+  /** The action, where it changed after the request went out. */
+  readonly action?: string;
+  readonly tokensAfter?: number;
+}
+
+export type LedgerEntry = LedgerRequest & Partial<LedgerAnswer>;
+
+/** What some requests came to. */
+export interface LedgerSum {
+  readonly requests: number;
+  readonly compactions: number;
+  readonly usage: Usage;
+  readonly paidTokens: number;
+  readonly fullTokens: number;
+  /** What summaries by a model cost beside the requests. */
+  readonly summaryTokens: number;
+}
+
+/**
+ * Keeps what each request cost, and finds the thread of a list of messages that this process has not seen. It is shared
+ * by as many processes as its store.
+ */
+export interface Ledger {
+  /** Bytes that only the processes of this ledger know, the same for all of them. */
+  secret(): Promise<Buffer>;
+  /** Notes a request before its answer, so that any process recognises what follows it. Repeated, it changes nothing. */
+  begin(request: LedgerRequest): Promise<void>;
+  finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void>;
+  /** Notes what a summary by a model cost, in tokens of fresh input. */
+  addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void>;
+  /** The newest request before a time on a thread. */
+  previous(tenant: string, thread: ThreadId, before: number): Promise<LedgerEntry | undefined>;
+  /**
+   * The place of the last of some ids that ended a request. With a name, only threads of that name, and those that a
+   * host's other conversations under the same name got, are looked at.
+   */
+  locate(
+    tenant: string,
+    ids: readonly MessageId[],
+    thread?: string,
+  ): Promise<StoredPlace | undefined>;
+  /** The requests of a thread, oldest first, after a time. */
+  entries(tenant: string, thread: ThreadId, after?: number): Promise<readonly LedgerEntry[]>;
+  sum(tenant?: string, thread?: ThreadId, since?: number): Promise<LedgerSum>;
+  delete(what: Erasure): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A row of either database. */
+export interface LedgerRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly thread: string;
+  readonly head: string;
+  readonly at: number | string;
+  readonly model: string;
+  readonly protocol: string;
+  readonly action: string;
+  readonly tokens_before: number | string;
+  readonly tokens_after: number | string;
+  readonly status: number | null;
+  readonly usage: string | null;
+  readonly paid: number | null;
+  readonly whole: number | null;
+  readonly answer: string | null;
+}
+
+export function entryOf(row: LedgerRow): LedgerEntry {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    thread: row.thread as ThreadId,
+    head: row.head as MessageId,
+    at: Number(row.at),
+    model: row.model,
+    protocol: row.protocol,
+    action: row.action,
+    tokensBefore: Number(row.tokens_before),
+    tokensAfter: Number(row.tokens_after),
+    ...(row.status === null ? {} : { status: row.status }),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as Usage }),
+    ...(row.paid === null ? {} : { paidTokens: row.paid }),
+    ...(row.whole === null ? {} : { fullTokens: row.whole }),
+    ...(row.answer === null ? {} : { answer: row.answer }),
+  };
+}
+
+export function placeOf(row: Pick<LedgerRow, 'thread' | 'head' | 'at' | 'usage'>): StoredPlace {
+  return {
+    thread: row.thread,
+    head: row.head as MessageId,
+    sentAt: Number(row.at),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as Usage }),
+  };
+}
+
+/** A row of sums of either database. */
+export interface SumRow {
+  readonly requests: number | string;
+  readonly compactions: number | string | null;
+  readonly fresh: number | string | null;
+  readonly cache_write: number | string | null;
+  readonly cache_read: number | string | null;
+  readonly output: number | string | null;
+  readonly paid: number | string | null;
+  readonly whole: number | string | null;
+}
+
+export function sumOf(row: SumRow, summaryTokens: number): LedgerSum {
+  return {
+    requests: Number(row.requests),
+    compactions: Number(row.compactions ?? 0),
+    usage: {
+      inputTokens: Number(row.fresh ?? 0),
+      cacheWriteTokens: Number(row.cache_write ?? 0),
+      cacheReadTokens: Number(row.cache_read ?? 0),
+      outputTokens: Number(row.output ?? 0),
+    },
+    paidTokens: Number(row.paid ?? 0),
+    fullTokens: Number(row.whole ?? 0),
+    summaryTokens,
+  };
+}
+
+/** Names of a host's conversations under one name begin with it. */
+export function isOfName(thread: string, name: string): boolean {
+  return thread === name || thread.startsWith(`${name}-`);
+}

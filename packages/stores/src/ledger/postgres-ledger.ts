@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import type { MessageId, ThreadId } from '@bobbin/core';
+import type { Erasure, StoredPlace } from '@bobbin/core/internal';
+import { Connection } from '../postgres/connection.ts';
+import { transact } from '../postgres/lost-connection.ts';
+import { causeText, StoreError } from '../store-error.ts';
+import {
+  entryOf,
+  isOfName,
+  placeOf,
+  sumOf,
+  type Ledger,
+  type LedgerAnswer,
+  type LedgerEntry,
+  type LedgerRequest,
+  type LedgerRow,
+  type LedgerSum,
+  type SumRow,
+} from './ledger.ts';
+
+export interface PostgresLedgerOptions {
+  /** How many connections this process may have at once. Default: 5. */
+  readonly connections?: number;
+  /** How long a connection may be silent while something is asked. Default: 15 000. */
+  readonly timeoutMs?: number;
+  /** For how long a call is tried again while the database takes no connection. Default: 15 000. */
+  readonly retryMs?: number;
+}
+
+const LOCK = 0x626f6c;
+
+const TABLES = `
+  CREATE SCHEMA IF NOT EXISTS bobbin_ledger;
+  CREATE TABLE IF NOT EXISTS bobbin_ledger.secret (number int PRIMARY KEY CHECK (number = 1), value text NOT NULL);
+  CREATE TABLE IF NOT EXISTS bobbin_ledger.requests (
+    tenant text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL,
+    thread text COLLATE "C" NOT NULL, head text COLLATE "C" NOT NULL, at bigint NOT NULL,
+    model text NOT NULL, protocol text NOT NULL, action text NOT NULL,
+    tokens_before bigint NOT NULL, tokens_after bigint NOT NULL,
+    status int, usage text, paid float8, whole float8, answer text,
+    PRIMARY KEY (tenant, id)
+  ) WITH (fillfactor = 80);
+  CREATE INDEX IF NOT EXISTS requests_head ON bobbin_ledger.requests (tenant, head, at);
+  CREATE INDEX IF NOT EXISTS requests_thread ON bobbin_ledger.requests (tenant, thread, at);
+  CREATE TABLE IF NOT EXISTS bobbin_ledger.summaries (
+    tenant text COLLATE "C" NOT NULL, thread text COLLATE "C" NOT NULL, at bigint NOT NULL, tokens float8 NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS summaries_thread ON bobbin_ledger.summaries (tenant, thread, at);
+`;
+
+/** A ledger that many processes on many machines share. The role must own its schema, or be allowed to make it. */
+export async function postgresLedger(
+  url: string,
+  { connections = 5, timeoutMs = 15_000, retryMs = 15_000 }: PostgresLedgerOptions = {},
+): Promise<Ledger> {
+  const connection = await Connection.open(url, { connections, timeoutMs, retryMs });
+  try {
+    await transact(connection.sql, async (transaction) => {
+      await transaction`SELECT pg_advisory_xact_lock(${LOCK})`;
+      const [there] =
+        await transaction`SELECT to_regclass('bobbin_ledger.summaries_thread') IS NOT NULL AS made`;
+      if (there?.['made'] !== true) await transaction.unsafe(TABLES);
+    });
+    return new PostgresLedger(connection);
+  } catch (error) {
+    await connection.sql.end({ timeout: 0 });
+    throw new StoreError(
+      'unavailable',
+      `postgres: the ledger cannot be opened: ${causeText(error)}. Its role must own the schema bobbin_ledger, or have CREATE on the database to make it`,
+      error,
+    );
+  }
+}
+
+function sumOfUsage(field: string): string {
+  return `sum((usage::json ->> '${field}')::float8)`;
+}
+
+class PostgresLedger implements Ledger {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async secret(): Promise<Buffer> {
+    await this.#connection.ask(
+      'INSERT INTO bobbin_ledger.secret VALUES (1, $1) ON CONFLICT DO NOTHING',
+      randomBytes(32).toString('base64'),
+    );
+    const [row] = await this.#connection.ask('SELECT value FROM bobbin_ledger.secret');
+    return Buffer.from((row as { value: string }).value, 'base64');
+  }
+
+  async begin(r: LedgerRequest): Promise<void> {
+    await this.#connection.ask(
+      `INSERT INTO bobbin_ledger.requests
+         (tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
+      r.tenant,
+      r.id,
+      r.thread,
+      r.head,
+      r.at,
+      r.model,
+      r.protocol,
+      r.action,
+      r.tokensBefore,
+      r.tokensAfter,
+    );
+  }
+
+  async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
+    const { status, usage, paidTokens, fullTokens } = answer;
+    await this.#connection.ask(
+      `UPDATE bobbin_ledger.requests SET status = $3, usage = $4, paid = $5, whole = $6, answer = $7,
+         action = coalesce($8, action), tokens_after = coalesce($9, tokens_after)
+       WHERE tenant = $1 AND id = $2`,
+      tenant,
+      id,
+      status,
+      usage === undefined ? null : JSON.stringify(usage),
+      paidTokens ?? null,
+      fullTokens ?? null,
+      answer.answer?.replaceAll('\u0000', '') ?? null,
+      answer.action ?? null,
+      answer.tokensAfter ?? null,
+    );
+  }
+
+  async addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void> {
+    await this.#connection.askOnce(
+      'INSERT INTO bobbin_ledger.summaries VALUES ($1, $2, $3, $4)',
+      tenant,
+      thread,
+      at,
+      tokens,
+    );
+  }
+
+  async previous(
+    tenant: string,
+    thread: ThreadId,
+    before: number,
+  ): Promise<LedgerEntry | undefined> {
+    const [row] = await this.#connection.ask(
+      `SELECT * FROM bobbin_ledger.requests
+       WHERE tenant = $1 AND thread = $2 AND at < $3 ORDER BY at DESC LIMIT 1`,
+      tenant,
+      thread,
+      before,
+    );
+    return row === undefined ? undefined : entryOf(row as LedgerRow);
+  }
+
+  async locate(
+    tenant: string,
+    ids: readonly MessageId[],
+    thread?: string,
+  ): Promise<StoredPlace | undefined> {
+    const rows = (await this.#connection.ask(
+      `SELECT r.thread, r.head, r.at, r.usage FROM bobbin_ledger.requests r
+       WHERE r.tenant = $1 AND r.head = ANY ($2) ORDER BY array_position($2, r.head) DESC, r.at DESC`,
+      tenant,
+      ids,
+    )) as readonly LedgerRow[];
+    const row = rows.find((each) => thread === undefined || isOfName(each.thread, thread));
+    return row === undefined ? undefined : placeOf(row);
+  }
+
+  async entries(
+    tenant: string,
+    thread: ThreadId,
+    after: number = 0,
+  ): Promise<readonly LedgerEntry[]> {
+    const rows = await this.#connection.ask(
+      'SELECT * FROM bobbin_ledger.requests WHERE tenant = $1 AND thread = $2 AND at > $3 ORDER BY at',
+      tenant,
+      thread,
+      after,
+    );
+    return (rows as readonly LedgerRow[]).map(entryOf);
+  }
+
+  async sum(tenant?: string, thread?: ThreadId, since: number = 0): Promise<LedgerSum> {
+    const where =
+      '($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR thread = $2) AND at >= $3';
+    const values = [tenant ?? null, thread ?? null, since];
+    const [row] = await this.#connection.ask(
+      `SELECT count(*) AS requests, count(*) FILTER (WHERE action IN ('compacted', 'retried')) AS compactions,
+         ${sumOfUsage('inputTokens')} AS fresh, ${sumOfUsage('cacheWriteTokens')} AS cache_write,
+         ${sumOfUsage('cacheReadTokens')} AS cache_read, ${sumOfUsage('outputTokens')} AS output,
+         sum(paid) AS paid, sum(whole) AS whole
+       FROM bobbin_ledger.requests WHERE ${where}`,
+      ...values,
+    );
+    const [summaries] = await this.#connection.ask(
+      `SELECT coalesce(sum(tokens), 0) AS tokens FROM bobbin_ledger.summaries WHERE ${where}`,
+      ...values,
+    );
+    return sumOf(row as SumRow, (summaries as { tokens: number }).tokens);
+  }
+
+  async delete({ tenant, threads }: Erasure): Promise<void> {
+    for (const table of ['requests', 'summaries'])
+      await this.#connection.ask(
+        `DELETE FROM bobbin_ledger.${table} WHERE tenant = $1 AND ($2::text[] IS NULL OR thread = ANY ($2))`,
+        tenant,
+        threads ?? null,
+      );
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}

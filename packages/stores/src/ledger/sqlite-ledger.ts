@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { MessageId, ThreadId } from '@bobbin/core';
+import type { Erasure, StoredPlace } from '@bobbin/core/internal';
+import { causeText, StoreError } from '../store-error.ts';
+import {
+  entryOf,
+  isOfName,
+  placeOf,
+  sumOf,
+  type Ledger,
+  type LedgerAnswer,
+  type LedgerEntry,
+  type LedgerRequest,
+  type LedgerRow,
+  type LedgerSum,
+  type SumRow,
+} from './ledger.ts';
+
+/** Says in the file's header that it is a ledger of Bobbin's ("BOBL"). */
+const APPLICATION_ID = 0x424f424c;
+const VERSION = 1;
+const BUSY_MS = 5_000;
+/** For how long changes are gathered for one transaction. */
+const FLUSH_MS = 10;
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS requests (
+    tenant TEXT NOT NULL, id TEXT NOT NULL, thread TEXT NOT NULL, head TEXT NOT NULL, at INTEGER NOT NULL,
+    model TEXT NOT NULL, protocol TEXT NOT NULL, action TEXT NOT NULL,
+    tokens_before INTEGER NOT NULL, tokens_after INTEGER NOT NULL,
+    status INTEGER, usage TEXT, paid REAL, whole REAL, answer TEXT,
+    PRIMARY KEY (tenant, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS requests_head ON requests (tenant, head, at);
+  CREATE INDEX IF NOT EXISTS requests_thread ON requests (tenant, thread, at);
+  CREATE TABLE IF NOT EXISTS summaries (
+    tenant TEXT NOT NULL, thread TEXT NOT NULL, at INTEGER NOT NULL, tokens REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS summaries_thread ON summaries (tenant, thread, at);
+`;
+
+/** A ledger in one SQLite file, for the processes of one machine. */
+export function sqliteLedger(path: string): Ledger {
+  return new SqliteLedger(path);
+}
+
+/** A change that waits for the next transaction. */
+interface Write {
+  readonly sql: string;
+  readonly values: readonly SQLInputValue[];
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+class SqliteLedger implements Ledger {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  #waiting: Write[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#database = this.#located(() => opened(path));
+  }
+
+  async secret(): Promise<Buffer> {
+    this.#run('INSERT INTO secret VALUES (1, ?) ON CONFLICT DO NOTHING', randomBytes(32));
+    const row = this.#get('SELECT value FROM secret') as { value: Uint8Array };
+    return Buffer.from(row.value);
+  }
+
+  async begin(r: LedgerRequest): Promise<void> {
+    await this.#soon(
+      `INSERT INTO requests (tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      r.tenant,
+      r.id,
+      r.thread,
+      r.head,
+      r.at,
+      r.model,
+      r.protocol,
+      r.action,
+      r.tokensBefore,
+      r.tokensAfter,
+    );
+  }
+
+  async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
+    const { status, usage, paidTokens, fullTokens } = answer;
+    await this.#soon(
+      `UPDATE requests SET status = ?, usage = ?, paid = ?, whole = ?, answer = ?,
+         action = coalesce(?, action), tokens_after = coalesce(?, tokens_after)
+       WHERE tenant = ? AND id = ?`,
+      status,
+      usage === undefined ? null : JSON.stringify(usage),
+      paidTokens ?? null,
+      fullTokens ?? null,
+      answer.answer ?? null,
+      answer.action ?? null,
+      answer.tokensAfter ?? null,
+      tenant,
+      id,
+    );
+  }
+
+  async addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void> {
+    this.#run('INSERT INTO summaries VALUES (?, ?, ?, ?)', tenant, thread, at, tokens);
+  }
+
+  async previous(
+    tenant: string,
+    thread: ThreadId,
+    before: number,
+  ): Promise<LedgerEntry | undefined> {
+    const row = this.#get(
+      'SELECT * FROM requests WHERE tenant = ? AND thread = ? AND at < ? ORDER BY at DESC LIMIT 1',
+      tenant,
+      thread,
+      before,
+    );
+    return row === undefined ? undefined : entryOf(row as LedgerRow);
+  }
+
+  async locate(
+    tenant: string,
+    ids: readonly MessageId[],
+    thread?: string,
+  ): Promise<StoredPlace | undefined> {
+    const rows = this.#all(
+      `SELECT r.thread, r.head, r.at, r.usage FROM json_each(?2) given
+       CROSS JOIN requests r INDEXED BY requests_head ON r.tenant = ?1 AND r.head = given.value
+       ORDER BY given.key DESC, r.at DESC`,
+      tenant,
+      JSON.stringify(ids),
+    ) as readonly LedgerRow[];
+    const row = rows.find((each) => thread === undefined || isOfName(each.thread, thread));
+    return row === undefined ? undefined : placeOf(row);
+  }
+
+  async entries(
+    tenant: string,
+    thread: ThreadId,
+    after: number = 0,
+  ): Promise<readonly LedgerEntry[]> {
+    this.#flush();
+    const rows = this.#all(
+      'SELECT * FROM requests WHERE tenant = ? AND thread = ? AND at > ? ORDER BY at',
+      tenant,
+      thread,
+      after,
+    );
+    return (rows as readonly LedgerRow[]).map(entryOf);
+  }
+
+  async sum(tenant?: string, thread?: ThreadId, since: number = 0): Promise<LedgerSum> {
+    const where = '(?1 IS NULL OR tenant = ?1) AND (?2 IS NULL OR thread = ?2) AND at >= ?3';
+    const values = [tenant ?? null, thread ?? null, since];
+    const row = this.#get(
+      `SELECT count(*) AS requests, sum(action IN ('compacted', 'retried')) AS compactions,
+         sum(usage ->> 'inputTokens') AS fresh, sum(usage ->> 'cacheWriteTokens') AS cache_write,
+         sum(usage ->> 'cacheReadTokens') AS cache_read, sum(usage ->> 'outputTokens') AS output,
+         sum(paid) AS paid, sum(whole) AS whole
+       FROM requests WHERE ${where}`,
+      ...values,
+    ) as SumRow;
+    const summaries = this.#get(
+      `SELECT coalesce(sum(tokens), 0) AS tokens FROM summaries WHERE ${where}`,
+      ...values,
+    ) as { tokens: number };
+    return sumOf(row, summaries.tokens);
+  }
+
+  async delete({ tenant, threads }: Erasure): Promise<void> {
+    for (const table of ['requests', 'summaries'])
+      if (threads === undefined) this.#run(`DELETE FROM ${table} WHERE tenant = ?`, tenant);
+      else
+        for (const thread of threads)
+          this.#run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, tenant, thread);
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    this.#database.close();
+  }
+
+  /** Changes something in one transaction with all that is asked for within a few milliseconds. */
+  #soon(sql: string, ...values: readonly SQLInputValue[]): Promise<void> {
+    return new Promise((done, failed) => {
+      if (this.#waiting.length === 0) setTimeout(() => this.#flush(), FLUSH_MS);
+      this.#waiting.push({ sql, values, done, failed });
+    });
+  }
+
+  #flush(): void {
+    const writes = this.#waiting;
+    this.#waiting = [];
+    if (writes.length === 0) return;
+    try {
+      this.#located(() => {
+        this.#database.exec('BEGIN IMMEDIATE');
+        for (const { sql, values } of writes) this.#statement(sql).run(...values);
+        this.#database.exec('COMMIT');
+      });
+      for (const { done } of writes) done();
+    } catch (error) {
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      for (const { failed } of writes) failed(error);
+    }
+  }
+
+  #run(sql: string, ...values: readonly SQLInputValue[]): void {
+    this.#flush();
+    this.#located(() => this.#statement(sql).run(...values));
+  }
+
+  #get(sql: string, ...values: readonly SQLInputValue[]): unknown {
+    this.#flush();
+    return this.#located(() => this.#statement(sql).get(...values));
+  }
+
+  #all(sql: string, ...values: readonly SQLInputValue[]): readonly unknown[] {
+    return this.#located(() => this.#statement(sql).all(...values));
+  }
+
+  #statement(sql: string): ReturnType<DatabaseSync['prepare']> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #located<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      throw new StoreError('unavailable', `${this.#path}: ${causeText(error)}`, error);
+    }
+  }
+}
+
+/** @throws StoreError if the file is another program's or a newer Bobbin's. */
+function opened(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    const [owner, version] = ['application_id', 'user_version'].map((name) =>
+      Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0),
+    );
+    const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
+      tables: number;
+    };
+    if (tables > 0 && owner !== APPLICATION_ID)
+      throw new StoreError('damaged', `${path} is another program's database`);
+    if (Number(version) > VERSION)
+      throw new StoreError(
+        'from-the-future',
+        `${path} is a ledger of version ${version}; this Bobbin knows version ${VERSION}: update it`,
+      );
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    if (tables === 0)
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
+    database.exec(TABLES);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { MessageId, ThreadId } from '@bobbin/core';
+import { sqliteLedger, type Ledger, type LedgerRequest } from '@bobbin/stores';
+import { postgresLedger } from '@bobbin/stores/postgres';
+import { startPostgres, type PostgresServer } from './postgres-server.ts';
+
+const [A, B] = ['a', 'b'] as readonly string[] as readonly ThreadId[];
+const USAGE = { inputTokens: 100, outputTokens: 7, cacheReadTokens: 20, cacheWriteTokens: 3 };
+
+function request(id: string, changes: Partial<LedgerRequest> = {}): LedgerRequest {
+  return {
+    id,
+    tenant: 't',
+    thread: A as ThreadId,
+    head: `head-${id}` as MessageId,
+    at: Number(id) * 1_000,
+    model: 'gpt-5',
+    protocol: 'openai-chat',
+    action: 'unchanged',
+    tokensBefore: 500,
+    tokensAfter: 130,
+    ...changes,
+  };
+}
+
+/** What every ledger does, two handles being two processes. */
+function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
+  describe(name, () => {
+    let [one, other]: (Ledger | undefined)[] = [];
+    const both = (): [Ledger, Ledger] => [one as Ledger, other as Ledger];
+    before(async () => {
+      [one, other] = [await open(), await open()];
+    });
+    after(async () => {
+      await one?.close();
+      await other?.close();
+    });
+
+    test('every process has the same secret', async () => {
+      const [first, second] = both();
+      const secret = await first.secret();
+      assert.equal(secret.length, 32);
+      assert.deepEqual(await second.secret(), secret);
+    });
+
+    test('a request is there before its answer, once, and with it after', async () => {
+      const [first, second] = both();
+      await first.begin(request('1'));
+      await first.begin(request('1', { action: 'another' }));
+      assert.deepEqual(await second.entries('t', A as ThreadId), [request('1')]);
+      const answer = {
+        status: 200,
+        usage: USAGE,
+        paidTokens: 105.5,
+        fullTokens: 400,
+        answer: '{}',
+      };
+      await first.finish('t', '1', answer);
+      assert.deepEqual(await second.entries('t', A as ThreadId), [{ ...request('1'), ...answer }]);
+      await first.finish('t', '1', { ...answer, action: 'retried', tokensAfter: 90 });
+      const [entry] = await second.entries('t', A as ThreadId);
+      assert.deepEqual([entry?.action, entry?.tokensAfter], ['retried', 90]);
+    });
+
+    test('the place of a list is that of the last of its ids that ended a request', async () => {
+      const [first, second] = both();
+      await first.begin(request('2', { thread: B as ThreadId }));
+      await first.begin(request('3', { thread: 'b-side' as ThreadId }));
+      const ids = ['other', 'head-1', 'head-2', 'head-3', 'new'] as readonly string[];
+      const locate = (named?: string): Promise<unknown> =>
+        second.locate('t', ids as readonly MessageId[], named);
+      assert.deepEqual(await locate(), { thread: 'b-side', head: 'head-3', sentAt: 3_000 });
+      assert.deepEqual(await locate('b'), { thread: 'b-side', head: 'head-3', sentAt: 3_000 });
+      assert.deepEqual(await locate('a'), {
+        thread: 'a',
+        head: 'head-1',
+        sentAt: 1_000,
+        usage: USAGE,
+      });
+      assert.equal(await locate('c'), undefined);
+      assert.equal(await second.locate('u', ids as readonly MessageId[]), undefined);
+    });
+
+    test('sums, the request before, and what erasing takes', async () => {
+      const [first, second] = both();
+      await first.addSummary('t', A as ThreadId, 1_500, 42);
+      await first.begin(request('9', { tenant: 'u' }));
+      const before9 = await second.previous('t', B as ThreadId, 9_000);
+      assert.deepEqual(before9, request('2', { thread: B as ThreadId }));
+      assert.equal(await second.previous('t', B as ThreadId, 2_000), undefined);
+      const whole = await second.sum('t');
+      assert.deepEqual(whole, {
+        requests: 3,
+        compactions: 1,
+        usage: USAGE,
+        paidTokens: 105.5,
+        fullTokens: 400,
+        summaryTokens: 42,
+      });
+      assert.equal((await second.sum()).requests, 4);
+      assert.equal((await second.sum('t', B as ThreadId)).requests, 1);
+      assert.equal((await second.sum('t', undefined, 2_500)).requests, 1);
+      await first.delete({ tenant: 't', threads: [A as ThreadId] });
+      const left = await second.sum('t');
+      assert.deepEqual([left.requests, left.summaryTokens], [2, 0]);
+      await first.delete({ tenant: 't' });
+      assert.equal((await second.sum()).requests, 1);
+    });
+  });
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'bobbin-ledger-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+ledgerSuite('SQLite', async () => sqliteLedger(join(folder, 'ledger.db')));
+
+describe('a server', () => {
+  let server: PostgresServer | undefined;
+  before(async () => {
+    server = await startPostgres();
+  });
+  after(() => server?.stop());
+  ledgerSuite('PostgreSQL', () => postgresLedger(server?.url() ?? ''));
+});
+
+test("a file that is not a ledger's is refused in one line", () => {
+  const path = join(folder, 'no.db');
+  writeFileSync(path, 'no database at all, but long enough to be looked at as one');
+  assert.throws(() => sqliteLedger(path), /^StoreError: .*no\.db: file is not a database$/);
+});
