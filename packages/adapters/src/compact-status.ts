@@ -6,7 +6,7 @@ import {
   type StoredWindow,
   type ThreadEntry,
 } from '@bobbin/core/internal';
-import type { MemoryTool } from './memory-tools.ts';
+import type { MemoryTool } from '@bobbin/core/internal';
 
 const MOST_THREADS = 50;
 

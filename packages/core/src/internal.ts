@@ -83,6 +83,9 @@ export type {
   StoredWindow,
   ThreadEntry,
   ThreadKey,
+  ToolCall,
+  ToolCodec,
+  ToolDefinition,
 } from './ports.ts';
 export { claudeCode } from './presets/claude-code.ts';
 export { codex } from './presets/codex.ts';
@@ -104,8 +107,21 @@ export {
 } from './recall/lexical-index.ts';
 export { pageOf, type PageRequest } from './recall/page.ts';
 export { qualityOf } from './recall/quality.ts';
-export type { ToolDefinition } from './recall/read-artifact.ts';
-export { recall, type Recalled, type RecallRequest } from './recall/recall.ts';
+export {
+  type Memory,
+  type MemoryTool,
+  MEMORY_TOOLS,
+  readArtifactTool,
+  recallTool,
+} from './recall/memory-tools.ts';
+export { READ_ARTIFACT_TOOL, readArtifact } from './recall/read-artifact.ts';
+export {
+  answerRecall,
+  recall,
+  RECALL_TOOL,
+  type Recalled,
+  type RecallRequest,
+} from './recall/recall.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
@@ -114,6 +130,7 @@ export type { PromptMessage, Source } from './render/prompt.ts';
 export { finishPrompt, render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
 export { sessionConfig } from './session/config/config.ts';
+export type { SessionConfig } from './session/config/session-config.ts';
 export { checkToolPolicy } from './session/config/options.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
@@ -126,7 +143,9 @@ export {
 export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
+export { type Controls, controlsOf, type Where } from './session/recognise/controls.ts';
 export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
+export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
 export { memorySummaryCache, summaryKey } from './summary/cache.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  answerRecall,
   createBobbin,
   embedCompacted,
   memoryStore,
@@ -11,7 +10,7 @@ import {
   type Store,
   type Session,
 } from '@bobbin/core';
-import { qualityOf, recall, wordsOf } from '@bobbin/core/internal';
+import { qualityOf, recall, wordsOf, answerRecall } from '@bobbin/core/internal';
 
 /** A thread whose beginning was dropped: 30 turns in a small window. */
 async function compacted(

@@ -5,7 +5,6 @@ import {
   externalize,
   memoryArtifacts,
   memoryStore,
-  readArtifact,
   textMessage,
   type ArtifactStore,
   type BobbinOptions,
@@ -27,6 +26,7 @@ import {
   type ArtifactMetadata,
   type PageRequest,
   type PromptMessage,
+  readArtifact,
 } from '@bobbin/core/internal';
 import { cpuMs } from '@bobbin/testing';
 import { softLadder } from './soft-ladder.ts';

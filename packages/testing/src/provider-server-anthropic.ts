@@ -47,7 +47,8 @@ export const anthropicDialect: Dialect = {
       ...(isAlone ? [] : [{ type: 'message', ...counted(usage) }]),
     ]);
   },
-  call: (tool, args, usage, body) => message([toolUse(tool, args)], 'tool_use', usage, body),
+  call: (tool, args, usage, body, index) =>
+    message([toolUse(tool, args, index)], 'tool_use', usage, body),
   error: (status, text) => ({
     type: 'error',
     error: { type: ERRORS[status] ?? 'api_error', message: text },
@@ -102,6 +103,6 @@ function pauses({ context_management: managed }: JsonObject): boolean {
 }
 
 /** Clients that hold a model to a schema by a tool named `json` are answered by a call of it. */
-function toolUse(name: string, input: JsonObject): JsonObject {
-  return { type: 'tool_use', id: `toolu_${name}`, name, input };
+function toolUse(name: string, input: JsonObject, index = 0): JsonObject {
+  return { type: 'tool_use', id: `toolu_${name}_${index}`, name, input };
 }

@@ -17,9 +17,9 @@ export const chatDialect: Dialect = {
       ? completion({ content: null, refusal: text }, 'content_filter', usage, body)
       : completion({ content: text }, finish, usage, body);
   },
-  call(tool, args, usage, body) {
+  call(tool, args, usage, body, index) {
     const called = { name: tool, arguments: JSON.stringify(args) };
-    const calls = [{ id: `call_${tool}`, type: 'function', function: called }];
+    const calls = [{ id: `call_${tool}_${index}`, type: 'function', function: called }];
     return completion({ content: null, tool_calls: calls }, 'tool_calls', usage, body);
   },
   error: openaiError,

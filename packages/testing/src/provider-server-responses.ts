@@ -21,8 +21,13 @@ export const responsesDialect: Dialect = {
     const message = { type: 'message', id: 'msg_scripted', role: 'assistant', content: [part] };
     return response({ ...message, status: 'completed' }, finish, usage, body);
   },
-  call(tool, args, usage, body) {
-    const called = { type: 'function_call', id: `fc_${tool}`, call_id: `call_${tool}`, name: tool };
+  call(tool, args, usage, body, index) {
+    const called = {
+      type: 'function_call',
+      id: `fc_${tool}_${index}`,
+      call_id: `call_${tool}_${index}`,
+      name: tool,
+    };
     const item = { ...called, arguments: JSON.stringify(args), status: 'completed' };
     return response(item, 'stop', usage, body);
   },

@@ -2,7 +2,7 @@ import type { MessageId } from '@bobbin/core';
 import type { Json } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
-import { sendFitting } from '../refusal.ts';
+import { sendFitting } from '@bobbin/core/internal';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
 import { RequestSize } from '../request-size.ts';
 import type { HostRequest } from '@bobbin/core/internal';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
+import { readArtifactTool, recallTool, type MemoryTool } from '@bobbin/core/internal';
 
 /** A Standard Schema with its JSON schema (standardschema.dev): both majors take it, and nothing has to be imported. */
 export interface StandardInput {
@@ -35,7 +35,7 @@ export function memoryTools(conversations: HostConversations<AiSdkMessage>): AiS
     inputSchema: standardInput(definition.parameters),
     async execute(input, { messages }) {
       const { session } = await conversations.of(messages);
-      return answer(conversations, session.key, input);
+      return answer(conversations.memory, session.key, input);
     },
   });
   return { read_artifact: toolOf(readArtifactTool), recall: toolOf(recallTool) };

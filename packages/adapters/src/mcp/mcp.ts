@@ -4,7 +4,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import type { ThreadId } from '@bobbin/core';
 import type { JsonObject } from '@bobbin/core/internal';
 import { compactStatusTool } from '../compact-status.ts';
-import { readArtifactTool, recallTool, type Memory, type MemoryTool } from '../memory-tools.ts';
+import { readArtifactTool, recallTool, type Memory, type MemoryTool } from '@bobbin/core/internal';
 
 export interface McpOptions extends Memory {
   readonly tenant?: string;

@@ -1,7 +1,7 @@
 import { textOf, type Fitted, type Message, type Policy, type ThreadId } from '@bobbin/core';
 import { chars4, currentSummary, fitSummary, pi as piPolicy } from '@bobbin/core/internal';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
+import { readArtifactTool, recallTool, type MemoryTool } from '@bobbin/core/internal';
 import { plainMessages } from '../plain-messages.ts';
 import { sessionEntries } from '../session-entries.ts';
 
@@ -91,7 +91,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     parameters: { ...definition.parameters },
     async execute(_toolCallId, params, _signal, _onUpdate, { sessionManager }) {
       const thread = sessionManager.getSessionId() as ThreadId;
-      const text = await answer(conversations, { tenant, thread }, params);
+      const text = await answer(conversations.memory, { tenant, thread }, params);
       return { content: [{ type: 'text', text }], details: undefined };
     },
   });

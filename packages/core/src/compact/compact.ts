@@ -51,6 +51,8 @@ export interface CompactorConfig {
   readonly clock: Clock;
   /** Takes secrets out of what plans say of messages; `redactSecrets` where absent. */
   readonly redact?: Redact;
+  /** Asked at each compaction: true if the model was given the tools that read back what was compacted. */
+  readonly offersTools?: () => boolean;
 }
 
 /** What is to be compacted. */
@@ -170,7 +172,9 @@ class Run {
     this.#draft = new Draft(
       job.window,
       job.plan,
-      policy.style,
+      setting.offersTools?.() === true
+        ? { ...policy.style, offersReadArtifact: true }
+        : policy.style,
       counter,
       new Set(job.plan.pins),
       setting.redact,

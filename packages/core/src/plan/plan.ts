@@ -91,7 +91,7 @@ export interface RenderStyle {
   readonly summaryPrefix: string;
   /** Where the summary stands among carried messages: at its first message, or behind all of them. */
   readonly summaryAt: 'first' | 'last';
-  /** The model has the tool `read_artifact`: only then does a prompt name it. */
+  /** The model has the tools `read_artifact` and `recall`: only then does a prompt name them. */
   readonly offersReadArtifact?: boolean;
 }
 

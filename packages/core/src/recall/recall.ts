@@ -1,13 +1,13 @@
-import type { Embedder, Found, RecallIndex, Store, ThreadKey } from '../ports.ts';
+import type { Embedder, Found, RecallIndex, Store, ThreadKey, ToolDefinition } from '../ports.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import type { Fact } from '../plan/summary.ts';
 import { corrections } from '../extract/facts/supersede.ts';
 import { headOf } from '../message/text.ts';
 import { resultsOf, startsTurn, type Message, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
+import type { RenderStyle } from '../plan/plan.ts';
 import { pageOf, type PageRequest } from './page.ts';
 import { passageOf } from './passage.ts';
-import type { ToolDefinition } from './read-artifact.ts';
 import { queryWords, searchText, wordsOf } from './words.ts';
 
 /** A compacted message that answers a query. */
@@ -209,13 +209,19 @@ export async function answerRecall(
   const onPath = head === undefined ? options : { ...options, head };
   const found = await recall(store, key, request.query ?? '', onPath);
   if (found.length === 0) return 'Nothing that was compacted holds these words.';
-  return found.map((each, i) => `[${i + 1}] ${describeRecalled(each)}`).join('\n\n');
+  return found
+    .map((each, i) => `[${i + 1}] ${describeRecalled(each, { offersReadArtifact: true })}`)
+    .join('\n\n');
 }
 
-/** Turn, role, how to read on, what was said later against it, and the part that matches. */
-export function describeRecalled({ node, excerpt, corrections: later }: Recalled): string {
-  const readOn = `recall({"message": "${handleOf(node)}"})`;
-  const heading = `turn ${node.turn}, ${speakerOf(node.message)}; all of it: ${readOn}`;
+/** Turn, role, how to read on if the model has the tool for it, what was said later against it, the part that matches. */
+export function describeRecalled(
+  { node, excerpt, corrections: later }: Recalled,
+  { offersReadArtifact }: Pick<RenderStyle, 'offersReadArtifact'>,
+): string {
+  const readOn = `; all of it: recall({"message": "${handleOf(node)}"})`;
+  const said = `turn ${node.turn}, ${speakerOf(node.message)}`;
+  const heading = offersReadArtifact === true ? said + readOn : said;
   const corrected = later.map(
     ({ by, turn, text }) => `[Said later by the ${by}, turn ${turn}: ${text}]`,
   );

@@ -138,7 +138,7 @@ export class Reminders {
     const content = await artifacts.get(artifactId, requester);
     if (content === undefined) return '';
     const message = fitted(content, room, occasion.counter, (text) =>
-      artifactMessage(artifactId, text, content.length),
+      artifactMessage(artifactId, text, content.length, occasion.plan.style),
     );
     if (message === undefined) return 'the reserve is used up';
     const tokens = occasion.counter.message(message);
@@ -168,7 +168,7 @@ export class Reminders {
     const relevant = found.filter(({ matches }) => matches >= enough).slice(0, MOST_RECALLED);
     let shown = 0;
     for (const each of relevant) {
-      const text = describeRecalled(each);
+      const text = describeRecalled(each, occasion.plan.style);
       const message = fitted(text, this.#room(occasion), occasion.counter, recalledMessage);
       if (message === undefined) break;
       const tokens = occasion.counter.message(message);
@@ -208,11 +208,15 @@ function shownWhole(plan: Plan, nodes: readonly Node[]): ReadonlySet<MessageId> 
   return new Set(nodes.map(({ id }) => id).filter((id) => !changed.has(id)));
 }
 
-function artifactMessage(id: ArtifactId, text: string, chars: number): Message {
-  const rest =
-    text.length < chars
-      ? `\n[${text.length} of ${chars} characters; read on: read_artifact("${id}", {"offset": ${text.length}})]`
-      : '';
+function artifactMessage(
+  id: ArtifactId,
+  text: string,
+  chars: number,
+  { offersReadArtifact }: Plan['style'],
+): Message {
+  const readOn = `; read on: read_artifact("${id}", {"offset": ${text.length}})`;
+  const way = offersReadArtifact === true ? readOn : '';
+  const rest = text.length < chars ? `\n[${text.length} of ${chars} characters${way}]` : '';
   return textMessage(
     'user',
     `[Rehydrated Content - artifact:${id}; data for this turn, not a request]\n${text}${rest}`,

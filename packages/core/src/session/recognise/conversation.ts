@@ -171,6 +171,12 @@ export class Conversation<Wire> {
     return this.#give(await this.session.prompt(options), length);
   }
 
+  /** Compacts at any pressure. */
+  async compact(options?: CompactOptions): Promise<Fitted<Wire>> {
+    const { length } = this.session;
+    return this.#give(await this.session.compact(options), length);
+  }
+
   /** The prompt to retry with after a provider refused the last one as too long. */
   async refused({ requestTokens, limitTokens }: Refusal): Promise<Fitted<Wire>> {
     const { length } = this.session;
@@ -198,7 +204,7 @@ export class Conversation<Wire> {
 
   #give(fitted: Fitted<Wire>, length: number, waiting: readonly Message[] = []): Fitted<Wire> {
     const ids = waiting.map((_, i) => this.session.at(length - waiting.length + i)?.id);
-    const encode = (): readonly Wire[] => [
+    const encode = (): Wire[] => [
       ...(this.#mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages),
       ...this.#copies.codec.encode(waiting),
     ];

@@ -75,6 +75,21 @@ export class Conversations<Wire> {
     return this.exclusively(async () => this.#used(await this.#named(name)));
   }
 
+  /**
+   * The conversation that is meant if a host names none.
+   *
+   * @throws RangeError if there are several, or none yet.
+   */
+  async only(): Promise<Conversation<Wire>> {
+    if (this.#thread !== undefined) return this.named(this.#thread);
+    const [first, ...others] = new Set(this.#open.map(({ session }) => session.key.thread));
+    if (first !== undefined && others.length === 0) return this.named(first);
+    const count = first === undefined ? 'no conversation' : `${others.length + 1} conversations`;
+    throw new RangeError(
+      `there are ${count}: pass the messages of the one that is meant, or the name of its thread`,
+    );
+  }
+
   /** A conversation on a named thread that ends at one of its messages. */
   endingAt(thread: string, head: MessageId): Promise<Conversation<Wire>> {
     return this.exclusively(async () =>
@@ -205,6 +220,10 @@ export class HostRequest<Wire> {
     this.#conversations = conversations;
     this.#conversation = conversation;
     this.head = conversation.session.head;
+  }
+
+  get conversation(): Conversation<Wire> {
+    return this.#conversation;
   }
 
   get session(): Session<Wire> {
