@@ -5,7 +5,7 @@ import { anthropic } from './anthropic/anthropic.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { openaiChat } from './openai/chat.ts';
 import { openaiResponses } from './openai/responses.ts';
-import { lastIndex, reversed } from './wire/list.ts';
+import { lastIndex, reversed } from '@bobbin/core/internal';
 
 /** How many markers a request may hold, those of the host included. */
 const MOST_MARKERS = 4;

@@ -31,9 +31,9 @@ const RECALL = { kind: 'call', tool: 'recall', args: { query: 'port 8042' } } as
 
 /** Reads of files, one refusal among them, a call of `recall`, and a last word. */
 const SCRIPT: readonly ProviderStep[] = [
-  ...Array<ProviderStep>(60).fill(READ),
+  ...Array.from({ length: 60 }, () => READ),
   { kind: 'overflow' },
-  ...Array<ProviderStep>(REQUESTS - 63).fill(READ),
+  ...Array.from({ length: REQUESTS - 63 }, () => READ),
   RECALL,
   { kind: 'answer', text: 'It is 8042.' },
 ];
@@ -199,10 +199,13 @@ test('the usage in a response corrects what is counted beside the messages', asy
   assert.ok(before - after > 2_900 && before - after < 3_000, `${before} ${after}`);
 });
 
+function refuse(): Promise<never> {
+  return Promise.reject(new Error('prompt is too long: 9000 tokens > 8000 maximum'));
+}
+
 test('E3 a second refusal is thrown with both sizes, and another error is left as it is', async () => {
   const bobbin = createBobbin({ codec: openaiChat });
   const history = [{ role: 'user', content: 'Hi' } as const];
-  const refuse = () => Promise.reject(new Error('prompt is too long: 9000 tokens > 8000 maximum'));
   await assert.rejects(bobbin.send(history, refuse), (error) => {
     assert.ok(error instanceof RefusedTwice);
     assert.deepEqual(
@@ -218,25 +221,24 @@ test('E3 a second refusal is thrown with both sizes, and another error is left a
   );
 });
 
+function callNamed(name: string): object {
+  return { id: 'c1', type: 'function', function: { name, arguments: '{"query":"x"}' } };
+}
+
 test('answer: another tool’s call is not Bobbin’s, and several conversations need to be told apart', async () => {
   const bobbin = createBobbin({ codec: openaiChat });
-  const call = (name: string) => ({
-    id: 'c1',
-    type: 'function',
-    function: { name, arguments: '{"query":"x"}' },
-  });
   const alice = [{ role: 'user', content: 'I am Alice' } as const];
   const bob = [{ role: 'user', content: 'I am Bob' } as const];
   await bobbin.fit(alice);
-  assert.equal(await bobbin.answer(call('read_file'), alice), undefined);
-  assert.equal((await bobbin.answer(call('recall')))?.tool_call_id, 'c1');
+  assert.equal(await bobbin.answer(callNamed('read_file'), alice), undefined);
+  assert.equal((await bobbin.answer(callNamed('recall')))?.tool_call_id, 'c1');
   await bobbin.fit(bob);
-  await assert.rejects(bobbin.answer(call('recall')), {
+  await assert.rejects(bobbin.answer(callNamed('recall')), {
     name: 'RangeError',
     message:
       'there are 2 conversations: pass the messages of the one that is meant, or the name of its thread',
   });
-  assert.equal((await bobbin.answer(call('recall'), bob))?.role, 'tool');
+  assert.equal((await bobbin.answer(callNamed('recall'), bob))?.role, 'tool');
 });
 
 test('tools and answers without a codec are Bobbin’s own', async () => {

@@ -1,4 +1,5 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
+export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
 export type { Rung } from './compact/rungs/rung.ts';
@@ -85,7 +86,6 @@ export type {
   ThreadKey,
   ToolCall,
   ToolCodec,
-  ToolDefinition,
 } from './ports.ts';
 export { claudeCode } from './presets/claude-code.ts';
 export { codex } from './presets/codex.ts';
@@ -120,7 +120,6 @@ export {
   recall,
   RECALL_TOOL,
   type Recalled,
-  type RecallRequest,
 } from './recall/recall.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
@@ -132,7 +131,7 @@ export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from '
 export { sessionConfig } from './session/config/config.ts';
 export type { SessionConfig } from './session/config/session-config.ts';
 export { checkToolPolicy } from './session/config/options.ts';
-export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
+export { isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
 export {
   noParent,
@@ -143,7 +142,7 @@ export {
 export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
-export { type Controls, controlsOf, type Where } from './session/recognise/controls.ts';
+export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export { Conversations, type HostRequest } from './session/recognise/conversations.ts';
 export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';

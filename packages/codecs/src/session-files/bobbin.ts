@@ -12,7 +12,7 @@ import {
   tokenCount,
 } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat } from './session.ts';
-import { lastOf, reversed } from '../wire/list.ts';
+import { lastOf, reversed } from '@bobbin/core/internal';
 
 /**
  * Session files of Bobbin itself: a `session` line, messages that name their parents, heads that moved, and compactions.

@@ -7,7 +7,7 @@ import { KnownCalls } from '../wire/known-calls.ts';
 import type { Place } from '../wire/place.ts';
 import { encodeJsonLines, firstLines, jsonLines, textField, timeField } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
-import { lastIndex, lastOf } from '../wire/list.ts';
+import { lastIndex, lastOf } from '@bobbin/core/internal';
 
 const RECOGNISED_BY = 50;
 

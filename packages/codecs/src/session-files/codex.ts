@@ -13,7 +13,7 @@ import {
   tokenCount,
 } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
-import { lastOf, reversed } from '../wire/list.ts';
+import { lastOf, reversed } from '@bobbin/core/internal';
 
 /**
  * Rollouts of Codex: a line for each item of the Responses API, and events beside them. A compaction holds the items

@@ -6,7 +6,7 @@ import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
-import { lastOf } from '../wire/list.ts';
+import { lastOf } from '@bobbin/core/internal';
 
 /**
  * Exports of OpenCode: one object with the session and its messages, each a list of parts. A tool's part holds the

@@ -18,7 +18,7 @@ import type {
   SessionFormat,
   SessionHeader,
 } from './session.ts';
-import { lastIndex, reversed } from '../wire/list.ts';
+import { lastIndex, reversed } from '@bobbin/core/internal';
 
 /**
  * Session files of pi, versions 1 to 3. Version 1 is a line of entries, in which a compaction names the first entry it

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
-import { reversed } from './list.ts';
+import { reversed } from '@bobbin/core/internal';
 
 /** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
 export function jsonText(value: Json): string {

@@ -1,3 +1,4 @@
+import { lastOf } from '../../check/list.ts';
 import { contentHash, type MessageId } from '../../message/message.ts';
 import { recallTool } from '../../recall/memory-tools.ts';
 import type { CompactOptions, SessionConfig } from '../config/session-config.ts';
@@ -74,10 +75,10 @@ async function idsOf<Wire>(
   { codec, store }: SessionConfig<Wire>,
   what: string,
 ): Promise<readonly MessageId[]> {
-  const newestFirst = head === undefined ? [] : [...(await store.path(key, head))].reverse();
+  const path = head === undefined ? [] : await store.path(key, head);
   return codec.decode([message], messages).map((decoded) => {
     const content = contentHash(decoded);
-    const found = newestFirst.find((node) => contentHash(node.message) === content);
+    const found = lastOf(path, (node) => contentHash(node.message) === content);
     if (found === undefined)
       throw new RangeError(
         `${what}: thread ${key.thread} has no such message; pass it as it was sent`,

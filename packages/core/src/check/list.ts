@@ -9,6 +9,15 @@ export function lastIndex<Item>(
   return -1;
 }
 
+/** The last item that is meant. */
+export function lastOf<Item, Kind extends Item>(
+  items: readonly Item[],
+  isMeant: (item: Item) => item is Kind,
+): Kind | undefined;
+export function lastOf<Item>(
+  items: readonly Item[],
+  isMeant: (item: Item) => boolean,
+): Item | undefined;
 export function lastOf<Item>(
   items: readonly Item[],
   isMeant: (item: Item) => boolean,
@@ -21,4 +30,13 @@ export function reversed<Item>(items: readonly Item[]): Item[] {
   const copy: Item[] = [];
   for (let i = items.length - 1; i >= 0; i--) copy.push(items[i] as Item);
   return copy;
+}
+
+/** A sorted copy. */
+export function sorted<Item>(
+  items: Iterable<Item>,
+  compare?: (a: Item, b: Item) => number,
+): Item[] {
+  // oxlint-disable-next-line unicorn/no-array-sort -- nobody else has the copy
+  return [...items].sort(compare);
 }
