@@ -1,5 +1,5 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
-export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
+export { lastIndex, lastOf, reversed } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
 export type { Rung } from './compact/rungs/rung.ts';
@@ -115,12 +115,7 @@ export {
   recallTool,
 } from './recall/memory-tools.ts';
 export { READ_ARTIFACT_TOOL, readArtifact } from './recall/read-artifact.ts';
-export {
-  answerRecall,
-  recall,
-  RECALL_TOOL,
-  type Recalled,
-} from './recall/recall.ts';
+export { answerRecall, recall, RECALL_TOOL, type Recalled } from './recall/recall.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';

@@ -17,7 +17,13 @@ async function compacted(
   store: Store,
   ...said: readonly [string, ...string[]] | readonly []
 ): Promise<Session> {
-  const thread = await createBobbin({ store, preset: 'sliding-window', window: 3_000 }).thread('t');
+  const options = {
+    store,
+    preset: 'sliding-window',
+    window: 3_000,
+    offersReadArtifact: true,
+  } as const;
+  const thread = await createBobbin(options).thread('t');
   const [first = 'The staging database listens on port 6543, behind bastion-7.', ...later] = said;
   await thread.append(textMessage('user', first));
   await thread.append(textMessage('assistant', 'Noted: bastion-7, port 6543.'));

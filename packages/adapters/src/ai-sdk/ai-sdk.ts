@@ -1,5 +1,5 @@
+import { type Json, lastIndex } from '@bobbin/core/internal';
 import { asSchema } from 'ai';
-import type { Json } from '@bobbin/core/internal';
 import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
 import { HostConversations, type AdapterControls, type AdapterOptions } from '../conversations.ts';
 import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';
@@ -128,7 +128,7 @@ function toolsAsSent(tools: Readonly<Record<string, object>>): Promise<readonly 
 
 /** The messages of the step itself: AI SDK 6 gives those of all steps before it too. */
 function ownMessages(messages: readonly AiSdkMessage[]): readonly AiSdkMessage[] {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = lastIndex(messages, ({ role }) => role === 'assistant');
   return last < 0 ? [] : messages.slice(last);
 }
 

@@ -2,9 +2,14 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { ThreadId } from '@bobbin/core';
-import type { JsonObject } from '@bobbin/core/internal';
+import {
+  type JsonObject,
+  type Memory,
+  type MemoryTool,
+  readArtifactTool,
+  recallTool,
+} from '@bobbin/core/internal';
 import { compactStatusTool } from '../compact-status.ts';
-import { readArtifactTool, recallTool, type Memory, type MemoryTool } from '@bobbin/core/internal';
 
 export interface McpOptions extends Memory {
   readonly tenant?: string;

@@ -5,10 +5,8 @@ import {
   type ModelProvider,
 } from '@openai/agents';
 import type { Fitted, Usage } from '@bobbin/core';
-import type { Json } from '@bobbin/core/internal';
-import type { HostRequest } from '@bobbin/core/internal';
+import { type HostRequest, type Json, sendFitting } from '@bobbin/core/internal';
 import type { HostConversations } from '../conversations.ts';
-import { sendFitting } from '@bobbin/core/internal';
 import { RequestSize } from '../request-size.ts';
 import { begun } from './begun-stream.ts';
 

@@ -5,9 +5,13 @@ import {
   type ModelProvider,
   type Session,
 } from '@openai/agents';
-import type { JsonObject } from '@bobbin/core/internal';
+import {
+  type JsonObject,
+  type MemoryTool,
+  readArtifactTool,
+  recallTool,
+} from '@bobbin/core/internal';
 import { HostConversations, type AdapterControls, type AdapterOptions } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '@bobbin/core/internal';
 import { agentItems } from './codec.ts';
 import { fittingProvider } from './model.ts';
 import { ThreadSession, type SessionCapabilities } from './session.ts';

@@ -1,7 +1,14 @@
 import { textOf, type Fitted, type Message, type Policy, type ThreadId } from '@bobbin/core';
-import { chars4, currentSummary, fitSummary, pi as piPolicy } from '@bobbin/core/internal';
+import {
+  chars4,
+  currentSummary,
+  fitSummary,
+  type MemoryTool,
+  pi as piPolicy,
+  readArtifactTool,
+  recallTool,
+} from '@bobbin/core/internal';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '@bobbin/core/internal';
 import { plainMessages } from '../plain-messages.ts';
 import { sessionEntries } from '../session-entries.ts';
 

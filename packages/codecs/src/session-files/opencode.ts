@@ -1,12 +1,17 @@
 import { textOf, type Message, type Part, type ResultPart } from '@bobbin/core';
-import { isJsonObject, parseJson, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  type JsonObject,
+  lastOf,
+  type MessageMeta,
+  parseJson,
+} from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import { jsonText } from '../wire/json-text.ts';
 import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
-import { lastOf } from '@bobbin/core/internal';
 
 /**
  * Exports of OpenCode: one object with the session and its messages, each a list of parts. A tool's part holds the

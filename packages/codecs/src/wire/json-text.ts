@@ -1,5 +1,10 @@
-import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
-import { reversed } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+  reversed,
+} from '@bobbin/core/internal';
 
 /** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
 export function jsonText(value: Json): string {

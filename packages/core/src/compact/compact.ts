@@ -1,3 +1,4 @@
+import { lastOf, reversed } from '../check/list.ts';
 import type { Budget } from '../tokens/budget.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -289,7 +290,7 @@ class Run {
   #shortenedPins(): string {
     const { entries } = this.#draft;
     const { pins } = this.#job.plan;
-    const newest = entries.findLast(({ message }) => startsTurn(message));
+    const newest = lastOf(entries, ({ message }) => startsTurn(message));
     const shortened = entries.filter(
       (entry) => entry.pinned && this.#draft.action(entry) !== undefined,
     );
@@ -323,7 +324,7 @@ class Run {
   /** Results were cut before it was known how short the summary is: the newest get back what room is left. */
   #giveBack(): void {
     const target = this.#setting.policy.stop === 'at-target' ? this.#target() : 0;
-    for (const entry of this.#draft.entries.toReversed()) {
+    for (const entry of reversed(this.#draft.entries)) {
       const tokens = this.#draft.cutBy(entry);
       const span = tokens > 0 && !entry.pinned ? spanOf([entry.node]) : undefined;
       if (span === undefined || this.#draft.tokens + tokens > target) continue;

@@ -1,3 +1,4 @@
+import { lastOf, sorted } from '../check/list.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { renderEssentials, type RenderRoom } from '../summary/render.ts';
@@ -93,7 +94,7 @@ class Extract {
     this.#request = request;
     this.#previous = previous ?? EMPTY_SUMMARY;
     const shown = new Map(kept.map((one) => [one.node, one.shown]));
-    this.#all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
+    this.#all = sorted([...nodes, ...shown.keys()], (a, b) => a.index - b.index);
     this.#hidden = this.#all.filter((node) => shown.get(node) !== node.message);
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
     this.#read();
@@ -139,9 +140,10 @@ class Extract {
       const { key, kind } = anchors[id] as Anchor;
       return kind !== KIND.number && !fields.has(key);
     };
-    return [...anchors.keys()]
-      .filter((id) => (need[id] as number) >= LEAST_NEED && isName(id))
-      .toSorted((a, b) => (need[b] as number) - (need[a] as number))
+    return sorted(
+      [...anchors.keys()].filter((id) => (need[id] as number) >= LEAST_NEED && isName(id)),
+      (a, b) => (need[b] as number) - (need[a] as number),
+    )
       .slice(0, MOST_NAMES)
       .map((id) => (anchors[id] as Anchor).key);
   }
@@ -213,7 +215,7 @@ class Extract {
       tools: toolsOf(nodes, before.tools ?? []),
       files: changesOf(this.#all, this.#statistics, before.files, this.#room.chars * SHARE.files),
       notes: [],
-      currentTask: items.findLast(({ state }) => state === 'current')?.text ?? null,
+      currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined
           ? null

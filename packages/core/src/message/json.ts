@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 /** A JSON value, as it crosses the wire and as it is stored. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -31,7 +32,7 @@ const FEW_KEYS = 12;
 
 function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object);
-  if (keys.length > FEW_KEYS) return keys.toSorted();
+  if (keys.length > FEW_KEYS) return sorted(keys);
   for (let i = 1; i < keys.length; i++) {
     const key = keys[i] as string;
     let at = i;

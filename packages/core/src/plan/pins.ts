@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { isOpaque, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Plan } from './plan.ts';
@@ -13,7 +14,7 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
   return {
     ...shown,
     pins: [...plan.pins.filter((id) => !ids.has(id)), ...ids],
-    carried: carried.toSorted((a, b) => a.index - b.index),
+    carried: sorted(carried, (a, b) => a.index - b.index),
     signedFrom: unchanged ? plan.signedFrom : length,
   };
 }

@@ -1,3 +1,4 @@
+import { lastIndex } from '../check/list.ts';
 import { beginsTurn, type Prompt, type PromptMessage } from '../render/prompt.ts';
 import type { ProviderRules } from '../render/rules.ts';
 import { textMessage } from '../message/message.ts';
@@ -30,7 +31,7 @@ export function remindedPrompt(prompt: Prompt, inserted: Insertion, counter: Cou
   const { at, messages } = inserted;
   if (messages.length === 0) return prompt;
   return {
-    messages: prompt.messages.toSpliced(at, 0, ...messages),
+    messages: [...prompt.messages.slice(0, at), ...messages, ...prompt.messages.slice(at)],
     tokens: prompt.tokens + costOf(messages, counter),
     cachePoints: prompt.cachePoints.map((point) => (point < at ? point : point + messages.length)),
   };
@@ -56,7 +57,7 @@ function costOf(messages: readonly PromptMessage[], counter: Counter): number {
 
 /** Where the present turn begins; a prompt without one is reminded behind its system messages. */
 function turnStart(messages: readonly PromptMessage[]): number {
-  const turn = messages.findLastIndex(beginsTurn);
+  const turn = lastIndex(messages, beginsTurn);
   if (turn !== -1) return turn;
   const first = messages.findIndex(({ message }) => message.role !== 'system');
   return first === -1 ? messages.length : first;

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { SeenWords, wordsOf } from './novelty.ts';
 
 /** Lines that a harness puts around an account, for the session in which it was written. */
@@ -77,7 +78,8 @@ export function accountWithin(account: string, chars: number): string {
   const dense = dedented(account);
   if (dense.length <= chars) return dense;
   const lines = accountLines(dense);
-  const order = [...lines.keys()].toSorted(
+  const order = sorted(
+    [...lines.keys()],
     (a, b) => (lines[a] as AccountLine).value - (lines[b] as AccountLine).value || b - a,
   );
   const gone = new Set<number>();

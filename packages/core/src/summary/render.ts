@@ -1,3 +1,4 @@
+import { lastOf, reversed, sorted } from '../check/list.ts';
 import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type {
@@ -112,7 +113,8 @@ export function fitSummary(
   const tokens = counter.text(whole);
   if (tokens <= maxTokens) return whole;
   const lines = summaryLines(summary, { chars: (maxTokens * whole.length) / tokens, taskStands });
-  const ranked = [...lines.keys()].toSorted(
+  const ranked = sorted(
+    [...lines.keys()],
     (a, b) => order(lineAt(lines, a), lineAt(lines, b)) || a - b,
   );
   let low = 0;
@@ -120,7 +122,7 @@ export function fitSummary(
   let best: string | undefined;
   while (low <= high) {
     const most = (low + high) >> 1;
-    const chosen = ranked.slice(0, most).toSorted((a, b) => a - b);
+    const chosen = sorted(ranked.slice(0, most), (a, b) => a - b);
     const text = layOut(
       summary,
       chosen.map((i) => lineAt(lines, i)),
@@ -150,10 +152,10 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
   const root = rootOf(summary.files);
   if (lines.some(({ rank }) => rank === RANK.note))
     out.push(root === '' ? HOW_TO_READ : `${HOW_TO_READ} Paths are below ${root}`);
-  const bySection = Map.groupBy(withoutRepeated(lines), (line) => line.section);
+  const shown = withoutRepeated(lines);
   for (const section of SECTIONS) {
-    const own = bySection.get(section);
-    if (own !== undefined) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
+    const own = shown.filter((line) => line.section === section);
+    if (own.length > 0) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
   }
   if (leftOut > 0) out.push('', `(${leftOut} more entries left out)`);
   return out.join('\n');
@@ -194,7 +196,7 @@ function underHeadings(lines: readonly Line[]): readonly string[] {
         label === undefined ? text : group.texts.length === 0 ? `${label} ${text}` : `  ${text}`,
       );
   }
-  return [...groups.values()].toSorted((a, b) => a.at - b.at).flatMap(({ texts }) => texts);
+  return sorted([...groups.values()], (a, b) => a.at - b.at).flatMap(({ texts }) => texts);
 }
 
 function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
@@ -211,9 +213,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     own: (i: number) => Partial<Line> = () => ({}),
   ): void => {
     let left = room.chars * share;
-    const ranks = texts
-      .toReversed()
-      .map((text) => ((left -= text.length + 1) >= 0 ? rank : RANK.more));
+    const ranks = reversed(texts).map((text) =>
+      (left -= text.length + 1) >= 0 ? rank : RANK.more,
+    );
     texts.forEach((text, i) => {
       lines.push({
         section,
@@ -268,8 +270,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
 export function itemTexts(items: readonly Item[]): readonly string[] {
   const open = items.some(({ state }) => state !== 'done');
   const marks = { done: 'x', current: '>', open: ' ' } as const;
-  return items
-    .toSorted((a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
+  return sorted(items, (a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
     .filter(() => open || items.length > 0)
     .map(
       ({ state, text, priority, context }) =>
@@ -286,7 +287,7 @@ export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonl
 }
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
-  const branch = events.findLast(({ kind }) => kind === 'branch');
+  const branch = lastOf(events, ({ kind }) => kind === 'branch');
   return events
     .filter((event) => event.kind !== 'branch' || event === branch)
     .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));

@@ -1,3 +1,4 @@
+import { lastIndex } from '../check/list.ts';
 import { callsOf, hasResults, type CallPart, type Message } from '../message/message.ts';
 import type { Node } from './thread.ts';
 
@@ -95,7 +96,7 @@ export function waitingFrom(
 export function unitAround(path: readonly Node[], node: Node): readonly Node[] {
   const starts = unitStarts(path.map(({ message }) => message));
   const place = path.findIndex(({ id }) => id === node.id);
-  const unit = starts.findLastIndex((start) => start <= place);
+  const unit = lastIndex(starts, (start) => start <= place);
   return path.slice(starts[unit], starts[unit + 1]);
 }
 

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import type { MessageId } from '../message/message.ts';
 import { contentWords, namesIn } from '../message/words.ts';
 import { baseOf, pathsIn, type Evidence, type Match } from './evidence.ts';
@@ -162,9 +163,10 @@ function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   const about = evidence.aboutFiles(sentence);
   if (about.has(name)) return undefined;
   const extension = name.slice(name.lastIndexOf('.'));
-  const [best, second] = [...about]
-    .filter(([other, share]) => share >= OTHER_FILE && other.endsWith(extension))
-    .toSorted((a, b) => b[1] - a[1]);
+  const [best, second] = sorted(
+    [...about].filter(([other, share]) => share >= OTHER_FILE && other.endsWith(extension)),
+    (a, b) => b[1] - a[1],
+  );
   if (best === undefined) return undefined;
   if (second !== undefined && second[1] > best[1] * 0.85) return { kind: 'mark', names: [name] };
   const match = evidence

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
@@ -59,9 +60,13 @@ export function lackingNotes(from: {
     return { text: clean, note: { ...note, text: clean }, weight: weight * recency(note.at ?? 0) };
   });
   const chosen = chooseFresh([...said, ...exact], seen, chars, LEAST_FRESH);
-  const lacking = [...chosen]
-    .map(({ note, weight }): Note => ({ ...note, worth: Math.round(weight * 100) / 100 }))
-    .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  const lacking = sorted(
+    [...chosen].map(({ note, weight }): Note => ({
+      ...note,
+      worth: Math.round(weight * 100) / 100,
+    })),
+    (a, b) => (a.at ?? 0) - (b.at ?? 0),
+  );
   const shown = [account, ...kept.map((one) => wholeText(one.shown))].join('\n');
   const named = lackingNames(names, shown, chars * NAMES_SHARE);
   const turn = nodes.at(-1)?.turn ?? 0;

@@ -1,3 +1,4 @@
+import { lastIndex, sorted } from '../../check/list.ts';
 import { isSummary, startsTurn, textOf, type MessageId } from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
 import { spanOf } from '../../thread/span.ts';
@@ -97,7 +98,7 @@ function withUnpinned(context: RungContext): RungContext {
   const loose = draft.entries.filter((entry) => !entry.pinned && !draft.isGone(entry));
   const next = loose.find(({ node, unit }) => node.index > until && unit !== draft.newestUnit);
   if (next === undefined || (loose[0]?.node.index ?? until) >= until) return context;
-  const index = 1 + draft.entries.findLastIndex(({ unit }) => unit === next.unit);
+  const index = 1 + lastIndex(draft.entries, ({ unit }) => unit === next.unit);
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
@@ -133,9 +134,12 @@ const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSIT
 
 /** The messages that stay beside a summary, the largest first. */
 function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
-  return draft.entries
-    .filter((entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending)
-    .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
+  return sorted(
+    draft.entries.filter(
+      (entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending,
+    ),
+    (a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index,
+  );
 }
 
 /**

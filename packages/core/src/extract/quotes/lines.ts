@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Segment, type Voice } from '../anchors/scan.ts';
@@ -115,7 +116,7 @@ export class ExactLines {
     const carried = this.#carried
       .filter(({ taken }) => taken)
       .map(({ note, worth }) => ({ ...note, worth: rounded(worth) }));
-    const own = notes.toSorted((a, b) => a.of - b.of || a.start - b.start);
+    const own = sorted(notes, (a, b) => a.of - b.of || a.start - b.start);
     return [...carried, ...own.map(({ note }) => note)];
   }
 
@@ -158,9 +159,10 @@ export class ExactLines {
     for (const list of best.values())
       for (const { of, piece } of list)
         if (!isWithin(piece.start, this.#takenAway(of))) chosen.set(piece, of);
-    return [...chosen]
-      .map(([piece, of]) => [of, piece] as const)
-      .toSorted((a, b) => b[0] - a[0] || b[1].start - a[1].start);
+    return sorted(
+      [...chosen].map(([piece, of]) => [of, piece] as const),
+      (a, b) => b[0] - a[0] || b[1].start - a[1].start,
+    );
   }
 
   #add(of: number, piece: Piece): void {
@@ -364,7 +366,10 @@ interface Run {
 /** The lines that were taken, in order, neighbours as one. */
 function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
-  const taken = lines.filter((line) => line.taken).toSorted((a, b) => a.start - b.start);
+  const taken = sorted(
+    lines.filter((line) => line.taken),
+    (a, b) => a.start - b.start,
+  );
   for (const { start, end, body, worth } of taken) {
     const last = runs.at(-1);
     if (last === undefined || start > last.end + 1) runs.push({ start, end, text: body, worth });
@@ -392,5 +397,5 @@ function speakerOf(voice: Voice): Speaker {
 }
 
 function nthLargest(values: Float64Array, n: number): number {
-  return n >= values.length ? 0 : (values.toSorted()[values.length - n] ?? 0);
+  return n >= values.length ? 0 : (sorted(values)[values.length - n] ?? 0);
 }

@@ -1,3 +1,4 @@
+import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
 
@@ -109,7 +110,7 @@ export class FileChange {
     if (this.added.size > 0) parts.push(`adds ${listed([...this.added], most * 0.7)}`);
     if (this.removed.size > 0) parts.push(`removes ${listed([...this.removed], most * 0.3)}`);
     let left = most - parts.join('; ').length;
-    for (const [before, after] of [...this.#lines].toReversed()) {
+    for (const [before, after] of reversed([...this.#lines])) {
       const part = after === '' ? `removes \`${before}\`` : `\`${before}\` → \`${after}\``;
       if ((left -= part.length + 2) < 0) break;
       parts.push(part);
@@ -121,7 +122,7 @@ export class FileChange {
 /** The newest names that fit, and how many more there are. */
 function listed(names: readonly string[], most: number): string {
   let left = most;
-  const from = names.findLastIndex((name) => (left -= name.length + 2) < 0) + 1;
+  const from = lastIndex(names, (name) => (left -= name.length + 2) < 0) + 1;
   const shown = names.slice(Math.min(from, names.length - 1)).join(', ');
   return from > 0 ? `${shown} and ${from} more` : shown;
 }

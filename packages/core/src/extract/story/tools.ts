@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { isJsonObject, parseJson, type Json } from '../../message/json.ts';
 import { callsOf } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
@@ -34,9 +35,10 @@ export function toolsOf(nodes: readonly Node[], before: readonly ToolUse[]): rea
     calls,
     example: args.size === 0 ? oneLine(last, VALUE_CHARS) : inShort(args),
   }));
-  return [...used, ...before.filter(({ tool }) => !tools.has(tool))]
-    .toSorted((a, b) => b.calls - a.calls)
-    .slice(0, MOST_TOOLS);
+  return sorted(
+    [...used, ...before.filter(({ tool }) => !tools.has(tool))],
+    (a, b) => b.calls - a.calls,
+  ).slice(0, MOST_TOOLS);
 }
 
 function inShort(args: ReadonlyMap<string, Json>): string {

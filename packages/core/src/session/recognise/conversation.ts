@@ -1,3 +1,4 @@
+import { lastIndex } from '../../check/list.ts';
 import {
   callsOf,
   messageId,
@@ -310,7 +311,7 @@ function sourceId({ source }: PromptMessage): MessageId | undefined {
 }
 
 function withUsage(messages: readonly Message[], usage: Usage | undefined): readonly Message[] {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = lastIndex(messages, ({ role }) => role === 'assistant');
   if (usage === undefined || last < 0) return messages;
   return messages.map((message, i) =>
     i === last ? { ...message, meta: { ...message.meta, usage } } : message,
