@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBobbin, type Message } from '@bobbin/core';
 import { jsonlStore } from '@bobbin/stores';
-import { projectName } from '../packages/agent/src/session-id.ts';
+import { projectName } from '../packages/agent/src/session/session-id.ts';
 import { TestTerminal } from '../packages/agent/test/terminal.ts';
 
 const RUNS = 7;

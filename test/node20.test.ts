@@ -11,11 +11,7 @@ const PACKAGES = ['core', 'codecs', 'adapters', 'models'].map((name) => `package
 /** A Node 20 of this machine: the one that a variable names, or the host's own. */
 function node20(): string | undefined {
   const candidates = [process.env['NODE20'], '/usr/bin/node', '/usr/local/bin/node'];
-  return candidates.find(
-    (path) =>
-      path !== undefined &&
-      String(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout).startsWith('v20.'),
-  );
+  return candidates.find((path) => path !== undefined && versionOf(path).startsWith('v20.'));
 }
 
 const host = node20();
@@ -41,3 +37,9 @@ test(
     assert.equal(stdout, 'done\n');
   },
 );
+
+/** What a Node says its version is; nothing if there is none at the path. */
+function versionOf(path: string): string {
+  const { error, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  return error === undefined ? stdout : '';
+}

@@ -1,8 +1,8 @@
 import type { Clock } from '@bobbin/core';
 import type { Folders } from './folders.ts';
-import type { Permissions } from './permissions.ts';
+import type { Permissions } from './loop/permissions.ts';
 import type { Settings } from './settings.ts';
-import type { Vault } from './vault.ts';
+import type { Vault } from './session/vault.ts';
 
 /** What an agent is started with. */
 export interface AgentOptions {

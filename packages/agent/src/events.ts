@@ -1,6 +1,6 @@
 import type { CompactionEvent, MessageId, Usage } from '@bobbin/core';
 import type { Json, Outcome } from '@bobbin/core/internal';
-import type { Wish } from './permissions.ts';
+import type { PermissionRequest } from './loop/permissions.ts';
 
 /** Raised when an event changes its meaning or goes; new events and new fields do not raise it. */
 export const PROTOCOL_VERSION = 1;
@@ -57,7 +57,7 @@ export type AgentEvent =
       readonly type: 'permission';
       readonly id: string;
       readonly tool: string;
-      readonly wish: Wish;
+      readonly request: PermissionRequest;
       /** The change that a yes allows. */
       readonly diff?: string;
       /** What the answer `alike` allows: `npm test *`. */

@@ -1,18 +1,18 @@
 import { text } from 'node:stream/consumers';
 import type { ThreadId } from '@bobbin/core';
-import { Agent } from './agent.ts';
+import { Agent } from './loop/agent.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { Invocation } from './command-line.ts';
 import type { EndReason } from './events.ts';
 import type { Folders } from './folders.ts';
 import { ExpectedError } from './expected-error.ts';
-import { chooseModel, defaultModel } from './models.ts';
-import { newSessionId, projectName } from './session-id.ts';
-import { restoredModel } from './session-model.ts';
-import { namedSession, newestSession } from './sessions.ts';
+import { chooseModel, defaultModel } from './model/models.ts';
+import { newSessionId, projectName } from './session/session-id.ts';
+import { restoredModel } from './session/session-model.ts';
+import { namedSession, newestSession } from './session/sessions.ts';
 import { loadSettings } from './settings.ts';
 import { endOnSignal } from './signals.ts';
-import { openVault } from './vault.ts';
+import { openVault } from './session/vault.ts';
 import { printable, visibleLine } from './tui/printable.ts';
 
 /** Starts the agent in the mode that was asked for, and gives the exit code. */
@@ -99,7 +99,7 @@ async function runTui(invocation: Invocation, folders: Folders): Promise<number>
 
 /** Imports, and goes on from there where there is a terminal. What cannot be imported is a failure, not a wrong call. */
 async function runImport(invocation: Invocation, folders: Folders): Promise<number> {
-  const { importSession } = await import('./import-session.ts');
+  const { importSession } = await import('./session/import-session.ts');
   const vault = await openVault(folders);
   let imported;
   try {

@@ -9,8 +9,8 @@ import {
 } from '@bobbin/core/internal';
 import { ExpectedError } from './expected-error.ts';
 import type { Folders } from './folders.ts';
-import { isRule } from './permissions.ts';
-import { loadsModule } from './scripted-model.ts';
+import { isRule } from './loop/permissions.ts';
+import { loadsModule } from './model/scripted-model.ts';
 
 export interface CompactionSettings {
   readonly enabled: boolean;

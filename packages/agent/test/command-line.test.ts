@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
-import { chooseModel, defaultModel } from '../src/models.ts';
+import { chooseModel, defaultModel } from '../src/model/models.ts';
 import { loadSettings } from '../src/settings.ts';
 import { piFile } from './session-samples.ts';
 import { BIN, temporaryFolder } from './terminal.ts';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { textOf } from '@bobbin/core';
-import { listSessions } from '../src/sessions.ts';
-import { runCommand } from '../src/submit.ts';
+import { listSessions } from '../src/session/sessions.ts';
+import { runCommand } from '../src/loop/submit.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
 
 const TALKER = `

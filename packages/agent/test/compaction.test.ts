@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { textOf } from '@bobbin/core';
 import type { Node } from '@bobbin/core/internal';
 import { decodeLine } from '@bobbin/stores';
-import { submit } from '../src/submit.ts';
+import { submit } from '../src/loop/submit.ts';
 import { ofType, workshop, type Asked, type Workshop } from './workshop.ts';
 
 /** Answers everything at length; a summary says that it is one and what it was asked for. */
 const TALKER = `
   if (tools.length === 0) {
     const text = messages.map((message) => message.text).join('\\n');
-    return { text: 'MODEL SUMMARY. Wish: ' + (/WISH-\\d+/.exec(text)?.[0] ?? 'none') + '. Seen: ' + [...new Set(text.match(/FACT-\\d+/g) ?? [])].join(' ') };
+    return { text: 'MODEL SUMMARY. Asked: ' + (/WISH-\\d+/.exec(text)?.[0] ?? 'none') + '. Seen: ' + [...new Set(text.match(/FACT-\\d+/g) ?? [])].join(' ') };
   }
   const about = last.text.slice(0, 40);
   return { text: 'About ' + about + ': ' + Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };
@@ -40,7 +40,7 @@ test('B1 /compact INSTRUCTIONS: the instructions reach the summarizer', async (t
   assert.match(JSON.stringify(asked), /WISH-42/);
   assert.match(
     ofType(shop.events, 'compaction-end')[0]?.summary ?? '',
-    /MODEL SUMMARY\. Wish: WISH-42/,
+    /MODEL SUMMARY\. Asked: WISH-42/,
   );
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { estimator, usageTokens } from '@bobbin/core/internal';
 import { providerServer, type ProviderServer, type ProviderStep } from '@bobbin/testing';
-import type { ContextPicture } from '../src/context-picture.ts';
+import type { ContextPicture } from '../src/compaction/context-picture.ts';
 import { ofType, workshop, type Workshop, type WorkshopOptions } from './workshop.ts';
 
 const COUNTER = estimator();

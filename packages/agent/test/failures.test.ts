@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { submit } from '../src/submit.ts';
+import { submit } from '../src/loop/submit.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
 
 /** As long as the work lasts, nothing can be written where the session's file was. */

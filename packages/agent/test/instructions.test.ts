@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readInstructions } from '../src/instructions.ts';
+import { readInstructions } from '../src/input/instructions.ts';
 import { temporaryFolder } from './terminal.ts';
 
 test('instruction files: links stay within the repository; the user’s own may lead anywhere', (t) => {

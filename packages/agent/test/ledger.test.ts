@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ledgerOf } from '../src/ledger.ts';
+import { ledgerOf } from '../src/session/ledger.ts';
 import { ofType, workshop } from './workshop.ts';
 
 const TALKER = `

@@ -7,7 +7,7 @@ import {
   type Effect,
   type Machine,
   type MachineEvent,
-} from '../src/machine.ts';
+} from '../src/loop/machine.ts';
 
 const PREPARED = { kind: 'prepared', result: 'none', fits: true, full: false } as const;
 const COMPACTED = { ...PREPARED, result: 'done' } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { submit } from '../src/submit.ts';
+import { submit } from '../src/loop/submit.ts';
 import { ofType, workshop } from './workshop.ts';
 
 /** What begins a PNG file. */

@@ -3,13 +3,19 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { memoryArtifacts, memoryStore, type ThreadId } from '@bobbin/core';
-import { alikeRule, isAllowed, pathWish, type Answer, type Wish } from '../src/permissions.ts';
-import { ToolRunner } from '../src/tool-run.ts';
+import {
+  alikeRule,
+  isAllowed,
+  pathRequest,
+  type Answer,
+  type PermissionRequest,
+} from '../src/loop/permissions.ts';
+import { ToolRunner } from '../src/loop/tool-run.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { temporaryFolder } from './terminal.ts';
 
-const run = (subject: string): Wish => ({ kind: 'run', subject, outside: false });
-const write = (subject: string): Wish => ({ kind: 'write', subject, outside: false });
+const run = (subject: string): PermissionRequest => ({ kind: 'run', subject, outside: false });
+const write = (subject: string): PermissionRequest => ({ kind: 'write', subject, outside: false });
 const allowing = (...allow: readonly string[]) => ({ all: false, allow });
 
 test('bash and writes ask unless allowed; reading inside the project does not', () => {
@@ -54,24 +60,24 @@ test('a star behind a blank stands for whole words', () => {
 async function asked(
   t: TestContext,
   answers: Readonly<Record<string, Answer>>,
-  ...wishes: readonly Wish[]
+  ...requests: readonly PermissionRequest[]
 ): Promise<readonly string[]> {
   const questions: string[] = [];
-  const tools = wishes.map((wish, i): [string, Tool] => [
+  const tools = requests.map((request, i): [string, Tool] => [
     `tool-${i}`,
     {
       name: `tool-${i}`,
       description: '',
       parameters: {},
       policy: { durability: 'ephemeral', replayCost: 'free' },
-      wish: () => wish,
+      request: () => request,
       run: async () => ({ text: '', outcome: 'success' }),
     },
   ]);
-  const runner = new ToolRunner(new Map(tools), allowing(), async ({ wish }) => {
-    questions.push(wish.subject);
+  const runner = new ToolRunner(new Map(tools), allowing(), async ({ request }) => {
+    questions.push(request.subject);
     const [, answer] =
-      Object.entries(answers).find(([begin]) => wish.subject.startsWith(begin)) ?? [];
+      Object.entries(answers).find(([begin]) => request.subject.startsWith(begin)) ?? [];
     return answer ?? 'always';
   });
   const context = {
@@ -109,7 +115,7 @@ test('"always" for a path means that path, whatever characters are in it', async
 });
 
 test('a rule reaches outside the project only where it names it', () => {
-  const outside: Wish = { kind: 'write', subject: '/tmp/x/a.ts', outside: true };
+  const outside: PermissionRequest = { kind: 'write', subject: '/tmp/x/a.ts', outside: true };
   assert.equal(isAllowed(outside, allowing('write:**')), false);
   assert.equal(isAllowed(outside, allowing('write:/tmp/x/**')), true);
 });
@@ -120,19 +126,19 @@ test('paths outside the project are told, also behind links', (t) => {
   mkdirSync(join(project, 'src'), { recursive: true });
   mkdirSync(join(root, 'secret'));
   symlinkSync(join(root, 'secret'), join(project, 'link'));
-  assert.deepEqual(pathWish('write', 'src/new/a.ts', project), {
+  assert.deepEqual(pathRequest('write', 'src/new/a.ts', project), {
     kind: 'write',
     subject: 'src/new/a.ts',
     outside: false,
   });
-  assert.deepEqual(pathWish('read', '../secret/a', project).outside, true);
-  assert.deepEqual(pathWish('write', 'link/a', project), {
+  assert.deepEqual(pathRequest('read', '../secret/a', project).outside, true);
+  assert.deepEqual(pathRequest('write', 'link/a', project), {
     kind: 'write',
     subject: join(root, 'secret', 'a'),
     outside: true,
     link: 'link/a',
   });
-  assert.deepEqual(pathWish('read', '..hidden', project).outside, false);
+  assert.deepEqual(pathRequest('read', '..hidden', project).outside, false);
 });
 
 test('a link to what is not there yet leads where it leads, over any number of links', (t) => {
@@ -146,7 +152,9 @@ test('a link to what is not there yet leads where it leads, over any number of l
   symlinkSync('round', join(project, 'round'));
   const outside = { kind: 'write', subject: join(root, 'outside/newfile'), outside: true };
   assert.deepEqual(
-    ['notes.md', 'again.md', 'inside.md', 'round'].map((path) => pathWish('write', path, project)),
+    ['notes.md', 'again.md', 'inside.md', 'round'].map((path) =>
+      pathRequest('write', path, project),
+    ),
     [
       { ...outside, link: 'notes.md' },
       { ...outside, link: 'again.md' },
@@ -180,7 +188,7 @@ test('commands like one are of the same program and subcommand, and chain nothin
 });
 
 test('"alike" and "edits" allow what they say for the session, and nothing beyond', async (t) => {
-  const outside: Wish = { kind: 'write', subject: '/elsewhere/x', outside: true };
+  const outside: PermissionRequest = { kind: 'write', subject: '/elsewhere/x', outside: true };
   assert.deepEqual(
     await asked(t, { npm: 'alike' }, run('npm test a'), run('npm test b'), run('npm publish')),
     ['npm test a', 'npm publish'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Policy } from '@bobbin/core';
 import { PRESETS } from '@bobbin/core/internal';
-import { policyOf } from '../src/policy.ts';
+import { policyOf } from '../src/compaction/policy.ts';
 
 const SETTINGS = { enabled: true, reserveTokens: 10_000, keepRecentTokens: 5_000 };
 

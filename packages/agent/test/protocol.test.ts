@@ -163,12 +163,12 @@ test('B14 RPC: the same by JSON-RPC, with permissions asked and answered', async
   const asked = await client.until(
     ({ method, params }) => method === 'event' && (params as Line)['type'] === 'permission',
   );
-  const { id, tool, wish } = asked['params'] as {
+  const { id, tool, request } = asked['params'] as {
     id: string;
     tool: string;
-    wish: { kind: string };
+    request: { kind: string };
   };
-  assert.deepEqual([tool, wish.kind], ['bash', 'run']);
+  assert.deepEqual([tool, request.kind], ['bash', 'run']);
   await assert.rejects(
     client.call('answer', { id, answer: 'perhaps' }),
     /-32602: answer must be yes, always, edits, alike or no/,

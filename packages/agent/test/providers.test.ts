@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { bpe } from '@bobbin/models';
 import { providerServer, type ProviderStep } from '@bobbin/testing';
-import { ledgerOf } from '../src/ledger.ts';
+import { ledgerOf } from '../src/session/ledger.ts';
 import { asking, PROVIDERS } from './provider-shop.ts';
 import { ofType, workshop, type Workshop } from './workshop.ts';
 

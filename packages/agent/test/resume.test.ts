@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { shownCompactions } from '../src/past-compactions.ts';
+import { shownCompactions } from '../src/compaction/past-compactions.ts';
 import { Client } from './client.ts';
 import { asking, PROVIDERS } from './provider-shop.ts';
 import { temporaryFolder } from './terminal.ts';

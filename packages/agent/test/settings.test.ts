@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Folders } from '../src/folders.ts';
 import { foldersOf } from '../src/folders.ts';
-import { budgetOf, policyOf } from '../src/policy.ts';
+import { budgetOf, policyOf } from '../src/compaction/policy.ts';
 import { loadSettings, saveCompaction } from '../src/settings.ts';
 import { BIN, temporaryFolder } from './terminal.ts';
 

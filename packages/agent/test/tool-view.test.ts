@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Part } from '@bobbin/core';
 import type { Outcome } from '@bobbin/core/internal';
-import { UNKNOWN_OUTCOME } from '../src/unknown-outcome.ts';
+import { UNKNOWN_OUTCOME } from '../src/loop/unknown-outcome.ts';
 import { themeFor } from '../src/tui/theme.ts';
 import { ToolView } from '../src/tui/tool-view.ts';
 import { Transcript } from '../src/tui/transcript.ts';

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Agent } from '../src/agent.ts';
+import { Agent } from '../src/loop/agent.ts';
 import type { AgentEvent, EndReason } from '../src/events.ts';
 import type { Folders } from '../src/folders.ts';
-import { newSessionId } from '../src/session-id.ts';
+import { newSessionId } from '../src/session/session-id.ts';
 import { loadSettings } from '../src/settings.ts';
-import { submit } from '../src/submit.ts';
-import { openVault } from '../src/vault.ts';
+import { submit } from '../src/loop/submit.ts';
+import { openVault } from '../src/session/vault.ts';
 import { temporaryFolder } from './terminal.ts';
 
 interface Context {

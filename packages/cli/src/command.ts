@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { hanging, wrap } from './columns.ts';
+import { hanging, wrap } from './output/columns.ts';
 import { UsageError } from './failure.ts';
 
 /** One option of a command: what is typed, and what the help says of it. */

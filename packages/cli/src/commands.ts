@@ -1,6 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' };
-import { runAgentCommand } from './agent-command.ts';
-import { wrap } from './columns.ts';
+import { runAgentCommand } from './commands/agent.ts';
+import { wrap } from './output/columns.ts';
 import { commandHelp, EXIT_CODES, table, type Command } from './command.ts';
 import {
   EXIT,
@@ -22,43 +22,43 @@ interface Listed {
 const COMMANDS: readonly Listed[] = [
   {
     name: 'compact',
-    summary: 'winds transcripts so that they fit',
-    load: async () => (await import('./compact.ts')).compactCommand,
+    summary: 'compacts transcripts so that they fit',
+    load: async () => (await import('./commands/compact.ts')).compactCommand,
   },
   {
     name: 'inspect',
     summary: 'shows what is in a transcript and what a policy would do with it',
-    load: async () => (await import('./inspect.ts')).inspectCommand,
+    load: async () => (await import('./commands/inspect.ts')).inspectCommand,
   },
   {
     name: 'replay',
     summary: 'shows what a session would have cost under each policy',
-    load: async () => (await import('./replay.ts')).replayCommand,
+    load: async () => (await import('./commands/replay.ts')).replayCommand,
   },
   {
     name: 'artifact',
     summary: 'prints what compact moved out of a transcript',
-    load: async () => (await import('./artifact.ts')).artifactCommand,
+    load: async () => (await import('./commands/artifact.ts')).artifactCommand,
   },
   {
     name: 'store',
     summary: 'copies, verifies and sweeps what was kept of threads',
-    load: async () => (await import('./store.ts')).storeCommand,
+    load: async () => (await import('./commands/store.ts')).storeCommand,
   },
   {
     name: 'delete',
     summary: 'erases threads, or all that a tenant has',
-    load: async () => (await import('./delete.ts')).deleteCommand,
+    load: async () => (await import('./commands/delete.ts')).deleteCommand,
   },
   {
     name: 'demo',
-    summary: 'winds a sample session before your eyes',
-    load: async () => (await import('./demo.ts')).demoCommand,
+    summary: 'compacts a sample session before your eyes',
+    load: async () => (await import('./commands/demo.ts')).demoCommand,
   },
   {
     name: 'import',
     summary: 'takes over a session of pi, Claude Code, Codex or OpenCode',
-    load: async () => (await import('./import.ts')).importCommand,
+    load: async () => (await import('./commands/import.ts')).importCommand,
   },
 ];
 

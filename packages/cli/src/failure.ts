@@ -1,4 +1,4 @@
-import { plainText } from './plain-text.ts';
+import { plainText } from './output/plain-text.ts';
 
 /** What the command ends with. */
 export const EXIT = {

@@ -1,4 +1,4 @@
-import { isAgentCall, runAgentCommand } from './agent-command.ts';
+import { isAgentCall, runAgentCommand } from './commands/agent.ts';
 
 const args = process.argv.slice(2);
 process.exitCode = await run();

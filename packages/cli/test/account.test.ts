@@ -11,7 +11,7 @@ import {
   type PresetName,
 } from '@bobbin/core/internal';
 import { randomConversation, seededRandom } from '@bobbin/testing';
-import { accountOf, unwoundAccount, type Account } from '../src/account.ts';
+import { accountOf, uncompactedAccount, type Account } from '../src/compact/token-account.ts';
 
 const counter = chars4();
 const RULES = [STRICT_RULES, ANTHROPIC_RULES, OPENAI_RULES];
@@ -39,7 +39,7 @@ test('every token of a prompt is accounted for, whatever was said, by every pres
     const account = accountOf(messages, fitted, counter);
     assert.equal(balance(account), fitted.prompt.tokens, `seed ${seed}, ${preset}`);
     for (const cause of account.causes.keys()) causes.add(cause);
-    const withoutRecords = unwoundAccount(messages, rules, counter);
+    const withoutRecords = uncompactedAccount(messages, rules, counter);
     const clock = { now: () => 0 };
     const wide = { counter, rules, clock, window: 10_000_000, preset: 'claude-code' } as const;
     const whole = await createBobbin(wide).fit(messages);

@@ -36,7 +36,7 @@ test('what fits comes out with the very bytes that went in', async () => {
   }
 });
 
-test('a long transcript is wound within the budget, in the format it came in', async () => {
+test('a long transcript is compacted within the budget, in the format it came in', async () => {
   const { status, stdout, stderr } = await bobbin(['compact', ...BUDGET], {
     stdin: JSON.stringify(long),
   });
@@ -82,18 +82,18 @@ test('kept messages and other fields are written with the characters that were r
 
 test('--out gets the output when all of it is done, and keeps its mode and its links', async (t) => {
   const home = folder(t);
-  const [wound, link] = [join(home, 'wound.json'), join(home, 'link.json')];
+  const [result, link] = [join(home, 'compacted.json'), join(home, 'link.json')];
   writeFileSync(join(home, 'session.json'), JSON.stringify(long, null, 2));
-  writeFileSync(wound, '[]');
-  chmodSync(wound, 0o640);
-  symlinkSync('wound.json', link);
+  writeFileSync(result, '[]');
+  chmodSync(result, 0o640);
+  symlinkSync('compacted.json', link);
   const args = ['compact', 'session.json', ...BUDGET, '--out', 'link.json'];
   const { status, stdout } = await bobbin(args, { cwd: home });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
-  const messages = JSON.parse(readFileSync(wound, 'utf8')) as ChatMessage[];
+  const messages = JSON.parse(readFileSync(result, 'utf8')) as ChatMessage[];
   assert.ok(chars4Tokens(messages) <= 3000);
-  assert.equal(statSync(wound).mode & 0o777, 0o640);
-  assert.deepEqual(readdirSync(home).toSorted(), ['link.json', 'session.json', 'wound.json']);
+  assert.equal(statSync(result).mode & 0o777, 0o640);
+  assert.deepEqual(readdirSync(home).toSorted(), ['compacted.json', 'link.json', 'session.json']);
 });
 
 function refused(out: string): Outcome {
@@ -371,7 +371,7 @@ test('--json prints the prompt, the plan and the figures', async () => {
   });
 });
 
-test('every preset winds within the budget', async () => {
+test('every preset compacts within the budget', async () => {
   const stdin = JSON.stringify(long);
   for (const preset of Object.keys(PRESETS)) {
     const { status, stdout } = await here(['compact', '--preset', preset, ...BUDGET], { stdin });

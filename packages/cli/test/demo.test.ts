@@ -19,7 +19,7 @@ test('demo draws the window before and after, rungs, spans, what is read, the ti
   assert.match(stdout, /\nWhat the model reads now\n {2}system +You are a coding agent/);
   assert.match(stdout, /\n {2}trim +−\d+\.\dk {2}█+ +\d+ messages shortened\n/);
   assert.match(stdout, /\n +… \d+ messages, \d+ shortened\n/);
-  assert.match(stdout, /\n {2}Wound in [\d.]+ m?s, without asking a model\./);
+  assert.match(stdout, /\n {2}Compacted in [\d.]+ m?s, without asking a model\./);
   assert.match(stdout, /\nTry next\n {2}npx bobbin demo --save session\.json/);
   assert.ok(!stdout.includes('\u001B'), 'a pipe gets no colours');
   assert.deepEqual(
@@ -38,14 +38,14 @@ test('demo --save gives the session to the other commands', async (t) => {
   );
   assert.ok(tokens[0] !== undefined);
   assert.equal(tokens[1], tokens[0]);
-  const args = ['compact', 'session.json', '--budget', '20000', '--out', 'wound.json'];
+  const args = ['compact', 'session.json', '--budget', '20000', '--out', 'compacted.json'];
   const { status } = await here(args, { cwd: home });
   assert.equal(status, 0);
-  const [session, wound] = ['session.json', 'wound.json'].map(
+  const [session, result] = ['session.json', 'compacted.json'].map(
     (name) => JSON.parse(readFileSync(join(home, name), 'utf8')) as object[],
   );
-  assert.ok((wound?.length ?? 0) < (session?.length ?? 0));
-  assert.deepEqual(wound?.[0], session?.[0]);
+  assert.ok((result?.length ?? 0) < (session?.length ?? 0));
+  assert.deepEqual(result?.[0], session?.[0]);
 });
 
 test('demo keeps within a narrow terminal; commands to copy stay on one line', async (t) => {
@@ -59,5 +59,7 @@ test('demo keeps within a narrow terminal; commands to copy stay on one line', a
     lines.filter((line) => line.length > 40 && !line.startsWith('  npx bobbin ')),
     [],
   );
-  assert.ok(lines.includes('  npx bobbin compact session.json --budget 20000 --out wound.json'));
+  assert.ok(
+    lines.includes('  npx bobbin compact session.json --budget 20000 --out compacted.json'),
+  );
 });

@@ -31,10 +31,10 @@ test('a list of Anthropic messages is recognised and comes out as one', async ()
     stdin,
   });
   assert.equal(status, 0);
-  const wound = JSON.parse(stdout) as { system: string; messages: AnthropicMessage[] };
-  assert.equal(wound.system, 'Be brief.');
-  assert.deepEqual(anthropicProblems({ messages: wound.messages }), []);
-  assert.ok(wound.messages.length < messages.length);
+  const result = JSON.parse(stdout) as { system: string; messages: AnthropicMessage[] };
+  assert.equal(result.system, 'Be brief.');
+  assert.deepEqual(anthropicProblems({ messages: result.messages }), []);
+  assert.ok(result.messages.length < messages.length);
   assert.ok(stdout.includes(JSON.stringify(messages.at(-2))));
 });
 

@@ -167,10 +167,10 @@ test('the numbers of inspect are those by which a summary names messages', async
   const rule = { role: 'user', content: 'The budget of the parser must stay at 4711 ms.' } as const;
   writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(told, 1, rule)));
   const options = ['s.json', '--counter', 'chars4', '--budget', '4000'];
-  const wound = await here(['compact', ...options], { cwd: home });
+  const result = await here(['compact', ...options], { cwd: home });
   const shown = await here(['inspect', ...options], { cwd: home });
   const [, named = ''] =
-    /\[(m\d+)\] User: The budget of the parser must stay/.exec(wound.stdout) ?? [];
+    /\[(m\d+)\] User: The budget of the parser must stay/.exec(result.stdout) ?? [];
   assert.equal(named, `m${told + 1}`);
   assert.match(shown.stdout, new RegExp(`\n +${named} user +\\d+ +The budget of the parser`));
 });

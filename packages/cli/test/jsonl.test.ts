@@ -63,7 +63,7 @@ test('each conversation is answered in order, within its own budget or the commo
     assert.ok(stats.tokensAfter <= stats.limitTokens);
   }
   assert.deepEqual(answers[2]?.messages, long.slice(0, 2));
-  assert.match(stderr, /^3 conversations wound in /);
+  assert.match(stderr, /^3 conversations compacted in /);
 });
 
 test('the same conversation is answered the same, whatever came before it', async () => {

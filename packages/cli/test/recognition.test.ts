@@ -27,16 +27,16 @@ async function sessionFile(home: string): Promise<string> {
   return join(home, files.find((name) => name.endsWith('.jsonl')) ?? '');
 }
 
-test('B8 a session file of Bobbin is recognised: its compactions are shown, and it is wound for its provider', async (t) => {
+test('B8 a session file of Bobbin is recognised: its compactions are shown, and it is compacted for its provider', async (t) => {
   const file = await sessionFile(folder(t));
   const shown = await bobbin(['inspect', file]);
   assert.equal(shown.status, 0, shown.stderr);
   assert.match(shown.stdout, /\n {2}bobbin · 1 turn · 30 rounds · 61 messages · 30 pairs ·/);
   assert.match(shown.stdout, /\n {2}Compacted by its harness behind m\d+: \d+ messages of /);
   assert.doesNotMatch(shown.stdout, /: 0 messages of /);
-  const wound = await bobbin(['compact', file, '--budget', '3000', '--counter', 'chars4']);
-  assert.equal(wound.status, 0, wound.stderr);
-  const messages = JSON.parse(wound.stdout) as AnthropicMessage[];
+  const result = await bobbin(['compact', file, '--budget', '3000', '--counter', 'chars4']);
+  assert.equal(result.status, 0, result.stderr);
+  const messages = JSON.parse(result.stdout) as AnthropicMessage[];
   assert.deepEqual(anthropicProblems({ messages }), []);
   assert.ok(messages.length < 61);
 });

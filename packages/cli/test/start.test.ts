@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { PRESETS } from '@bobbin/core/internal';
-import { COUNTERS } from '../src/counters.ts';
-import { FORMATS } from '../src/formats.ts';
+import { COUNTERS } from '../src/compact/counters.ts';
+import { FORMATS } from '../src/input/formats.ts';
 import { bobbin, folder, SHIM } from './run.ts';
 
 test("a user's own TypeScript is loaded as its package says, beside the source of the workspace", async (t) => {

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
 import type { ArtifactId } from '@bobbin/core/internal';
 import { folderArtifacts, jsonlStore, sqliteStore } from '@bobbin/stores';
-import { shownPlace } from '../src/store-place.ts';
+import { shownPlace } from '../src/input/store-place.ts';
 import { bobbin, folder, here } from './run.ts';
 
 async function fill(place: string): Promise<void> {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { folderArtifacts } from '@bobbin/stores/artifacts';
 import type { ThreadId } from '@bobbin/core';
-import { readText } from '../src/text-stream.ts';
+import { readText } from '../src/input/text-stream.ts';
 import { bobbin, bobbinOnTerminal, folder } from './run.ts';
 
 const STEERING = '\u001B]0;title\u0007\u001B[2J\u009B1A\u202Egnp.exe\u2066x\u200F';

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  tokenCount,
-  turnCount,
-  type BobbinOptions,
-  type Message,
-  type Policy,
-  type RenderStyle,
-} from '@bobbin/core';
+import { tokenCount, turnCount, type BobbinOptions, type Message, type Policy } from '@bobbin/core';
 import {
   budget,
   chars4,
@@ -85,123 +78,27 @@ const check: TriggerInput = {
   budget: budget({ windowTokens: 200_000 }),
 };
 
-const SUMMARY: RenderStyle = {
-  summaryRole: 'assistant',
-  summaryPrefix: '[Context Summary - Turns {first}-{last}]',
-  summaryAt: 'first',
-};
-const HAND_OVER: RenderStyle = {
-  summaryRole: 'user',
-  summaryPrefix:
-    'The work so far was done by another language model, which left this summary. Go on from it, and do nothing twice:',
-  summaryAt: 'first',
-};
+/** What a preset still lets pass, and what it acts on. */
+const EDGES: readonly (readonly [
+  name: PresetName,
+  rests: Partial<TriggerInput>,
+  acts: Partial<TriggerInput>,
+])[] = [
+  ['step', { tokens: 93_599, messages: 12 }, { tokens: 93_600, messages: 12 }],
+  ['step', { tokens: 93_600, messages: 11 }, { tokens: 93_600, messages: 12 }],
+  ['sliding-window', { turns: 20 }, { turns: 21 }],
+  ['turn-window', { turns: 20 }, { turns: 21 }],
+  ['recursive-summary', { turns: 20 }, { turns: 21 }],
+  ['token-window', { tokens: 7_999 }, { tokens: 8_000 }],
+  ['timeline', { tokens: 180_000 }, { tokens: 180_001 }],
+  ['ladder', { tokens: 190_000 }, { tokens: 190_001 }],
+];
 
-/** All that a preset's data says; its rungs by name. */
-const FIGURES: Readonly<Record<PresetName, object>> = {
-  ladder: {
-    trigger: { kind: 'window-share', share: 0.95 },
-    cut: { kind: 'keep-share', share: 0.8, summaryTokens: 1_200 },
-    ladder: ['squeeze-pins', 'trim', 'summarize', 'clear', 'drop'],
-    stop: 'at-target',
-    targetShare: 0.5,
-    style: SUMMARY,
-    firstSightShare: 0.25,
-    economics: { prices: { write: 1.25, read: 0.1, ttlMs: 300_000 }, requestsToCome: 20 },
-  },
-  step: {
-    trigger: { kind: 'tokens', atLeast: 93_600, messages: 11 },
-    cut: { kind: 'keep-messages', messages: 10 },
-    ladder: ['summarize'],
-    stop: 'at-end',
-    targetShare: 0.85,
-    style: { ...SUMMARY, summaryPrefix: '## Session Summary (Compaction Round {round})' },
-  },
-  pi: {
-    trigger: { kind: 'reserve', reserveTokens: 16_384 },
-    cut: { kind: 'keep-tokens', tokens: 20_000, splitTurns: false },
-    ladder: ['summarize'],
-    stop: 'at-end',
-    targetShare: 0.85,
-    style: HAND_OVER,
-  },
-  codex: {
-    trigger: { kind: 'window-share', share: 0.95 },
-    cut: { kind: 'everything' },
-    ladder: ['summarize'],
-    stop: 'at-end',
-    targetShare: 0.95,
-    style: { ...HAND_OVER, summaryAt: 'last' },
-  },
-  'claude-code': {
-    trigger: { kind: 'window-share', share: 0.95 },
-    cut: { kind: 'everything' },
-    ladder: ['summarize'],
-    stop: 'at-end',
-    targetShare: 0.95,
-    style: {
-      ...HAND_OVER,
-      summaryPrefix:
-        'This session continues an earlier conversation that ran out of context. What happened so far:',
-    },
-  },
-  opencode: {
-    trigger: { kind: 'reserve', reserveTokens: 32_000 },
-    cut: { kind: 'everything' },
-    ladder: ['clear', 'summarize'],
-    stop: 'at-target',
-    targetShare: 0.6,
-    style: SUMMARY,
-    continueWith: 'Continue if you have next steps.',
-  },
-  'sliding-window': {
-    trigger: { kind: 'turns', over: 20 },
-    cut: { kind: 'sliding-window', messages: 20 },
-    ladder: ['drop'],
-    stop: 'at-end',
-    targetShare: 0.85,
-    style: SUMMARY,
-  },
-  'turn-window': {
-    trigger: { kind: 'turns', over: 20 },
-    cut: { kind: 'turn-window', turns: 10 },
-    ladder: ['drop'],
-    stop: 'at-end',
-    targetShare: 0.85,
-    style: SUMMARY,
-  },
-  'token-window': {
-    trigger: { kind: 'tokens', atLeast: 8_000 },
-    cut: { kind: 'token-window', tokens: 4_000 },
-    ladder: ['drop'],
-    stop: 'at-end',
-    targetShare: 0.85,
-    style: SUMMARY,
-  },
-  'recursive-summary': {
-    trigger: { kind: 'turns', over: 20 },
-    cut: { kind: 'sliding-window', messages: 10 },
-    ladder: ['summarize'],
-    stop: 'at-end',
-    targetShare: 0.85,
-    style: { ...SUMMARY, summaryRole: 'pair' },
-    onSummaryFailure: 'keep',
-  },
-  timeline: {
-    trigger: { kind: 'window-share', share: 0.9 },
-    cut: { kind: 'keep-tokens', tokens: 20_000, splitTurns: true },
-    ladder: ['summarize'],
-    stop: 'at-end',
-    targetShare: 0.9,
-    style: SUMMARY,
-  },
-};
-
-test('A3 B3 B5 B20 B21 B22 C21 D6 D7 D8 D9 E2 every preset has its figures', () => {
-  for (const [name, policy] of Object.entries(PRESETS)) {
-    const rungs = policy.ladder.map((rung) => rung.name);
-    const figures = FIGURES[name as PresetName];
-    assert.deepEqual({ ...policy, ladder: rungs }, { name, ...figures }, name);
+test('A3 C21 D6 D7 D8 D9 E2 each preset acts from its own threshold on', () => {
+  for (const [name, rests, acts] of EDGES) {
+    const { trigger } = PRESETS[name];
+    assert.equal(firedBecause(trigger, { ...check, ...rests }), undefined, name);
+    assert.notEqual(firedBecause(trigger, { ...check, ...acts }), undefined, name);
   }
 });
 

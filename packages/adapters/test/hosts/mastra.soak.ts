@@ -21,6 +21,9 @@ const SCRIPT: readonly ProviderStep[] = [
   { kind: 'answer', text: 'It is 8042.' },
 ];
 
+/** Not a dependency of the package. */
+const MASTRA = '@mastra/core/agent';
+
 interface Agent {
   generate(prompt: string, options: object): Promise<{ readonly text: string }>;
 }
@@ -30,7 +33,7 @@ type AgentClass = new (config: object) => Agent;
 /** Mastra's own agent, from where the hosts are installed. */
 async function mastraAgent(): Promise<AgentClass> {
   const require = createRequire(join(installedHosts(), 'package.json'));
-  const { Agent } = (await import(pathToFileURL(require.resolve('@mastra/core/agent')).href)) as {
+  const { Agent } = (await import(pathToFileURL(require.resolve(MASTRA)).href)) as {
     readonly Agent: AgentClass;
   };
   return Agent;

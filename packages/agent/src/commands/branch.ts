@@ -1,5 +1,5 @@
 import { textOf } from '@bobbin/core';
-import { branchTo, reworded } from '../branching.ts';
+import { branchTo, reworded } from '../session/branching.ts';
 import type { SlashCommand } from './command.ts';
 import { turnChoices, turnOf } from './turn-choice.ts';
 

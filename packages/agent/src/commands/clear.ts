@@ -1,4 +1,4 @@
-import { newSessionId } from '../session-id.ts';
+import { newSessionId } from '../session/session-id.ts';
 import type { SlashCommand } from './command.ts';
 
 /** Starts with nothing, unlike /compact, which goes on with what matters. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@bobbin/core/internal';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../loop/agent.ts';
 
 /** Something to choose from: what is chosen goes behind the command. */
 export interface Choices {

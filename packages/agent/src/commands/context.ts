@@ -1,4 +1,4 @@
-import { contextPicture, drawContext } from '../context-picture.ts';
+import { contextPicture, drawContext } from '../compaction/context-picture.ts';
 import type { SlashCommand } from './command.ts';
 
 export const contextCommand: SlashCommand = {

@@ -1,7 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import { usageTokens } from '@bobbin/core/internal';
 import { percentText, tokensText } from '../figures.ts';
-import { ledgerOf, type Ledger } from '../ledger.ts';
+import { ledgerOf, type Ledger } from '../session/ledger.ts';
 import type { SlashCommand } from './command.ts';
 
 export const costCommand: SlashCommand = {

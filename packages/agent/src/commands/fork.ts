@@ -1,4 +1,4 @@
-import { branchTo } from '../branching.ts';
+import { branchTo } from '../session/branching.ts';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 import { turnOf } from './turn-choice.ts';

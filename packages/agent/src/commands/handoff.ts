@@ -1,5 +1,5 @@
-import { pulledOut } from '../handover.ts';
-import { newSessionId } from '../session-id.ts';
+import { pulledOut } from '../session/handover.ts';
+import { newSessionId } from '../session/session-id.ts';
 import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 

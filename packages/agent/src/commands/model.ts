@@ -1,5 +1,5 @@
 import { tokensText } from '../figures.ts';
-import { modelList } from '../model-list.ts';
+import { modelList } from '../model/model-list.ts';
 import type { SlashCommand } from './command.ts';
 
 export const modelCommand: SlashCommand = {

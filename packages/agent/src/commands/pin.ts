@@ -1,7 +1,7 @@
 import { textOf } from '@bobbin/core';
 import type { Node } from '@bobbin/core/internal';
 import { ExpectedError } from '../expected-error.ts';
-import type { AgentSession } from '../session.ts';
+import type { AgentSession } from '../session/session.ts';
 import type { SlashCommand } from './command.ts';
 import { turnChoices, turnOf } from './turn-choice.ts';
 

@@ -1,4 +1,4 @@
-import { listSessions, namedSession } from '../sessions.ts';
+import { listSessions, namedSession } from '../session/sessions.ts';
 import type { SlashCommand } from './command.ts';
 
 export const resumeCommand: SlashCommand = {

@@ -1,9 +1,13 @@
 import type { Session } from '@bobbin/core';
 import { startsTurn, type Node } from '@bobbin/core/internal';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../loop/agent.ts';
 import { ExpectedError } from '../expected-error.ts';
-import { compactionsInForce, versionInForce, type PastCompaction } from '../past-compactions.ts';
-import { newSessionId } from '../session-id.ts';
+import {
+  compactionsInForce,
+  versionInForce,
+  type PastCompaction,
+} from '../compaction/past-compactions.ts';
+import { newSessionId } from '../session/session-id.ts';
 import type { CommandResult, SlashCommand } from './command.ts';
 
 /** Takes back what happened last: a compaction or a turn. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../permissions.ts';
+import type { Answer } from '../loop/permissions.ts';
 
 const ANSWERS: ReadonlySet<unknown> = new Set<Answer>(['yes', 'always', 'edits', 'alike', 'no']);
 

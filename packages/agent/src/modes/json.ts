@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { headOf, isJsonObject, parseJson } from '@bobbin/core/internal';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../loop/agent.ts';
 import type { EndReason } from '../events.ts';
-import { submit } from '../submit.ts';
+import { submit } from '../loop/submit.ts';
 import { answerOf } from './answer.ts';
 import { Outcome } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import { headOf } from '@bobbin/core/internal';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../loop/agent.ts';
 import type { AgentEvent, EndReason } from '../events.ts';
-import { submit } from '../submit.ts';
+import { submit } from '../loop/submit.ts';
 import { Outcome } from './outcome.ts';
 
 export interface Output {

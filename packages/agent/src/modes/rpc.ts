@@ -10,13 +10,13 @@ import {
   type Json,
   type JsonObject,
 } from '@bobbin/core/internal';
-import type { Agent } from '../agent.ts';
+import type { Agent } from '../loop/agent.ts';
 import { describe } from '../commands/command.ts';
 import { COMMANDS } from '../commands/commands.ts';
 import { PROTOCOL_VERSION } from '../events.ts';
-import { reasonOf } from '../provider-error.ts';
+import { reasonOf } from '../model/provider-error.ts';
 import { ExpectedError } from '../expected-error.ts';
-import { runCommand, submit } from '../submit.ts';
+import { runCommand, submit } from '../loop/submit.ts';
 import { answerOf } from './answer.ts';
 
 /** JSON-RPC 2.0, a message a line, in both directions; every event is a notification (docs/agent.md). */

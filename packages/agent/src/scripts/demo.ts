@@ -1,4 +1,4 @@
-import type { Script } from '../scripted-model.ts';
+import type { Script } from '../model/scripted-model.ts';
 
 /** A first look without a key: lists the project's files, reads one, and says what it saw. */
 export const demoScript: Script = ({ messages, tools }) => {

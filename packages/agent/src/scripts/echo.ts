@@ -1,4 +1,4 @@
-import type { Script } from '../scripted-model.ts';
+import type { Script } from '../model/scripted-model.ts';
 
 /** Says what was said. */
 export const echoScript: Script = ({ messages }) => {

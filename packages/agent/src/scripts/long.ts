@@ -1,4 +1,4 @@
-import type { Script } from '../scripted-model.ts';
+import type { Script } from '../model/scripted-model.ts';
 
 const DEFAULT_STEPS = 40;
 

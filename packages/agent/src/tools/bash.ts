@@ -31,7 +31,7 @@ export const bashTool: Tool = {
     'timeout',
   ),
   policy: { durability: 'non-replayable', replayCost: 'expensive' },
-  wish: (args) => ({ kind: 'run', subject: args.text('command'), outside: false }),
+  request: (args) => ({ kind: 'run', subject: args.text('command'), outside: false }),
   run: (args, context) =>
     execute(
       args.text('command'),

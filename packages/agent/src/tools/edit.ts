@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { lineDiff } from '../line-diff.ts';
-import { pathWish } from '../permissions.ts';
+import { lineDiff } from './line-diff.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import type { Arguments } from './arguments.ts';
 import { fileProblem, readBytes } from './source-file.ts';
 import { utf8Text } from './text-bytes.ts';
@@ -22,7 +22,7 @@ export function editTool(root: string): Tool {
       'all',
     ),
     policy: { durability: 'anchoring', replayCost: 'expensive' },
-    wish: (args) => pathWish('write', args.text('path'), root),
+    request: (args) => pathRequest('write', args.text('path'), root),
     async preview(args) {
       const edit = await editOf(args, root);
       return typeof edit === 'string' ? undefined : lineDiff(edit.before, edit.after);

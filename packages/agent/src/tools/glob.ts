@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { pathWish } from '../permissions.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { projectFiles } from './project-files.ts';
 import { search } from './search.ts';
 import { failure, objectSchema, text, type Tool } from './tool.ts';
@@ -17,7 +17,7 @@ export function globTool(root: string): Tool {
       'path',
     ),
     policy: { durability: 'ephemeral', replayCost: 'free' },
-    wish: (args) => pathWish('read', args.optionalText('path') ?? '.', root),
+    request: (args) => pathRequest('read', args.optionalText('path') ?? '.', root),
     async run(args, { signal }) {
       const folder = resolve(root, args.optionalText('path') ?? '.');
       const files = await projectFiles(folder, signal);

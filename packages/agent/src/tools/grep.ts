@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { pathWish } from '../permissions.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { projectFiles } from './project-files.ts';
 import { search, type Found } from './search.ts';
 import { fileProblem } from './source-file.ts';
@@ -27,7 +27,7 @@ export function grepTool(root: string): Tool {
       'most',
     ),
     policy: { durability: 'ephemeral', replayCost: 'cheap' },
-    wish: (args) => pathWish('read', args.optionalText('path') ?? '.', root),
+    request: (args) => pathRequest('read', args.optionalText('path') ?? '.', root),
     async run(args, { signal }) {
       const pattern = { source: args.text('pattern'), ignoreCase: args.flag('ignoreCase') };
       const problem = patternProblem(pattern.source);

@@ -1,7 +1,7 @@
 import { headOf } from '@bobbin/core/internal';
 import { resolve } from 'node:path';
-import { imageType, imageTypeOf } from '../images.ts';
-import { pathWish } from '../permissions.ts';
+import { imageType, imageTypeOf } from '../input/images.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { fileDeterminism, markOf, readBytes } from './source-file.ts';
 import { isText } from './text-bytes.ts';
 import { failure, integer, objectSchema, text, type Tool } from './tool.ts';
@@ -29,7 +29,7 @@ export function readTool(root: string): Tool {
       replayCost: 'free',
       captureDeterminism: fileDeterminism(root),
     },
-    wish: (args) => pathWish('read', args.text('path'), root),
+    request: (args) => pathRequest('read', args.text('path'), root),
     async run(args) {
       const path = resolve(root, args.text('path'));
       const bytes = await readBytes(path);

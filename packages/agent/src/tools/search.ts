@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { globPattern } from '../glob-pattern.ts';
-import { leadsOut } from '../permissions.ts';
+import { globPattern } from '../loop/glob-pattern.ts';
+import { leadsOut } from '../loop/permissions.ts';
 import { isText } from './text-bytes.ts';
 
 /** What to look for; with no pattern, the files themselves. */

@@ -1,6 +1,6 @@
 import type { ArtifactStore, Store, ToolPolicy } from '@bobbin/core';
 import type { Determinism, Json, JsonObject, Outcome, ThreadKey } from '@bobbin/core/internal';
-import type { Wish } from '../permissions.ts';
+import type { PermissionRequest } from '../loop/permissions.ts';
 import type { Arguments } from './arguments.ts';
 
 /** What a tool may use. */
@@ -39,7 +39,7 @@ export interface Tool {
   /** How long its results matter, and what of them survives. */
   readonly policy: ToolPolicy;
   /** What a person must have allowed before it runs with these arguments. */
-  wish?(args: Arguments, root: string): Wish | undefined;
+  request?(args: Arguments, root: string): PermissionRequest | undefined;
   /** The change that it would make, for the person who is asked. */
   preview?(args: Arguments): Promise<string | undefined>;
   run(args: Arguments, context: ToolContext): Promise<ToolOutput>;

@@ -1,7 +1,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { lineDiff } from '../line-diff.ts';
-import { pathWish } from '../permissions.ts';
+import { lineDiff } from './line-diff.ts';
+import { pathRequest } from '../loop/permissions.ts';
 import { fileProblem, readBytes } from './source-file.ts';
 import { utf8Text } from './text-bytes.ts';
 import { failure, objectSchema, text, type Tool } from './tool.ts';
@@ -16,7 +16,7 @@ export function writeTool(root: string): Tool {
       content: text('The whole content'),
     }),
     policy: { durability: 'anchoring', replayCost: 'expensive' },
-    wish: (args) => pathWish('write', args.text('path'), root),
+    request: (args) => pathRequest('write', args.text('path'), root),
     async preview(args) {
       const before = await presentContent(resolve(root, args.text('path')));
       return changeOf(before, args.text('content'));

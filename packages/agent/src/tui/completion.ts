@@ -5,7 +5,7 @@ import {
   type SlashCommand,
 } from '@earendil-works/pi-tui';
 import { basename } from 'node:path';
-import { MENTIONED } from '../mention-word.ts';
+import { MENTIONED } from '../input/mention-word.ts';
 import { projectFiles } from '../tools/project-files.ts';
 import { visible } from './printable.ts';
 

@@ -1,17 +1,17 @@
 import type { Usage } from '@bobbin/core';
 import { usageTokens } from '@bobbin/core/internal';
-import { Agent } from '../agent.ts';
+import { Agent } from '../loop/agent.ts';
 import type { AgentOptions } from '../agent-options.ts';
 import type { Choices } from '../commands/command.ts';
 import type { AgentEvent } from '../events.ts';
 import { tokensText } from '../figures.ts';
-import { InputHistory } from '../input-history.ts';
-import { ledgerOf, priceOf } from '../ledger.ts';
-import { shownCompactions } from '../past-compactions.ts';
-import type { Answer } from '../permissions.ts';
-import { saidIn } from '../said.ts';
-import type { AgentSession } from '../session.ts';
-import { addUsage, NO_USAGE } from '../usage.ts';
+import { InputHistory } from '../input/input-history.ts';
+import { ledgerOf, priceOf } from '../session/ledger.ts';
+import { shownCompactions } from '../compaction/past-compactions.ts';
+import type { Answer } from '../loop/permissions.ts';
+import { saidIn } from '../loop/said.ts';
+import type { AgentSession } from '../session/session.ts';
+import { addUsage, NO_USAGE } from '../model/usage.ts';
 import { permissionChoice } from './permission-choice.ts';
 import type { Screen } from './screen.ts';
 import type { Theme } from './theme.ts';
@@ -105,7 +105,7 @@ export class Conversation {
 
   async #carryOut(text: string): Promise<void> {
     if (this.#agent === undefined) return;
-    const { submit } = await import('../submit.ts');
+    const { submit } = await import('../loop/submit.ts');
     const { choices } = (await submit(this.#agent, text)) ?? {};
     // Not awaited: whatever is chosen is a new line to carry out.
     if (choices !== undefined && choices.items.length > 0)

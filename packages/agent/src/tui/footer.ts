@@ -1,7 +1,7 @@
 import { truncateToWidth, visibleWidth, type Component } from '@earendil-works/pi-tui';
 import type { Usage } from '@bobbin/core';
 import { percentText, tokensText } from '../figures.ts';
-import { cacheShare } from '../usage.ts';
+import { cacheShare } from '../model/usage.ts';
 import { printable } from './printable.ts';
 import type { Theme } from './theme.ts';
 

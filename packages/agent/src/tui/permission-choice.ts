@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../events.ts';
-import type { Answer } from '../permissions.ts';
+import type { Answer } from '../loop/permissions.ts';
 import type { Choice } from './chooser.ts';
 import type { Keys } from './question.ts';
 
@@ -7,13 +7,13 @@ type Permission = Extract<AgentEvent, { type: 'permission' }>;
 
 /** What a person is asked before a tool does something, and the keys that answer: a digit each, y and n. */
 export function permissionChoice(event: Permission): { choice: Choice; keys: Keys } {
-  const { tool, wish, diff, alike } = event;
-  const what = { run: 'run', write: 'change', read: 'read' }[wish.kind];
-  const where = wish.outside ? ' outside the project' : '';
-  const answers = answersTo(wish, alike);
+  const { tool, request, diff, alike } = event;
+  const what = { run: 'run', write: 'change', read: 'read' }[request.kind];
+  const where = request.outside ? ' outside the project' : '';
+  const answers = answersTo(request, alike);
   const items = answers.map(([value, label], i) => ({ value, label: `${i + 1} ${label}` }));
   const choice: Choice = {
-    title: `${tool} wants to ${what}${where}: ${wish.subject}`,
+    title: `${tool} wants to ${what}${where}: ${request.subject}`,
     ...(diff === undefined ? {} : { diff }),
     items,
     marked: 'no',
@@ -23,7 +23,7 @@ export function permissionChoice(event: Permission): { choice: Choice; keys: Key
 }
 
 function answersTo(
-  { kind, outside }: Permission['wish'],
+  { kind, outside }: Permission['request'],
   alike: string | undefined,
 ): readonly (readonly [Answer, string])[] {
   const same = kind === 'run' ? 'this very command' : 'this path';

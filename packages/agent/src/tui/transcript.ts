@@ -9,9 +9,9 @@ import {
   type Json,
 } from '@bobbin/core/internal';
 import type { AgentEvent, CompactionEnd } from '../events.ts';
-import type { ShownCompaction } from '../past-compactions.ts';
-import { saidIn } from '../said.ts';
-import { UNKNOWN_OUTCOME } from '../unknown-outcome.ts';
+import type { ShownCompaction } from '../compaction/past-compactions.ts';
+import { saidIn } from '../loop/said.ts';
+import { UNKNOWN_OUTCOME } from '../loop/unknown-outcome.ts';
 import { AttachmentView } from './attachment-view.ts';
 import { CompactionCard } from './compaction-card.ts';
 import { printable } from './printable.ts';

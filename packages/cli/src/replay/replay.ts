@@ -1,15 +1,15 @@
 import type { BobbinOptions, Counter, Message } from '@bobbin/core';
 import { isKnownModel, modelFacts, PRESETS, THRIFT, type CacheFacts } from '@bobbin/core/internal';
 import { oneOf, wholeNumber } from '../command.ts';
-import { readConversation } from '../conversation.ts';
-import { COUNTERS, usualCounter } from '../counters.ts';
+import { readConversation } from '../input/conversation.ts';
+import { COUNTERS, usualCounter } from '../compact/counters.ts';
 import { EXIT, UsageError } from '../failure.ts';
-import { counted, grouped, short } from '../figures.ts';
-import { FORMATS } from '../formats.ts';
-import { heading } from '../picture.ts';
-import type { ReplayValues } from '../replay.ts';
-import { stdoutScreen, type Screen } from '../screen.ts';
-import { readText, sourcesOf, write } from '../text-stream.ts';
+import { counted, grouped, short } from '../output/figures.ts';
+import { FORMATS } from '../input/formats.ts';
+import { heading } from '../output/picture.ts';
+import type { ReplayValues } from '../commands/replay.ts';
+import { stdoutScreen, type Screen } from '../output/screen.ts';
+import { readText, sourcesOf, write } from '../input/text-stream.ts';
 import { Bill, requestsIn, type Prices } from './bill.ts';
 import { bobbinMethod, clearResults, dropOldest, fullHistory, type Method } from './methods.ts';
 

@@ -33,9 +33,9 @@ export type Thrift = 'careful' | 'balanced' | 'frugal';
 
 /** Each row is a measured point between what a session costs and what its reader still knows: docs/cost.md. */
 export const THRIFT: Readonly<Record<Thrift, TrimLimits>> = {
-  careful: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0001 },
-  balanced: { keepResults: 4, standInChars: 200, argsChars: 400, leastWorth: 0.0002 },
-  frugal: { keepResults: 2, standInChars: 200, argsChars: 200, leastWorth: 0.0003 },
+  careful: { keepResults: 6, standInChars: 300, argsChars: 800, leastWorth: 0.0002 },
+  balanced: { keepResults: 4, standInChars: 200, argsChars: 400, leastWorth: 0.0004 },
+  frugal: { keepResults: 2, standInChars: 200, argsChars: 200, leastWorth: 0.0006 },
 };
 
 export const parseTrimLimits: (options: Partial<TrimLimits>) => TrimLimits = optionsParser(

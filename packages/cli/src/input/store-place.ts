@@ -1,0 +1,84 @@
+import { existsSync, statSync } from 'node:fs';
+import type { Store } from '@bobbin/core';
+import { InputError } from '../failure.ts';
+
+const POSTGRES = /^postgres(?:ql)?:\/\//;
+const SQLITE = /\.(?:db|sqlite3?)$/;
+
+/**
+ * Opens a store by its address: PostgreSQL, a SQLite file or a folder. One that is only read must be there, and opening
+ * changes nothing of it. Stores are loaded when they are asked for: no other command waits for them.
+ */
+async function openStore(place: string, existing: boolean): Promise<Store> {
+  if (POSTGRES.test(place)) {
+    const { postgresStore } = await import('@bobbin/stores/postgres');
+    // A person who waits sees sooner that nothing answers.
+    return postgresStore(place, { existing, retryMs: 2_000 });
+  }
+  const { jsonlStore, sqliteStore } = await import('@bobbin/stores');
+  // Broken off, a copy is repeated: it need not survive the power failing.
+  return SQLITE.test(place)
+    ? sqliteStore(place, { sync: 'normal', existing })
+    : jsonlStore(place, { existing });
+}
+
+/** A place as it may be told: an address without its user, its password and its parameters, which may hold one. */
+export function shownPlace(place: string): string {
+  const [scheme] = POSTGRES.exec(place) ?? [];
+  if (scheme === undefined) return place;
+  const [address = '', ...more] = place.slice(scheme.length).split(/[?#]/);
+  // Where an unescaped password holds what ends an address, all of it may be the password.
+  if (more.some((part) => part.includes('@'))) return `${scheme}…`;
+  return scheme + address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** Makes a store or brings an older one up to date, and says in words which. */
+export async function migrateStore(place: string): Promise<string> {
+  const isFolder = !POSTGRES.test(place) && !SQLITE.test(place);
+  if (isFolder && existsSync(place) && !statSync(place).isDirectory())
+    throw new InputError(place, undefined, 'is a file, and neither .db nor .sqlite');
+  const before = await stateOf(place);
+  if (before === 'present') return `${shownPlace(place)} is up to date`;
+  if (isFolder) return `${place}: there is no store; its folder will be made with its first thread`;
+  await (await openStore(place, false)).close();
+  return `${shownPlace(place)} was ${before === 'absent' ? 'made' : 'brought up to date'}`;
+}
+
+async function stateOf(place: string): Promise<'present' | 'older' | 'absent'> {
+  try {
+    await (await openStore(place, true)).close();
+    return 'present';
+  } catch (error) {
+    return error instanceof Error && /there is no store/.test(error.message) ? 'absent' : 'older';
+  }
+}
+
+/** Opens a store for some work, and closes it. */
+export async function withStore<T>(
+  place: string,
+  existing: boolean,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(place, existing);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The tenants that were named, which must have threads; all where none was. */
+export async function tenantsOf(
+  store: Store,
+  place: string,
+  named: readonly string[] | undefined,
+): Promise<readonly string[]> {
+  for (const tenant of named ?? [])
+    if ((await store.threads(tenant, 1)).length === 0)
+      throw new InputError(
+        shownPlace(place),
+        undefined,
+        `tenant ${JSON.stringify(tenant)} has no threads there`,
+      );
+  return named ?? store.tenants();
+}
