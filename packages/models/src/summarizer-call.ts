@@ -1,5 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import { headOf, isContextLimit, type JsonObject } from '@bobbin/core/internal';
+import { callAnthropic, callLangchain, callOpenAI } from './client-call.ts';
+import type { ModelSource } from './model-source.ts';
 import type {
   LanguageModel,
   LanguageModelUsage,
@@ -10,7 +12,7 @@ import type {
 
 /** One request to a model. */
 export interface ModelCall {
-  readonly model: LanguageModel;
+  readonly source: ModelSource;
   readonly system?: string | SystemModelMessage;
   readonly messages: ModelMessage[];
   /** Sent because the prompt that is extended has them; never run. */
@@ -18,7 +20,8 @@ export interface ModelCall {
   /** Where given, the provider holds the model to it. */
   readonly schema?: JsonObject;
   readonly maxOutputTokens: number;
-  readonly temperature: number;
+  /** The model's own where absent: some take no other. */
+  readonly temperature?: number;
   readonly signal: AbortSignal;
 }
 
@@ -32,18 +35,31 @@ export type CallOutcome =
   /** Asking again would fail again. */
   | { readonly kind: 'permanent-failure'; readonly reason: string };
 
-/** Who answers, for reports and cache keys. */
-export function nameOf(model: LanguageModel): string {
-  return typeof model === 'string' ? model : `${model.provider}:${model.modelId}`;
-}
+const DEFAULT_TEMPERATURE = 0.3;
 
 /** Asks once. Nothing that a provider does makes it reject. */
 export async function callModel(call: ModelCall): Promise<CallOutcome> {
+  const { source } = call;
+  switch (source.kind) {
+    case 'ai-sdk':
+      return callAiSdk(call, source.model);
+    case 'openai':
+      return callOpenAI(call, source);
+    case 'anthropic':
+      return callAnthropic(call, source);
+    case 'langchain':
+      return callLangchain(call, source);
+  }
+}
+
+async function callAiSdk(call: ModelCall, model: LanguageModel): Promise<CallOutcome> {
   const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import('ai');
-  const { signal, schema, ...settings } = call;
+  const { signal, schema, source: _, temperature = DEFAULT_TEMPERATURE, ...settings } = call;
   try {
     const result = await generateText({
       ...settings,
+      model,
+      temperature,
       abortSignal: signal,
       maxRetries: 0,
       ...(schema === undefined
@@ -59,7 +75,7 @@ export async function callModel(call: ModelCall): Promise<CallOutcome> {
   }
 }
 
-function judged(text: string, finishReason: string, usage: Usage): CallOutcome {
+export function judged(text: string, finishReason: string, usage: Usage): CallOutcome {
   switch (finishReason) {
     case 'length':
       return { kind: 'no-answer', reason: 'the answer was cut off at its output limit', usage };
@@ -107,7 +123,7 @@ function usageOf(usage: LanguageModelUsage | undefined): Usage {
 
 const LONGEST_REASON = 300;
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.length <= LONGEST_REASON ? message : `${headOf(message, LONGEST_REASON)}…`;
 }
