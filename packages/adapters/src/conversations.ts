@@ -3,6 +3,7 @@ import {
   Conversations,
   controlsOf,
   sessionConfig,
+  withVisibleWarnings,
   type Controls,
   type Conversation,
   type MarkCachePoints,
@@ -32,7 +33,7 @@ export class HostConversations<Wire> extends Conversations<Wire> {
 
   constructor({ codec, mark }: HostFormat<Wire>, options: AdapterOptions<Wire>) {
     const { thread, tenant = 'default', ...rest } = options;
-    const config = sessionConfig({ ...rest, tenant, codec });
+    const config = sessionConfig({ ...withVisibleWarnings(rest), tenant, codec });
     super(config, {
       tenant,
       ...(thread === undefined ? {} : { thread }),

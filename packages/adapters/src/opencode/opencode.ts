@@ -29,7 +29,9 @@ const MOST_SESSIONS = 64;
 export function bobbinPlugin(
   options: AdapterOptions<Message> = {},
 ): (input?: unknown) => Promise<OpenCodeHooks> {
-  const conversations = new HostConversations({ codec: plainMessages }, options);
+  // The terminal is OpenCode's: nothing is written to it.
+  const quiet = { onEvent: () => undefined, ...options };
+  const conversations = new HostConversations({ codec: plainMessages }, quiet);
   const sessions = new Map<string, OpencodeSession>();
   return () =>
     Promise.resolve({

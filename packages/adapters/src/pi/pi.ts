@@ -75,7 +75,8 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
   const { tenant = 'default' } = options;
   const conversations = new HostConversations(
     { codec: plainMessages },
-    { ...options, window: UNBOUNDED_TOKENS },
+    // The terminal is pi's: nothing is written to it.
+    { onEvent: () => undefined, ...options, window: UNBOUNDED_TOKENS },
   );
 
   async function compacted(

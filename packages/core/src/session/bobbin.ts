@@ -27,6 +27,7 @@ import type { Message, MessageId } from '../message/message.ts';
 import type { CompactionHooks, CompactOptions } from './config/session-config.ts';
 import { checkCompactOptions } from './config/options.ts';
 import { sessionConfig } from './config/config.ts';
+import { withVisibleWarnings } from './config/host.ts';
 import { openSession, type Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -124,7 +125,10 @@ export function createBobbin<Wire>(
   options: BobbinOptions<Wire> = {},
 ): Bobbin<Wire, object, object> {
   let areToolsOffered = false;
-  const config = { ...sessionConfig(options), offersTools: () => areToolsOffered };
+  const config = {
+    ...sessionConfig(withVisibleWarnings(options)),
+    offersTools: () => areToolsOffered,
+  };
   const { codec } = config;
   const { tenant = 'default' } = options;
   const conversations = new Conversations(config, { tenant });

@@ -5,6 +5,7 @@ import { memoryArtifacts } from '../memory/memory-artifacts.ts';
 import { memoryStore } from '../memory/memory-store.ts';
 import { checkOptions } from './options.ts';
 import { PLAIN } from './plain-codec.ts';
+import { didYouMean } from '../../check/nearest.ts';
 import { shape } from '../../check/shape.ts';
 import { policyShape, type Policy } from '../../compact/policy.ts';
 import type { Codec, Summarizer } from '../../ports.ts';
@@ -91,7 +92,7 @@ export function policyOf(
   }
   if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];
   throw new RangeError(
-    `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
+    `there is no preset ${JSON.stringify(preset)}${didYouMean(preset, Object.keys(PRESETS))}; choose one of ${Object.keys(PRESETS).join(', ')}`,
   );
 }
 
