@@ -44,6 +44,7 @@ export {
   type ToolPolicies,
   verifiedDurability,
 } from './plan/durability.ts';
+export { hasCompaction } from './plan/provider-compaction.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
 export {
   type ClearRecord,

@@ -107,6 +107,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
     first: oneOf('user', 'any'),
     alternate: boolean,
     bindsReasoning: boolean,
+    readBeforeCompaction: optional(list),
   }),
   cacheLimits: object<CacheLimits>({ markers: nonNegative, minimumTokens: nonNegative }),
   rehydration: partial<RehydrationLimits>({

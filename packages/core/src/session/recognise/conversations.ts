@@ -120,7 +120,7 @@ export class Conversations<Wire> {
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const list = new HostList(wire, this.#copies);
     const known = this.#open.length === 0 ? undefined : this.#best(list, thread);
-    return known ?? (await this.#begin(list, thread));
+    return known ?? this.#swapped(list, thread) ?? (await this.#begin(list, thread));
   }
 
   async #append(
@@ -157,6 +157,17 @@ export class Conversations<Wire> {
     return best;
   }
 
+  /** The conversation whose beginning the host has left out since a provider compacted it. */
+  #swapped(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
+    for (const conversation of this.#open) {
+      const name = conversation.session.key.thread;
+      if (thread !== undefined && name !== thread) continue;
+      const match = conversation.swappedMatch(list, name === (thread ?? this.#thread));
+      if (match !== undefined) return [conversation, match];
+    }
+    return undefined;
+  }
+
   /** A conversation that is new to this process; the store may know it by its name. */
   async #begin(
     list: HostList<Wire>,
@@ -166,6 +177,8 @@ export class Conversations<Wire> {
       const conversation = await this.#named(thread);
       const match = conversation.match(list);
       if (isRelated(conversation, match)) return [conversation, match];
+      const swapped = conversation.swappedMatch(list, true);
+      if (swapped !== undefined) return [conversation, swapped];
     }
     if (thread === undefined) {
       const session = newSession(this.#config, this.#tenant, UNNAMED + randomName());
