@@ -26,6 +26,7 @@ export class Asking {
   readonly #report: (report: SummaryReport) => void;
   readonly #signal: AbortSignal;
   readonly #started = performance.now();
+  readonly #late = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #usage = NO_USAGE;
   #attempts = 0;
@@ -38,7 +39,7 @@ export class Asking {
     this.#patience = patience;
     this.#report = report;
     const { timeoutMs } = patience;
-    const late = new AbortController();
+    const late = this.#late;
     // Not AbortSignal.timeout: an idle process would end before the time is over.
     if (timeoutMs !== undefined)
       this.#timer = setTimeout(() => late.abort(new Error('no answer in time')), timeoutMs);
@@ -62,14 +63,13 @@ export class Asking {
     }
   }
 
-  /** A model that does not heed its signal is not waited for. */
+  /** A model that does not heed its signal is not waited for after the deadline. */
   async #inTime(answer: Promise<CallOutcome>): Promise<CallOutcome> {
-    const signal = this.#signal;
+    const { signal } = this.#late;
     let stop: (() => void) | undefined;
     const late = new Promise<CallOutcome>((resolve) => {
       stop = () => resolve({ kind: 'permanent-failure', reason: messageOf(signal.reason) });
-      if (signal.aborted) stop();
-      else signal.addEventListener('abort', stop, { once: true });
+      signal.addEventListener('abort', stop, { once: true });
     });
     try {
       return await Promise.race([answer, late]);
