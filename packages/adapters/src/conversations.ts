@@ -3,6 +3,7 @@ import {
   Conversations,
   controlsOf,
   sessionConfig,
+  withExactCounter,
   withVisibleWarnings,
   type Controls,
   type Conversation,
@@ -38,6 +39,7 @@ export class HostConversations<Wire> extends Conversations<Wire> {
       tenant,
       ...(thread === undefined ? {} : { thread }),
       ...(mark === undefined ? {} : { mark }),
+      ready: (before) => withExactCounter<Wire, SessionConfig<Wire>>(before, rest),
     });
     this.store = config.store;
     this.memory = config;

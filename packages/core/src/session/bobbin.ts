@@ -26,7 +26,7 @@ import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { CompactionHooks, CompactOptions } from './config/session-config.ts';
 import { checkCompactOptions } from './config/options.ts';
-import { sessionConfig } from './config/config.ts';
+import { sessionConfig, withExactCounter } from './config/config.ts';
 import { withVisibleWarnings } from './config/host.ts';
 import { openSession, type Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
@@ -49,7 +49,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly offersReadArtifact?: boolean;
   /** The host's message format; Bobbin's own where absent. */
   readonly codec?: Codec<Wire>;
-  /** The estimate where absent, whatever the model; `counterFor` of `@bobbin/models` counts exactly where it can. */
+  /** If absent, tokens are counted exactly where `@bobbin/models` is installed and has the model's tokenizer, else estimated. */
   readonly counter?: Counter;
   /** Whatever it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;
@@ -131,7 +131,10 @@ export function createBobbin<Wire>(
   };
   const { codec } = config;
   const { tenant = 'default' } = options;
-  const conversations = new Conversations(config, { tenant });
+  let completed: Promise<typeof config> | undefined;
+  const ready = (): Promise<typeof config> =>
+    (completed ??= withExactCounter<Wire, typeof config>(config, options));
+  const conversations = new Conversations(config, { tenant, ready });
 
   async function take(
     messages: readonly Wire[],
@@ -173,7 +176,7 @@ export function createBobbin<Wire>(
       const { session } = await conversationAt(conversations, where);
       return tools.result(asked, await tool.answer(config, session.key, asked.args));
     },
-    thread: (id, head) => openSession(config, tenant, id, head),
+    thread: async (id, head) => openSession(await ready(), tenant, id, head),
   };
 }
 

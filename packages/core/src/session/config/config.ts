@@ -1,5 +1,5 @@
 import type { BobbinOptions } from '../bobbin.ts';
-import { systemClock } from './host.ts';
+import { installedCounter, systemClock } from './host.ts';
 import type { SessionConfig } from './session-config.ts';
 import { memoryArtifacts } from '../memory/memory-artifacts.ts';
 import { memoryStore } from '../memory/memory-store.ts';
@@ -61,6 +61,19 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
     ...(assumption === undefined ? {} : { assumption }),
     ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
+}
+
+/** The configuration with the model's exact counter, if the host gave none and the tokenizer is installed. */
+export async function withExactCounter<Wire, Config extends SessionConfig<Wire>>(
+  config: Config,
+  { counter: given, model, models }: BobbinOptions<Wire>,
+): Promise<Config> {
+  if (given !== undefined || model === undefined) return config;
+  if (modelFacts(model, models).encoding === undefined) return config;
+  const counter = await installedCounter(model, models);
+  return counter === undefined
+    ? config
+    : { ...config, counter, calibration: { factor: 1, samples: 0 } };
 }
 
 /** A window that is too large for a model lets its provider refuse the prompt: a guess must not pass for knowledge. */

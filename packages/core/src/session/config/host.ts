@@ -1,6 +1,8 @@
 import type { CompactionEvent } from '../../events.ts';
 import { isJsonObject } from '../../message/json.ts';
 import type { Clock } from '../../ports.ts';
+import type { Counter } from '../../tokens/counter.ts';
+import type { ModelTable } from '../../tokens/models.ts';
 import type { CompactionHooks } from './session-config.ts';
 
 // The one file of core that reads a clock or a source of randomness, or writes to the console: the defaults that a host
@@ -42,4 +44,22 @@ function warningOf(event: CompactionEvent): readonly [subject: string, line?: st
     event.strategy,
     `a new tool result was shortened by ${event.freed} tokens to fit the window; bobbin.tools let the model read all of it`,
   ];
+}
+
+/** The package with the tokenizers. It is optional: in a variable, so that no bundler looks for it. */
+const TOKENIZERS = '@bobbin/models';
+
+/** The exact counter of a model, if its tokenizer is installed. */
+export async function installedCounter(
+  model: string,
+  models: ModelTable | undefined,
+): Promise<Counter | undefined> {
+  try {
+    const { counterFor } = (await import(TOKENIZERS)) as {
+      counterFor(model: string, models?: ModelTable): Promise<Counter>;
+    };
+    return await counterFor(model, models);
+  } catch {
+    return undefined;
+  }
 }

@@ -17,6 +17,8 @@ export interface ConversationsOptions<Wire> {
   /** The thread of every list whose thread the host does not name. */
   readonly thread?: string;
   readonly mark?: MarkCachePoints<Wire>;
+  /** Completes the configuration before the first conversation begins. */
+  readonly ready?: (config: SessionConfig<Wire>) => Promise<SessionConfig<Wire>>;
 }
 
 /** What a host knows about a list beside its messages. */
@@ -33,11 +35,12 @@ export interface ListHint {
  * a thread that the host named it becomes a fork of that thread.
  */
 export class Conversations<Wire> {
-  readonly #config: SessionConfig<Wire>;
+  #config: SessionConfig<Wire>;
   readonly #tenant: string;
   readonly #thread: string | undefined;
   readonly #mark: MarkCachePoints<Wire> | undefined;
   readonly #copies: HostCopies<Wire>;
+  #ready: ConversationsOptions<Wire>['ready'];
   #open: readonly Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -47,6 +50,7 @@ export class Conversations<Wire> {
     this.#thread = options.thread;
     this.#mark = options.mark;
     this.#copies = new HostCopies(config.codec);
+    this.#ready = options.ready;
   }
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
@@ -112,9 +116,15 @@ export class Conversations<Wire> {
 
   /** Runs a task while no conversation changes. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    const run = this.#queue.then(task);
+    const run = this.#queue.then(() => this.#prepare()).then(task);
     this.#queue = run.catch(() => undefined);
     return run;
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#ready === undefined) return;
+    this.#config = await this.#ready(this.#config);
+    this.#ready = undefined;
   }
 
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
