@@ -35,11 +35,43 @@ export function callOpenAI(
   });
 }
 
-/** Asks by Anthropic's own client. A schema is that of a tool which the model has to call. */
-export function callAnthropic(
+/** Anthropic's name for requests that compact and do nothing else. */
+const COMPACTION_BETA = 'compact-2026-09-04';
+
+/** Asks for the provider's own compaction, and reads the text of its block. */
+function callCompaction(
   call: ModelCall,
   { client, model }: Source<'anthropic'>,
 ): Promise<CallOutcome> {
+  const { signal, maxOutputTokens, compaction: instructions } = call;
+  const body = {
+    model,
+    max_tokens: maxOutputTokens,
+    messages: call.messages.map(({ role, content }) => ({ role, content: textOf(content) })),
+    compaction: { type: 'summarize', instructions },
+    betas: [COMPACTION_BETA],
+  };
+  return answered(signal, async () => {
+    const options = { signal, maxRetries: 0 };
+    const api = client.beta?.messages ?? client.messages;
+    const response = fields(await api.create(body as never, options as never));
+    const [block] = listOf(response['content'])
+      .map(fields)
+      .filter(({ type }) => type === 'compaction');
+    const text = typeof block?.['content'] === 'string' ? block['content'] : '';
+    const [iteration] = listOf(fields(response['usage'])['iterations']).map(fields);
+    return judged(
+      text,
+      'stop',
+      anthropicUsage(iteration === undefined ? response : { usage: iteration }),
+    );
+  });
+}
+
+/** Asks by Anthropic's own client. A schema is that of a tool which the model has to call. */
+export function callAnthropic(call: ModelCall, source: Source<'anthropic'>): Promise<CallOutcome> {
+  if (call.compaction !== undefined) return callCompaction(call, source);
+  const { client, model } = source;
   const { schema, signal, maxOutputTokens, temperature } = call;
   const tool = { name: ANSWER, description: 'Takes the answer.', input_schema: schema };
   const body = {

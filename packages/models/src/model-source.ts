@@ -10,6 +10,9 @@ export interface OpenAIClient {
 /** A client of Anthropic's, such as `new Anthropic()`. */
 export interface AnthropicClient {
   readonly messages: { create(body: never, options: never): PromiseLike<unknown> };
+  readonly beta?: {
+    readonly messages: { create(body: never, options: never): PromiseLike<unknown> };
+  };
 }
 
 /** A chat model of LangChain's, such as `new ChatOpenAI()`. */

@@ -19,6 +19,8 @@ export interface ModelCall {
   readonly tools?: ToolSet;
   /** Where given, the provider holds the model to it. */
   readonly schema?: JsonObject;
+  /** The instructions for the provider's own compaction of the messages, in place of an answer to them. */
+  readonly compaction?: string;
   readonly maxOutputTokens: number;
   /** The model's own where absent: some take no other. */
   readonly temperature?: number;

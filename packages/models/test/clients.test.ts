@@ -5,7 +5,12 @@ import Anthropic from '@anthropic-ai/sdk';
 import { ChatOpenAI } from '@langchain/openai';
 import OpenAI from 'openai';
 import { createBobbin, textMessage, type CompactionEvent } from '@bobbin/core';
-import { bpe, modelSummarizer, type ModelSummarizerOptions } from '@bobbin/models';
+import {
+  bpe,
+  compactionSummarizer,
+  modelSummarizer,
+  type ModelSummarizerOptions,
+} from '@bobbin/models';
 import {
   providerServer,
   type DialectName,
@@ -120,6 +125,34 @@ for (const [name, dialect, make] of HOSTS) {
     assert.match(warnings.join('\n'), /no such key.*the extract is used instead/s);
   });
 }
+
+test('H5 Anthropic’s own compaction is a summarizer: rules go into its instructions, and what it lacks is added', async (t) => {
+  const summary = 'The tokenizer in src/parser.ts is being rewritten after E4711.';
+  const server = await providerServer('anthropic', { kind: 'compact', summary, text: '' });
+  t.after(() => server.close());
+  const client = new Anthropic({ apiKey: 'key', baseURL: server.origin, maxRetries: 0 });
+  const summarizer = compactionSummarizer({ client, model: 'claude-opus-5' });
+  const bobbin = createBobbin({ summarizer, preset: 'claude-code' });
+  await bobbin.fit(SAID);
+  const { messages, events } = await bobbin.compact(SAID);
+  server.expectDone();
+  const [request] = server.requests;
+  const { instructions, type } = request?.body['compaction'] as Record<string, string>;
+  assert.equal(type, 'summarize');
+  assert.match(instructions ?? '', /Repeat them word for word:\n- Never push to main/);
+  assert.equal(request?.headers['anthropic-beta'], 'compact-2026-09-04');
+  const text = JSON.stringify(messages);
+  assert.match(text, /is being rewritten after E4711/);
+  assert.match(text, /Never push to main/, 'the rule that the provider left out is added');
+  const bill = events.find(
+    (event) => event.kind === 'summary-report' && event.report.kind === 'called',
+  );
+  assert.ok(JSON.stringify(bill).includes('"inputTokens":9000'), JSON.stringify(bill));
+  assert.throws(
+    () => compactionSummarizer({ client: new OpenAI({ apiKey: 'key' }) as never, model: 'gpt-5' }),
+    { name: 'TypeError', message: 'client must be a client of Anthropic, such as new Anthropic()' },
+  );
+});
 
 test('modelSummarizer and bpe say what is missing', async () => {
   const wrong: readonly (readonly [object | undefined, RegExp])[] = [

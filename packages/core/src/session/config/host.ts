@@ -1,5 +1,6 @@
 import type { CompactionEvent } from '../../events.ts';
 import { isJsonObject } from '../../message/json.ts';
+import { oneLine } from '../../message/text.ts';
 import type { Clock } from '../../ports.ts';
 import type { Counter } from '../../tokens/counter.ts';
 import type { ModelTable } from '../../tokens/models.ts';
@@ -31,7 +32,7 @@ export function withVisibleWarnings<Hooks extends CompactionHooks>(hooks: Hooks)
     const [subject, line] = warningOf(event);
     if (line === undefined || written.has(subject)) return;
     written.add(subject);
-    console.warn(`bobbin: ${line}`);
+    console.warn(`bobbin: ${oneLine(line)}`);
   };
   return { ...hooks, onEvent };
 }
