@@ -23,6 +23,8 @@ export function randomName(): string {
   return crypto.randomUUID();
 }
 
+const LONGEST_LINE = 500;
+
 /** Hooks that write each warning to the console, once; the host's own `onEvent` replaces that. */
 export function withVisibleWarnings<Hooks extends CompactionHooks>(hooks: Hooks): Hooks {
   // What is no options at all is refused where options are checked.
@@ -32,7 +34,7 @@ export function withVisibleWarnings<Hooks extends CompactionHooks>(hooks: Hooks)
     const [subject, line] = warningOf(event);
     if (line === undefined || written.has(subject)) return;
     written.add(subject);
-    console.warn(`bobbin: ${oneLine(line)}`);
+    console.warn(`bobbin: ${oneLine(line, LONGEST_LINE)}`);
   };
   return { ...hooks, onEvent };
 }
