@@ -1,5 +1,5 @@
 import type { Budget, Counter } from '@bobbin/core';
-import type { Json, JsonObject } from '@bobbin/core/internal';
+import { jsonText, type Json, type JsonObject } from '@bobbin/core/internal';
 
 /**
  * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count
@@ -11,7 +11,7 @@ export class RequestSize {
     | undefined;
 
   measure(counter: Counter, system: string, tools: Json): Partial<Budget> {
-    const text = `${system}\n${JSON.stringify(tools)}`;
+    const text = `${system}\n${jsonText(tools)}`;
     const { name } = counter;
     if (this.#known?.name === name && this.#known.text === text) return this.#known.tokens;
     const hasTools = !Array.isArray(tools) || tools.length > 0;

@@ -196,7 +196,7 @@ const BAD: readonly (readonly [input: string | Uint8Array, place: string, proble
     'messages[0].tool_calls[0].function.arguments: must be a string, is an object',
   ],
   [Buffer.from([0x5b, 0x0a, 0x22, 0xff, 0x22, 0x5d]), '2:2', 'is not UTF-8'],
-  ['['.repeat(100_000), '1:1', 'is nested too deeply'],
+  ['['.repeat(100_000), '1:100001', 'expected a value, found the end'],
 ];
 
 for (const [input, place, problem] of BAD) {

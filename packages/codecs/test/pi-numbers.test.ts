@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { counterOf, createBobbin, type Counter, type Message, type Part } from '@bobbin/core';
+import {
+  counterOf,
+  createBobbin,
+  memoryStore,
+  type Counter,
+  type Message,
+  type MessageId,
+  type Part,
+} from '@bobbin/core';
 import {
   callsOf,
   contextSize,
@@ -53,14 +61,16 @@ interface PiCut {
 async function piCut(session: Session, keepRecentTokens: number): Promise<PiCut> {
   const { context } = session;
   const preset = pi({ keepRecentTokens, splitTurns: true });
-  const bobbin = createBobbin({ preset, counter: piCounter, window: 1_000_000 });
+  const store = memoryStore();
+  const bobbin = createBobbin({ preset, store, counter: piCounter, window: 1_000_000 });
   const handle = await bobbin.thread('session');
   await handle.append(...context);
   const { plan } = await handle.compact();
   const record = currentSummary(plan);
   assert.ok(record);
-  const turns = context.map((_, i) => handle.at(i)?.turn);
-  const turnStart = turns.indexOf(turns[plan.start]);
+  const path = await store.path(handle.key, handle.head as MessageId);
+  const turns = path.map(({ turn }) => turn);
+  const turnStart = turns.indexOf(turns[plan.start] ?? 0);
   const behind = context.slice(0, plan.start).filter((message) => !isSummary(message));
   const ofSplitTurn = plan.start - turnStart;
   return {

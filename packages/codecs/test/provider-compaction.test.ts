@@ -34,19 +34,19 @@ const FORMS: readonly Form[] = [
   {
     codec: anthropic,
     compaction: { role: 'assistant', content: [BLOCK] },
-    problems: (messages) => anthropicProblems({ messages: messages as never }),
+    problems: (messages) => anthropicProblems({ messages }),
     readsUsers: false,
   },
   {
     codec: openaiResponses,
     compaction: ITEM,
-    problems: (items) => openaiResponsesProblems(items as never),
+    problems: (items) => openaiResponsesProblems(items),
     readsUsers: true,
   },
   {
     codec: aiSdk,
     compaction: { role: 'assistant', content: [TEXT] },
-    problems: (messages) => aiSdkProblems(messages as never),
+    problems: (messages) => aiSdkProblems(messages),
     readsUsers: false,
   },
 ];

@@ -13,6 +13,7 @@ export {
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonText,
   parseJson,
 } from './message/json.ts';
 export {
@@ -58,6 +59,7 @@ export {
   type SummarizeRecord,
 } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
+export { holdsReasoning } from './plan/signed.ts';
 export {
   EMPTY_SUMMARY,
   type Fact,
@@ -137,7 +139,7 @@ export {
   StoredThread,
 } from './session/memory/stored-thread.ts';
 export { searchThreads } from './session/memory/tenant-search.ts';
-export { assertKey, assertName, keyNamed } from './session/memory/thread-name.ts';
+export { assertKey, assertName } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export { Conversations, type HostRequest } from './session/recognise/conversations.ts';

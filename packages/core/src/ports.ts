@@ -51,6 +51,8 @@ export interface SummaryRequest {
   readonly round: number;
   /** The user's wish for this summary. */
   readonly instructions?: string;
+  /** What a model is asked instead of the summarizer's own request; rules about tools' text and secrets stay. */
+  readonly systemPrompt?: string;
   /** The turn whose beginning is among the nodes, summarised apart, and the most that this may take. */
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
   /** Messages behind the cut, which stay in the prompt: to be read, not to be summarised. */

@@ -42,7 +42,13 @@ const turns = (from: number, to: number): readonly Message[] =>
 
 test('A10 a store that cannot commit that reasoning is released costs the record of it, not the prompt', async () => {
   const store = fullable();
-  const watched = await WatchedThread.open({ ...options, rules: ANTHROPIC_RULES, store });
+  const watched = await WatchedThread.open({
+    ...options,
+    // One reminder at a time: the second takes the place of the first, so that the prompt changes before `late`.
+    budget: budget({ windowTokens: 4_300, safetyTokens: 0, rehydrationTokens: 300 }),
+    rules: ANTHROPIC_RULES,
+    store,
+  });
   const steps = Array.from({ length: 14 }, (_, i) => [
     assistant(
       reasoning('hm', `sig${i}`),
@@ -51,10 +57,14 @@ test('A10 a store that cannot commit that reasoning is released costs the record
     user(`go on ${i}`),
   ]);
   await watched.append(user('Fix the parser bug in src/parser.ts'), ...steps.flat());
+  await watched.append(
+    assistant('ok'),
+    user('What was the frobnicator constant in module zebra2?'),
+  );
   await watched.prompt();
   await watched.append(
     assistant(reasoning('hm', 'late'), 'ok'),
-    user('What was the frobnicator constant in module zebra2?'),
+    user('What was the frobnicator constant in module zebra3?'),
   );
   store.full = true;
   const { plan, events } = await watched.prompt();

@@ -123,7 +123,11 @@ abstract class Journey implements Travelled {
       seed,
     });
     this.rough?.tried.push(fitted.plan);
-    this.sent.push({ length: thread.length, messages: fitted.prompt.messages });
+    this.sent.push({
+      length: thread.length,
+      messages: fitted.prompt.messages,
+      plan: fitted.plan,
+    });
   }
 
   /** The plans of a thread up to a version, oldest first. */
@@ -194,8 +198,10 @@ class ThreadJourney extends Journey {
   async #onwards(): Promise<Session> {
     const another = this.random.chance(0.1);
     // A process that ends takes the plans along that it could not commit.
-    if (this.#handle === undefined || (another && this.rough === undefined))
+    if (this.#handle === undefined || (another && this.rough === undefined)) {
       this.#handle = await this.door().thread('journey');
+      this.sent = this.sent.map(({ length, messages }) => ({ length, messages }));
+    }
     return this.#handle;
   }
 
@@ -223,7 +229,7 @@ class ThreadJourney extends Journey {
   async #ask(handle: Session, fitted: Fitted<Message>): Promise<void> {
     await this.check(this.#mirror, fitted, [], handle.counter);
     const { version, plan } = fitted;
-    const prompt = withoutReminders(fitted.prompt, this.case.rules);
+    const prompt = withoutReminders(fitted.prompt);
     const before = this.#seen.at(-1);
     if (this.rough === undefined ? before?.version === version : before?.plan === plan)
       assert.deepEqual(

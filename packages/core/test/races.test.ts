@@ -29,10 +29,18 @@ const session: readonly Message[] = [
     user(`go on ${i}`),
   ]).flat(),
 ];
-const question: readonly Message[] = [
-  assistant(reasoning('hm', 'late'), 'ok'),
-  user('What was the frobnicator constant in module zebra2?'),
-];
+/** One reminder at a time: the next takes its place, so that the prompt changes before what was signed meanwhile. */
+const small: BobbinOptions = {
+  ...options,
+  budget: budget({ windowTokens: 4_300, safetyTokens: 0, rehydrationTokens: 300 }),
+};
+
+function question(module: number, signature: string): readonly Message[] {
+  return [
+    assistant(reasoning('hm', signature), 'ok'),
+    user(`What was the frobnicator constant in module zebra${module}?`),
+  ];
+}
 
 /** A store in which something happens right before it keeps what a prompt was reminded of. */
 function interrupted(inner: Store, between: () => Promise<unknown>): Store {
@@ -52,11 +60,11 @@ test('D2 a prompt that loses a race while its reasoning is released fits all the
     await other?.();
     other = undefined;
   };
-  const watched = await WatchedThread.open({ ...options, store: interrupted(store, between) });
-  await watched.append(...session);
+  const watched = await WatchedThread.open({ ...small, store: interrupted(store, between) });
+  await watched.append(...session, ...question(2, 'early'));
   assert.equal((await watched.prompt()).compacted, true);
-  await watched.append(...question);
-  const second = await createBobbin({ ...options, store }).thread('watched');
+  await watched.append(...question(3, 'late'));
+  const second = await createBobbin({ ...small, store }).thread('watched');
   other = () => second.undo();
 
   const { fits, prompt, plan } = await watched.prompt();

@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clear, drop, externalize, redactSecrets, type Policy } from '@bobbin/core';
-import { EMPTY_SUMMARY, ladder, redactSummary } from '@bobbin/core/internal';
+import {
+  clear,
+  drop,
+  externalize,
+  redactSecrets,
+  type CompactionEvent,
+  type Policy,
+} from '@bobbin/core';
+import {
+  claudeCode,
+  EMPTY_SUMMARY,
+  ladder,
+  redactSummary,
+  type SummaryReport,
+} from '@bobbin/core/internal';
 import { assistant, call, cpuMs, result, user, WatchedThread } from '@bobbin/testing';
+import { PLANTED } from './planted-secrets.ts';
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const made = (...pieces: readonly string[]): string => pieces.join('');
@@ -59,6 +73,24 @@ test('secrets never enter a summary: each pattern, wherever it stands', () => {
   }
 });
 
+test('21 each of the planted secrets is taken out, and what names it stays', () => {
+  const left = PLANTED.filter(({ text, secret }) => redactSecrets(text).includes(secret));
+  assert.deepEqual(
+    left.map(({ name }) => name),
+    [],
+  );
+  for (const { text } of PLANTED)
+    assert.equal(redactSecrets(redactSecrets(text)), redactSecrets(text), 'idempotent');
+  assert.equal(
+    redactSecrets('machine api.test login ada password hunter\nnext'),
+    'machine api.test login ada password [redacted]\nnext',
+  );
+  assert.equal(
+    redactSecrets('<password>correcthorse</password>'),
+    '<password>[redacted]</password>',
+  );
+});
+
 test('redaction leaves anchors alone: hashes, ids, paths, versions, code and prose about passwords', () => {
   const anchors = [
     'commit 9fceb02d0ae598e95dc970b74767f19372d61af8 on main',
@@ -80,6 +112,14 @@ test('redaction leaves anchors alone: hashes, ids, paths, versions, code and pro
     'MAX_TOKENS=4096 PWD=/srv/app HAS_TOKEN=true AUTH_TOKEN=$TOKEN; cookie: string',
     'http://localhost:8080/a@b.test',
     'node v24.21.0, typescript 7.0.2, port 5432, TS2304, HTTP 429',
+    'src/main.ts:120:14:error:TS2304 and a.go:10:2:undefined:x',
+    'github.com/spf13/pflag v1.0.9 h1:9exaQaMOCwffKiiiYk6/BndUBv+iRViNW+4lEMi0PvY=',
+    'go build -o /var/folders/61/8t4pzlqd59x0ggxkn1rjnfr00000gn/T/tmp4Kd/out failed',
+    'the password is required, your password was changed, the new password is different.',
+    'password := values["password"]; let password: string; <password></password>',
+    'https://x.test/search?key=value&sig=none&page=2',
+    '{"auth":"required"} <token>abstract</token>',
+    'password: required\npassword: string\npassword = userPassword',
   ];
   for (const text of anchors) assert.equal(redactSecrets(text), text);
 });
@@ -101,6 +141,14 @@ test('redaction takes time linear in its input, also where every pattern nearly 
     ' -u a:',
     'cookie: ',
     'X-',
+    'machine a login b ',
+    '<password>',
+    'password: a ',
+    'my password is ',
+    '?key=',
+    'a:1:',
+    'identified with ',
+    '"auth":"',
   ];
   for (const piece of nearly) {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
@@ -154,5 +202,32 @@ test('what a plan says of messages goes through the redaction too: pointers, pla
     const said = JSON.stringify(plan.records);
     assert.ok(plan.records.length > 0, strategy.name);
     assert.ok(!said.includes(key) && !said.includes('ACME'), `${strategy.name}: ${said}`);
+  }
+});
+
+test('21 a key in the error of a summarizer is in no event', async () => {
+  const reports: readonly SummaryReport[] = [
+    { kind: 'retried', reason: `401 for ${KEY}`, waitMs: 1 },
+    { kind: 'split-turn-failed', reason: `401 for ${KEY}` },
+  ];
+  for (const onSummaryFailure of ['extract', 'keep'] as const) {
+    const seen: CompactionEvent[] = [];
+    const watched = await WatchedThread.open({
+      preset: { ...claudeCode, onSummaryFailure },
+      window: 20_000,
+      onEvent: (event) => seen.push(event),
+      summarizer: {
+        id: 'failing',
+        summarize: (request) => {
+          for (const report of reports) request.report?.(report);
+          return Promise.reject(new Error(`Incorrect API key provided: ${KEY}.`));
+        },
+      },
+    });
+    await watched.append(user('go'), assistant('so it is '.repeat(400)), user('and now?'));
+    const { events } = await watched.compact();
+    const warnings = events.filter(({ kind }) => kind === 'warning');
+    assert.match(JSON.stringify(warnings), /Incorrect API key provided: \[redacted\]/);
+    assert.ok(!JSON.stringify([events, seen]).includes(KEY));
   }
 });

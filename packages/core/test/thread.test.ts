@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Message, ThreadId } from '@bobbin/core';
+import type { Message, TextPart, ThreadId } from '@bobbin/core';
 import {
   canonicalJson,
   contentHash,
@@ -26,6 +26,7 @@ import {
   user,
   withMeta,
 } from '@bobbin/testing';
+import { textHash } from '../src/message/message.ts';
 
 const starts = (...messages: readonly Message[]): readonly number[] => unitStarts(messages);
 const talk = [system('be brief'), user('one'), assistant('two'), user('three')];
@@ -76,6 +77,27 @@ test('C1 the order of keys does not matter to an id, and hashes are SHA-256', ()
     sha256('会話'.repeat(1_000)),
     'd975a4eeafdb9f7cb3fab1b869136081f0a56f3dac94601d88a7618236abe0ff',
   );
+});
+
+test('C1 a long text is hashed once, for its message and for the artifact of it', () => {
+  const long = 'row of data '.repeat(10_000);
+  const made = call('list', {});
+  const ids = [long, `${long}.`, long].map((text) => messageId(null, result(made, text)));
+  assert.equal(ids[0], ids[2]);
+  assert.notEqual(ids[0], ids[1]);
+  assert.notEqual(messageId(null, user(long)), messageId(null, user(long, long)));
+  let reads = 0;
+  const part: TextPart = {
+    kind: 'text',
+    get text() {
+      reads += 1;
+      return long;
+    },
+  };
+  contentHash({ role: 'user', parts: [part] });
+  const before = reads;
+  assert.equal(textHash(part), sha256(long));
+  assert.equal(reads, before, 'the hash is known');
 });
 
 test('C1 a fork leaves the other path as it was, and saying the same again is one message', () => {

@@ -49,7 +49,7 @@ export async function bpe(
 function textCounter(encoding: Encoding): Promise<(text: string) => number> {
   if (!Object.hasOwn(VOCABULARIES, encoding))
     throw new RangeError(
-      `there is no encoding ${JSON.stringify(encoding)}${didYouMean(String(encoding), ENCODINGS)}; choose one of ${ENCODINGS.join(', ')}, or let counterFor(model) choose`,
+      `there is no encoding ${JSON.stringify(encoding)}${didYouMean(encoding, ENCODINGS)}; choose one of ${ENCODINGS.join(', ')}, or let counterFor(model) choose`,
     );
   const known = texts.get(encoding) ?? loadText(encoding);
   texts.set(encoding, known);

@@ -1,7 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import { isContextLimit, isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import type { ModelSource } from './model-source.ts';
-import { judged, messageOf, type CallOutcome, type ModelCall } from './summarizer-call.ts';
+import { judged, messageOf, type CallOutcome, type ModelCall } from './model-call.ts';
 
 type Source<Kind extends ModelSource['kind']> = Extract<ModelSource, { readonly kind: Kind }>;
 
@@ -55,9 +55,8 @@ function callCompaction(
     const options = { signal, maxRetries: 0 };
     const api = client.beta?.messages ?? client.messages;
     const response = fields(await api.create(body as never, options as never));
-    const [block] = listOf(response['content'])
-      .map(fields)
-      .filter(({ type }) => type === 'compaction');
+    const blocks = listOf(response['content']).map(fields);
+    const block = blocks.find(({ type }) => type === 'compaction');
     const text = typeof block?.['content'] === 'string' ? block['content'] : '';
     const [iteration] = listOf(fields(response['usage'])['iterations']).map(fields);
     return judged(
@@ -152,7 +151,9 @@ function failureOf(error: unknown): CallOutcome {
   const { status, headers, name } = fields(error);
   const reason = messageOf(error);
   if (isContextLimit(error)) return { kind: 'overflow', reason };
-  const isDown = /Connection/.test(String(name)) || fields(error)['code'] === 'ECONNREFUSED';
+  const isDown =
+    (typeof name === 'string' && /Connection/.test(name)) ||
+    fields(error)['code'] === 'ECONNREFUSED';
   const isRetryable =
     isDown || RETRYABLE.has(status) || (typeof status === 'number' && status >= 500);
   if (!isRetryable) return { kind: 'permanent-failure', reason };

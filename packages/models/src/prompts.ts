@@ -103,7 +103,8 @@ export interface PromptRequest {
 /** The prompt for a summary of some messages. No text that it quotes brings a secret along. */
 export function summaryPrompt(from: PromptRequest): PromptTexts {
   const { style, request, transcript, soFar, redact = redactSecrets } = from;
-  const system = [AIMS[style], RECORD, HONESTY, CARE, DATA_RULE].join('\n\n');
+  const aims = request.systemPrompt ?? [AIMS[style], RECORD, HONESTY].join('\n\n');
+  const system = [aims, CARE, DATA_RULE].join('\n\n');
   const blocks = [
     soFar === null
       ? undefined

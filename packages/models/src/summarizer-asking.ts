@@ -1,6 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import type { SummaryReport } from '@bobbin/core/internal';
-import { callModel, messageOf, type CallOutcome, type ModelCall } from './summarizer-call.ts';
+import { messageOf, type CallOutcome, type ModelCall } from './model-call.ts';
+import { callModel } from './summarizer-call.ts';
 
 const DEFAULT_RETRIES = 3;
 const FIRST_WAIT_MS = 500;

@@ -35,7 +35,7 @@ import {
   type ModelSource,
   type OpenAIClient,
 } from './model-source.ts';
-import type { ModelCall } from './summarizer-call.ts';
+import type { ModelCall } from './model-call.ts';
 import { cutToTokens, fold, type Work } from './summarizer-fold.ts';
 import { mergedAnswers } from './summarizer-merge.ts';
 

@@ -137,10 +137,11 @@ test('H5 Anthropic’s own compaction is a summarizer: rules go into its instruc
   const { messages, events } = await bobbin.compact(SAID);
   server.expectDone();
   const [request] = server.requests;
-  const { instructions, type } = request?.body['compaction'] as Record<string, string>;
+  assert.ok(request);
+  const { instructions, type } = request.body['compaction'] as Record<string, string>;
   assert.equal(type, 'summarize');
   assert.match(instructions ?? '', /Repeat them word for word:\n- Never push to main/);
-  assert.equal(request?.headers['anthropic-beta'], 'compact-2026-09-04');
+  assert.equal(request.headers['anthropic-beta'], 'compact-2026-09-04');
   const text = JSON.stringify(messages);
   assert.match(text, /is being rewritten after E4711/);
   assert.match(text, /Never push to main/, 'the rule that the provider left out is added');

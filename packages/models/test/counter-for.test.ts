@@ -41,7 +41,6 @@ test("C14 the user's own facts choose the tokenizer", async () => {
 
 test('with a model whose tokenizer is installed, createBobbin counts exactly', async () => {
   const exact = await counterFor('gpt-5');
-  const message = textMessage('user', 'Zażółć gęślą jaźń, 漢字 and a1b2c3d4e5f6.');
   const { prompt } = await createBobbin({ model: 'gpt-5' }).fit([message]);
   assert.equal(prompt.tokens, exact.message(message));
   assert.equal((await createBobbin({ model: 'gpt-5' }).thread('t')).counter.name, exact.name);

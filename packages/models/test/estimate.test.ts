@@ -38,6 +38,12 @@ const random = Buffer.concat(
 const letters = (alphabet: string): string =>
   Array.from(random, (byte) => alphabet[byte % alphabet.length]).join('');
 
+/** Ideographs from all of their block; most are in no vocabulary. */
+const ideographs = (): string =>
+  Array.from(random, (byte, i) => String.fromCodePoint(0x4e00 + ((byte * 82 + i) % 20_992))).join(
+    '',
+  );
+
 test('C14 the estimate errs on the safe side in other scripts and in data', async () => {
   const exact = await bpe('o200k');
   const estimate = estimator();
@@ -68,6 +74,7 @@ test('C14 the estimate errs on the safe side in other scripts and in data', asyn
     odia: 'ଆଜି ପାଗ ବହୁତ ଭଲ ଅଛି, ଚାଲ ବଗିଚାକୁ ଯିବା। ',
     inuktitut: 'ᐊᓐᓄᕌᖅ ᐃᓄᒃᑎᑐᑦ ᐅᖃᐅᓯᖅ ',
     khmer: 'ថ្ងៃនេះអាកាសធាតុល្អ តោះទៅដើរលេងនៅសួន។ ',
+    'random ideographs': ideographs(),
     'rare Hangul': '뷁쀍쫡홟햏궯껱꿻늏댃듷',
     'rarer planes': '𠀀𠀇𠀎𝐀𝐁𝐂',
     braille: '⠋⠙⠹⠸⠼⠴⠦⠧',

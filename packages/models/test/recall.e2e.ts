@@ -272,6 +272,7 @@ function happened(reports: readonly SummaryReport[], kept: string | null, said: 
         return [`${report.corrections.length} corrected`];
       case 'left-out':
         return [`${report.messages} left out`];
+      case 'failed':
       case 'split-turn-failed':
       case 'retried':
       case 'cached':

@@ -1,5 +1,10 @@
 import type { MessageId, Store } from '@bobbin/core';
-import type { StoredEvent, ThreadEntry, ThreadKey } from '@bobbin/core/internal';
+import {
+  jsonText,
+  type StoredEvent,
+  type ThreadEntry,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 import { verifyThread, type ThreadProblem } from './verify-store.ts';
@@ -98,11 +103,10 @@ async function begun(
   if (window.version > entry.version) throw wentOn(key, `plan ${window.version}`);
   for (let version = 1; version <= window.version; version++) {
     const [ours, theirs] = [await from.plan(key, version), await to.plan(key, version)];
-    if (JSON.stringify(ours) !== JSON.stringify(theirs))
-      throw wentOn(key, `another plan ${version}`);
+    if (jsonText(ours) !== jsonText(theirs)) throw wentOn(key, `another plan ${version}`);
   }
   const known = await to.events(key);
-  const other = known.find((event, i) => JSON.stringify(event) !== JSON.stringify(events[i]));
+  const other = known.find((event, i) => jsonText(event) !== jsonText(events[i]));
   if (other !== undefined) throw wentOn(key, `another event ${other.sequence}`);
   return { version: window.version, events: known.length };
 }

@@ -1,5 +1,5 @@
 import type { Message, MessageId } from '@bobbin/core';
-import { isJsonObject, parseJson, startsTurn, type Node } from '@bobbin/core/internal';
+import { isJsonObject, parseJson, startsTurn, type Node, jsonText } from '@bobbin/core/internal';
 import { StoreError } from './store-error.ts';
 
 /** A message as a table holds it. */
@@ -12,7 +12,7 @@ export interface MessageRow {
 }
 
 export function rowOf({ id, parent, index, turn, message }: Node): MessageRow {
-  return { id, parent, position: index, turn, message: JSON.stringify(message) };
+  return { id, parent, position: index, turn, message: jsonText(message) };
 }
 
 export function opensTurn({ message }: Node): boolean {

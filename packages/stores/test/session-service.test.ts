@@ -9,6 +9,7 @@ import {
   tokenCount,
   turnCount,
   type ArtifactStore,
+  type CompactionEvent,
   type Message,
   type Policy,
   type Store,
@@ -246,4 +247,83 @@ test('C14 a session is counted as a door counts it, by what is known of its mode
     await service.compact('s', ({ tokens }) => (seen = tokens) < 0, slidingWindow(4));
     assert.equal(seen, prompt.tokens, model);
   }
+});
+
+const summaryOf = (prose: string): Summarizer => ({
+  id: 'scripted',
+  summarize: ({ round }) => Promise.resolve({ ...EMPTY_SUMMARY, round, prose }),
+});
+const failing: Summarizer = {
+  id: 'scripted',
+  summarize: () => Promise.reject(new Error('no connection')),
+};
+const FAILURES: readonly (readonly [name: string, summarizer: Summarizer, reason: string])[] = [
+  ['blank', summaryOf('  '), 'the summary is blank'],
+  ['failing', failing, 'no connection'],
+];
+
+for (const [name, summarizer, reason] of FAILURES)
+  test(`D9 a ${name} summary is a warning and reaches the callback; nothing is lost`, async () => {
+    const { store, commits } = watched();
+    const path = talk(12);
+    await store.append(key, path);
+    const events: CompactionEvent[] = [];
+    const failures: unknown[] = [];
+    const service = new SessionService({
+      store,
+      summarizer,
+      onEvent: (event) => events.push(event),
+      onSummaryFailure: (failure) => failures.push(failure),
+    });
+    const strategy = recursiveSummary({ keepMessages: 4, overlapMessages: 1 });
+    assert.deepEqual(await service.compact('s', always, strategy), {
+      eventsRemoved: 0,
+      compactedEvents: messages(path),
+      archivedEvents: [],
+      tokensEstimatedSaved: 0,
+    });
+    assert.deepEqual(failures, [{ sessionId: 's', summarizer: 'scripted', reason }]);
+    assert.deepEqual(
+      events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])).slice(0, 1),
+      [`summarize failed: scripted: ${reason}`],
+    );
+    assert.equal(commits(), 0);
+    assert.deepEqual(await service.loadActiveMessages('s'), messages(path));
+  });
+
+test('D9 shadowPrompt is what the user message before a summary says, systemPrompt what is asked', async () => {
+  const store = memoryStore();
+  await store.append(key, talk(12));
+  const asked: (string | undefined)[] = [];
+  const summarizer: Summarizer = {
+    id: 'scripted',
+    summarize: ({ round, systemPrompt }) => {
+      asked.push(systemPrompt);
+      return Promise.resolve({ ...EMPTY_SUMMARY, round, prose: 'All of it was said.' });
+    },
+  };
+  const service = new SessionService({ store, summarizer });
+  const systemPrompt = 'Sum up as a poet would.';
+  const shadowPrompt = 'What happened before?';
+  const { compactedEvents } = await service.compact(
+    's',
+    always,
+    recursiveSummary({ keepMessages: 4, overlapMessages: 1, systemPrompt, shadowPrompt }),
+  );
+  assert.deepEqual(asked, [systemPrompt]);
+  assert.deepEqual(compactedEvents[0], textMessage('user', shadowPrompt, { synthetic: true }));
+  assert.match(JSON.stringify(compactedEvents[1]), /All of it was said\./);
+});
+
+test('D6 events of a branch do not use up the window of the root', async () => {
+  const store = memoryStore();
+  const branch = textMessage('assistant', 'looked it up', { branch: 'helper' });
+  const said = messages(talk(6)).flatMap((message) =>
+    message.role === 'assistant' ? [branch, branch, branch, message] : [message],
+  );
+  await store.append(key, nodesOf(said));
+  const service = new SessionService({ store });
+  const { compactedEvents, eventsRemoved } = await service.compact('s', always, slidingWindow(4));
+  assert.deepEqual([compactedEvents.length, eventsRemoved], [10, 20]);
+  assert.equal(compactedEvents.filter(({ meta }) => meta?.branch === undefined).length, 4);
 });

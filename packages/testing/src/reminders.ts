@@ -1,17 +1,11 @@
-import type { Prompt, ProviderRules } from '@bobbin/core';
+import type { Prompt } from '@bobbin/core';
 import type { PromptMessage } from '@bobbin/core/internal';
 
-/**
- * A prompt as its plan makes it: without what was brought back for this one turn, and without the words between that
- * keep the roles in turn.
- */
-export function withoutReminders(prompt: Prompt, rules: ProviderRules): Prompt {
-  const isInserted = (position: number): boolean =>
-    isReminder(prompt.messages[position]) ||
-    (rules.alternate &&
-      prompt.messages[position]?.source.kind === 'bridge' &&
-      isReminder(prompt.messages[position - 1]));
-  const kept = [...prompt.messages.keys()].filter((position) => !isInserted(position));
+/** A prompt as its plan makes it: without reminders, and without the words beside them that keep the roles in order. */
+export function withoutReminders(prompt: Prompt): Prompt {
+  const kept = [...prompt.messages.keys()].filter(
+    (position) => !isReminder(prompt.messages[position]) && !isBeside(prompt.messages[position]),
+  );
   if (kept.length === prompt.messages.length) return prompt;
   const place = new Map(kept.map((position, i) => [position, i]));
   return {
@@ -21,7 +15,12 @@ export function withoutReminders(prompt: Prompt, rules: ProviderRules): Prompt {
   };
 }
 
-/** True for a message that this one prompt shows and the thread does not hold. */
-function isReminder(shown: PromptMessage | undefined): boolean {
+/** True for a message that prompts show and the thread does not contain. */
+export function isReminder(shown: PromptMessage | undefined): boolean {
   return shown?.source.kind === 'rehydrated' || shown?.source.kind === 'recalled';
+}
+
+/** True for the words beside a reminder. */
+export function isBeside(shown: PromptMessage | undefined): boolean {
+  return shown?.source.kind === 'bridge' && shown.source.beside === 'reminder';
 }

@@ -24,7 +24,7 @@ export class WatchedThread {
   readonly store: Store;
   /** The whole thread, as it should be. */
   readonly thread: Thread;
-  readonly #sent: SentPrompt[] = [];
+  #sent: SentPrompt[] = [];
   #bobbin: Bobbin;
   #handle: Session;
 
@@ -50,6 +50,7 @@ export class WatchedThread {
   async reopen(options: BobbinOptions = this.options): Promise<void> {
     this.#bobbin = createBobbin({ ...options, store: this.store });
     this.#handle = await this.#bobbin.thread(this.thread.id);
+    this.#sent = this.#sent.map(({ length, messages }) => ({ length, messages }));
   }
 
   async append(...messages: readonly Message[]): Promise<readonly MessageId[]> {
@@ -95,7 +96,8 @@ export class WatchedThread {
       sent: this.#sent,
       ...(cacheLimits === undefined ? {} : { cacheLimits }),
     });
-    this.#sent.push({ length: this.thread.length, messages: fitted.prompt.messages });
+    const { messages } = fitted.prompt;
+    this.#sent.push({ length: this.thread.length, messages, plan: fitted.plan });
     return fitted;
   }
 }

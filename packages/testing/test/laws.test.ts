@@ -306,7 +306,7 @@ test('signed reasoning behind another prompt than the one that went out', () => 
   breaks('signed reasoning only behind its own prefix', broken(prompt, plan, was('0'), signed));
 });
 
-test('what was brought back for one turn: once, before it, within its reserve', () => {
+test('what was brought back: once, within its reserve, and where it was put', () => {
   const reminder: PromptMessage = {
     message: textMessage('user', '[Recalled] the port is 5432'),
     source: { kind: 'recalled', id: at(1).id },
@@ -315,17 +315,14 @@ test('what was brought back for one turn: once, before it, within its reserve', 
   const reserved = { ...context, reserveTokens: 10 };
   assert.deepEqual(broken(before, planOf(), reserved), []);
   breaks('within budget', broken(before, planOf(), { ...context, reserveTokens: 8 }));
-  const law = 'brought back once, before the turn';
-  breaks(
-    law,
-    broken(
-      tampered((m) => [...m, reminder]),
-      planOf(),
-      reserved,
-    ),
-  );
   const twice = tampered((m) => m.toSpliced(6, 0, reminder, reminder));
-  breaks(law, broken(twice, planOf(), { ...context, reserveTokens: 20 }));
+  breaks('brought back once', broken(twice, planOf(), { ...context, reserveTokens: 20 }));
+  const plan = planOf();
+  const sent = [{ length: 6, messages: before.messages, plan }];
+  const moved = tampered((m) => m.toSpliced(4, 0, reminder));
+  breaks('a reminder stays where it was put', broken(moved, plan, { ...reserved, sent }));
+  assert.deepEqual(broken(before, plan, { ...reserved, sent }), []);
+  assert.deepEqual(broken(rendered(), plan, { ...reserved, sent }), [], 'one that left');
 });
 
 test('cache points outside the prompt, out of order, or too many', () => {

@@ -1,4 +1,5 @@
 import type { AiSdkMessage } from '@bobbin/codecs';
+import { jsonText } from '@bobbin/core/internal';
 
 /** The system messages that a model's prompt begins with, and the rest. */
 export function split(prompt: readonly AiSdkMessage[]): readonly [AiSdkMessage[], AiSdkMessage[]] {
@@ -7,7 +8,7 @@ export function split(prompt: readonly AiSdkMessage[]): readonly [AiSdkMessage[]
 }
 
 export function textOf({ content }: AiSdkMessage): string {
-  return typeof content === 'string' ? content : JSON.stringify(content);
+  return typeof content === 'string' ? content : jsonText(content);
 }
 
 /** What a language model is given is stricter than what hosts write: text is a part, an image is a file. */

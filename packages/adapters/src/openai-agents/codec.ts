@@ -7,6 +7,7 @@ import {
   type ContentPart,
   type Json,
   type JsonObject,
+  jsonText,
 } from '@bobbin/core/internal';
 import { encodeItems, openaiResponses, readableJson, serverToolsAsText } from '@bobbin/codecs';
 
@@ -54,7 +55,7 @@ function isRole(role: Json | undefined): role is Role {
 function otherPair(item: JsonObject, callId: string, type: string): Message {
   const value = lasting(item);
   if (!/_(?:result|output)$/.test(type)) {
-    const args = JSON.stringify(value);
+    const args = jsonText(value);
     return {
       role: 'assistant',
       parts: [{ kind: 'call', callId, tool: type, args }],

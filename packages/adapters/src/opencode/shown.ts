@@ -1,5 +1,5 @@
 import { textOf, type Fitted, type Message, type MessageId, type Session } from '@bobbin/core';
-import { resultsOf, resultText, type PromptMessage } from '@bobbin/core/internal';
+import { resultsOf, resultText, type PromptMessage, jsonText } from '@bobbin/core/internal';
 import { sessionEntries } from '../session-entries.ts';
 import {
   isTool,
@@ -19,7 +19,7 @@ export interface Listed {
 }
 
 export function listOf(host: readonly OpenCodeMessage[]): Listed {
-  const text = JSON.stringify({ info: { id: host[0]?.info.sessionID }, messages: host });
+  const text = jsonText({ info: { id: host[0]?.info.sessionID }, messages: host });
   const entries = sessionEntries('opencode', text);
   return {
     host: [...host],

@@ -3,10 +3,11 @@ import {
   chars4,
   currentSummary,
   fitSummary,
-  type MemoryTool,
   pi as piPolicy,
+  jsonText,
   readArtifactTool,
   recallTool,
+  type MemoryTool,
 } from '@bobbin/core/internal';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
 import { plainMessages } from '../plain-messages.ts';
@@ -159,7 +160,7 @@ interface Branch {
 
 function branchOf(branchEntries: BeforeCompact['branchEntries'], session: string): Branch {
   const lines = [{ type: 'session', version: 3, id: session }, ...branchEntries];
-  const entries = sessionEntries('pi', lines.map((line) => JSON.stringify(line)).join('\n'));
+  const entries = sessionEntries('pi', lines.map((line) => jsonText(line)).join('\n'));
   const owners = entries.flatMap(({ messages }, i) => messages.map(() => branchEntries[i]?.id));
   return {
     messages: entries.flatMap(({ messages }) => messages),

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { headOf, isJsonObject, parseJson } from '@bobbin/core/internal';
+import { headOf, isJsonObject, jsonText, parseJson } from '@bobbin/core/internal';
 import type { Agent } from '../loop/agent.ts';
 import type { EndReason } from '../events.ts';
 import { submit } from '../loop/submit.ts';
@@ -20,7 +20,7 @@ export async function jsonMode(
   const outcome = new Outcome();
   const stop = agent.on((event) => {
     outcome.take(event);
-    write(`${JSON.stringify(event)}\n`);
+    write(`${jsonText(event)}\n`);
   });
   agent.tellStart();
   let submitted: Promise<unknown> = Promise.resolve();

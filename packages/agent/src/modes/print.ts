@@ -1,4 +1,4 @@
-import { headOf } from '@bobbin/core/internal';
+import { headOf, jsonText } from '@bobbin/core/internal';
 import type { Agent } from '../loop/agent.ts';
 import type { AgentEvent, EndReason } from '../events.ts';
 import { submit } from '../loop/submit.ts';
@@ -56,7 +56,7 @@ function tell(event: AgentEvent, output: Output): void {
     case 'assistant':
       return output.complain(`${event.text}\n`);
     case 'tool-start':
-      return output.complain(`[${event.tool}] ${cut(JSON.stringify(event.args))}\n`);
+      return output.complain(`[${event.tool}] ${cut(jsonText(event.args))}\n`);
     case 'tool-end':
       if (event.outcome === 'failure')
         output.complain(`[${event.tool}] failed: ${cut(event.text.split('\n', 1)[0] ?? '')}\n`);

@@ -9,6 +9,7 @@ import {
   resultText,
   type Json,
   type JsonObject,
+  jsonText,
 } from '@bobbin/core/internal';
 import type { Agent } from '../loop/agent.ts';
 import { describe } from '../commands/command.ts';
@@ -26,7 +27,7 @@ export async function rpcMode(
   write: (line: string) => void,
 ): Promise<void> {
   const send = (message: JsonObject): void =>
-    write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    write(`${jsonText({ jsonrpc: '2.0', ...message })}\n`);
   const stop = agent.on((event) =>
     send({ method: 'event', params: event as unknown as JsonObject }),
   );

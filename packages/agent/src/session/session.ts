@@ -23,6 +23,7 @@ import {
   type Node,
   type SummaryReport,
   type ThreadKey,
+  jsonText,
 } from '@bobbin/core/internal';
 import { mannerOf } from '@bobbin/models';
 import type { AiSdkMessage } from '@bobbin/codecs/ai-sdk';
@@ -251,11 +252,11 @@ export class AgentSession {
     const stored = await this.store.events(this.key);
     const held = new Set(
       stored.flatMap(({ event }) =>
-        event.kind === 'summary-report' ? [JSON.stringify(event.report)] : [],
+        event.kind === 'summary-report' ? [jsonText(event.report)] : [],
       ),
     );
     for (const report of this.#reports.splice(0))
-      if (!held.has(JSON.stringify(report))) this.charge(report);
+      if (!held.has(jsonText(report))) this.charge(report);
     await this.keepCharges();
   }
 

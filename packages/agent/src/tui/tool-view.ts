@@ -1,5 +1,5 @@
 import { truncateToWidth, type Component } from '@earendil-works/pi-tui';
-import { isJsonObject, type Json, type Outcome } from '@bobbin/core/internal';
+import { isJsonObject, type Json, type Outcome, jsonText } from '@bobbin/core/internal';
 import { diffStyle } from './diff-style.ts';
 import { FoldedLines, moreLines, type Shown } from './folded-lines.ts';
 import { printable } from './printable.ts';
@@ -101,5 +101,5 @@ function subject(args: Json): string {
     values.find((each) => typeof each === 'string') ??
     values[0];
   if (value === undefined) return '';
-  return printable(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\n', ' ');
+  return printable(typeof value === 'string' ? value : jsonText(value)).replaceAll('\n', ' ');
 }

@@ -80,18 +80,49 @@ function expect(text: string, at: number, ...wanted: readonly string[]): number 
 
 const ATOM = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-function skipValue(text: string, at: number): number {
+const CLOSES: Readonly<Record<string, string>> = { '[': ']', '{': '}' };
+
+/** Keeps a list instead of recursing: a value may be nested deeper than the stack. */
+function skipValue(text: string, start: number): number {
+  const open: string[] = [];
+  let at = start;
+  do {
+    const close = CLOSES[text[at] ?? ''];
+    const first = close === undefined ? at : skipSpace(text, at + 1);
+    if (close === undefined || text[first] === close) {
+      at = skipEnds(text, close === undefined ? skipAtom(text, at) : first + 1, open);
+    } else {
+      open.push(close);
+      at = skipName(text, first, close);
+    }
+  } while (open.length > 0);
+  return at;
+}
+
+/** After a value: the end of all that ends with it, or the next value of what is still open. */
+function skipEnds(text: string, end: number, open: string[]): number {
+  let at = end;
+  for (let close = open.at(-1); close !== undefined; close = open.at(-1)) {
+    at = skipSpace(text, at);
+    if (text[at] !== close)
+      return skipName(text, skipSpace(text, expect(text, at, ',', close)), close);
+    open.pop();
+    at += 1;
+  }
+  return at;
+}
+
+/** The value of the entry that starts here, after its name if it has one. */
+function skipName(text: string, at: number, close: string): number {
+  if (close === ']') return at;
+  return skipSpace(text, expect(text, skipSpace(text, skipString(text, at)), ':'));
+}
+
+function skipAtom(text: string, at: number): number {
   if (text[at] === '"') return skipString(text, at);
-  if (text[at] === '[' || text[at] === '{') return skipEntries(text, at);
   ATOM.lastIndex = at;
   if (ATOM.test(text)) return ATOM.lastIndex;
   throw new JsonProblem(at, `expected a value, found ${found(text, at)}`);
-}
-
-function skipEntries(text: string, start: number): number {
-  let end = start + 1;
-  for (const entry of entries(text, start)) end = entry.end;
-  return skipSpace(text, end) + 1;
 }
 
 function skipString(text: string, start: number): number {

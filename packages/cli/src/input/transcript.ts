@@ -1,4 +1,5 @@
 import { DecodeError } from '@bobbin/codecs';
+import { jsonText } from '@bobbin/core/internal';
 import { InputError, positionOf } from '../failure.ts';
 import {
   entries,
@@ -83,8 +84,7 @@ export class Transcript {
     const unit = before.includes('\n') ? (/\n([ \t]+)/.exec(this.#text)?.[1] ?? '') : '';
     const indent = before.slice(before.lastIndexOf('\n') + 1);
     const write = (message: unknown): string =>
-      this.#slices.get(message) ??
-      JSON.stringify(message, null, unit).replaceAll('\n', `\n${indent}`);
+      this.#slices.get(message) ?? indented(message, unit).replaceAll('\n', `\n${indent}`);
     return `[${before}${messages.map(write).join(`,${before === '' ? this.#gap() : before}`)}${after}]`;
   }
 
@@ -102,8 +102,6 @@ export class Transcript {
     } catch (error) {
       if (error instanceof JsonProblem)
         return this.#fail(error.offset, error.message + this.#otherwise(error));
-      // Nothing else overflows the stack here.
-      if (error instanceof RangeError) return this.#fail(byteOrderMark, 'is nested too deeply');
       throw error;
     }
   }
@@ -128,6 +126,16 @@ export class Transcript {
 
   #fail(offset: number, problem: string): never {
     throw new InputError(this.#source, positionOf(this.#text, offset, this.#line), problem);
+  }
+}
+
+/** What is nested deeper than the stack is written on one line. */
+function indented(message: unknown, unit: string): string {
+  try {
+    return JSON.stringify(message, null, unit);
+  } catch (error) {
+    if (error instanceof RangeError) return jsonText(message);
+    throw error;
   }
 }
 

@@ -1,6 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, type Json, type JsonObject, jsonText } from '@bobbin/core/internal';
 import { base64Of, dataUrl } from '../wire/data-url.ts';
-import { jsonText } from '../wire/json-text.ts';
 
 /** The message as JSON can hold it: bytes as base64, URLs as text. The same object where it holds neither. */
 export function serializable(wire: JsonObject): JsonObject {

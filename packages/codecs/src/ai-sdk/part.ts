@@ -1,10 +1,15 @@
 import type { Part } from '@bobbin/core';
-import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  parseJson,
+  type Json,
+  type JsonObject,
+  jsonText,
+} from '@bobbin/core/internal';
 import { lastingOptions, sourceOf } from './data.ts';
 import { decodeResult } from './result.ts';
 import { compactionPart } from '../wire/compaction.ts';
 import { parseDataUrl } from '../wire/data-url.ts';
-import { jsonText } from '../wire/json-text.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 

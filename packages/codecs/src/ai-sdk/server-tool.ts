@@ -1,7 +1,7 @@
 import type { Part } from '@bobbin/core';
-import type { JsonObject } from '@bobbin/core/internal';
+import { jsonText, type JsonObject } from '@bobbin/core/internal';
 import { decodeResult } from './result.ts';
-import { jsonText, textOr } from '../wire/json-text.ts';
+import { textOr } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';

@@ -1,5 +1,5 @@
 import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
-import { isJsonObject, type ContentPart, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, type ContentPart, type JsonObject, jsonText } from '@bobbin/core/internal';
 import { callerOf, isServerCall, serverBlocks } from './server-tool.ts';
 import {
   compactionExtra,
@@ -8,7 +8,7 @@ import {
   withoutCompactions,
 } from '../wire/compaction.ts';
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
-import { argsObject, jsonText } from '../wire/json-text.ts';
+import { argsObject } from '../wire/json-text.ts';
 import { OPEN_SERVER_CALLS, openServerCalls, type KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';

@@ -1,6 +1,6 @@
 import type { Part } from '@bobbin/core';
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
-import { jsonText, textOr } from '../wire/json-text.ts';
+import { isJsonObject, type Json, type JsonObject, jsonText } from '@bobbin/core/internal';
+import { textOr } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';

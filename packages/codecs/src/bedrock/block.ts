@@ -1,7 +1,7 @@
 import type { FilePart, ImagePart, Message, Part, ResultPart } from '@bobbin/core';
-import { isJsonObject, type ContentPart, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, type ContentPart, type JsonObject, jsonText } from '@bobbin/core/internal';
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
-import { argsObject, jsonText } from '../wire/json-text.ts';
+import { argsObject } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';

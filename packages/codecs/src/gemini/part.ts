@@ -5,9 +5,10 @@ import {
   type ContentPart,
   type Json,
   type JsonObject,
+  jsonText,
 } from '@bobbin/core/internal';
 import { dataUrl, parseDataUrl } from '../wire/data-url.ts';
-import { argsObject, jsonText, textOr } from '../wire/json-text.ts';
+import { argsObject, textOr } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Block } from '../wire/mixed-message.ts';

@@ -26,6 +26,7 @@ import {
   STRICT_RULES,
   type Json,
   type JsonObject,
+  jsonText,
 } from '@bobbin/core/internal';
 import {
   compactionExtra,
@@ -35,7 +36,6 @@ import {
   withoutCompactions,
 } from '../wire/compaction.ts';
 import { refuseOtherFormats } from '../wire/format.ts';
-import { jsonText } from '../wire/json-text.ts';
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
@@ -207,7 +207,7 @@ function thoughtOf(block: JsonObject): Part | undefined {
     return { kind: 'reasoning', text: '', signature: data };
   if (type !== 'thinking' && type !== 'reasoning') return undefined;
   const text = block['thinking'] ?? block['reasoning'] ?? '';
-  const said = typeof text === 'string' ? text : JSON.stringify(text);
+  const said = typeof text === 'string' ? text : jsonText(text);
   return { kind: 'reasoning', text: said, ...(typeof signature === 'string' ? { signature } : {}) };
 }
 

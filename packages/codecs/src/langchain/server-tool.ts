@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
 import type { Part } from '@bobbin/core';
-import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { jsonText, textOr } from '../wire/json-text.ts';
+import { isJsonObject, type JsonObject, jsonText } from '@bobbin/core/internal';
+import { textOr } from '../wire/json-text.ts';
 import type { KnownCalls } from '../wire/known-calls.ts';
 import { lasting } from '../wire/leftover.ts';
 import { readableJson, readableParts } from '../wire/readable.ts';

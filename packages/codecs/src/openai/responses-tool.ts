@@ -6,9 +6,9 @@ import {
   type ContentPart,
   type Json,
   type JsonObject,
+  jsonText,
 } from '@bobbin/core/internal';
 import { dataUrl, mediaTypeField } from '../wire/data-url.ts';
-import { jsonText } from '../wire/json-text.ts';
 import type { Place } from '../wire/place.ts';
 import { readableParts } from '../wire/readable.ts';
 import { decodeContent, encodeContent } from './responses-content.ts';

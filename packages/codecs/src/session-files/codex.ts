@@ -2,8 +2,9 @@ import { textMessage, type Message, type Role } from '@bobbin/core';
 import {
   isJsonObject,
   type JsonObject,
-  lastOf,
   type MessageMeta,
+  jsonText,
+  lastOf,
   reversed,
 } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
@@ -134,7 +135,7 @@ class Rollout {
     const users = this.#messages.filter(({ message }) => message.role === 'user');
     let left = USER_CHARS;
     const kept = reversed(users).filter(({ message }) => {
-      left -= JSON.stringify(message.parts).length;
+      left -= jsonText(message.parts).length;
       return left >= 0;
     });
     return reversed(kept).map(({ message }) => message);

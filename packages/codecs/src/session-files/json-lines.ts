@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, parseJson, type JsonObject, jsonText } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import { Place } from '../wire/place.ts';
 import type { Session } from './session.ts';
@@ -38,7 +38,7 @@ export function firstLines(text: string, most: number): readonly JsonObject[] {
 }
 
 export function encodeJsonLines({ entries }: Session): string {
-  return entries.map(({ original }) => `${JSON.stringify(original)}\n`).join('');
+  return entries.map(({ original }) => `${jsonText(original)}\n`).join('');
 }
 
 /** A time as milliseconds, whether a file has it as a number or as text. */

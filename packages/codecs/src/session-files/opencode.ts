@@ -1,13 +1,13 @@
 import { textOf, type Message, type Part, type ResultPart } from '@bobbin/core';
 import {
   isJsonObject,
-  type JsonObject,
-  lastOf,
-  type MessageMeta,
   parseJson,
+  type JsonObject,
+  type MessageMeta,
+  jsonText,
+  lastOf,
 } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
-import { jsonText } from '../wire/json-text.ts';
 import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
@@ -34,7 +34,7 @@ export const opencodeSession: SessionFormat = {
   },
   encode({ entries: [head, ...rest] }) {
     const messages = rest.map(({ original }) => original);
-    return JSON.stringify({ ...head?.original, messages });
+    return jsonText({ ...head?.original, messages });
   },
 };
 

@@ -1,7 +1,6 @@
 import type { Message, Part, Role, Usage } from '@bobbin/core';
-import type { ContentPart, MessageMeta } from '@bobbin/core/internal';
+import { jsonText, type ContentPart, type MessageMeta } from '@bobbin/core/internal';
 import { dataUrl } from '../wire/data-url.ts';
-import { jsonText } from '../wire/json-text.ts';
 import { lasting } from '../wire/leftover.ts';
 import type { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';

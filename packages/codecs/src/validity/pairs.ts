@@ -1,6 +1,7 @@
+import { jsonText } from '@bobbin/core/internal';
 /** A value as a problem names it. */
 export function named(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'absent');
+  return typeof value === 'string' ? value : (jsonText(value) ?? 'absent');
 }
 
 /** Which calls wait for their results, and what is wrong with how they are answered. */

@@ -1,53 +1,10 @@
 import {
   isJsonObject,
+  jsonText,
+  parseJson,
   type Json,
   type JsonObject,
-  parseJson,
-  reversed,
 } from '@bobbin/core/internal';
-
-/** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
-export function jsonText(value: Json): string {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    if (error instanceof RangeError) return deepText(value);
-    throw error;
-  }
-}
-
-/** A piece of JSON that is written already. */
-class Written {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-function deepText(value: Json): string {
-  const pieces: string[] = [];
-  const rest: (Json | Written)[] = [value];
-  while (rest.length > 0) {
-    const next = rest.pop() as Json | Written;
-    if (next instanceof Written) pieces.push(next.text);
-    else if (next === null || typeof next !== 'object') pieces.push(JSON.stringify(next));
-    else for (const token of reversed(tokensOf(next))) rest.push(token);
-  }
-  return pieces.join('');
-}
-
-function tokensOf(value: readonly Json[] | JsonObject): (Json | Written)[] {
-  const tokens: (Json | Written)[] = [];
-  const isList = !isJsonObject(value);
-  for (const [name, item] of Object.entries(value) as [string, Json | undefined][]) {
-    if (item === undefined && !isList) continue;
-    const comma = tokens.length === 0 ? '' : ',';
-    tokens.push(new Written(isList ? comma : `${comma}${JSON.stringify(name)}:`), item ?? null);
-  }
-  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
-  return [new Written(open), ...tokens, new Written(close)];
-}
 
 /** Deeper than any tool's schema or arguments that make sense. */
 const MOST_LEVELS = 100;

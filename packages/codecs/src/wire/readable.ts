@@ -1,7 +1,6 @@
 import type { FilePart, ImagePart, TextPart } from '@bobbin/core';
-import { isJsonObject, type Json } from '@bobbin/core/internal';
+import { isJsonObject, type Json, jsonText } from '@bobbin/core/internal';
 import { dataUrl, parseDataUrl } from './data-url.ts';
-import { jsonText } from './json-text.ts';
 
 /** A provider's structured value as text, without what only the provider can read and without bytes. */
 export function readableJson(value: Json): string {

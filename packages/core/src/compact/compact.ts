@@ -2,6 +2,7 @@ import { lastOf, reversed } from '../check/list.ts';
 import type { Budget } from '../tokens/budget.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
+import { withoutSecrets } from './event-text.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { describeCut, findCut } from '../plan/cut.ts';
 import { Draft } from './draft.ts';
@@ -198,7 +199,7 @@ class Run {
   #holdsBoundLoop(): boolean {
     const { rules, policy } = this.#setting;
     if (!rules.bindsReasoning || foldingRungs(policy).length === 0) return false;
-    return this.#draft.hasSignedLoop(this.#job.plan.signedFrom);
+    return this.#draft.hasSignedLoop;
   }
 
   async compact(): Promise<Compaction> {
@@ -471,7 +472,9 @@ class Run {
       return await this.#inTime((signal) => summarizer.summarize({ ...request, report, signal }));
     } catch (error) {
       this.#job.signal?.throwIfAborted();
-      const failure = `${summarizer.id}: ${messageOf(error)}`;
+      const reason = messageOf(error);
+      report({ kind: 'failed', summarizer: summarizer.id, reason });
+      const failure = `${summarizer.id}: ${reason}`;
       if (policy.onSummaryFailure === 'keep') throw new Error(failure, { cause: error });
       this.#emitEvent({ kind: 'warning', message: `${failure}; the extract is used instead` });
       this.#writer = fallback.id;
@@ -556,7 +559,7 @@ class Run {
       tokensBefore: this.#before,
       tokensAfter: this.#draft.tokens,
       limitTokens: this.#limit,
-      ...detail,
+      ...withoutSecrets(detail, this.#setting.redact),
     };
     this.#events.push(event);
     this.#job.onEvent?.(event);

@@ -7,7 +7,7 @@ import {
   type MessageId,
 } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
-import { unitStarts, waitingFrom } from '../thread/units.ts';
+import { runningLoop, unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import type { CutItem } from '../plan/cut.ts';
@@ -23,6 +23,8 @@ import { actions, normalize, withoutRecords, type Action } from '../plan/precede
 import { standIns } from '../render/stand-in.ts';
 import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
+import { holdsReasoning, withoutReasoningFrom } from '../plan/signed.ts';
+import { canonicalJson } from '../message/json.ts';
 import type { Window } from '../plan/window.ts';
 
 /** A message of the window with what is known of it while a plan is made. */
@@ -160,19 +162,19 @@ export class Draft {
     return action !== undefined && !isInPlace(action);
   }
 
-  /** True where the newest messages are a tool loop with signed reasoning that still holds. */
-  hasSignedLoop(signedFrom: number): boolean {
-    const newest = lastOf(this.entries, (entry) => !entry.pending);
-    if (newest === undefined || !hasResults(newest.message)) return false;
-    const from = Math.max(signedFrom, this.#turnStart ?? 0);
-    return this.entries.some(({ node, message }) => node.index >= from && isSigned(message));
+  /** True if a tool loop is running whose signed reasoning still holds. */
+  get hasSignedLoop(): boolean {
+    const loop = runningLoop(this.entries.flatMap(({ node, pending }) => (pending ? [] : [node])));
+    return loop.some(
+      ({ index, message }) => isSigned(message) && holdsReasoning(this.#base, index),
+    );
   }
 
   /** Keeps the results of the newest round, which a model has yet to read. */
   holdNewestResults(): void {
-    const { newestUnit } = this;
+    const newest = lastOf(this.entries, ({ pending, message }) => !pending && hasResults(message));
     for (const entry of this.entries)
-      if (entry.unit === newestUnit && hasResults(entry.message)) this.hold(entry);
+      if (entry.unit === newest?.unit && hasResults(entry.message)) this.hold(entry);
   }
 
   /** Keeps an entry that lies before a cut, though it is no pin. */
@@ -247,11 +249,14 @@ export class Draft {
     const carriedIds = new Set(carried.map(({ id }) => id));
     const { cutPinTokens: _, ...base } = this.#base;
     const cutPinTokens = this.entries.reduce((sum, entry) => sum + this.cutFromPin(entry), 0);
+    const length = made.head.index + 1;
     return {
-      ...base,
+      ...(this.#firstChange < made.sent
+        ? withoutReasoningFrom(base, this.#changedFrom, length)
+        : base),
       ...(cutPinTokens > 0 ? { cutPinTokens } : {}),
       head: made.head.id,
-      threadVersion: made.head.index + 1,
+      threadVersion: length,
       createdAt: made.now,
       policy: made.policy,
       style: this.style,
@@ -262,11 +267,17 @@ export class Draft {
         ({ id }) => carriedIds.has(id) || (this.#byId.get(id)?.node.index ?? -1) >= start,
       ),
       ...(this.trimmedTo === 0 ? {} : { trimmedTo: this.trimmedTo }),
-      signedFrom: this.#firstChange < made.sent ? made.head.index + 1 : this.#base.signedFrom,
       tokensBefore: made.tokensBefore,
       tokensAfter: this.#tokens,
       warnings,
     };
+  }
+
+  /** Where the prompt changes: at its beginning if the style has changed or a summary moves with what is carried. */
+  get #changedFrom(): number {
+    const isMoved = this.style.summaryAt === 'last' && this.summary !== undefined;
+    const isRestyled = canonicalJson(this.style) !== canonicalJson(this.#base.style);
+    return isMoved || isRestyled ? 0 : this.#firstChange;
   }
 
   /** A record of an earlier plan whose messages all lie before the start stays in that plan alone: plans stay small. */

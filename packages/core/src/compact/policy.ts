@@ -50,6 +50,7 @@ export const policyShape: Shape = object<Policy>({
     summaryPrefix: string,
     summaryAt: oneOf('first', 'last'),
     offersReadArtifact: optional(boolean),
+    shadowPrompt: optional(string),
   }),
   firstSightShare: optional(fraction),
   economics: optional(

@@ -1,5 +1,5 @@
 import { canonicalJson } from './json.ts';
-import { resultText, type ArtifactId, type Message, type Part } from './message.ts';
+import { resultText, textHash, type ArtifactId, type Message, type Part } from './message.ts';
 import { sha256 } from './sha256.ts';
 
 /** An artifact's id: the hash of its content, so that equal content is kept once. */
@@ -23,10 +23,17 @@ export function artifactContent(message: Message): ArtifactContent {
     const text = plainText(message);
     const content = text ?? canonicalJson(message.parts);
     const mediaType = text === undefined ? 'application/json' : 'text/plain';
-    known = { id: artifactId(content), content, mediaType };
+    known = { id: idOf(message, content), content, mediaType };
     contents.set(message, known);
   }
   return known;
+}
+
+/** The text of one part is the whole content: its hash may be known. */
+function idOf({ parts: [part, ...more] }: Message, content: string): ArtifactId {
+  const inner = part?.kind === 'result' && part.content.length === 1 ? part.content[0] : part;
+  const isText = more.length === 0 && inner?.kind === 'text';
+  return isText ? (textHash(inner).slice(0, 32) as ArtifactId) : artifactId(content);
 }
 
 function plainText({ parts }: Message): string | undefined {

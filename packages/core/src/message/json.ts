@@ -1,3 +1,4 @@
+import { reversed } from '../check/list.ts';
 import { sorted } from '../check/list.ts';
 /** A JSON value, as it crosses the wire and as it is stored. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -10,21 +11,79 @@ export interface JsonObject {
  * the same text, so it can be hashed and compared.
  */
 export function canonicalJson(value: unknown): string {
+  return atAnyDepth(value, canonical, sortedKeys);
+}
+
+/** The JSON of a value of any depth. `JSON.stringify` recurses and fails at a few thousand levels. */
+export function jsonText(value: unknown): string {
+  return atAnyDepth(value, JSON.stringify, Object.keys);
+}
+
+/** The text that `recurse` gives. If the value is too deep for the stack, the text is made without recursion. */
+function atAnyDepth(value: unknown, recurse: (value: unknown) => string, keysOf: KeysOf): string {
+  try {
+    return recurse(value);
+  } catch (error) {
+    if (error instanceof RangeError) return deepText(value, keysOf);
+    throw error;
+  }
+}
+
+type KeysOf = (object: object) => readonly string[];
+
+function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   let text = '';
   if (Array.isArray(value)) {
     for (const item of value as readonly unknown[])
-      text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
+      text += text === '' ? canonical(item) : `,${canonical(item)}`;
     return `[${text}]`;
   }
   const object = value as Readonly<Record<string, unknown>>;
   for (const key of sortedKeys(object)) {
     const field = object[key];
     if (field === undefined) continue;
-    const named = `${JSON.stringify(key)}:${canonicalJson(field)}`;
+    const named = `${JSON.stringify(key)}:${canonical(field)}`;
     text += text === '' ? named : `,${named}`;
   }
   return `{${text}}`;
+}
+
+/** A piece of JSON that is written already. */
+class Written {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function deepText(value: unknown, keysOf: KeysOf): string {
+  const pieces: string[] = [];
+  const rest: unknown[] = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    if (next instanceof Written) pieces.push(next.text);
+    else if (next === null || typeof next !== 'object') pieces.push(JSON.stringify(next) ?? 'null');
+    else for (const token of reversed(tokensOf(next, keysOf))) rest.push(token);
+  }
+  return pieces.join('');
+}
+
+function tokensOf(value: object, keysOf: KeysOf): unknown[] {
+  const tokens: unknown[] = [];
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[])
+      tokens.push(new Written(tokens.length === 0 ? '[' : ','), item);
+    return [...tokens, new Written(tokens.length === 0 ? '[]' : ']')];
+  }
+  const object = value as Readonly<Record<string, unknown>>;
+  for (const key of keysOf(object)) {
+    if (object[key] === undefined) continue;
+    const before = tokens.length === 0 ? '{' : ',';
+    tokens.push(new Written(`${before}${JSON.stringify(key)}:`), object[key]);
+  }
+  return [...tokens, new Written(tokens.length === 0 ? '{}' : '}')];
 }
 
 /** Up to this many keys are sorted faster by putting each in its place than by a call. */

@@ -139,9 +139,36 @@ const contentHashes = new WeakMap<Message, string>();
 export function contentHash(message: Message): string {
   let hash = contentHashes.get(message);
   if (hash === undefined) {
-    const { role, parts, extra } = message;
+    const { role, extra } = message;
+    const parts = message.parts.map(hashedPart);
     hash = sha256(canonicalJson(extra === undefined ? { role, parts } : { role, parts, extra }));
     contentHashes.set(message, hash);
+  }
+  return hash;
+}
+
+const LONG_CHARS = 65_536;
+
+/** A part with the hash of a long text in the place of the text: the text itself is hashed once, for all who need it. */
+function hashedPart(part: Part): unknown {
+  if (part.kind === 'result' && part.content.some(isLong))
+    return { ...part, content: part.content.map(hashedPart) };
+  if (part.kind !== 'text' || !isLong(part)) return part;
+  return { ...part, text: undefined, textHash: textHash(part) };
+}
+
+function isLong(part: ContentPart): boolean {
+  return part.kind === 'text' && part.text.length >= LONG_CHARS;
+}
+
+const textHashes = new WeakMap<TextPart, string>();
+
+/** The SHA-256 of a part's text. */
+export function textHash(part: TextPart): string {
+  let hash = textHashes.get(part);
+  if (hash === undefined) {
+    hash = sha256(part.text);
+    textHashes.set(part, hash);
   }
   return hash;
 }

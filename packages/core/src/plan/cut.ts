@@ -32,7 +32,7 @@ export type CutRule =
    */
   | { readonly kind: 'keep-share'; readonly share: number; readonly summaryTokens?: number }
   | BesideSummary
-  /** The newest real messages, from a user message on. */
+  /** The newest real messages of the root branch, from a user message on. */
   | { readonly kind: 'sliding-window'; readonly messages: number }
   /** The newest whole turns. */
   | { readonly kind: 'turn-window'; readonly turns: number }
@@ -237,7 +237,9 @@ function walkBack(items: readonly CutItem[], tokens: number): number | undefined
 function nthRealFromEnd(items: readonly CutItem[], n: number): number {
   let real = 0;
   for (let i = items.length - 1; i >= 0; i--) {
-    if (isSummary((items[i] as CutItem).message)) continue;
+    const { message } = items[i] as CutItem;
+    // A sub-agent's messages go with those around them, and take none of the places.
+    if (isSummary(message) || message.meta?.branch !== undefined) continue;
     if (++real === n) return i;
   }
   return 0;

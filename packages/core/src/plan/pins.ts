@@ -1,8 +1,10 @@
 import { sorted } from '../check/list.ts';
+import { jsonText } from '../message/json.ts';
 import { isOpaque, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Plan } from './plan.ts';
 import { withoutRecords, type TurnOf } from './precedence.ts';
+import { withoutReasoningFrom } from './signed.ts';
 
 /** A plan that keeps some messages whole: no record names them any more, and those before its start are carried. */
 export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnOf: TurnOf): Plan {
@@ -11,12 +13,9 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
   for (const { id, index } of nodes) if (index < plan.start) carried.push({ id, index });
   const shown = withoutRecords(plan, ids, turnOf);
   const unchanged = sameShow(shown, plan) && carried.length === plan.carried.length;
-  return {
-    ...shown,
-    pins: [...plan.pins.filter((id) => !ids.has(id)), ...ids],
-    carried: sorted(carried, (a, b) => a.index - b.index),
-    signedFrom: unchanged ? plan.signedFrom : length,
-  };
+  const pins = [...plan.pins.filter((id) => !ids.has(id)), ...ids];
+  const kept = { ...shown, pins, carried: sorted(carried, (a, b) => a.index - b.index) };
+  return unchanged ? kept : withoutReasoningFrom(kept, 0, length);
 }
 
 /** True where a plan shows the same of a thread as an earlier one, but for what was pinned since. */
@@ -27,11 +26,7 @@ export function sameShow(before: Plan, after: Plan): boolean {
 
 /** The turns of a span follow from its messages. */
 function showOf({ start, records, hides }: Plan): string {
-  return JSON.stringify([
-    start,
-    records.map((record) => ({ ...record, span: record.span.ids })),
-    hides,
-  ]);
+  return jsonText([start, records.map((record) => ({ ...record, span: record.span.ids })), hides]);
 }
 
 /** True for what no compaction may touch, whatever else is said. */

@@ -94,6 +94,8 @@ export interface RenderStyle {
   readonly summaryAt: 'first' | 'last';
   /** The model has the tools `read_artifact` and `recall`: only then does a prompt name them. */
   readonly offersReadArtifact?: boolean;
+  /** What the user message before a summary says, if the summary is a pair. */
+  readonly shadowPrompt?: string;
 }
 
 /** What to show of a thread: pure data. */
@@ -115,8 +117,10 @@ export interface Plan {
   readonly pins: readonly MessageId[];
   /** Where the last batch of trimming ended: nothing before this index is trimmed again. */
   readonly trimmedTo?: number;
-  /** Signed reasoning before this index was bound to bytes that have changed since. */
+  /** Signed reasoning from this index on holds; what lies before it was bound to bytes that have changed since. */
   readonly signedFrom: number;
+  /** Indexes before `signedFrom` whose reasoning holds all the same: the changes came after them. */
+  readonly stillSigned?: readonly (readonly [from: number, to: number])[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** The length of the path when the whole ladder last ran: what is shown of it could not be freed then. */

@@ -8,9 +8,6 @@ export function hasCompaction(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'opaque' && part.compaction === true);
 }
 
-/** Who made the plan. */
-export const PROVIDER_POLICY = 'provider';
-
 /**
  * The plan that starts at a provider's compaction. `path` is the whole path up to it, the compaction last. Messages of some
  * roles stay before it, because the provider still reads them; all others are dropped, and recall finds them.
@@ -31,7 +28,7 @@ export function planFromCompaction(
   return {
     ...plan,
     createdAt: now,
-    policy: PROVIDER_POLICY,
+    policy: 'provider',
     start: before.length,
     carried: before.filter(isRead).map(({ id, index }) => ({ id, index })),
     records:

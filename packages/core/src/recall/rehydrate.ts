@@ -35,7 +35,9 @@ export const REHYDRATION_LIMITS: RehydrationLimits = {
 /** The present turn: what was said in it so far. */
 export interface TurnSpeech {
   readonly turn: number;
-  /** The user's message and what the agent said behind it. */
+  /** The index of the user's message that began it. */
+  readonly openerIndex: number;
+  /** The user's message and what the agent said after it. */
   readonly texts: readonly string[];
   /** Calls whose results are not there yet. */
   readonly pending: readonly CallPart[];
@@ -68,7 +70,7 @@ export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {
     for (const call of callsOf(message)) pending.set(call.callId, call);
     for (const { callId } of resultsOf(message)) pending.delete(callId);
   }
-  return { turn: opener.turn, texts, pending: [...pending.values()] };
+  return { turn: opener.turn, openerIndex: opener.index, texts, pending: [...pending.values()] };
 }
 
 const referenceOfRecord = new WeakMap<ExternalizeRecord, ArtifactReference>();

@@ -1,82 +1,136 @@
-import { lastIndex } from '../check/list.ts';
-import { beginsTurn, type Prompt, type PromptMessage } from '../render/prompt.ts';
+import { lastOf, reversed } from '../check/list.ts';
+import { textMessage, type Message } from '../message/message.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Prompt, PromptMessage, Source } from '../render/prompt.ts';
 import type { ProviderRules } from '../render/rules.ts';
-import { textMessage } from '../message/message.ts';
+import type { Thread } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Reminder } from './reminder.ts';
 
-const NOTED = '[Noted.]';
-
-/** Reminders with what frames them, and the position in a prompt at which they stand. */
-export interface Insertion {
+/** A reminder in its place: after everything that precedes an index of the path. */
+export interface PlacedReminder extends Reminder {
   readonly at: number;
-  readonly messages: readonly PromptMessage[];
+  /** The turn that it was found for. */
+  readonly turn: number;
 }
 
-/** Where reminders stand in a prompt: before the present turn, as many as the reserve pays for. */
-export function insertion(
-  messages: readonly PromptMessage[],
-  reminders: readonly Reminder[],
+/** Tells where on the path a message of the prompt is from. */
+export type IndexOf = (source: Source) => number | undefined;
+
+/** If roles must alternate, the assistant acknowledges each reminder. */
+const NOTED: PromptMessage = {
+  message: textMessage('assistant', '[Noted.]'),
+  source: { kind: 'bridge', beside: 'reminder' },
+};
+
+/** The indexes of what a plan shows of a thread: a record has that of its first message. */
+export function indexIn(thread: Thread, plan: Plan): IndexOf {
+  return (source) => {
+    if (source.kind === 'kept' || source.kind === 'changed') return thread.get(source.id)?.index;
+    const record = source.kind === 'record' ? plan.records[source.record] : undefined;
+    if (record === undefined) return undefined;
+    if (record.kind === 'summarize') return record.at;
+    const [first] = record.span.ids;
+    return first === undefined ? 0 : (thread.get(first)?.index ?? 0);
+  };
+}
+
+/** What reminders cost at most, with the words that keep the roles in order beside each. */
+export function reminderTokens(
+  reminders: readonly { readonly message: Message }[],
+  { alternate }: ProviderRules,
+  counter: Counter,
+): number {
+  const besideTokens = alternate ? 2 * counter.message(NOTED.message) : 0;
+  return reminders.reduce((sum, { message }) => sum + counter.message(message) + besideTokens, 0);
+}
+
+/** A prompt with reminders in their places, in the order of these. Cache points keep their messages. */
+export function remindedPrompt(
+  prompt: Prompt,
+  reminders: readonly PlacedReminder[],
+  indexOf: IndexOf,
   rules: ProviderRules,
   counter: Counter,
-  reserveTokens: number,
-): Insertion {
-  if (reminders.length === 0) return { at: 0, messages: [] };
-  const at = turnStart(messages);
-  return { at, messages: within(reserveTokens, messages[at - 1], reminders, rules, counter) };
-}
-
-/** A prompt with reminders. Cache points keep their messages. */
-export function remindedPrompt(prompt: Prompt, inserted: Insertion, counter: Counter): Prompt {
-  const { at, messages } = inserted;
-  if (messages.length === 0) return prompt;
+): Prompt {
+  if (reminders.length === 0) return prompt;
+  const messages = remindedMessages(prompt.messages, reminders, indexOf, rules);
+  const added = messages.filter(isAdded);
+  const positions = [...messages.keys()].filter((i) => !isAdded(messages[i] as PromptMessage));
   return {
-    messages: [...prompt.messages.slice(0, at), ...messages, ...prompt.messages.slice(at)],
-    tokens: prompt.tokens + costOf(messages, counter),
-    cachePoints: prompt.cachePoints.map((point) => (point < at ? point : point + messages.length)),
+    messages,
+    tokens: added.reduce((sum, { message }) => sum + counter.message(message), prompt.tokens),
+    cachePoints: prompt.cachePoints.flatMap((point) => positions[point] ?? []),
   };
 }
 
-function within(
-  reserveTokens: number,
-  before: PromptMessage | undefined,
-  reminders: readonly Reminder[],
+function isAdded({ source }: PromptMessage): boolean {
+  return (
+    source.kind === 'rehydrated' ||
+    source.kind === 'recalled' ||
+    (source.kind === 'bridge' && source.beside === 'reminder')
+  );
+}
+
+/** The messages of a prompt with reminders in their places. */
+export function remindedMessages(
+  messages: readonly PromptMessage[],
+  reminders: readonly PlacedReminder[],
+  indexOf: IndexOf,
   rules: ProviderRules,
-  counter: Counter,
 ): readonly PromptMessage[] {
-  for (let most = reminders.length; most > 0; most--) {
-    const inserted = framed(before, reminders.slice(0, most), rules);
-    if (costOf(inserted, counter) <= reserveTokens) return inserted;
+  const places = [...new Set(reminders.map(({ at }) => at))];
+  let reminded: readonly PromptMessage[] = [];
+  let end = messages.length;
+  for (const at of reversed(places)) {
+    const position = positionOf(messages, at, indexOf, end);
+    const after = messages.slice(position, end).concat(reminded);
+    const here = reminders.filter((reminder) => reminder.at === at);
+    reminded = framed(messages.slice(0, position), here, after, rules).concat(after);
+    end = position;
   }
-  return [];
+  return messages.slice(0, end).concat(reminded);
 }
 
-function costOf(messages: readonly PromptMessage[], counter: Counter): number {
-  return messages.reduce((sum, { message }) => sum + counter.message(message), 0);
+/** The position after everything that precedes an index: a bridge belongs to what follows it, a note to its call. */
+function positionOf(
+  messages: readonly PromptMessage[],
+  at: number,
+  indexOf: IndexOf,
+  end: number,
+): number {
+  let position = end;
+  for (let i = end - 1; i >= 0; i--) {
+    const { source } = messages[i] as PromptMessage;
+    if (source.kind === 'no-result') continue;
+    const index = indexOf(source);
+    if (index !== undefined && index < at) break;
+    position = i;
+  }
+  return position;
 }
 
-/** Where the present turn begins; a prompt without one is reminded behind its system messages. */
-function turnStart(messages: readonly PromptMessage[]): number {
-  const turn = lastIndex(messages, beginsTurn);
-  if (turn !== -1) return turn;
-  const first = messages.findIndex(({ message }) => message.role !== 'system');
-  return first === -1 ? messages.length : first;
-}
-
-/** Reminders are the user's; where roles must take turns, the assistant takes note of each. */
+/** Reminders are the user's. */
 function framed(
-  before: PromptMessage | undefined,
+  before: readonly PromptMessage[],
   reminders: readonly Reminder[],
-  rules: ProviderRules,
+  after: readonly PromptMessage[],
+  { alternate }: ProviderRules,
 ): readonly PromptMessage[] {
-  const noted: PromptMessage = {
-    message: textMessage('assistant', NOTED),
-    source: { kind: 'bridge' },
-  };
-  const bridge = rules.alternate ? [noted] : [];
-  const follows = before?.message.role === 'user' || before?.message.role === 'tool';
+  const shown = reminders.map(({ message, source }): PromptMessage => ({ message, source }));
+  if (!alternate) return shown;
+  const between = shown.flatMap((reminder, i) => (i === 0 ? [reminder] : [NOTED, reminder]));
   return [
-    ...(follows ? bridge : []),
-    ...reminders.flatMap(({ message, source }) => [{ message, source }, ...bridge]),
+    ...(isUsersSide(lastOf(before, isSaid)) ? [NOTED] : []),
+    ...between,
+    ...(isUsersSide(after.find(isSaid)) ? [NOTED] : []),
   ];
+}
+
+function isSaid({ message }: PromptMessage): boolean {
+  return message.role !== 'system';
+}
+
+function isUsersSide(shown: PromptMessage | undefined): boolean {
+  return shown !== undefined && shown.message.role !== 'assistant';
 }

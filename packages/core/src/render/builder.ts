@@ -18,6 +18,7 @@ import { isPinned } from '../plan/pins.ts';
 import { hasCompaction } from '../plan/provider-compaction.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
+import { holdsReasoning } from '../plan/signed.ts';
 import { standIns } from './stand-in.ts';
 import { isInPlace, inPlace, type InPlaceRecord } from './in-place.ts';
 import type { PromptSize } from '../plan/trigger.ts';
@@ -72,6 +73,11 @@ export class PromptBuilder {
 
   get tokens(): number {
     return this.#tokens;
+  }
+
+  /** The index of the first message that is held back, because results are missing. */
+  get heldBackFrom(): number | undefined {
+    return this.#round[0]?.index;
   }
 
   get landmarks(): Landmarks {
@@ -192,7 +198,7 @@ export class PromptBuilder {
   }
 
   #withoutBoundReasoning({ index }: Node, message: Message): Message | undefined {
-    if (!this.#rules.bindsReasoning || index >= this.#plan.signedFrom) return undefined;
+    if (!this.#rules.bindsReasoning || holdsReasoning(this.#plan, index)) return undefined;
     const parts = message.parts.filter(
       (part) => part.kind !== 'reasoning' || part.signature === undefined,
     );

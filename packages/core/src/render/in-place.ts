@@ -1,5 +1,5 @@
 import { sorted } from '../check/list.ts';
-import { isJsonObject, parseJson, type Json, type JsonObject } from '../message/json.ts';
+import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
 import {
   withParts,
   type CallPart,
@@ -112,7 +112,7 @@ function shortCall(
   );
   for (const { name, value, text } of fields)
     short[name] = text.length <= room ? value : cutValue(text, room);
-  return { ...call, args: JSON.stringify(short) };
+  return { ...call, args: jsonText(short) };
 }
 
 function wayBack(record: ExternalizeRecord, { offersReadArtifact }: Shows): string {
@@ -135,7 +135,7 @@ function fieldsOfCall(call: CallPart): readonly Field[] {
   if (fields === undefined) {
     const args = parseJson(call.args);
     fields = Object.entries(isJsonObject(args) ? args : {}).map(([name, value = null]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      const text = typeof value === 'string' ? value : jsonText(value);
       return { name, value, text };
     });
     fieldsOfCalls.set(call, fields);
@@ -184,13 +184,13 @@ export function pointer(
 /** Fields that stay whatever else is cut. */
 function keyData({ preserved = {} }: ExternalizeRecord, { callId }: ResultPart): string {
   const fields = preserved[callId];
-  return isJsonObject(fields) ? `\nKey data: ${JSON.stringify(fields)}` : '';
+  return isJsonObject(fields) ? `\nKey data: ${jsonText(fields)}` : '';
 }
 
 /** The seed's minimal placeholder: tool, outcome, key data. */
 export function clearedPlaceholder(result: ResultPart, fields: JsonObject): string {
   const head = `[${result.tool ?? 'tool'}: ${result.outcome ?? 'done'}, result cleared]`;
-  return Object.keys(fields).length === 0 ? head : `${head}\nKey data: ${JSON.stringify(fields)}`;
+  return Object.keys(fields).length === 0 ? head : `${head}\nKey data: ${jsonText(fields)}`;
 }
 
 function fieldsOf(record: ClearRecord, result: ResultPart): JsonObject {

@@ -14,12 +14,12 @@ export type Source =
   | { readonly kind: 'record'; readonly record: number }
   /** Holds the place of a result that never came. */
   | { readonly kind: 'no-result'; readonly callId: string }
-  /** An artifact that was read back for this prompt alone. */
+  /** An artifact that was read back: no thread contains this message. */
   | { readonly kind: 'rehydrated'; readonly artifactId: ArtifactId }
-  /** Recalled from what was compacted, for this prompt alone. */
+  /** Recalled from what was compacted: no thread contains this message. */
   | { readonly kind: 'recalled'; readonly id: MessageId }
   /** Added so that the roles are in an order that the provider takes. */
-  | { readonly kind: 'bridge' };
+  | { readonly kind: 'bridge'; readonly beside?: 'reminder' };
 
 export interface PromptMessage {
   readonly message: Message;

@@ -22,7 +22,10 @@ export function summaryMessages(
     case 'user':
       return [textMessage(style.summaryRole, text, synthetic)];
     case 'pair':
-      return [textMessage('user', SHADOW, synthetic), textMessage('assistant', text, synthetic)];
+      return [
+        textMessage('user', style.shadowPrompt ?? SHADOW, synthetic),
+        textMessage('assistant', text, synthetic),
+      ];
   }
 }
 

@@ -24,15 +24,22 @@ export function unpinUnit({ plan }: SessionState, unit: readonly Node[]): Plan {
   return { ...plan, pins: plan.pins.filter((pin) => !ids.has(pin)) };
 }
 
-/** An earlier plan for the present head, with the present pins and no others. */
+/**
+ * An earlier plan for the present head, with the present pins and no others. What was pinned then and still is stays as
+ * the plan showed it, shortened if it had to be.
+ */
 export async function withPins(
   store: Store,
   state: SessionState,
   before: Plan,
   pins: readonly MessageId[],
 ): Promise<Proposed> {
-  const [loaded, nodes] = await withNodes(store, state, pins);
-  return pinNodes(store, loaded, { ...forHead(loaded, before), pins: [] }, nodes);
+  const present = new Set(pins);
+  const earlier = new Set(before.pins);
+  const added = pins.filter((id) => !earlier.has(id));
+  const [loaded, nodes] = await withNodes(store, state, added);
+  const kept = before.pins.filter((id) => present.has(id));
+  return pinNodes(store, loaded, { ...forHead(loaded, before), pins: kept }, nodes);
 }
 
 /** A plan as made for the present head, so that no other fork takes it for its own. */

@@ -1,5 +1,6 @@
 import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
@@ -99,9 +100,20 @@ export class Session<Wire = Message> {
     return this.#work.state.thread.messages;
   }
 
+  /** The messages that a codec reads new ones with: a result is read with its call. */
+  get earlier(): readonly Message[] {
+    const { messages, unanswered } = this.#work.state.thread;
+    return unanswered.length === 0 ? messages : [...unanswered, ...messages];
+  }
+
   /** The message at an index of the path, if it is in memory. */
   at(index: number): Node | undefined {
     return this.#work.state.thread.at(index);
+  }
+
+  /** The id at an index of the path; undefined for what precedes a resumed window. */
+  idAt(index: number): MessageId | undefined {
+    return this.#work.state.thread.idAt(index);
   }
 
   /** What the prompt's messages cost, as a share of what they may cost. */
@@ -112,7 +124,7 @@ export class Session<Wire = Message> {
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
     return this.#exclusively(() =>
-      this.#work.append(this.#config.codec.decode(wire, this.messages)),
+      this.#work.append(this.#config.codec.decode(wire, this.earlier)),
     );
   }
 
@@ -141,6 +153,14 @@ export class Session<Wire = Message> {
       checkCompactOptions(options);
       if (options.budget !== undefined) this.#changeBudget(options.budget);
       return this.#encoded(await this.#work.compactNow(options));
+    });
+  }
+
+  /** Compacts once if a trigger fires, whatever the policy's own says. A lost race changes nothing. */
+  compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
+    return this.#exclusively(async () => {
+      checkCompactOptions(options);
+      return this.#encoded(await this.#work.compactIf(trigger, options));
     });
   }
 

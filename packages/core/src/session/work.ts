@@ -7,13 +7,17 @@ import {
   type CompactorConfig,
   type Job,
 } from '../compact/compact.ts';
+import { withoutSecrets } from '../compact/event-text.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
-import { isSigned, type Message, type MessageId } from '../message/message.ts';
+import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
+import { firedBecause, type Trigger } from '../plan/trigger.ts';
+import { withoutReasoningFrom } from '../plan/signed.ts';
 import { planFromCompaction } from '../plan/provider-compaction.ts';
 import { windowOf } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
-import { remindedPrompt, type Insertion } from '../recall/reminded-prompt.ts';
+import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
+import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
 import { finishPrompt, GrowingPrompt, render, startPrompt } from '../render/render.ts';
@@ -23,11 +27,14 @@ import { arrived } from './arrival.ts';
 import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
 import type { Fitted } from './fitted.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { next, startRequest, withDone, type Shown, type Step } from './state/next.ts';
+import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
 import { withPathFor, withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit, withPins } from './pinning.ts';
 import { planAt, undonePlan } from './plan-history.ts';
-import { Recollection } from './recollection.ts';
+import { Embedding } from './embedding.ts';
+import { remind } from './remind.ts';
+import { isReminded, messagesIn, remindersIn, withinReserve } from './state/reminding.ts';
+import { changedFrom, isInLoop, isSignedFrom } from './state/sent.ts';
 import type {
   CompactionHooks,
   CompactOptions,
@@ -39,11 +46,11 @@ import {
   compacted,
   expired,
   learnt,
-  sent,
   startState,
   uncommitted,
   windowIn,
   withBudget,
+  withSentPrompt,
   type SessionState,
 } from './state/state.ts';
 
@@ -55,6 +62,7 @@ interface Outcome {
   readonly lost?: true;
 }
 
+const REMINDERS: ReadonlySet<EventDetail['kind']> = new Set(['rehydrated', 'retrieved']);
 const NOTHING_DONE: Outcome = { events: [] };
 
 /** A prompt that is not encoded yet. */
@@ -72,7 +80,7 @@ export class SessionWork {
   readonly #config: SessionConfig<unknown>;
   readonly #growing = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
-  #reminding: Recollection | undefined;
+  readonly #embedding = new Embedding();
   /** What was assumed because the host did not say it; reported with the first prompt. */
   #assumption: string | undefined;
 
@@ -81,12 +89,6 @@ export class SessionWork {
     this.#config = config;
     this.#assumption = config.assumption;
     this.state = startState(key, config, stored);
-    if (stored !== undefined) this.#recollection.takeOver(this.state.plan);
-  }
-
-  /** What prompts are reminded of; made when something was compacted. */
-  get #recollection(): Recollection {
-    return (this.#reminding ??= new Recollection(this.key, this.#config));
   }
 
   get prompt(): PromptBuilder {
@@ -138,7 +140,6 @@ export class SessionWork {
         request = withDone(request, step);
       }
     });
-    if (this.state.config.rules.bindsReasoning) this.#recollection.send(this.#insertion());
     return this.#send(this.#fitted(events, changed));
   }
 
@@ -146,6 +147,14 @@ export class SessionWork {
   async compactNow(options: CompactOptions): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
+    return this.#fitted(events, changed === true);
+  }
+
+  /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
+  async compactIf(trigger: Trigger, options: CompactOptions): Promise<FittedPrompt> {
+    const reason = firedBecause(trigger, triggerInput(this.state, this.prompt));
+    if (reason === undefined) return this.#fitted([], false);
+    const { events, changed } = await this.#compact(compact, reason, options);
     return this.#fitted(events, changed === true);
   }
 
@@ -175,7 +184,9 @@ export class SessionWork {
     const loaded = await withPathFor(store, this.state, before);
     const [pinned, plan] = await withPins(store, loaded, before, this.state.plan.pins);
     this.state = pinned;
-    return this.#adopt({ ...plan, signedFrom: this.state.thread.length, undid });
+    const { length } = this.state.thread;
+    this.state = { ...this.state, reminding: { ...this.state.reminding, placed: [] } };
+    return this.#adopt({ ...withoutReasoningFrom(plan, 0, length), undid });
   }
 
   async pin(id: MessageId): Promise<void> {
@@ -199,7 +210,7 @@ export class SessionWork {
 
   /** Starts with the plan of a thread that shares its first messages. */
   async takeOver(plan: Plan): Promise<boolean> {
-    this.#recollection.takeOver(plan);
+    if (plan.records.length > 0) this.state = { ...this.state, sent: { kind: 'elsewhere' } };
     const { lost } = await this.#enforce({ ...plan, thread: this.key.thread }, []);
     return lost !== true;
   }
@@ -208,10 +219,10 @@ export class SessionWork {
   async promptAt(version: number, length: number | undefined): Promise<Prompt> {
     const { store } = this.#config;
     const plan = await planAt(store, this.state, version);
-    this.state = await withPathFor(store, this.state, plan);
     const isPast = version > 0 && version !== this.state.version;
-    const until = length ?? (isPast ? plan.threadVersion : undefined);
-    return render(windowOf(this.state.thread, plan, until), plan, this.state.config);
+    const until = length ?? (isPast ? plan.threadVersion : this.state.thread.length);
+    const { thread } = await withPathFor(store, this.state, plan, until);
+    return render(windowOf(thread, plan, until), plan, this.state.config);
   }
 
   #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
@@ -235,13 +246,8 @@ export class SessionWork {
       case 'remind':
         return this.#remind();
       case 'release-reasoning':
-        return this.#releaseReasoning();
+        return this.#releaseReasoning(options);
     }
-  }
-
-  #reportAssumption(message: string): CompactionEvent {
-    this.#assumption = undefined;
-    return this.#emit({ kind: 'warning', message });
   }
 
   /** The provider drops what precedes its compaction: the plan does too, and what was pinned there is reported. */
@@ -275,10 +281,15 @@ export class SessionWork {
     return { events: [...events, ...enforced.events], changed: true };
   }
 
+  #reportAssumption(message: string): CompactionEvent {
+    this.#assumption = undefined;
+    return this.#emit({ kind: 'warning', message });
+  }
+
   /** Brings back what the present turn asks for, and records that in the store. */
   async #remind(): Promise<Outcome> {
-    const { plan, config } = this.state;
-    const details = await this.#recollection.remind(plan, () => windowIn(this.state), config);
+    const [state, details] = await remind(this.#config, this.state, this.prompt);
+    this.state = state;
     const events = details.map((detail) => this.#emit(detail));
     if (events.length === 0) return NOTHING_DONE;
     return this.#config.store.record(this.key, events).then(
@@ -290,24 +301,39 @@ export class SessionWork {
   }
 
   /**
-   * Leaves out reasoning that was signed after other reminders than the present ones: a provider would refuse it. What
-   * another process showed is not known, so after a resume all of it is left out.
+   * Leaves out reasoning that was signed after another prompt than the present one: a provider would refuse it. A
+   * running loop would be refused without its reasoning, so it is summarised first.
    */
-  async #releaseReasoning(): Promise<Outcome> {
+  async #releaseReasoning(options: CompactOptions): Promise<Outcome> {
+    const from = await this.#releasedFrom();
+    if (from === undefined) return NOTHING_DONE;
+    const folded = isInLoop(this.state)
+      ? await this.#compact(compact, 'the prompt of a running loop has changed', {
+          ...options,
+          forced: true,
+        })
+      : NOTHING_DONE;
+    if (folded.lost === true) return folded;
+    const rest = await this.#releasedFrom();
+    if (rest === undefined) return folded;
     const { plan, thread } = this.state;
-    const { signedFrom } = plan;
-    const isBound = ({ index, message }: Node): boolean => index >= signedFrom && isSigned(message);
-    if (!this.#recollection.differs(this.#insertion())) return NOTHING_DONE;
-    if (!thread.path(signedFrom).some(isBound)) return NOTHING_DONE;
-    return this.#enforce({ ...plan, signedFrom: thread.length }, []);
+    const enforced = await this.#enforce(withoutReasoningFrom(plan, rest, thread.length), []);
+    return { ...folded, ...enforced, events: [...folded.events, ...enforced.events] };
   }
 
-  get #turn(): number {
-    return this.state.thread.head?.turn ?? 0;
+  /** The index from which reasoning no longer holds though the plan shows it; undefined if there is none. */
+  async #releasedFrom(): Promise<number | undefined> {
+    if (this.state.sent.kind === 'resumed') this.state = await this.#resumed();
+    const { state } = this;
+    const from = changedFrom(state, remindersIn(state), messagesIn(state, this.prompt));
+    return from !== undefined && isSignedFrom(state, from) ? from : undefined;
   }
 
-  #insertion(): Insertion {
-    return this.#recollection.insertion(this.prompt.messages, this.state.config, this.#turn);
+  /** What an earlier process sent had no reminders if it recorded none. */
+  async #resumed(): Promise<SessionState> {
+    const events = await this.#config.store.events(this.key).catch(() => undefined);
+    const wasReminded = events?.some(({ event }) => REMINDERS.has(event.kind)) ?? true;
+    return { ...this.state, sent: { kind: wasReminded ? 'elsewhere' : 'nothing' } };
   }
 
   /** Compacts at any pressure, and again if another writer was faster with a plan that leaves too much. */
@@ -317,6 +343,8 @@ export class SessionWork {
     reason: string,
     options: CompactOptions,
   ): Promise<Outcome> {
+    const { reminding, config } = this.state;
+    this.state = { ...this.state, reminding: withinReserve(reminding, config) };
     return retryOnConflict<Outcome>(async () => {
       const { lost, ...made } = await this.#compact(compactor, reason, {
         ...options,
@@ -324,7 +352,7 @@ export class SessionWork {
       });
       if (lost === true && this.prompt.tokens > mostTokens) return { ...made, lost };
       if (!this.state.config.rules.bindsReasoning) return made;
-      const released = await this.#releaseReasoning();
+      const released = await this.#releaseReasoning(options);
       return { ...made, ...released, events: [...made.events, ...released.events] };
     });
   }
@@ -334,7 +362,8 @@ export class SessionWork {
     const beforeTokens = this.prompt.tokens;
     if (thread.head === undefined) return NOTHING_DONE;
     this.#callHook((hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
-    const used = options.forced === true ? config : this.#recollection.calm(config, this.#turn);
+    const isCalm = options.forced !== true && isReminded(this.state);
+    const used = isCalm ? { ...config, policy: unaggressive(config.policy) } : config;
     const made = await compactor(used, this.#job(thread.head, reason, options));
     const outcome = made.changed ? await this.#putInForce(made) : { events: made.events };
     if (made.changed) this.state = compacted(this.state);
@@ -366,7 +395,7 @@ export class SessionWork {
     const { undid: _, ...made } = plan;
     const enforced = await this.#enforce(made, events);
     if (enforced.lost === true) return { events, lost: true };
-    this.#recollection.embed((why) =>
+    this.#embedding.start(this.#config, this.key, (why) =>
       this.#emit({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
     );
     return { events: [...events, ...enforced.events], changed: true };
@@ -392,8 +421,6 @@ export class SessionWork {
   #settle(commit: Commit): boolean {
     this.state = commit.state;
     if (commit.kind === 'failed') throw commit.error;
-    // The winner's prompts may have contained other reminders.
-    if (commit.kind === 'lost') this.#recollection.forget();
     return commit.kind === 'committed';
   }
 
@@ -417,16 +444,14 @@ export class SessionWork {
   }
 
   #fitted(events: readonly CompactionEvent[], isCompacted: boolean): FittedPrompt {
-    const { config, plan, version } = this.state;
+    const { config, plan, version, thread } = this.state;
+    const { rules, counter } = config;
     const prompt = finishPrompt(this.prompt, config);
     const shown = this.state.resent.size === 0 ? prompt : this.#inNewestForms(prompt);
     const limitTokens = messageLimit(config.budget);
     const { continueWith } = config.policy;
     return {
-      prompt:
-        plan.records.length === 0
-          ? shown
-          : remindedPrompt(shown, this.#insertion(), config.counter),
+      prompt: remindedPrompt(shown, remindersIn(this.state), indexIn(thread, plan), rules, counter),
       plan,
       version,
       compacted: isCompacted,
@@ -438,20 +463,25 @@ export class SessionWork {
   }
 
   #send(fitted: FittedPrompt): FittedPrompt {
-    this.state = sent(this.state, fitted.prompt.tokens, this.state.config.clock.now());
+    const { state } = this;
+    const messages = messagesIn(state, this.prompt);
+    const { length } = messages;
+    const reminders = remindersIn(state);
+    const sent = { kind: 'prompt', plan: state.plan, reminders, messages, length } as const;
+    this.state = withSentPrompt(state, sent, fitted.prompt.tokens, state.config.clock.now());
     return fitted;
   }
 
   #emit(detail: EventDetail): CompactionEvent {
     const { tokens } = this.prompt;
-    const { clock, budget } = this.state.config;
+    const { clock, budget, redact } = this.state.config;
     const event = {
       thread: this.key.thread,
       time: clock.now(),
       tokensBefore: tokens,
       tokensAfter: tokens,
       limitTokens: messageLimit(budget),
-      ...detail,
+      ...withoutSecrets(detail, redact),
     };
     this.#callHook((hooks) => hooks.onEvent?.(event));
     return event;

@@ -31,7 +31,7 @@ export function memorySummaryCache(most: number = 256): SummaryCache {
  * model and the prompt; with them all else that the request gives the summarizer.
  */
 export function summaryKey(request: SummaryRequest, summarizer: string, policy: string): string {
-  const { previous, task, round, instructions, splitTurn, maxTokens } = request;
+  const { previous, task, round, instructions, systemPrompt, splitTurn, maxTokens } = request;
   return sha256(
     canonicalJson({
       schema: SUMMARY_SCHEMA_VERSION,
@@ -43,6 +43,7 @@ export function summaryKey(request: SummaryRequest, summarizer: string, policy: 
       task,
       round,
       instructions,
+      systemPrompt,
       splitTurn,
       maxTokens,
     }),

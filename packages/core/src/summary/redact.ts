@@ -1,3 +1,4 @@
+import { jsonText } from '../message/json.ts';
 import type { Summary } from '../plan/summary.ts';
 
 /** Takes secrets out of a text. It must be idempotent, and fast: it sees every text that enters a summary. */
@@ -26,11 +27,27 @@ const ISSUED = new RegExp(
     'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,64}',
     String.raw`SG\.[A-Za-z0-9_-]{10,40}\.[A-Za-z0-9_-]{20,60}`,
     'AGE-SECRET-KEY-1[A-Z0-9]{40,80}',
+    String.raw`\d{8,10}:AA[A-Za-z0-9_-]{33}`,
+    String.raw`[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}`,
+    'key-[a-f0-9]{32}',
+    '[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}',
+    'SK[a-f0-9]{32}',
+    'dapi[a-f0-9]{32}',
+    'lin_api_[A-Za-z0-9]{32,60}',
+    'ntn_[A-Za-z0-9]{40,60}',
+    String.raw`hv[sb]\.[A-Za-z0-9_-]{24,300}`,
+    'ATATT3[A-Za-z0-9_=-]{100,300}',
+    'gsk_[A-Za-z0-9]{40,60}',
+    'xai-[A-Za-z0-9]{60,100}',
+    'pplx-[A-Za-z0-9]{40,60}',
+    'r8_[A-Za-z0-9]{30,45}',
+    'glsa_[A-Za-z0-9_]{32,60}',
     String.raw`eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{0,2000}`,
   ].join('|')})`,
   'g',
 );
-const SLACK_HOOK = /(hooks\.slack\.com\/services\/)[A-Za-z0-9/]{20,100}/g;
+const HOOK =
+  /(hooks\.slack\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/\d{15,21}\/)[\w/-]{20,100}/g;
 const URL_PASSWORD = /(:\/\/[^\s:/@"']{0,100}:)(?!\d{1,5}\/)(?=([^\s@"']{1,200}))\2(?=@)/g;
 /** A quoted phrase under a password's name. */
 const PHRASE = /(pass(?:word|phrase|wd)["']?\s{0,3}[:=]\s{0,3}(["']))([^"'\n]{4,200})(?=\2)/gi;
@@ -38,16 +55,43 @@ const AUTHORIZATION =
   /\b(bearer|basic|(?<=authorization["']?:\s{0,3}["']?)token)(\s{1,3})([A-Za-z0-9._~+/=-]{16,2000})/gi;
 
 const PASSWORD = String.raw`pass(?:word|wd|phrase|code)|passwort|pwd|(?<=[_-])pass`;
-const CREDENTIAL = String.raw`secret(?:[_-]?(?:access[_-]?)?key)?|(?:api|access|private|auth|signing|encryption|account)[_-]?key|token|credentials?|(?<=[_-])auth`;
+const CREDENTIAL = String.raw`secret(?:[ _-]?(?:access[ _-]?)?key)?|(?:api|access|private|auth|signing|encryption|account)[ _-]?key|token|credentials?|(?<=[_-])auth`;
 /** `name = value`, `"name": "value"`, `--name value`; the quotes may be escaped, as in JSON within JSON. */
 const ASSIGNED = new RegExp(
   String.raw`(?:(${PASSWORD})|${CREDENTIAL})(?:\\?["'])?(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|(?<=--[a-z-]{0,20})\s)(\\?["'\x60]?)([^\s"'\x60\\,;<>]{4,400})`,
   'gi',
 );
 const SAID = new RegExp(
-  String.raw`\b(?:(${PASSWORD})|api key|${CREDENTIAL})\s(?:is|was|to|will be)\s(["'\x60]?)([^\s"'\x60]{4,200})`,
+  String.raw`\b(?:(${PASSWORD})|${CREDENTIAL})\s(?:is|was|to|will be)\s(["'\x60]?)([^\s"'\x60]{4,200})`,
   'gi',
 );
+
+/** `name: Type = "value"`, as typed languages have it, and `var name Type = "value"`. */
+const TYPED = new RegExp(
+  String.raw`(?:(${PASSWORD})|${CREDENTIAL})\s{0,3}:?\s{0,3}&?[A-Za-z][\w<>.|&']{0,30}\s{0,3}=\s{0,3}(["'\x60])([^"'\x60\s]{4,400})(?=\2)`,
+  'gi',
+);
+/** `<name>value</name>`. */
+const ELEMENT = new RegExp(
+  String.raw`<(?:[\w.:-]{1,40})?(?:(${PASSWORD})|${CREDENTIAL})()>([^<>\s]{4,400})(?=<\/)`,
+  'gi',
+);
+/** `PASSWORD 'value'` and `IDENTIFIED BY 'value'`, as SQL has them. */
+const SQL_PASSWORD =
+  /\b((?:password|identified\s(?:with\s\w{1,40}\s)?by)\s{1,3}(["']))([^"'\n]{3,200})(?=\2)/gi;
+/** The line of a netrc, or its lines. */
+const NETRC =
+  /\b((?:machine\s{1,20}\S{1,200}|default)\s{1,20}login\s{1,20}\S{1,200}\s{1,20}password\s{1,20})(\S{1,200})/g;
+const PGPASS =
+  /^([\w.*-]{1,100}:(?:\d{3,5}|\*):[a-z_*][\w*-]{0,60}:[\w.-]{1,60}:)([^\s:]{4,200})$/gim;
+const DOCKER_AUTH = /("auth\\?"\s{0,3}:\s{0,3}\\?")([A-Za-z0-9+/]{11,1000}={0,2})(?=\\?")/g;
+const QUERY =
+  /([?&](?:key|sig|signature|x-amz-signature|x-amz-security-token)=)([^&\s"'#<>\\]{8,2000})/gi;
+/** A line that holds a password alone, in YAML and in settings. */
+const PASSWORD_LINE =
+  /^([\t ]{0,40}[\w.-]{0,60}password[\t ]{0,3}[:=][\t ]{0,3})([A-Za-z]{6,60})(?=[\t ]{0,3}$)/gim;
+const SAID_LETTERS =
+  /\b((?:my|the|our|your|new|old|root|admin|user|master) pass(?:word|phrase|code)s? (?:is|was|to|will be) )([A-Za-z]{6,60})(?=[.,;!]?(?:\s|$))/gi;
 
 /** `NAME=value` in an environment, `X-Api-Key: value` in a header: the name alone says that the value is one. */
 const NAMED =
@@ -63,7 +107,7 @@ const CLIENT_PASSWORD =
 export const redactSecrets: Redact = (text) =>
   withoutPrivateKeys(text)
     .replace(ISSUED, MARK)
-    .replace(SLACK_HOOK, `$1${MARK}`)
+    .replace(HOOK, `$1${MARK}`)
     .replace(URL_PASSWORD, (whole, before: string, value: string) =>
       isPlaceholder(value) ? whole : before + MARK,
     )
@@ -83,10 +127,25 @@ export const redactSecrets: Redact = (text) =>
       isLogin(value, all.slice(all.lastIndexOf('\n', at) + 1, at)) ? before + MARK : whole,
     )
     .replace(CLIENT_PASSWORD, `$1${MARK}`)
+    .replace(NETRC, `$1${MARK}`)
+    .replace(PGPASS, `$1${MARK}`)
+    .replace(SQL_PASSWORD, (whole, before: string, _: string, value: string) =>
+      isPlaceholder(value) ? whole : before + MARK,
+    )
+    .replace(DOCKER_AUTH, (whole, before: string, value: string) =>
+      value.endsWith('=') || looksRandom(value) ? before + MARK : whole,
+    )
+    .replace(QUERY, (whole, before: string, value: string) =>
+      looksRandom(value) ? before + MARK : whole,
+    )
+    .replace(PASSWORD_LINE, withoutLetters)
     .replace(ASSIGNED, withoutValue)
+    .replace(TYPED, withoutValue)
+    .replace(ELEMENT, withoutElement)
     .replace(SAID, withoutValue)
+    .replace(SAID_LETTERS, withoutLetters)
     .replace(LONG_RUN, (run: string, at: number, all: string) =>
-      isHighEntropy(run) && !isInUrl(all, at) ? MARK : run,
+      isHighEntropy(run) && !isPath(run) && !isNamedElsewhere(all, at) ? MARK : run,
     );
 
 function withoutPrivateKeys(text: string): string {
@@ -115,10 +174,28 @@ function withoutValue(
   return whole.slice(0, whole.length - value.length) + MARK + value.slice(bare.length);
 }
 
+/** Between the tags of an element a password has no quotes, and is one all the same. */
+function withoutElement(
+  whole: string,
+  password: string | undefined,
+  _: string,
+  value: string,
+): string {
+  return withoutValue(whole, password, '"', value);
+}
+
+/** What is said of a password instead of giving it: types, states, and words by their endings. */
+const NO_PASSWORD =
+  /^(?:string|number|boolean|buffer|varchar|textfield|unicode|optional|hidden|prompt|inline|redacted|nothing|something|whatever|anything|unknown|missing|wrong|strong|simple|secret|always|never|still|either|neither|stored|secure|unsafe|random|the same|default|argument|string|values?|inputs?|already|longer|shorter|before|after|because|within|without|through|between|visible|public|private|correct|another|exactly|changeme|placeholder|example|sensitive|plaintext|system|length|there|where|which|their)$|(?:ed|ing|ly|able|ible|ect|ory|ive|ent|pty|id|sh|en|word|pass\w*|null)$|pass/i;
+
+function withoutLetters(whole: string, before: string, value: string): string {
+  return NO_PASSWORD.test(value) ? whole : before + MARK;
+}
+
 /** Names of types, references to where the value really is, and what stands for a value that was left out. */
 const PLACEHOLDER =
   /^(?:\[redacted|\[|\$|\{|%|<|\*{2}|\.{3}|x{3,}$|process\.|os\.|env\.|import\.|self\.|this\.|config\.|null|none|nil|undefined|true|false|string|str|number|optional|required)/i;
-const isPlaceholder = (value: string): boolean => PLACEHOLDER.test(value) || value.includes('(');
+const isPlaceholder = (value: string): boolean => PLACEHOLDER.test(value) || /[([]/.test(value);
 
 /** A path is no password; a word of prose or code neither unless it is quoted: `password is required`. */
 function isPassword(value: string, quoted: boolean): boolean {
@@ -140,7 +217,13 @@ function looksRandom(value: string): boolean {
   if (value.length >= 16 && HEX.test(value.replaceAll('-', ''))) return true;
   if (value.length < 8 || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false;
   if (/^[.~]?\/|\.[a-z]{1,4}$|^v?\d+\.\d+/.test(value)) return false;
-  return entropy(value) >= 2.8 && !isWordy(value);
+  return entropy(value) >= 2.8 && (hasInnerDigits(value) || !isWordy(value));
+}
+
+/** Long, of letters and digits alone, and with digits among the letters more than once: no name is like that. */
+function hasInnerDigits(value: string): boolean {
+  if (value.length < 16 || /[^A-Za-z0-9]/.test(value)) return false;
+  return (value.match(/[A-Za-z]\d+(?=[A-Za-z])/g)?.length ?? 0) >= 2;
 }
 
 const LONG_RUN = /[A-Za-z0-9+/_=-]{40,}/g;
@@ -152,9 +235,15 @@ function isHighEntropy(run: string): boolean {
   return entropy(sample) >= 4 && !isWordy(sample);
 }
 
-function isInUrl(text: string, at: number): boolean {
+/** Temporary folders have random names. */
+function isPath(run: string): boolean {
+  return /^(?:-{1,2}[\w-]+=)?\//.test(run) && run.split('/').length > 4;
+}
+
+/** A part of a URL, or the checksum of a Go module. */
+function isNamedElsewhere(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 100), at);
-  return /:\/\/[^\s"'?]*$/.test(before);
+  return /:\/\/[^\s"'?]*$|\bh1:$/.test(before);
 }
 
 /**
@@ -186,11 +275,16 @@ export function redactSummary(summary: Summary, redact: Redact = redactSecrets):
   return everyText(summary, redact) as Summary;
 }
 
-function everyText(value: unknown, redact: Redact): unknown {
+/** Deeper than any field that makes sense, and far from the end of the stack. */
+const MOST_LEVELS = 100;
+
+/** What is nested too deeply becomes its JSON text. */
+function everyText(value: unknown, redact: Redact, levels: number = MOST_LEVELS): unknown {
   if (typeof value === 'string') return redact(value);
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item) => everyText(item, redact));
+  if (levels === 0) return redact(jsonText(value));
+  if (Array.isArray(value)) return value.map((item) => everyText(item, redact, levels - 1));
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, everyText(field, redact)]),
+    Object.entries(value).map(([key, field]) => [key, everyText(field, redact, levels - 1)]),
   );
 }

@@ -1,4 +1,5 @@
 import { lastOf, reversed, sorted } from '../check/list.ts';
+import { jsonText } from '../message/json.ts';
 import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type {
@@ -425,7 +426,7 @@ const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
 export function outcomeText(o: ToolOutcome, errorLines: number): string {
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
-  const fields = o.keyFields === undefined ? '' : ` ${JSON.stringify(o.keyFields)}`;
+  const fields = o.keyFields === undefined ? '' : ` ${jsonText(o.keyFields)}`;
   const head = `- ${where}${o.tool} ${o.call}${status}${fields}${because(o.resolution)}`;
   const errors = o.error === undefined ? [] : linesOf(o.error);
   const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];

@@ -1,6 +1,8 @@
 import { reversed } from '../check/list.ts';
 import {
+  callsOf,
   messageId,
+  resultsOf,
   startsTurn,
   type Message,
   type MessageId,
@@ -21,8 +23,8 @@ export interface Node {
 /**
  * The append-only tree of messages: the truth. Its head names the path of the conversation.
  *
- * A thread may be resumed from its latest window: then it has the carried messages and the path from `base` on, while
- * the store keeps everything before that.
+ * A thread may be resumed from its latest window, or release what is compacted: then it has the carried messages and
+ * the path from `base` on, while the store keeps everything before that.
  */
 export class Thread {
   readonly id: ThreadId;
@@ -32,6 +34,9 @@ export class Thread {
   #messages: Message[] = [];
   #count = 0;
   #base = 0;
+  /** The ids of released messages: the path directly before `#base`. */
+  #released: readonly MessageId[] = [];
+  #unanswered: readonly Message[] = [];
 
   constructor(id: ThreadId) {
     this.id = id;
@@ -68,6 +73,11 @@ export class Thread {
     return index < this.#base || index >= this.length ? undefined : this.#path[index - this.#base];
   }
 
+  /** The id at an index of the current path, also of a released message. */
+  idAt(index: number): MessageId | undefined {
+    return this.at(index)?.id ?? this.#released[index - this.#base + this.#released.length];
+  }
+
   /** The current path from an index on. */
   path(from: number = this.#base): readonly Node[] {
     return this.#path.slice(Math.max(0, from - this.#base), this.#count);
@@ -78,6 +88,11 @@ export class Thread {
     return this.#messages.length === this.#count
       ? this.#messages
       : this.#messages.slice(0, this.#count);
+  }
+
+  /** Released messages with calls that no result answered: a late result is read with them. */
+  get unanswered(): readonly Message[] {
+    return this.#unanswered;
   }
 
   /** True if a node is on the path to the head. */
@@ -111,7 +126,26 @@ export class Thread {
     thread.#messages = this.#messages;
     thread.#count = this.#count;
     thread.#base = this.#count === 0 ? (nodes[0]?.index ?? 0) : this.#base;
+    thread.#released = this.#released;
+    thread.#unanswered = this.#unanswered;
     for (const node of nodes) thread.#push(node);
+    return thread;
+  }
+
+  /** A thread that also has some earlier messages of its path in memory. */
+  carrying(nodes: readonly Node[]): Thread {
+    const thread = this.extended([]);
+    for (const node of nodes) thread.#nodes.set(node.id, node);
+    return thread;
+  }
+
+  /** A thread without the messages before an index, except for some; the head stays, and so does every id. */
+  released(before: number, carried: readonly Node[]): Thread {
+    const end = Math.min(before, this.length - 1) - this.#base;
+    const gone = this.#path.slice(0, end);
+    const thread = Thread.resume(this.id, carried, this.#path.slice(end, this.#count));
+    thread.#released = [...this.#released, ...gone.map(({ id }) => id)];
+    thread.#unanswered = unansweredIn([...this.#unanswered, ...this.#messages.slice(0, end)]);
     return thread;
   }
 
@@ -135,6 +169,8 @@ export class Thread {
     this.#messages = path.map(({ message }) => message);
     this.#count = path.length;
     this.#base = path[0]?.index ?? 0;
+    this.#released = [];
+    this.#unanswered = [];
   }
 
   #push(node: Node): void {
@@ -147,6 +183,11 @@ export class Thread {
     this.#messages.push(node.message);
     this.#count += 1;
   }
+}
+
+function unansweredIn(messages: readonly Message[]): readonly Message[] {
+  const answered = new Set(messages.flatMap(resultsOf).map(({ callId }) => callId));
+  return messages.filter((message) => callsOf(message).some(({ callId }) => !answered.has(callId)));
 }
 
 function place(id: MessageId, parent: Node | undefined, message: Message): Node {

@@ -1,5 +1,11 @@
 import { lastIndex } from '../check/list.ts';
-import { callsOf, hasResults, type CallPart, type Message } from '../message/message.ts';
+import {
+  callsOf,
+  hasResults,
+  startsTurn,
+  type CallPart,
+  type Message,
+} from '../message/message.ts';
 import type { Node } from './thread.ts';
 
 /**
@@ -90,6 +96,18 @@ export function waitingFrom(
     else if (from === messages.length) from = i;
   });
   return from;
+}
+
+/**
+ * The messages of a tool loop that no answer has ended yet: from the user's message that began it up to the newest
+ * results and what the user said after them. Empty if none is running.
+ */
+export function runningLoop(path: readonly Node[]): readonly Node[] {
+  const answer = lastIndex(path, ({ message }) => message.role === 'assistant');
+  if (answer === -1 || !path.slice(answer + 1).some(({ message }) => hasResults(message)))
+    return [];
+  const opener = lastIndex(path, ({ message }, i) => i < answer && startsTurn(message));
+  return path.slice(Math.max(0, opener));
 }
 
 /** The nodes of a path that cannot be shown without one of them. */

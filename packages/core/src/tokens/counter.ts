@@ -1,4 +1,4 @@
-import type { Json } from '../message/json.ts';
+import { jsonText, type Json } from '../message/json.ts';
 import type { Message } from '../message/message.ts';
 import { countMessages, estimateTokens, type MediaTokens } from './estimate.ts';
 import { mediaTokens, type MediaProvider } from './media.ts';
@@ -32,7 +32,7 @@ export function counterOf(
   message: Counter['message'] = remembered(shape),
 ): Counter {
   const { name, text } = shape;
-  const tools = (schemas: Json): number => text(JSON.stringify(schemas));
+  const tools = (schemas: Json): number => text(jsonText(schemas));
   return {
     name,
     text,

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../message/json.ts';
+import { isJsonObject, jsonText, type Json } from '../message/json.ts';
 import type { ContentPart, FilePart, ImagePart, Message, Part } from '../message/message.ts';
 
 const ROLE_TOKENS = 2;
@@ -64,6 +64,16 @@ function countParts(
 
 /** Counts what no codec has read: its JSON as text, but pictures and files inside it as what they are. */
 function countJson(value: Json, text: (text: string) => number, media: MediaTokens): number {
+  try {
+    return countReplacing(value, text, media);
+  } catch (error) {
+    // No provider nests a picture thousands of levels deep.
+    if (error instanceof RangeError) return text(jsonText(value));
+    throw error;
+  }
+}
+
+function countReplacing(value: Json, text: (text: string) => number, media: MediaTokens): number {
   let tokens = 0;
   const rest = JSON.stringify(value, (_, field: unknown) => {
     const part = mediaOf(field);

@@ -1,3 +1,5 @@
+import { FIRST_IDEOGRAPH, rareIdeographs } from './ideographs.ts';
+
 /**
  * What a text costs in tokens by what its characters are, in one pass: runs of letters, digits, signs and blanks, and every
  * other character by how well the public vocabularies know its script. Prices are o200k's, on the safe side.
@@ -33,6 +35,7 @@ const MIXED = LATER + 3;
 const LATIN_LETTER = 0.95;
 const CONTROL = 1.2;
 const RARE_SYLLABLE = 2.8;
+const RARE_IDEOGRAPH = 2.1;
 
 /** Characters beyond ASCII, from the first code of a range on. Those that o200k knows only by their bytes cost most. */
 const RANGES: readonly (readonly [from: number, price: number])[] = [
@@ -67,7 +70,7 @@ const RANGES: readonly (readonly [from: number, price: number])[] = [
   [0x2800, 3],
   [0x3000, 0.9], // kana
   [0x3100, 3],
-  [0x4e00, 1], // ideographs
+  [FIRST_IDEOGRAPH, 1], // ideographs; see `rareIdeographs`
   [0xa000, 3],
   [0xac00, 0.9], // Hangul; see `isRareSyllable`
   [0xd7a4, 3], // and the first halves of rare ideographs and others
@@ -83,7 +86,7 @@ const RANGES: readonly (readonly [from: number, price: number])[] = [
 ];
 
 const FLAT_PRICES: readonly number[] = [
-  ...new Set([CONTROL, RARE_SYLLABLE, ...RANGES.map(([, price]) => price)]),
+  ...new Set([CONTROL, RARE_SYLLABLE, RARE_IDEOGRAPH, ...RANGES.map(([, price]) => price)]),
 ];
 
 function kindsOfCharacters(): Uint8Array {
@@ -97,6 +100,9 @@ function kindsOfCharacters(): Uint8Array {
     if (isRareSyllable(at)) syllables[at] = flatKind(RARE_SYLLABLE);
   for (let initial = 0; initial < INITIALS; initial++)
     kinds.set(syllables, HANGUL + initial * syllables.length);
+  rareIdeographs().forEach((isRare, at) => {
+    if (isRare) kinds[FIRST_IDEOGRAPH + at] = flatKind(RARE_IDEOGRAPH);
+  });
   return kinds;
 }
 

@@ -38,6 +38,8 @@ export type SummaryReport =
       readonly attempts: number;
       readonly durationMs: number;
     }
+  /** The summarizer gave nothing that may be stored: a fallback is used, or the messages stay. */
+  | { readonly kind: 'failed'; readonly summarizer: string; readonly reason: string }
   | { readonly kind: 'retried'; readonly reason: string; readonly waitMs: number }
   /** The history did not fit the summarizer's own window: the oldest messages were left out of its call. */
   | { readonly kind: 'left-out'; readonly messages: number }

@@ -28,6 +28,7 @@ export function recallTests(store: () => Store): void {
     assert.deepEqual(await ask('连接池'), [2]);
     assert.deepEqual(await ask('" OR * NEAR( ) : { } ^ AND NOT scope'), []);
     assert.deepEqual(await ask(''), []);
+    assert.deepEqual(await store().search(key, ["it's", "'", String.raw`\'`, '"', '%'], 10), []);
     const [best] = await store().search(key, queryWords('fridays password'), 1);
     assert.deepEqual(best?.node, path[0]);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textMessage, type Message, type MessageId, type Store, type ThreadId } from '@bobbin/core';
-import type { Node } from '@bobbin/core/internal';
+import { jsonText, type Json, type Node } from '@bobbin/core/internal';
 import { ABSENT, allNodes, everything } from './everything.ts';
 import { dropPlan, freshKey, nodesOf, talk, warning } from './sample.ts';
 
@@ -18,6 +18,15 @@ export function threadTests(store: () => Store): void {
       version: 0,
     });
     assert.deepEqual(await allNodes(store(), key), nodes);
+  });
+
+  test('a message nested deeper than the stack comes back whole', async () => {
+    const key = freshKey('deep');
+    const value = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) as Json;
+    const nodes = nodesOf([{ role: 'user', parts: [{ kind: 'opaque', type: 'dream', value }] }]);
+    await store().append(key, nodes);
+    const [read] = await allNodes(store(), key);
+    assert.equal(jsonText(read), jsonText(nodes[0]));
   });
 
   test('C15 appending again changes nothing but the head', async () => {

@@ -8,6 +8,7 @@ import {
   type MessageVector,
   type Node,
   type StoredThread,
+  jsonText,
 } from '@bobbin/core/internal';
 import { isEvent, isPlan } from '../plan-text.ts';
 
@@ -74,7 +75,7 @@ export function compactionLine(
 }
 
 export function encodeLine(line: SessionLine): string {
-  return `${JSON.stringify(line)}\n`;
+  return `${jsonText(line)}\n`;
 }
 
 /** What a line says, or in words why it says nothing. */

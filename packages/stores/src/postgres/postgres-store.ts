@@ -17,6 +17,7 @@ import {
   type StoredWindow,
   type ThreadEntry,
   type ThreadKey,
+  jsonText,
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
@@ -272,8 +273,8 @@ class PostgresThreads implements PostgresStore {
       plan.start,
       plan.carried.map(({ id }) => id),
       [...planArtifacts(plan)],
-      JSON.stringify(plan),
-      events.map((event) => JSON.stringify(event)),
+      jsonText(plan),
+      events.map((event) => jsonText(event)),
       fresh.map(({ id }) => id),
       texts.map(({ length }) => length),
       texts.map(({ words }) => words),
@@ -283,7 +284,7 @@ class PostgresThreads implements PostgresStore {
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {
-    const texts = events.map((event) => JSON.stringify(event));
+    const texts = events.map((event) => jsonText(event));
     const [row] = (await this.#connection.askOnce(
       'SELECT bobbin.add_events($1, $2, 0, $3) AS sequence',
       ...idsOf(key),

@@ -17,6 +17,7 @@ import {
   type StoredWindow,
   type ThreadEntry,
   type ThreadKey,
+  jsonText,
 } from '@bobbin/core/internal';
 import { appendInParts } from '../append-parts.ts';
 import { nodeOf, opensTurn, rowOf, type MessageRow } from '../message-row.ts';
@@ -255,7 +256,7 @@ class SqliteStore implements CheckableStore {
         version,
         plan.head,
         JSON.stringify([...planArtifacts(plan)]),
-        JSON.stringify(plan),
+        jsonText(plan),
       );
       this.#insertEvents(key, version, events);
       this.#recall.add(key, plan);
@@ -296,7 +297,7 @@ class SqliteStore implements CheckableStore {
         ...idsOf(key),
         thread.events - events.length + i + 1,
         version,
-        JSON.stringify(event),
+        jsonText(event),
       );
   }
 

@@ -9,6 +9,7 @@ import {
 import {
   callsOf,
   hasResults,
+  holdsReasoning,
   resultsOf,
   startsTurn,
   type ContentPart,
@@ -17,6 +18,7 @@ import {
   type PromptMessage,
 } from '@bobbin/core/internal';
 import { messageLine, promptLine } from '../prompt-lines.ts';
+import { isBeside, isReminder } from '../reminders.ts';
 import { takesAway, withoutMeta, type Breach, type Scene } from './scene.ts';
 
 /** Nothing shows twice: no message of the thread, but for one part in its seat and one told late, and no record. */
@@ -44,25 +46,31 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
   }
 }
 
-/** What was brought back for this turn stands before it, each thing once. */
-export function* reminders({ whole, thread }: Scene): Iterable<Breach> {
-  const law = 'brought back once, before the turn';
-  const turn = whole.messages.findLastIndex((shown) => {
-    const node =
-      shown.source.kind === 'kept' || shown.source.kind === 'changed'
-        ? thread.get(shown.source.id)
-        : undefined;
-    return node !== undefined && startsTurn(node.message) && !isTold(shown);
-  });
+/** Each thing is brought back once. With one plan a prompt begins with the one before it, less the reminders that left. */
+export function* reminders({ whole, plan, context }: Scene): Iterable<Breach> {
   const seen = new Set<string>();
-  for (const [position, { source }] of whole.messages.entries()) {
+  for (const { source } of whole.messages) {
     if (source.kind !== 'rehydrated' && source.kind !== 'recalled') continue;
     const what = source.kind === 'rehydrated' ? source.artifactId : source.id;
-    if (seen.has(what)) yield { law, detail: `${what} stands twice` };
+    if (seen.has(what)) yield { law: 'brought back once', detail: `${what} is shown twice` };
     seen.add(what);
-    if (turn >= 0 && position > turn)
-      yield { law, detail: `${what} stands at ${position}, the turn begins at ${turn}` };
   }
+  const last = context.sent?.at(-1);
+  if (last?.plan !== plan) return;
+  const remains = (shown: PromptMessage): boolean =>
+    !isReminder(shown) || whole.messages.some(({ message }) => isSame(message, shown.message));
+  const isShort = !last.messages.every(remains);
+  const before = last.messages.filter((shown) => remains(shown) && !(isShort && isBeside(shown)));
+  const now = isShort ? whole.messages.filter((shown) => !isBeside(shown)) : whole.messages;
+  const moved = before.findIndex(({ message }, i) => {
+    const other = now[i]?.message;
+    return other === undefined || !isSame(message, other);
+  });
+  if (moved >= 0)
+    yield {
+      law: 'a reminder stays where it was put',
+      detail: `position ${moved} was ${promptLine(before[moved] as PromptMessage)}`,
+    };
 }
 
 function isShownInLine(record: PlanRecord): boolean {
@@ -196,7 +204,7 @@ function isNothingButBound(
   { id, index, message }: Node,
 ): boolean {
   const shortened = recordOf.has(id) || plan.hides.some((hide) => hide.id === id);
-  const unbound = context.rules.bindsReasoning && index < plan.signedFrom;
+  const unbound = context.rules.bindsReasoning && !holdsReasoning(plan, index);
   return message.parts.every(
     (part) => part.kind === 'reasoning' && (shortened || (unbound && part.signature !== undefined)),
   );

@@ -1,6 +1,7 @@
 import type { Plan } from '@bobbin/core';
 import {
   emptyPlan,
+  holdsReasoning,
   startPrompt,
   windowOf,
   type Node,
@@ -24,8 +25,8 @@ export function* signedReasoning(scene: Scene): Iterable<Breach> {
     if (source.kind !== 'kept' && source.kind !== 'changed') continue;
     const node = thread.get(source.id);
     if (node === undefined || !isSigned(message)) continue;
-    if (node.index < plan.signedFrom)
-      yield { law, detail: `message ${node.index} is before ${plan.signedFrom}` };
+    if (!holdsReasoning(plan, node.index))
+      yield { law, detail: `the plan releases message ${node.index}` };
     const sent = context.sent?.findLast(({ length }) => length === node.index);
     if (sent !== undefined && !isPrefix(sent.messages, whole.messages))
       yield { law, detail: `not behind what was sent: message ${node.index}` };

@@ -37,7 +37,7 @@ export interface LawContext {
   readonly cacheLimits?: CacheLimits;
   /** What the host sends before the messages; nothing where absent. */
   readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
-  /** What may be brought back for one turn, beside the limit; none where absent. */
+  /** What reminders may cost beside the limit; nothing if absent. */
   readonly reserveTokens?: number;
   /** The plans of the thread before this one, oldest first. */
   readonly earlier?: readonly Plan[];
@@ -50,6 +50,8 @@ export interface LawContext {
 export interface SentPrompt {
   readonly length: number;
   readonly messages: readonly PromptMessage[];
+  /** The plan that it was made with, if the same process goes on: it alone knows its reminders. */
+  readonly plan?: Plan;
 }
 
 /** A law that a prompt breaks, and where. */
@@ -64,7 +66,7 @@ export interface Scene {
   readonly plan: Plan;
   /** What the model reads. */
   readonly whole: Prompt;
-  /** The same without what was brought back for this one turn: what the plan makes. */
+  /** The same without reminders: what the plan makes. */
   readonly prompt: Prompt;
   readonly context: LawContext;
   /** The messages that the plan lets into the prompt's making, in order. */
@@ -82,7 +84,7 @@ export interface Scene {
 }
 
 export function sceneOf(thread: Thread, plan: Plan, whole: Prompt, context: LawContext): Scene {
-  const prompt = withoutReminders(whole, context.rules);
+  const prompt = withoutReminders(whole);
   const { carried, tail } = windowOf(thread, plan);
   const window = [...carried, ...tail];
   const recordOf = new Map<MessageId, PlanRecord>();

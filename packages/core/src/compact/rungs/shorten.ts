@@ -1,3 +1,4 @@
+import { jsonText } from '../../message/json.ts';
 import type { Message } from '../../message/message.ts';
 import type { Draft, Entry } from '../draft.ts';
 import { ends, NOTHING, partText, type Remainder } from '../../render/excerpt.ts';
@@ -53,5 +54,5 @@ function loopReasoning(
 /** How long a message is as JSON, or `most` where it is longer; its texts alone often tell that it is. */
 function charsWithin({ parts }: Message, most: number): number {
   const least = parts.reduce((sum, part) => sum + partText(part).length, 0);
-  return least >= most ? most : Math.min(most, JSON.stringify(parts).length);
+  return least >= most ? most : Math.min(most, jsonText(parts).length);
 }

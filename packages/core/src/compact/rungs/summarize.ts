@@ -7,7 +7,14 @@ import { ACCOUNT_SHARE, fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
-import { nonNegative, fraction, optionsParser, integerFrom } from '../../check/shape.ts';
+import {
+  fraction,
+  integerFrom,
+  nonNegative,
+  optional,
+  optionsParser,
+  string,
+} from '../../check/shape.ts';
 import type { PlanRecord, SummarizeRecord } from '../../plan/plan.ts';
 import { shorten } from './shorten.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
@@ -26,6 +33,8 @@ export interface SummarizeOptions {
   readonly splitTurnTokens: number;
   /** The share of the target that a summary should find: the cut moves on until it does. 0 leaves the cut alone. */
   readonly leastShare: number;
+  /** What a model is asked instead of the summarizer's own request. */
+  readonly systemPrompt?: string;
 }
 
 const parseOptions = optionsParser<SummarizeOptions>(
@@ -37,6 +46,7 @@ const parseOptions = optionsParser<SummarizeOptions>(
     overlapMessages: integerFrom(0),
     splitTurnTokens: nonNegative,
     leastShare: fraction,
+    systemPrompt: optional(string),
   },
   {
     maxTokens: 8_000,
@@ -242,6 +252,7 @@ async function summarizeSpan(
       .slice(cut.index, cut.index + whole.overlapMessages)
       .map((entry) => shownNode(draft, entry)),
     ...(instructions === undefined ? {} : { instructions }),
+    ...(whole.systemPrompt === undefined ? {} : { systemPrompt: whole.systemPrompt }),
     ...(splitTurn === undefined
       ? {}
       : { splitTurn: { turn: splitTurn, maxTokens: whole.splitTurnTokens } }),

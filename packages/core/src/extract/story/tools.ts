@@ -1,5 +1,5 @@
 import { sorted } from '../../check/list.ts';
-import { isJsonObject, parseJson, type Json } from '../../message/json.ts';
+import { isJsonObject, parseJson, type Json, jsonText } from '../../message/json.ts';
 import { callsOf } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
 import type { ToolUse } from '../../plan/summary.ts';
@@ -50,5 +50,5 @@ function inShort(args: ReadonlyMap<string, Json>): string {
 
 function shortValue(value: Json): string {
   if (typeof value === 'string') return JSON.stringify(oneLine(value, VALUE_CHARS));
-  return oneLine(JSON.stringify(value), VALUE_CHARS);
+  return oneLine(jsonText(value), VALUE_CHARS);
 }

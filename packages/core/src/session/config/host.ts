@@ -59,7 +59,7 @@ export async function installedCounter(
 ): Promise<Counter | undefined> {
   try {
     const { counterFor } = (await import(TOKENIZERS)) as {
-      counterFor(model: string, models?: ModelTable): Promise<Counter>;
+      readonly counterFor: (model: string, models?: ModelTable) => Promise<Counter>;
     };
     return await counterFor(model, models);
   } catch {

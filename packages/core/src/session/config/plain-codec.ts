@@ -1,4 +1,4 @@
-import { parseJson } from '../../message/json.ts';
+import { jsonText, parseJson } from '../../message/json.ts';
 import type { Codec, ToolDefinition } from '../../ports.ts';
 import type { Message } from '../../message/message.ts';
 
@@ -64,6 +64,6 @@ function isPart(part: unknown): boolean {
 const SHOWN_CHARS = 80;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = jsonText(value) ?? String(value);
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }

@@ -151,14 +151,14 @@ export class Conversation<Wire> {
 
   match(list: HostList<Wire>, overlap: Overlap = this.overlap(list)): Match<Wire> {
     const { given, same, length } = overlap;
-    const { messages, lengths } = list.decodedFrom(given + same, this.session.messages);
+    const { messages, lengths } = list.decodedFrom(given + same, this.session.earlier);
     const shared = this.sharedFrom(length, messages);
     return {
       ...overlap,
       list,
       known: given + same + shared,
       continues: length + shared === this.session.length,
-      last: this.session.at(length + shared - 1)?.id ?? null,
+      last: this.session.idAt(length + shared - 1) ?? null,
       resent: messages.slice(0, shared),
       fresh: messages.slice(shared),
       lengths,
@@ -185,7 +185,7 @@ export class Conversation<Wire> {
 
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
-    const { messages } = decodeList(this.#copies.codec, wire, this.session.messages);
+    const { messages } = decodeList(this.#copies.codec, wire, this.session.earlier);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
     const usage = this.#reported;
     if (isAnswered) this.#reported = undefined;
@@ -204,7 +204,7 @@ export class Conversation<Wire> {
 
   /** How many of a host's messages are on the path from an index on. */
   sharedMessages(index: number, wire: readonly Wire[]): number {
-    const { messages } = decodeList(this.#copies.codec, wire, this.session.messages);
+    const { messages } = decodeList(this.#copies.codec, wire, this.session.earlier);
     return this.sharedFrom(index, messages);
   }
 
@@ -311,15 +311,15 @@ export class Conversation<Wire> {
 
   /** How many messages are on the path from an index on. Ids are chained: equal ids have equal pasts. */
   sharedFrom(index: number, messages: readonly Message[]): number {
-    let parent = this.session.at(index - 1)?.id ?? null;
+    let parent = this.session.idAt(index - 1) ?? null;
     let shared = 0;
     for (const [i, message] of messages.entries()) {
       if (index + i >= this.session.length) break;
       parent = messageId(parent, message);
-      const node = this.session.at(index + i);
+      const known = this.session.idAt(index + i);
       // Messages before the window of a resumed thread are equal if the first message of the window is.
-      if (node !== undefined && node.id !== parent) break;
-      if (node !== undefined) shared = i + 1;
+      if (known !== undefined && known !== parent) break;
+      if (known !== undefined) shared = i + 1;
     }
     return shared;
   }

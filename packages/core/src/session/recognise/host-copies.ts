@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../message/json.ts';
+import { isJsonObject, jsonText } from '../../message/json.ts';
 import { contentHash } from '../../message/message.ts';
 import type { Codec } from '../../ports.ts';
 
@@ -55,34 +55,55 @@ function ownCopy<T>(message: T): T {
 
 type Instance = Record<string | symbol, unknown>;
 
+/** Works through a list instead of recursing: a message may be nested deeper than the stack. */
 function copied<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copied) as T;
-  if (!isPlain(value)) return value;
-  const copy: Record<string, unknown> = { ...value };
-  for (const name in copy) if (typeof copy[name] === 'object') copy[name] = copied(copy[name]);
-  return copy as T;
+  const copy = copiedOnce(value);
+  const rest: unknown[] = [copy];
+  while (rest.length > 0) {
+    const inside = rest.pop();
+    if (!Array.isArray(inside) && !isPlain(inside)) continue;
+    const fields = inside as Record<string, unknown>;
+    for (const name in fields) {
+      const field = fields[name];
+      if (typeof field === 'object') rest.push((fields[name] = copiedOnce(field)));
+    }
+  }
+  return copy;
 }
+
+function copiedOnce<T>(value: T): T {
+  if (Array.isArray(value)) return [...(value as readonly unknown[])] as T;
+  return isPlain(value) ? { ...value } : value;
+}
+
+/** Deeper than any message that makes sense, and far from the end of the stack. */
+const MOST_LEVELS = 500;
 
 /**
  * True if a value still equals its copy. It is called for every message of a conversation with each request, so it
- * allocates nothing.
+ * allocates nothing, unless the value is nested deeper than `levels`.
  */
-export function isCopyOf(copy: unknown, value: unknown): boolean {
+export function isCopyOf(copy: unknown, value: unknown, levels: number = MOST_LEVELS): boolean {
   if (copy === value) return true;
   if (!isObject(copy) || !isObject(value)) return false;
-  if (Array.isArray(copy)) return Array.isArray(value) && isListCopyOf(copy, value);
+  if (levels === 0) return jsonText(copy) === jsonText(value);
+  if (Array.isArray(copy)) return Array.isArray(value) && isListCopyOf(copy, value, levels);
   let more = 0;
   for (const name in copy) {
-    if (!isCopyOf(copy[name], value[name])) return false;
+    if (!isCopyOf(copy[name], value[name], levels - 1)) return false;
     more--;
   }
   for (const _ in value) more++;
   return more === 0;
 }
 
-function isListCopyOf(copy: readonly unknown[], value: readonly unknown[]): boolean {
+function isListCopyOf(
+  copy: readonly unknown[],
+  value: readonly unknown[],
+  levels: number,
+): boolean {
   if (copy.length !== value.length) return false;
-  for (let i = 0; i < copy.length; i++) if (!isCopyOf(copy[i], value[i])) return false;
+  for (let i = 0; i < copy.length; i++) if (!isCopyOf(copy[i], value[i], levels - 1)) return false;
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import { isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
+import { hasCalls, isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
 import { hasCompaction } from '../../plan/provider-compaction.ts';
 import { largestResultTokens } from '../../plan/unread.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -22,6 +22,8 @@ export interface Figures {
   readonly compactionAt?: number;
   /** The running turn contains reasoning that a provider bound to everything before it. */
   readonly signedInTurn: boolean;
+  /** The newest answer calls tools: what the user says before the next one does not end the loop. */
+  readonly inLoop: boolean;
   /** When the next message expires. */
   readonly nextExpiry: number;
   /** When the newest user message expires: it stays as long as it is the newest. */
@@ -35,6 +37,7 @@ export const NO_FIGURES: Figures = {
   sentMessages: 0,
   largestUnsentTokens: 0,
   signedInTurn: false,
+  inLoop: false,
   nextExpiry: Number.POSITIVE_INFINITY,
   newestExpiry: Number.POSITIVE_INFINITY,
 };
@@ -55,7 +58,8 @@ export function withMessage(
 ): Figures {
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
-  if (message.role === 'assistant') figures = withSent(figures, index);
+  if (message.role === 'assistant')
+    figures = { ...withSent(figures, index), inLoop: hasCalls(message) };
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (isSigned(message)) figures = { ...figures, signedInTurn: true };
   if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
@@ -78,7 +82,7 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
   return {
     ...figures,
     task: figures.task ?? textOf(message),
-    signedInTurn: false,
+    signedInTurn: figures.signedInTurn && figures.inLoop,
     nextExpiry: Math.min(figures.nextExpiry, figures.newestExpiry),
     newestExpiry:
       message.meta?.time === undefined ? Number.POSITIVE_INFINITY : expiryOf(message, tools),

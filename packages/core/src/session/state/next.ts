@@ -76,16 +76,18 @@ function upkeep(
   const { compactionAt: index } = figures;
   if (!done.has('start-at-compaction') && index !== undefined && index > plan.start)
     return { kind: 'start-at-compaction', index };
-  if (!done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
+  const isFree = !isBound(state);
+  if (isFree && !done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
   const isLarge = figures.largestUnsentTokens > firstSightTokens(config);
   if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
   const isRoomy = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * ROOMY_SHARE;
-  if (!done.has('restore-pins') && cutPinTokens > 0 && isRoomy) return { kind: 'restore-pins' };
+  if (isFree && !done.has('restore-pins') && cutPinTokens > 0 && isRoomy)
+    return { kind: 'restore-pins' };
   const { economics } = config.policy;
   if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
-  if (plan.undid !== undefined || isBound(state)) return undefined;
+  if (plan.undid !== undefined || !isFree) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
   return trimPays(trim, economics.prices, cache) ? { kind: 'trim' } : undefined;
 }
@@ -104,7 +106,10 @@ function decided(
 }
 
 /** What the trigger of a policy sees. */
-function triggerInput({ config, figures }: SessionState, prompt: PromptBuilder): TriggerInput {
+export function triggerInput(
+  { config, figures }: SessionState,
+  prompt: PromptBuilder,
+): TriggerInput {
   const { extent } = prompt;
   const { budget } = config;
   const contextTokens = figures.reportedTokens ?? extent.tokens + besideMessages(budget);
@@ -112,7 +117,7 @@ function triggerInput({ config, figures }: SessionState, prompt: PromptBuilder):
 }
 
 /** The running turn contains reasoning that a provider would refuse after a changed prefix. */
-function isBound({ config, figures }: SessionState): boolean {
+export function isBound({ config, figures }: SessionState): boolean {
   return config.rules.bindsReasoning && figures.signedInTurn;
 }
 

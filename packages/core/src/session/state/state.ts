@@ -21,6 +21,8 @@ import {
   type Figures,
 } from './figures.ts';
 import { learn, type Learning } from './learning.ts';
+import { NO_REMINDERS, type Reminding } from './reminding.ts';
+import type { Sent, SentPrompt } from './sent.ts';
 import type { SessionConfig } from '../config/session-config.ts';
 
 /** A plan that is in force but could not be committed. */
@@ -49,6 +51,8 @@ export interface SessionState {
   readonly figures: Figures;
   /** The forms in which the host sent known messages last: it may move its cache markers. */
   readonly resent: ReadonlyMap<MessageId, Message>;
+  readonly reminding: Reminding;
+  readonly sent: Sent;
 }
 
 /** The state of a new session, or of one that the store knows. */
@@ -71,6 +75,8 @@ export function startState(
     uncommitted: [],
     figures: NO_FIGURES,
     resent: new Map(),
+    reminding: NO_REMINDERS,
+    sent: { kind: 'nothing' },
   };
   return stored === undefined ? fresh : withStored(fresh, stored);
 }
@@ -88,6 +94,7 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
     version: stored.current?.version ?? 0,
     latest: stored.version,
     figures: { ...NO_FIGURES, task: currentSummary(plan)?.summary.task ?? null },
+    ...(plan.records.length === 0 ? {} : { sent: { kind: 'resumed' } }),
   };
   let answer: readonly [node: Node, reportedTokens: number] | undefined;
   for (const node of state.thread.path()) {
@@ -147,15 +154,29 @@ export function learnt(state: SessionState, reportedTokens: number | undefined):
 }
 
 /** A prompt goes out. */
-export function sent(state: SessionState, promptTokens: number, now: number): SessionState {
+export function withSentPrompt(
+  state: SessionState,
+  sent: SentPrompt,
+  promptTokens: number,
+  now: number,
+): SessionState {
   const figures = withSent(state.figures, state.thread.length);
-  return { ...state, figures: { ...figures, sentAt: now, unreportedTokens: promptTokens } };
+  return { ...state, sent, figures: { ...figures, sentAt: now, unreportedTokens: promptTokens } };
 }
 
 /** A plan is in force and committed as the next version. */
 export function committed(state: SessionState, plan: Plan): SessionState {
   const version = state.latest + 1;
-  return { ...state, plan, version, latest: version };
+  return { ...state, thread: released(state.thread, plan), plan, version, latest: version };
+}
+
+/** Messages that a plan does not show are in the store: from this many on, they leave the memory. */
+const RELEASED_MESSAGES = 32;
+
+function released(thread: Thread, plan: Plan): Thread {
+  return plan.start - thread.base < RELEASED_MESSAGES
+    ? thread
+    : thread.released(plan.start, windowOf(thread, plan).carried);
 }
 
 /** A plan is in force although the store did not take it. */
