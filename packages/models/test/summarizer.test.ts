@@ -243,7 +243,7 @@ for (const name of DIALECTS) {
       assert.equal(done.summary.prose, null);
       assert.deepEqual(
         done.reports.map(({ kind }) => kind),
-        ['called'],
+        ['called', 'failed'],
         'a failure is paid for as well',
       );
     });
