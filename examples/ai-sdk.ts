@@ -14,7 +14,7 @@ const tools = {
     execute: task.runStep,
   }),
 };
-const bobbin = aiSdkBobbin({ model, tools, window: bench.window, onEvent: bench.onEvent });
+const bobbin = aiSdkBobbin({ model, toolSet: tools, window: bench.window, onEvent: bench.onEvent });
 
 const run = generateText({
   model: openai.chat(model),

@@ -46,6 +46,8 @@ const INTERFACES = ['ports', 'events'];
 
 /** The one file of core that may read a clock or a source of randomness: the defaults that a host can replace. */
 const CLOCK = 'packages/core/src/session/config/host.ts';
+/** The name by which that file asks for the tokenizers, which a host may have installed. */
+const OPTIONAL = 'TOKENIZERS';
 
 /** The layers to the left of the types-only files. */
 const BEFORE_INTERFACES = new Set(['check', 'message', 'thread']);
@@ -187,6 +189,7 @@ function layerMessage(
   if (!specifier.startsWith('.')) {
     // Other packages of the workspace have their own message.
     if (workspacePackage(specifier) !== undefined) return undefined;
+    if (path === CLOCK && specifier === OPTIONAL) return undefined;
     return `core imports nothing from outside, such as "${specifier}": take it through a port`;
   }
   const target = placeOf(resolve(path, specifier));

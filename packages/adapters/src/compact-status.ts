@@ -1,12 +1,12 @@
 import type { Plan } from '@bobbin/core';
 import {
   currentSummary,
+  type MemoryTool,
   planArtifacts,
   type PlanRecord,
   type StoredWindow,
   type ThreadEntry,
 } from '@bobbin/core/internal';
-import type { MemoryTool } from './memory-tools.ts';
 
 const MOST_THREADS = 50;
 

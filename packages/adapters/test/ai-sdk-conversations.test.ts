@@ -482,7 +482,7 @@ for (const how of ['prepareStep', 'prepareStep without its tools told', 'the mid
     const bobbin = aiSdkBobbin({
       model: 'claude-sonnet-4-5',
       window: 200_000,
-      ...(how === 'prepareStep' ? { tools } : {}),
+      ...(how === 'prepareStep' ? { toolSet: tools } : {}),
     });
     const inner = new MockLanguageModelV4({ doGenerate: async () => answer('ok') });
     const isMiddleware = how === 'the middleware';
@@ -516,11 +516,11 @@ test('C14 the schemas of tools are counted whatever they are written in', async 
   ];
   const fitted = await Promise.all(
     schemas.map(async (inputSchema) => {
-      const bobbin = aiSdkBobbin({ window: 8_000, tools: { look: { inputSchema } } });
+      const bobbin = aiSdkBobbin({ window: 8_000, toolSet: { look: { inputSchema } } });
       return (await bobbin.prepareStep({ messages: talkOf('alice'), steps: [] })).messages;
     }),
   );
-  const without = aiSdkBobbin({ window: 8_000, tools: { look: {} } });
+  const without = aiSdkBobbin({ window: 8_000, toolSet: { look: {} } });
   const { messages } = await without.prepareStep({ messages: talkOf('alice'), steps: [] });
   const sizes = fitted.map(size);
   // JSON Schema names its dialect, which costs a few tokens.

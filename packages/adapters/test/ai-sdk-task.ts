@@ -129,7 +129,7 @@ export async function finishesOnAiSdk(
       window: windowTokens,
       budget: { outputTokens: 1_000 },
       instructions: INSTRUCTIONS,
-      tools,
+      toolSet: tools,
       store,
       thread: KEY.thread,
       onAfterCompaction: ({ afterTokens }) => compactions.push(afterTokens),

@@ -95,7 +95,7 @@ for (const [major, agent] of [
         window: 8_000,
         budget: { outputTokens: 500 },
         instructions: INSTRUCTIONS,
-        tools: tools7(new Task()),
+        toolSet: tools7(new Task()),
         store,
       });
       const names = ['HERON-7731', 'STORK-1204', 'EGRET-5518'];
@@ -331,7 +331,7 @@ test('C10 a tool declares beside itself what its results are worth', async () =>
   const cleared: CompactionEvent[] = [];
   const bobbin = aiSdkBobbin({
     window: 4_000,
-    tools: { read },
+    toolSet: { read },
     preset: { ...ladder(), ladder: [clear()] },
     budget: { rehydrationTokens: 0 },
     onEvent: (event) => {
@@ -352,9 +352,9 @@ test('C10 a policy that is none, and tools without names, are told in a line', (
     message:
       'policy.durability must be one of ephemeral, anchoring, replayable, non-replayable, not "replaceable" (did you mean replayable?)',
   });
-  assert.throws(() => aiSdkBobbin({ tools: [{ name: 'read' }] as never }), {
+  assert.throws(() => aiSdkBobbin({ toolSet: [{ name: 'read' }] as never }), {
     name: 'TypeError',
-    message: 'tools must be an object of tools by their names, not a list',
+    message: 'toolSet must be an object of tools by their names, not a list',
   });
 });
 

@@ -1,11 +1,16 @@
 import type { Codec, Prompt } from '@bobbin/core';
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  lastIndex,
+  reversed,
+} from '@bobbin/core/internal';
 import { aiSdk } from './ai-sdk/ai-sdk.ts';
 import { anthropic } from './anthropic/anthropic.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { openaiChat } from './openai/chat.ts';
 import { openaiResponses } from './openai/responses.ts';
-import { lastIndex, reversed } from './wire/list.ts';
 
 /** How many markers a request may hold, those of the host included. */
 const MOST_MARKERS = 4;

@@ -58,3 +58,16 @@ for (const text of SESSIONS) {
   const format = recogniseSession(text);
   assert.equal(format?.encode(format.decode(text)), text);
 }
+
+// Core compacts on it too.
+const { createBobbin } = await import('@bobbin/core');
+const { openaiChat } = await import('@bobbin/codecs');
+const bobbin = createBobbin({ codec: openaiChat, window: 6_000 });
+const said = Array.from({ length: 80 }, (_, i) =>
+  i % 2 === 0
+    ? ({ role: 'user', content: `Question ${i}: which port?` } as const)
+    : ({ role: 'assistant', content: `Port ${8_000 + i}. ${'I looked. '.repeat(60)}` } as const),
+);
+const fitted = await bobbin.fit(said);
+assert.ok(fitted.compacted && fitted.messages.length < said.length);
+assert.match(await bobbin.recall('port 8001', said), /8001/);

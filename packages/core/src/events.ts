@@ -41,6 +41,8 @@ export type EventDetail =
     }
   /** What happened while a summary was made, and what it cost. */
   | { readonly kind: 'summary-report'; readonly report: SummaryReport }
+  /** The provider compacted the conversation itself: what precedes its compaction is no longer sent. */
+  | { readonly kind: 'provider-compacted'; readonly messages: number; readonly freed: number }
   | { readonly kind: 'hidden'; readonly messages: number; readonly freed: number }
   | { readonly kind: 'retrieved'; readonly query: string; readonly found: number }
   | {

@@ -37,8 +37,7 @@ export type {
   SummaryRequest,
 } from './ports.ts';
 export { presets } from './presets/presets.ts';
-export { READ_ARTIFACT_TOOL, readArtifact } from './recall/read-artifact.ts';
-export { answerRecall, embedCompacted, RECALL_TOOL } from './recall/recall.ts';
+export { embedCompacted } from './recall/recall.ts';
 export type { Prompt } from './render/prompt.ts';
 export type { ProviderRules } from './render/rules.ts';
 export { type Bobbin, type BobbinOptions, createBobbin } from './session/bobbin.ts';
@@ -47,6 +46,7 @@ export type { Fitted } from './session/fitted.ts';
 export { memoryArtifacts } from './session/memory/memory-artifacts.ts';
 export { memoryStore } from './session/memory/memory-store.ts';
 export type { CompactOptions, Refusal } from './session/config/session-config.ts';
+export { RefusedTwice } from './session/recognise/sending.ts';
 export { Session } from './session/session.ts';
 export { formatMessage } from './summary/format.ts';
 export { proseSummary } from './summary/prose-summary.ts';

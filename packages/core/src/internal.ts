@@ -1,4 +1,5 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
+export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
 export type { Rung } from './compact/rungs/rung.ts';
@@ -44,6 +45,7 @@ export {
   type ToolPolicies,
   verifiedDurability,
 } from './plan/durability.ts';
+export { hasCompaction } from './plan/provider-compaction.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
 export {
   type ClearRecord,
@@ -85,6 +87,8 @@ export type {
   StoredWindow,
   ThreadEntry,
   ThreadKey,
+  ToolCall,
+  ToolCodec,
 } from './ports.ts';
 export { claudeCode } from './presets/claude-code.ts';
 export { codex } from './presets/codex.ts';
@@ -107,8 +111,16 @@ export {
 } from './recall/lexical-index.ts';
 export { pageOf, type PageRequest } from './recall/page.ts';
 export { qualityOf } from './recall/quality.ts';
-export type { ToolDefinition } from './recall/read-artifact.ts';
-export { recall, type Recalled, type RecallRequest } from './recall/recall.ts';
+export {
+  type Memory,
+  type MemoryTool,
+  MEMORY_TOOLS,
+  offersMemory,
+  readArtifactTool,
+  recallTool,
+} from './recall/memory-tools.ts';
+export { READ_ARTIFACT_TOOL, readArtifact } from './recall/read-artifact.ts';
+export { answerRecall, recall, RECALL_TOOL, type Recalled } from './recall/recall.ts';
 export { nearestVectors } from './recall/similarity.ts';
 export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
@@ -116,7 +128,9 @@ export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
 export { finishPrompt, render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
-export { sessionConfig } from './session/config/config.ts';
+export { sessionConfig, withExactCounter } from './session/config/config.ts';
+export { withVisibleWarnings } from './session/config/host.ts';
+export type { SessionConfig } from './session/config/session-config.ts';
 export { checkToolPolicy } from './session/config/options.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';
 export { assertSensitivity, hasExpired, mayRead } from './session/memory/memory-artifacts.ts';
@@ -129,11 +143,13 @@ export {
 export { searchThreads } from './session/memory/tenant-search.ts';
 export { assertKey, assertName } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
+export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export {
   Conversations,
   type HostRequest,
   type StoredPlace,
 } from './session/recognise/conversations.ts';
+export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
 export { memorySummaryCache, summaryKey, type SummaryCache } from './summary/cache.ts';

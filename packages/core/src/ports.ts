@@ -1,4 +1,12 @@
-import type { ArtifactId, Determinism, Message, MessageId, ThreadId } from './message/message.ts';
+import type { JsonObject } from './message/json.ts';
+import type {
+  ArtifactId,
+  Determinism,
+  Message,
+  MessageId,
+  ThreadId,
+  Usage,
+} from './message/message.ts';
 import type { Node } from './thread/thread.ts';
 import type { Kept } from './extract/extract.ts';
 import type { Redact } from './summary/redact.ts';
@@ -279,11 +287,37 @@ export interface Embedder {
 }
 
 /** Translates a host's messages. Decoding and encoding what was decoded gives equal JSON. */
-export interface Codec<Wire> {
+export interface Codec<Wire, Tool = object, Result = object> {
   readonly name: string;
   /** What its provider asks of a prompt. */
   readonly rules?: ProviderRules;
   /** `before` are the messages that were decoded earlier: a result names only its call, which may be among them. */
   decode(wire: readonly Wire[], before?: readonly Message[]): readonly Message[];
   encode(messages: readonly Message[]): readonly Wire[];
+  /** How its provider writes tools, the calls of them and their results. */
+  readonly tools?: ToolCodec<Tool, Result>;
+  /** What a response of the provider's own client reports about its request. */
+  usage?(response: unknown): Usage | undefined;
+}
+
+/** A tool as a host offers it to a model: name, description, arguments as a JSON schema. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+/** A call of a tool by a model. The arguments may be anything: a model wrote them. */
+export interface ToolCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: unknown;
+}
+
+/** Translates tools, calls and results. */
+export interface ToolCodec<Tool, Result> {
+  tool(definition: ToolDefinition): Tool;
+  /** Undefined if it is not a call of a tool that the host runs. */
+  call(call: unknown): ToolCall | undefined;
+  result(call: ToolCall, text: string): Result;
 }

@@ -257,10 +257,10 @@ const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
     'budget.outputTokens must be a number of at least 0, not "1"',
   ],
   [{ budget: 8_000 }, 'budget must be an object, not 8000'],
-  [{ window: '8000' }, 'window must be a number of at least 0, not "8000"'],
+  [{ window: '8000' }, 'window must be a number of at least 1, not "8000"'],
   [{ tenant: '' }, 'tenant must be a name that is not empty, not ""'],
-  [{ window: -1 }, 'window must be a number of at least 0, not -1'],
-  [{ window: Number.NaN }, 'window must be a number of at least 0, not NaN'],
+  [{ window: -1 }, 'window must be a number of at least 1, not -1'],
+  [{ window: Number.NaN }, 'window must be a number of at least 1, not NaN'],
   [{ model: { modelId: 'gpt-5' } }, "model must be a model's id, such as 'gpt-5', not an object"],
   [
     { store: 'x.db' },
@@ -346,7 +346,7 @@ test('options that are undefined are absent, and a budget is looked at whenever 
     message: 'there is no option sumarizer',
   });
   const { limitTokens } = await thread.compact();
-  const budget = { outputTokens: 0, windowTokens: 0 };
+  const budget = { outputTokens: 0, windowTokens: 1 };
   assert.ok(limitTokens > 0);
   assert.equal((await thread.compact({ budget })).limitTokens, 0);
 });

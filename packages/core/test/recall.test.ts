@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  answerRecall,
   createBobbin,
   embedCompacted,
   memoryStore,
@@ -11,14 +10,20 @@ import {
   type Store,
   type Session,
 } from '@bobbin/core';
-import { qualityOf, recall, wordsOf } from '@bobbin/core/internal';
+import { qualityOf, recall, wordsOf, answerRecall } from '@bobbin/core/internal';
 
 /** A thread whose beginning was dropped: 30 turns in a small window. */
 async function compacted(
   store: Store,
   ...said: readonly [string, ...string[]] | readonly []
 ): Promise<Session> {
-  const thread = await createBobbin({ store, preset: 'sliding-window', window: 3_000 }).thread('t');
+  const options = {
+    store,
+    preset: 'sliding-window',
+    window: 3_000,
+    offersReadArtifact: true,
+  } as const;
+  const thread = await createBobbin(options).thread('t');
   const [first = 'The staging database listens on port 6543, behind bastion-7.', ...later] = said;
   await thread.append(textMessage('user', first));
   await thread.append(textMessage('assistant', 'Noted: bastion-7, port 6543.'));

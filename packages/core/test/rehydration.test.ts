@@ -5,7 +5,6 @@ import {
   externalize,
   memoryArtifacts,
   memoryStore,
-  readArtifact,
   textMessage,
   textOf,
   type ArtifactStore,
@@ -28,6 +27,7 @@ import {
   type ArtifactMetadata,
   type PageRequest,
   type PromptMessage,
+  readArtifact,
 } from '@bobbin/core/internal';
 import { cpuMs } from '@bobbin/testing';
 import { softLadder } from './soft-ladder.ts';

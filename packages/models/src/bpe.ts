@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { counterOf, type Counter, type Message } from '@bobbin/core';
-import { callsOf, mediaTokens, resultsOf, type MediaProvider } from '@bobbin/core/internal';
+import {
+  callsOf,
+  didYouMean,
+  mediaTokens,
+  resultsOf,
+  type MediaProvider,
+} from '@bobbin/core/internal';
 
 /** A public tokenizer. */
 export type Encoding = 'o200k' | 'cl100k';
@@ -9,6 +15,8 @@ const VOCABULARIES: Readonly<Record<Encoding, () => Promise<{ readonly vocabular
   o200k: () => import('@hypertok/vocab-o200k'),
   cl100k: () => import('@hypertok/vocab-cl100k'),
 };
+
+const ENCODINGS = Object.keys(VOCABULARIES);
 
 /** Text that looks like a special token is only text: a user may write it, and it must not end a message. */
 const PLAIN = { reserved: { match: [] } } as const;
@@ -39,6 +47,10 @@ export async function bpe(
 
 /** A vocabulary is read once: it takes a third of a second and forty megabytes. */
 function textCounter(encoding: Encoding): Promise<(text: string) => number> {
+  if (!Object.hasOwn(VOCABULARIES, encoding))
+    throw new RangeError(
+      `there is no encoding ${JSON.stringify(encoding)}${didYouMean(encoding, ENCODINGS)}; choose one of ${ENCODINGS.join(', ')}, or let counterFor(model) choose`,
+    );
   const known = texts.get(encoding) ?? loadText(encoding);
   texts.set(encoding, known);
   return known;

@@ -1,6 +1,7 @@
 import type { Usage } from '@bobbin/core';
 import type { SummaryReport } from '@bobbin/core/internal';
-import { callModel, type CallOutcome, type ModelCall } from './summarizer-call.ts';
+import { messageOf, type CallOutcome, type ModelCall } from './model-call.ts';
+import { callModel } from './summarizer-call.ts';
 
 const DEFAULT_RETRIES = 3;
 const FIRST_WAIT_MS = 500;
@@ -26,6 +27,8 @@ export class Asking {
   readonly #report: (report: SummaryReport) => void;
   readonly #signal: AbortSignal;
   readonly #started = performance.now();
+  readonly #late = new AbortController();
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #usage = NO_USAGE;
   #attempts = 0;
 
@@ -37,8 +40,11 @@ export class Asking {
     this.#patience = patience;
     this.#report = report;
     const { timeoutMs } = patience;
-    const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-    this.#signal = AbortSignal.any([signal, late].filter((each) => each !== undefined));
+    const late = this.#late;
+    // Not AbortSignal.timeout: an idle process would end before the time is over.
+    if (timeoutMs !== undefined)
+      this.#timer = setTimeout(() => late.abort(new Error('no answer in time')), timeoutMs);
+    this.#signal = AbortSignal.any([signal, late.signal].filter((each) => each !== undefined));
   }
 
   /** Asks until there is an answer, as long as asking again may help. */
@@ -46,7 +52,7 @@ export class Asking {
     const { retries = DEFAULT_RETRIES, sleep = wait } = this.#patience;
     for (let failures = 0; ; failures++) {
       this.#attempts += 1;
-      const outcome = await callModel({ ...call, signal: this.#signal });
+      const outcome = await this.#inTime(callModel({ ...call, signal: this.#signal }));
       if (outcome.kind === 'answer' || outcome.kind === 'no-answer') this.#pay(outcome.usage);
       if (outcome.kind !== 'failure' || failures === retries) return outcome;
       const waitMs = Math.min(
@@ -55,6 +61,21 @@ export class Asking {
       );
       this.#report({ kind: 'retried', reason: outcome.reason, waitMs });
       await sleep(waitMs, this.#signal);
+    }
+  }
+
+  /** A model that does not heed its signal is not waited for after the deadline. */
+  async #inTime(answer: Promise<CallOutcome>): Promise<CallOutcome> {
+    const { signal } = this.#late;
+    let stop: (() => void) | undefined;
+    const late = new Promise<CallOutcome>((resolve) => {
+      stop = () => resolve({ kind: 'permanent-failure', reason: messageOf(signal.reason) });
+      signal.addEventListener('abort', stop, { once: true });
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      if (stop !== undefined) signal.removeEventListener('abort', stop);
     }
   }
 
@@ -67,8 +88,9 @@ export class Asking {
     };
   }
 
-  /** A failure is paid for as well. */
-  reportCost(model: string): void {
+  /** Ends the deadline and reports the cost: a failure is paid for as well. */
+  end(model: string): void {
+    clearTimeout(this.#timer);
     if (this.#attempts === 0) return;
     this.#report({
       kind: 'called',

@@ -1,49 +1,34 @@
 import type { Usage } from '@bobbin/core';
-import { headOf, isContextLimit, type JsonObject } from '@bobbin/core/internal';
-import type {
-  LanguageModel,
-  LanguageModelUsage,
-  ModelMessage,
-  SystemModelMessage,
-  ToolSet,
-} from 'ai';
+import { isContextLimit } from '@bobbin/core/internal';
+import { callAnthropic, callLangchain, callOpenAI } from './client-call.ts';
+import { judged, messageOf, type CallOutcome, type ModelCall } from './model-call.ts';
+import type { LanguageModel, LanguageModelUsage } from 'ai';
 
-/** One request to a model. */
-export interface ModelCall {
-  readonly model: LanguageModel;
-  readonly system?: string | SystemModelMessage;
-  readonly messages: ModelMessage[];
-  /** Sent because the prompt that is extended has them; never run. */
-  readonly tools?: ToolSet;
-  /** Where given, the provider holds the model to it. */
-  readonly schema?: JsonObject;
-  readonly maxOutputTokens: number;
-  readonly temperature: number;
-  readonly signal: AbortSignal;
-}
-
-export type CallOutcome =
-  | { readonly kind: 'answer'; readonly text: string; readonly usage: Usage }
-  /** The answer is none: cut off, refused, or something else than text. */
-  | { readonly kind: 'no-answer'; readonly reason: string; readonly usage: Usage }
-  /** The request is larger than the model's window. */
-  | { readonly kind: 'overflow'; readonly reason: string }
-  | { readonly kind: 'failure'; readonly reason: string; readonly retryAfterMs: number | undefined }
-  /** Asking again would fail again. */
-  | { readonly kind: 'permanent-failure'; readonly reason: string };
-
-/** Who answers, for reports and cache keys. */
-export function nameOf(model: LanguageModel): string {
-  return typeof model === 'string' ? model : `${model.provider}:${model.modelId}`;
-}
+const DEFAULT_TEMPERATURE = 0.3;
 
 /** Asks once. Nothing that a provider does makes it reject. */
 export async function callModel(call: ModelCall): Promise<CallOutcome> {
+  const { source } = call;
+  switch (source.kind) {
+    case 'ai-sdk':
+      return callAiSdk(call, source.model);
+    case 'openai':
+      return callOpenAI(call, source);
+    case 'anthropic':
+      return callAnthropic(call, source);
+    case 'langchain':
+      return callLangchain(call, source);
+  }
+}
+
+async function callAiSdk(call: ModelCall, model: LanguageModel): Promise<CallOutcome> {
   const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import('ai');
-  const { signal, schema, ...settings } = call;
+  const { signal, schema, source: _, temperature = DEFAULT_TEMPERATURE, ...settings } = call;
   try {
     const result = await generateText({
       ...settings,
+      model,
+      temperature,
       abortSignal: signal,
       maxRetries: 0,
       ...(schema === undefined
@@ -56,23 +41,6 @@ export async function callModel(call: ModelCall): Promise<CallOutcome> {
       return judged(error.text ?? '', error.finishReason ?? 'stop', usageOf(error.usage));
     if (signal.aborted) return { kind: 'permanent-failure', reason: messageOf(signal.reason) };
     return failureOf(error);
-  }
-}
-
-function judged(text: string, finishReason: string, usage: Usage): CallOutcome {
-  switch (finishReason) {
-    case 'length':
-      return { kind: 'no-answer', reason: 'the answer was cut off at its output limit', usage };
-    case 'content-filter':
-      return { kind: 'no-answer', reason: 'the model refused to answer', usage };
-    case 'tool-calls':
-      return { kind: 'no-answer', reason: 'the model called a tool instead of answering', usage };
-    case 'error':
-      return { kind: 'no-answer', reason: 'the provider broke the answer off', usage };
-    default:
-      return text.trim() === ''
-        ? { kind: 'no-answer', reason: 'the answer is blank', usage }
-        : { kind: 'answer', text, usage };
   }
 }
 
@@ -103,11 +71,4 @@ function usageOf(usage: LanguageModelUsage | undefined): Usage {
     cacheReadTokens,
     cacheWriteTokens,
   };
-}
-
-const LONGEST_REASON = 300;
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.length <= LONGEST_REASON ? message : `${headOf(message, LONGEST_REASON)}…`;
 }

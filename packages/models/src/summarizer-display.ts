@@ -4,7 +4,7 @@ import { displayPrompt } from './prompts.ts';
 import { displayText, twoSentences } from './display.ts';
 import type { LanguageModel } from 'ai';
 import { Asking } from './summarizer-asking.ts';
-import { nameOf } from './summarizer-call.ts';
+import { nameOf, sourceOf } from './model-source.ts';
 
 const MOST_TOKENS = 120;
 const PATIENCE = { retries: 0, timeoutMs: 20_000 } as const;
@@ -22,14 +22,15 @@ export async function displaySummary(
   { signal, report }: DisplayOptions = {},
 ): Promise<string> {
   const { system, user } = displayPrompt(summary);
+  const source = sourceOf({ model });
   const asking = new Asking(PATIENCE, signal, report);
   const outcome = await asking.ask({
-    model,
+    source,
     system,
     messages: [{ role: 'user', content: user }],
     maxOutputTokens: MOST_TOKENS,
     temperature: 0.3,
   });
-  asking.reportCost(nameOf(model));
+  asking.end(nameOf(source));
   return outcome.kind === 'answer' ? twoSentences(outcome.text) : displayText(summary);
 }

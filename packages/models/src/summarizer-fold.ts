@@ -2,7 +2,7 @@ import type { Counter } from '@bobbin/core';
 import { chunks, type JsonObject } from '@bobbin/core/internal';
 import type { PromptTexts } from './prompts.ts';
 import { answerOf } from './summarizer-asking.ts';
-import type { CallOutcome } from './summarizer-call.ts';
+import type { CallOutcome } from './model-call.ts';
 
 /** A message as the model reads it. */
 export interface Item {

@@ -26,7 +26,16 @@ import {
 } from './prompts.ts';
 import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 import { answerOf, Asking, type Patience } from './summarizer-asking.ts';
-import { nameOf, type ModelCall } from './summarizer-call.ts';
+import {
+  modelIdOf,
+  nameOf,
+  sourceOf,
+  type AnthropicClient,
+  type LangchainModel,
+  type ModelSource,
+  type OpenAIClient,
+} from './model-source.ts';
+import type { ModelCall } from './model-call.ts';
 import { cutToTokens, fold, type Work } from './summarizer-fold.ts';
 import { mergedAnswers } from './summarizer-merge.ts';
 
@@ -40,19 +49,23 @@ export interface LivePrompt {
 }
 
 export interface ModelSummarizerOptions extends Patience {
-  readonly model: LanguageModel;
+  /** A model of the AI SDK, a chat model of LangChain's, or the id of a model that `client` has. */
+  readonly model: LanguageModel | LangchainModel;
+  /** A client of OpenAI's or Anthropic's own. */
+  readonly client?: OpenAIClient | AnthropicClient;
   readonly style?: PromptStyle;
   /** Structured output, or free text for models that cannot give any. */
   readonly answer?: AnswerForm;
   /**
-   * Extends the live prompt instead of sending the messages anew: for a summary by the agent's own model. Undefined
-   * where there is none at the moment.
+   * Extends the live prompt instead of sending the messages anew: for a summary by the agent's own model, which is one of
+   * the AI SDK. Undefined where there is none at the moment.
    */
   readonly live?: () => LivePrompt | undefined | Promise<LivePrompt | undefined>;
   /** The model's window; looked up by its id where absent. */
   readonly windowTokens?: number;
   /** Caps the output below what the request allows. */
   readonly maxOutputTokens?: number;
+  /** 0.3 for models of the AI SDK, the model's own for others: some take no other. */
   readonly temperature?: number;
   readonly counter?: Counter;
 }
@@ -63,21 +76,23 @@ const EFFECTIVE_WINDOW = 0.95;
 const OUTPUT_SHARE = 0.25;
 
 /**
- * A summarizer over any model of the AI SDK. It rejects, with the reason, where the model gives no summary worth
+ * A summarizer over the model at hand: of the AI SDK, of LangChain, or of OpenAI's or Anthropic's own client. It rejects, with the reason, where the model gives no summary worth
  * keeping: no answer, one that is blank, cut off, refused or off its schema. What it returns is the model's word; wrap
  * it in core's `trustedSummarizer` to have it verified.
  */
 export function modelSummarizer(options: ModelSummarizerOptions): Summarizer {
-  const { model, style = 'hand-over', answer = 'structured' } = options;
-  const name = nameOf(model);
+  const source = sourceOf(options);
+  const { style = 'hand-over', answer = 'structured' } = options;
+  const name = nameOf(source);
   return {
     id: `${name}+${promptVersion(style, answer)}`,
     summarize: (request: SummaryRequest) =>
-      new Summarizing(options, { name, style, answer }, request).summary(),
+      new Summarizing(options, { source, name, style, answer }, request).summary(),
   };
 }
 
 interface Manner {
+  readonly source: ModelSource;
   readonly name: string;
   readonly style: PromptStyle;
   readonly answer: AnswerForm;
@@ -94,8 +109,8 @@ class Summarizing {
   readonly #asking: Asking;
 
   constructor(options: ModelSummarizerOptions, manner: Manner, request: SummaryRequest) {
-    const { model, windowTokens } = options;
-    const id = typeof model === 'string' ? model : model.modelId;
+    const { windowTokens } = options;
+    const id = modelIdOf(manner.source);
     this.#options = options;
     this.#manner = manner;
     this.#request = request;
@@ -120,7 +135,7 @@ class Summarizing {
       // An empty text says that the account does not cover the turn: the extract describes it.
       return { ...whole, splitTurn: { turn: splitTurn.turn, text: text ?? '' } };
     } finally {
-      this.#asking.reportCost(this.#manner.name);
+      this.#asking.end(this.#manner.name);
     }
   }
 
@@ -132,7 +147,7 @@ class Summarizing {
   }
 
   async #range(nodes: readonly Node[]): Promise<Summary> {
-    const live = await this.#options.live?.();
+    const live = this.#manner.source.kind === 'ai-sdk' ? await this.#options.live?.() : undefined;
     if (live !== undefined) {
       const summary = await this.#extended(live);
       if (summary !== undefined) return summary;
@@ -237,9 +252,10 @@ class Summarizing {
     return Math.min(needed, most, this.#options.maxOutputTokens ?? needed);
   }
 
-  #settings(): Pick<ModelCall, 'model' | 'temperature'> {
-    const { model, temperature = 0.3 } = this.#options;
-    return { model, temperature };
+  #settings(): Pick<ModelCall, 'source' | 'temperature'> {
+    const { temperature } = this.#options;
+    const { source } = this.#manner;
+    return temperature === undefined ? { source } : { source, temperature };
   }
 
   #decoded(answer: string): Summary {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textMessage } from '@bobbin/core';
+import { createBobbin, textMessage } from '@bobbin/core';
 import { estimator, scaled, startCalibration } from '@bobbin/core/internal';
 import { bpe, counterFor } from '@bobbin/models';
 
@@ -37,4 +37,13 @@ test("C14 the user's own facts choose the tokenizer", async () => {
     'corp-': { windowTokens: 64_000, encoding: 'o200k' },
   });
   assert.equal(counter.name, 'o200k');
+});
+
+test('with a model whose tokenizer is installed, createBobbin counts exactly', async () => {
+  const exact = await counterFor('gpt-5');
+  const { prompt } = await createBobbin({ model: 'gpt-5' }).fit([message]);
+  assert.equal(prompt.tokens, exact.message(message));
+  assert.equal((await createBobbin({ model: 'gpt-5' }).thread('t')).counter.name, exact.name);
+  const estimated = await createBobbin({ model: 'claude-opus-5' }).fit([message]);
+  assert.notEqual(estimated.prompt.tokens, exact.message(message));
 });

@@ -16,7 +16,7 @@ const FINISHES = { stop: 'end_turn', length: 'max_tokens', refusal: 'refusal' } 
 
 /** Anthropic's Messages API. */
 export const anthropicDialect: Dialect = {
-  path: '/v1/messages',
+  path: /^\/v1\/messages(?:\?beta=true)?$/,
   problem(body, headers) {
     if (headers['x-api-key'] === undefined && headers['authorization'] === undefined)
       return 'x-api-key: is required';

@@ -193,7 +193,7 @@ function play(
       const text = typeof step.text === 'string' ? step.text : step.text(request);
       const usage = usageOf(step.usage, request);
       const answer = dialect.answer(text, step.finish ?? 'stop', usage, request.body);
-      return reply(answer, dialect, request, outgoing);
+      return reply(answer, dialect, request, outgoing, index);
     }
     case 'call':
       return reply(
@@ -201,12 +201,13 @@ function play(
         dialect,
         request,
         outgoing,
+        index,
       );
     case 'compact': {
       const { summary, text } = step;
       const answer = dialect.compaction?.(summary, text, USAGE, request.body);
       if (answer === undefined) throw new Error('the provider does not compact by itself');
-      return reply(answer, dialect, request, outgoing);
+      return reply(answer, dialect, request, outgoing, index);
     }
     case 'error':
       return send(outgoing, step.status, dialect.error(step.status, step.message), step.headers);
@@ -222,13 +223,16 @@ function play(
   }
 }
 
-/** An answer as it was asked for: whole, or as a stream. */
+/** An answer as it was asked for: whole, or as a stream. Frameworks know messages by their ids: no two are alike. */
 function reply(
-  answer: JsonObject,
+  given: JsonObject,
   dialect: Dialect,
   { body, url }: ProviderRequest,
   outgoing: ServerResponse,
+  index: number,
 ): void {
+  const { id } = given;
+  const answer = typeof id === 'string' ? { ...given, id: `${id}_${index}` } : given;
   const isStream = dialect.isStream?.(url) ?? body['stream'] === true;
   if (!isStream) return send(outgoing, 200, answer);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(dialect.stream(answer));

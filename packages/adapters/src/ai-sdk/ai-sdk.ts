@@ -1,24 +1,23 @@
+import { lastIndex, RequestSize, toolAsSent, type Json } from '@bobbin/core/internal';
 import { asSchema } from 'ai';
-import type { Json } from '@bobbin/core/internal';
 import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
-import { HostConversations, type AdapterOptions } from '../conversations.ts';
+import { HostConversations, type AdapterControls, type AdapterOptions } from '../conversations.ts';
 import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';
 import { contextOf, OpenSteps, type RunContext } from './open-steps.ts';
-import { RequestSize, toolAsSent } from '@bobbin/core/internal';
-import { policiesOf } from './tool-policy.ts';
+import { checkedPolicies, policiesOf } from './tool-policy.ts';
 import { memoryTools, type AiSdkMemoryTools } from './tools.ts';
 import { usageOfStep, type StepUsage } from './usage.ts';
 
-export { RefusedTwice } from '../refusal.ts';
+export { RefusedTwice } from '@bobbin/core';
 export { withPolicy } from './tool-policy.ts';
 export type { AdapterOptions } from '../conversations.ts';
 export type { AiSdkMiddleware } from './middleware.ts';
 export type { AiSdkMemoryTools } from './tools.ts';
 
 /** Bobbin's options; `thread` names the session to keep and resume. */
-export interface AiSdkOptions extends Omit<AdapterOptions<AiSdkMessage>, 'tools'> {
-  /** The tools of the agent: their schemas are counted, and what `withPolicy` declares beside them counts. */
-  readonly tools?: Readonly<Record<string, object>>;
+export interface AiSdkOptions extends AdapterOptions<AiSdkMessage> {
+  /** The agent's tools: their schemas are counted, and the policies that `withPolicy` declares beside them are used. */
+  readonly toolSet?: Readonly<Record<string, object>>;
   /** The agent's instructions, to be counted with their cache markers; AI SDK 7 tells them itself. */
   readonly instructions?: string | AiSdkMessage | readonly AiSdkMessage[];
 }
@@ -46,13 +45,15 @@ export interface FinishedStep extends RunContext {
 }
 
 /** Bobbin for one agent on the AI SDK, major 6 or 7. */
-export interface AiSdkBobbin {
+export interface AiSdkBobbin extends AdapterControls<AiSdkMessage> {
   /** Fits the messages of a step. */
   readonly prepareStep: <Wire extends AiSdkMessage>(
     step: StepToPrepare<Wire>,
   ) => Promise<PreparedStep<Wire>>;
   /** Keeps what the step said, with what the provider reported of it, also where no other step follows. */
   readonly onStepFinish: (step: FinishedStep) => Promise<void>;
+  /** The same, by its name in AI SDK 7. Give one of the two; both together do no harm. */
+  readonly onStepEnd: (step: FinishedStep) => Promise<void>;
   readonly middleware: AiSdkMiddleware;
   /** `read_artifact` and `recall`. Prompts name them once they were taken from here. */
   readonly tools: AiSdkMemoryTools;
@@ -64,16 +65,27 @@ export interface AiSdkBobbin {
 const UNTOLD_TOOLS = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
 
 export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
-  const { tools: toolSet = {}, instructions = '', ...rest } = options;
-  const tools = options.tools === undefined ? [UNTOLD_TOOLS] : Object.values(toolSet);
+  const { toolSet = {}, instructions = '', ...rest } = options;
+  const agentTools = options.toolSet === undefined ? [UNTOLD_TOOLS] : Object.values(toolSet);
   const format = { codec: aiSdk, mark: aiSdkCacheMarkers<AiSdkMessage> };
-  const conversations = new HostConversations(format, { ...rest, tools: policiesOf(toolSet) });
+  const tools = { ...policiesOf(toolSet), ...checkedPolicies(rest.tools) };
+  const conversations = new HostConversations(format, { ...rest, tools });
   const memory = memoryTools(conversations);
   let { offersReadArtifact = false } = options;
   let sentTools: Promise<readonly Json[]> | undefined;
   const size = new RequestSize();
   const open = new OpenSteps();
+
+  async function keepStep(step: FinishedStep): Promise<void> {
+    const prepared = open.finish(step);
+    if (prepared === undefined) return;
+    const { conversation, fitted } = prepared;
+    const list = [...fitted.messages, ...ownMessages(step.response.messages)];
+    await conversation.continue(list, usageOfStep(step.usage));
+  }
+
   return {
+    ...conversations.controls(),
     async prepareStep<Wire extends AiSdkMessage>(step: StepToPrepare<Wire>) {
       const conversation = await conversations.take(step.messages, {
         usage: usageOfStep(step.steps.at(-1)?.usage),
@@ -82,7 +94,7 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
       const system = step.instructions ?? instructions;
       sentTools ??= toolsAsSent({ ...toolSet, ...(offersReadArtifact ? memory : {}) });
       const budget = size.measure(counter, textOf(system), await sentTools);
-      const beside = [system, ...tools].flat().filter(isObject);
+      const beside = [system, ...agentTools].flat().filter(isObject);
       const fitted = await conversation.prompt({ budget, offersReadArtifact }, beside);
       const context = contextOf(step) ?? {};
       open.add(step.steps, context, { conversation, fitted });
@@ -90,13 +102,8 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
       const providerOptions = markOf(conversation);
       return { messages, providerOptions, experimental_context: context };
     },
-    async onStepFinish(step) {
-      const prepared = open.finish(step);
-      if (prepared === undefined) return;
-      const { conversation, fitted } = prepared;
-      const list = [...fitted.messages, ...ownMessages(step.response.messages)];
-      await conversation.continue(list, usageOfStep(step.usage));
-    },
+    onStepFinish: keepStep,
+    onStepEnd: keepStep,
     middleware: middlewareFor(conversations, open),
     get tools() {
       // The SDK does not say before a step which tools it sends.
@@ -127,7 +134,7 @@ function toolsAsSent(tools: Readonly<Record<string, object>>): Promise<readonly 
 
 /** The messages of the step itself: AI SDK 6 gives those of all steps before it too. */
 function ownMessages(messages: readonly AiSdkMessage[]): readonly AiSdkMessage[] {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = lastIndex(messages, ({ role }) => role === 'assistant');
   return last < 0 ? [] : messages.slice(last);
 }
 

@@ -1,12 +1,15 @@
 import type { MessageId } from '@bobbin/core';
-import { jsonText, type Json } from '@bobbin/core/internal';
+import {
+  offersMemory,
+  RequestSize,
+  sendFitting,
+  type HostRequest,
+  type Json,
+} from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
-import { offersMemory } from '../memory-tools.ts';
-import { sendFitting } from '../refusal.ts';
 import type { OpenSteps, PreparedPrompt } from './open-steps.ts';
-import { RequestSize } from '@bobbin/core/internal';
-import type { HostRequest } from '@bobbin/core/internal';
+import { asPrompt, split, textOf } from './model-prompt.ts';
 import { usageOfModel, type ModelUsage } from './usage.ts';
 
 /** What a language model is called with, as far as it matters here; the same in both majors. */
@@ -109,36 +112,4 @@ export function middlewareFor(
       return { ...result, stream: result.stream.pipeThrough(watching) };
     },
   };
-}
-
-function split(prompt: readonly AiSdkMessage[]): readonly [AiSdkMessage[], AiSdkMessage[]] {
-  const first = prompt.findIndex(({ role }) => role !== 'system');
-  return first < 0 ? [[...prompt], []] : [prompt.slice(0, first), prompt.slice(first)];
-}
-
-function textOf({ content }: AiSdkMessage): string {
-  return typeof content === 'string' ? content : jsonText(content);
-}
-
-/** What a language model is given is stricter than what hosts write: text is a part, an image is a file. */
-function asPrompt(message: AiSdkMessage): AiSdkMessage {
-  const { role, content } = message;
-  if (role === 'system') return message;
-  if (typeof content === 'string') return { ...message, content: [textPart(content)] };
-  const images = content.some(({ type }) => type === 'image');
-  return images ? { ...message, content: content.map(asFile) } : message;
-}
-
-function textPart(text: string): { type: string } {
-  return { type: 'text', text } as { type: string };
-}
-
-function asFile(part: { type: string }): { type: string } {
-  if (part.type !== 'image') return part;
-  const {
-    image,
-    mediaType = 'image/*',
-    ...rest
-  } = part as { image?: unknown; mediaType?: string; type: string };
-  return { ...rest, type: 'file', data: image, mediaType } as { type: string };
 }

@@ -1,6 +1,6 @@
+import { type HostRequest, lastOf } from '@bobbin/core/internal';
 import type { Fitted, MessageId } from '@bobbin/core';
 import type { AiSdkMessage } from '@bobbin/codecs';
-import type { HostRequest } from '@bobbin/core/internal';
 
 /** A prompt and the conversation that it is of. */
 export interface PreparedPrompt {
@@ -60,6 +60,6 @@ export class OpenSteps {
 
   /** The newest step whose list ends with a message. */
   endingWith(head: MessageId): PreparedPrompt | undefined {
-    return [...this.#steps.values()].findLast(({ conversation }) => conversation.head === head);
+    return lastOf([...this.#steps.values()], ({ conversation }) => conversation.head === head);
   }
 }

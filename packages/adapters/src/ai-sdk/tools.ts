@@ -1,7 +1,11 @@
-import type { JsonObject } from '@bobbin/core/internal';
+import {
+  type JsonObject,
+  type MemoryTool,
+  readArtifactTool,
+  recallTool,
+} from '@bobbin/core/internal';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import type { HostConversations } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 
 /** A Standard Schema with its JSON schema (standardschema.dev): both majors take it, and nothing has to be imported. */
 export interface StandardInput {
@@ -21,7 +25,7 @@ export interface StandardInput {
 export interface AiSdkTool {
   description: string;
   inputSchema: StandardInput;
-  execute(input: unknown, options: { messages: AiSdkMessage[] }): Promise<string>;
+  execute(input: unknown, options: { messages?: AiSdkMessage[] | undefined }): Promise<string>;
 }
 
 export interface AiSdkMemoryTools {
@@ -29,13 +33,18 @@ export interface AiSdkMemoryTools {
   recall: AiSdkTool;
 }
 
-export function memoryTools(conversations: HostConversations<AiSdkMessage>): AiSdkMemoryTools {
+/** `said` are the messages of the conversation among those that a tool is called with. */
+export function memoryTools(
+  conversations: HostConversations<AiSdkMessage>,
+  said: (messages: AiSdkMessage[]) => readonly AiSdkMessage[] = (messages) => messages,
+): AiSdkMemoryTools {
   const toolOf = ({ definition, answer }: MemoryTool): AiSdkTool => ({
     description: definition.description,
     inputSchema: standardInput(definition.parameters),
     async execute(input, { messages }) {
-      const { session } = await conversations.of(messages);
-      return answer(conversations, session.key, input);
+      const given = said(messages ?? []);
+      const { session } = await (given.length > 0 ? conversations.of(given) : conversations.only());
+      return answer(conversations.memory, session.key, input);
     },
   });
   return { read_artifact: toolOf(readArtifactTool), recall: toolOf(recallTool) };

@@ -6,9 +6,16 @@ import {
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { ThreadId } from '@bobbin/core';
-import { planArtifacts, type JsonObject, type ThreadKey } from '@bobbin/core/internal';
+import {
+  planArtifacts,
+  readArtifactTool,
+  recallTool,
+  type JsonObject,
+  type Memory,
+  type MemoryTool,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 import { compactStatusTool } from '../compact-status.ts';
-import { readArtifactTool, recallTool, type Memory, type MemoryTool } from '../memory-tools.ts';
 
 export interface McpOptions extends Memory {
   readonly tenant?: string;

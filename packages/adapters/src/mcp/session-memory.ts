@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createBobbin, memoryArtifacts, memoryStore, presets } from '@bobbin/core';
+import { sorted } from '@bobbin/core/internal';
 import { portable, recogniseSession } from '@bobbin/codecs';
 import type { McpOptions } from './mcp.ts';
 
@@ -25,7 +26,7 @@ async function newestFile(path: string): Promise<string> {
   const files = await Promise.all(
     names.map(async (name) => ({ name, mtimeMs: (await stat(join(path, name))).mtimeMs })),
   );
-  const [newest] = files.toSorted((a, b) => b.mtimeMs - a.mtimeMs);
+  const [newest] = sorted(files, (a, b) => b.mtimeMs - a.mtimeMs);
   if (newest === undefined) throw new Error(`${path} holds no session file (*.jsonl, *.json)`);
   return join(path, newest.name);
 }

@@ -5,12 +5,14 @@ import {
   type ModelProvider,
 } from '@openai/agents';
 import type { Fitted, Usage } from '@bobbin/core';
-import type { Json } from '@bobbin/core/internal';
-import type { HostRequest } from '@bobbin/core/internal';
+import {
+  offersMemory,
+  RequestSize,
+  sendFitting,
+  type HostRequest,
+  type Json,
+} from '@bobbin/core/internal';
 import type { HostConversations } from '../conversations.ts';
-import { offersMemory } from '../memory-tools.ts';
-import { sendFitting } from '../refusal.ts';
-import { RequestSize } from '@bobbin/core/internal';
 import { begun } from './begun-stream.ts';
 
 type ModelRequest = Parameters<Model['getResponse']>[0];

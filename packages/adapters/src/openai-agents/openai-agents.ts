@@ -5,14 +5,18 @@ import {
   type ModelProvider,
   type Session,
 } from '@openai/agents';
-import type { JsonObject } from '@bobbin/core/internal';
-import { HostConversations, type AdapterOptions } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
+import {
+  type JsonObject,
+  type MemoryTool,
+  readArtifactTool,
+  recallTool,
+} from '@bobbin/core/internal';
+import { HostConversations, type AdapterControls, type AdapterOptions } from '../conversations.ts';
 import { agentItems } from './codec.ts';
 import { fittingProvider } from './model.ts';
 import { ThreadSession, type SessionCapabilities } from './session.ts';
 
-export { RefusedTwice } from '../refusal.ts';
+export { RefusedTwice } from '@bobbin/core';
 export type { AdapterOptions } from '../conversations.ts';
 export type { SessionCapabilities } from './session.ts';
 
@@ -21,7 +25,7 @@ export interface OpenAIAgentsOptions extends AdapterOptions<AgentInputItem> {
   readonly thread: string;
 }
 
-export interface OpenAIAgentsBobbin {
+export interface OpenAIAgentsBobbin extends AdapterControls<AgentInputItem> {
   /** Between runs: reads as much of the history as fits, keeps all of it. */
   readonly session: Session & SessionCapabilities;
   /** Within a run: its models are asked with fitted prompts, and once more where one is refused. */
@@ -32,7 +36,11 @@ export interface OpenAIAgentsBobbin {
 
 /** Bobbin for one session of the OpenAI Agents SDK. */
 export function openaiAgentsBobbin(options: OpenAIAgentsOptions): OpenAIAgentsBobbin {
-  const { tenant = 'default', thread } = options;
+  const { tenant = 'default', thread } = options ?? {};
+  if (typeof thread !== 'string' || thread === '')
+    throw new TypeError(
+      "thread: openaiAgentsBobbin needs the name of the session, as in openaiAgentsBobbin({ thread: 'session-1' })",
+    );
   const conversations = new HostConversations({ codec: agentItems }, options);
   const session = new ThreadSession(thread, tenant, conversations);
   const toolOf = ({ definition, answer }: MemoryTool): MemoryFunctionTool =>
@@ -42,9 +50,10 @@ export function openaiAgentsBobbin(options: OpenAIAgentsOptions): OpenAIAgentsBo
       parameters: asSchema(definition.parameters),
       strict: false,
       execute: async (args: unknown) =>
-        answer(conversations, { tenant, thread: await session.thread() }, args),
+        answer(conversations.memory, { tenant, thread: await session.thread() }, args),
     });
   return {
+    ...conversations.controls(async () => conversations.named(await session.thread())),
     session,
     provider: (inner) => fittingProvider(inner, conversations, () => session.thread()),
     tools: [toolOf(readArtifactTool), toolOf(recallTool)],

@@ -1,7 +1,12 @@
+import {
+  callsOf,
+  type Conversation,
+  lastIndex,
+  type Node,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 import type { AgentInputItem, Session } from '@openai/agents';
 import { textMessage, type Message, type MessageId, type ThreadId } from '@bobbin/core';
-import { callsOf, type Node, type ThreadKey } from '@bobbin/core/internal';
-import type { Conversation } from '@bobbin/core/internal';
 import type { HostConversations } from '../conversations.ts';
 import { agentItems } from './codec.ts';
 
@@ -103,7 +108,7 @@ export class ThreadSession implements Session, SessionCapabilities {
     for (const { callId, replacement } of mutations) {
       const conversation = await this.#settled();
       const path = await this.#path(conversation);
-      const at = path.findLastIndex((message) =>
+      const at = lastIndex(path, (message) =>
         callsOf(message).some((call) => call.callId === callId),
       );
       if (at < 0) continue;

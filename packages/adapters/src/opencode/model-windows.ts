@@ -1,5 +1,5 @@
 import type { Budget } from '@bobbin/core';
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, lastOf, type Json, type JsonObject } from '@bobbin/core/internal';
 import type { AdapterOptions } from '../conversations.ts';
 import type { OpenCodeMessage } from './message.ts';
 
@@ -40,7 +40,7 @@ export class ModelWindows {
 }
 
 function modelOf(messages: readonly OpenCodeMessage[]): string | undefined {
-  const newest = messages.findLast(({ info }) => info.role === 'user');
+  const newest = lastOf(messages, ({ info }) => info.role === 'user');
   const { model } = (newest?.info ?? {}) as { readonly model?: Json };
   if (!isJsonObject(model)) return undefined;
   return nameOf(model['providerID'], model['modelID']);

@@ -58,12 +58,13 @@ function hooksFor(options: AdapterOptions<Message>, input: OpenCodeInput = {}): 
   const { tenant = 'default' } = options;
   const conversations = new HostConversations(
     { codec: plainMessages },
-    { ...options, offersReadArtifact: true },
+    // The terminal is OpenCode's: nothing is written to it.
+    { onEvent: () => undefined, ...options, offersReadArtifact: true },
   );
   const sessions = new Map<string, OpencodeSession>();
   const threadOf = (sessionID: string): ThreadKey =>
     sessions.get(sessionID)?.key ?? { tenant, thread: sessionID as ThreadId };
-  const tools = openCodeTools(conversations, threadOf);
+  const tools = openCodeTools(conversations.memory, threadOf);
   const windows = new ModelWindows(options, input.client);
   return {
     async 'experimental.chat.messages.transform'(_input, output) {

@@ -1,5 +1,11 @@
-import type { JsonObject, ThreadKey } from '@bobbin/core/internal';
-import { readArtifactTool, recallTool, type Memory, type MemoryTool } from '../memory-tools.ts';
+import {
+  readArtifactTool,
+  recallTool,
+  type JsonObject,
+  type Memory,
+  type MemoryTool,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 
 /** A tool as OpenCode takes it from a plugin. */
 export interface OpenCodeTool {

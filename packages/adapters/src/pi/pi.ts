@@ -12,11 +12,14 @@ import {
   fitSummary,
   pi as piPolicy,
   jsonText,
+  lastOf,
   PI_DEFAULTS,
   type ThreadKey,
+  readArtifactTool,
+  recallTool,
+  type MemoryTool,
 } from '@bobbin/core/internal';
 import { HostConversations, type AdapterOptions } from '../conversations.ts';
-import { readArtifactTool, recallTool, type MemoryTool } from '../memory-tools.ts';
 import { plainMessages } from '../plain-messages.ts';
 import { sessionEntries } from '../session-entries.ts';
 
@@ -97,7 +100,14 @@ type Cut = Pick<BeforeCompact['preparation'], 'firstKeptEntryId' | 'settings'>;
  */
 export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiApi) => void {
   const { tenant = 'default', summarizer, ...rest } = options;
-  const own = { ...rest, tenant, window: UNBOUNDED_TOKENS, offersReadArtifact: true };
+  // The terminal is pi's: nothing is written to it.
+  const own = {
+    onEvent: () => undefined,
+    ...rest,
+    tenant,
+    window: UNBOUNDED_TOKENS,
+    offersReadArtifact: true,
+  };
   const conversations = new HostConversations(
     { codec: plainMessages },
     summarizer === undefined ? own : { ...own, summarizer },
@@ -105,7 +115,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
   /** The same threads, summarised without a model. */
   const extracts = new HostConversations(
     { codec: plainMessages },
-    { ...own, store: conversations.store, artifacts: conversations.artifacts },
+    { ...own, store: conversations.store, artifacts: conversations.memory.artifacts },
   );
 
   /** What an earlier process compacted is searchable again, though its store is gone. */
@@ -113,7 +123,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     const thread = sessionManager.getSessionId() as ThreadId;
     const key = { tenant, thread };
     const entries = sessionManager.getBranch();
-    const last = entries.findLast(({ type }) => type === 'compaction')?.firstKeptEntryId;
+    const last = lastOf(entries, ({ type }) => type === 'compaction')?.firstKeptEntryId;
     if (last === undefined || (await conversations.store.heads(key)).length > 0) return key;
     const settings = { reserveTokens: PI_DEFAULTS.reserveTokens };
     await compacted(extracts, entries, { firstKeptEntryId: last, settings }, thread);
@@ -126,7 +136,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     description: definition.description,
     parameters: { ...definition.parameters },
     async execute(_toolCallId, params, _signal, _onUpdate, context) {
-      const text = await answer(conversations, await restored(context), params);
+      const text = await answer(conversations.memory, await restored(context), params);
       return { content: [{ type: 'text', text }], details: undefined };
     },
   });

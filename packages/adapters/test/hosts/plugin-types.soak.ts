@@ -11,11 +11,15 @@ const DIST = join(import.meta.dirname, '../../dist');
 /** What users write, held against the types of the hosts themselves. */
 const USES = `
 import type { ExtensionFactory } from '@earendil-works/pi-coding-agent';
+import type { ErrorProcessor, InputProcessor } from '@mastra/core/processors';
 import type { Plugin } from '@opencode-ai/plugin';
 import { bobbinExtension } from '${DIST}/pi/pi.js';
+import { mastraBobbin } from '${DIST}/mastra/mastra.js';
 import { bobbinPlugin } from '${DIST}/opencode/opencode.js';
 export const extension: ExtensionFactory = bobbinExtension();
 export const plugin: Plugin = bobbinPlugin();
+export const input: InputProcessor = mastraBobbin();
+export const errors: ErrorProcessor = mastraBobbin();
 `;
 
 test('the extension and the plugin have the types that pi and OpenCode ask for', (t) => {

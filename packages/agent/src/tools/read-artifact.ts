@@ -1,4 +1,4 @@
-import { READ_ARTIFACT_TOOL, readArtifact } from '@bobbin/core';
+import { READ_ARTIFACT_TOOL, readArtifact } from '@bobbin/core/internal';
 import type { ArtifactId } from '@bobbin/core/internal';
 import type { Tool } from './tool.ts';
 

@@ -1,4 +1,4 @@
-import { answerRecall, RECALL_TOOL } from '@bobbin/core';
+import { answerRecall, RECALL_TOOL } from '@bobbin/core/internal';
 import type { Tool } from './tool.ts';
 
 /** Searches what was compacted. */

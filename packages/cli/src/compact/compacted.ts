@@ -160,6 +160,8 @@ export async function compacted(
     preset: policy,
     counter,
     budget: settings.budget,
+    // The command prints the warnings among the events itself.
+    onEvent: () => undefined,
     ...(artifacts === undefined ? {} : { artifacts }),
     ...(summary === undefined ? {} : { summarizer: writtenSummary(summary) }),
   });

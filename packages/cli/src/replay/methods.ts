@@ -55,6 +55,6 @@ function withoutResults(message: Message, cleared: Map<Message, Message>): Messa
 
 /** Bobbin with a policy, one thread for the whole conversation. */
 export function bobbinMethod(options: BobbinOptions): Method {
-  const bobbin = createBobbin(options);
+  const bobbin = createBobbin({ onEvent: () => undefined, ...options });
   return async (history) => (await bobbin.fit(history)).messages;
 }

@@ -18,6 +18,7 @@ import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
+import { AI_SDK_TOOLS, type AiSdkFunctionTool, type AiSdkToolResult } from '../tools.ts';
 
 /** A `ModelMessage` of the AI SDK, major 6 or 7: any that its own types describe, and those to come. */
 export type AiSdkMessage = WireObject<{
@@ -29,7 +30,7 @@ export type AiSdkMessage = WireObject<{
  * The AI SDK's `ModelMessage`. Which provider will read it is not known, so its rules are the strictest. Bytes become
  * base64, which means the same to the SDK, so that what is kept can be stored as JSON.
  */
-export const aiSdk: Codec<AiSdkMessage> = {
+export const aiSdk: Codec<AiSdkMessage, AiSdkFunctionTool, AiSdkToolResult> = {
   name: 'ai-sdk',
   rules: STRICT_RULES,
   decode(wire, before) {
@@ -43,6 +44,7 @@ export const aiSdk: Codec<AiSdkMessage> = {
     const ordered = resultsAfterCalls(read);
     return wholeServerPairs(ordered.flatMap(encodeMessage), AI_SDK_SERVER_PARTS);
   },
+  tools: AI_SDK_TOOLS,
 };
 
 const ROLES: ReadonlySet<string> = new Set<Role>(['system', 'user', 'assistant', 'tool']);

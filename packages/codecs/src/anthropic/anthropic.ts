@@ -14,6 +14,8 @@ import { joinMixed, splitMixed, withoutJoin, type MixedFormat } from '../wire/mi
 import { Place } from '../wire/place.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
+import { responseUsage } from '../response-usage.ts';
+import { ANTHROPIC_TOOLS, type AnthropicTool, type AnthropicToolResult } from '../tools.ts';
 
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
 export type AnthropicMessage = WireObject<{
@@ -26,7 +28,7 @@ export type AnthropicMessage = WireObject<{
  * the user says is two messages inside, so that the words start a turn of their own; they are joined again on the way
  * out.
  */
-export const anthropic: Codec<AnthropicMessage> = {
+export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResult> = {
   name: 'anthropic',
   rules: ANTHROPIC_RULES,
   decode(wire, before) {
@@ -46,6 +48,8 @@ export const anthropic: Codec<AnthropicMessage> = {
       ANTHROPIC_SERVER_BLOCKS,
     );
   },
+  tools: ANTHROPIC_TOOLS,
+  usage: (response) => responseUsage(response)?.usage,
 };
 
 /** One message of the wire, wherever it is kept. */

@@ -15,6 +15,8 @@ import { Place } from '../wire/place.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 import { answeredWithin, decodeBlock, encodeBlocks, isToolResult } from './block.ts';
 import { revived, serializable } from './bytes.ts';
+import { responseUsage } from '../response-usage.ts';
+import { BEDROCK_TOOLS, type BedrockTool, type BedrockToolResult } from '../tools.ts';
 
 /** A message of Bedrock's Converse API: any that the AWS SDK's own types describe, and those to come. */
 export type BedrockMessage = WireObject<{
@@ -34,7 +36,7 @@ export const BEDROCK_RULES: ProviderRules = {
  * Amazon Bedrock Converse: the `messages` of a request. Bytes are kept as base64, so that a store can hold a message as
  * JSON, and go out as bytes. A message of tool results and words is two messages inside, and one again on the wire.
  */
-export const bedrock: Codec<BedrockMessage> = {
+export const bedrock: Codec<BedrockMessage, BedrockTool, BedrockToolResult> = {
   name: 'bedrock',
   rules: BEDROCK_RULES,
   decode(wire, before) {
@@ -45,6 +47,8 @@ export const bedrock: Codec<BedrockMessage> = {
     return places.flatMap((place) => decodeMessage(place, calls));
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeMessage, MIXED), 'content'),
+  tools: BEDROCK_TOOLS,
+  usage: (response) => responseUsage(response)?.usage,
 };
 
 const MIXED: MixedFormat = {

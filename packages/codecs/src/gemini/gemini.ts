@@ -14,6 +14,8 @@ import {
 import { Place } from '../wire/place.ts';
 import type { WireObject } from '../wire/wire-object.ts';
 import { encodeParts, partDecoder, signatures, SIGNATURES } from './part.ts';
+import { responseUsage } from '../response-usage.ts';
+import { GEMINI_TOOLS, type GeminiTool, type GeminiToolResult } from '../tools.ts';
 
 /** A `Content` of Gemini's `generateContent`: any that Google's own types describe, and those to come. */
 export type GeminiContent = WireObject<{ role?: string; parts?: WireObject<object>[] }>;
@@ -30,7 +32,7 @@ export const GEMINI_RULES: ProviderRules = {
  * Gemini: the `contents` of a request to `generateContent`. Calls may have no id; their responses then follow in the
  * same order. A content of function responses and words is two messages inside, and one again on the wire.
  */
-export const gemini: Codec<GeminiContent> = {
+export const gemini: Codec<GeminiContent, GeminiTool, GeminiToolResult> = {
   name: 'gemini',
   rules: GEMINI_RULES,
   decode(wire, before) {
@@ -41,6 +43,8 @@ export const gemini: Codec<GeminiContent> = {
     return places.flatMap((place) => decodeContent(place, calls));
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeContent, MIXED), 'parts'),
+  tools: GEMINI_TOOLS,
+  usage: (response) => responseUsage(response)?.usage,
 };
 
 const MIXED: MixedFormat = {

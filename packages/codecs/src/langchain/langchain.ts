@@ -42,12 +42,13 @@ import { Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import { openCalls, serverBlocks, withWholePairs } from './server-tool.ts';
+import { CHAT_TOOLS, fieldsOf, toolCallOf, type ChatTool } from '../tools.ts';
 
 /**
  * LangChain's messages. Which provider will read them is not known, so the rules are the strictest. A message is kept in
  * LangChain's own stored form, so that any store can hold it, and comes back as the object that came in while that lives.
  */
-export const langchainMessages: Codec<BaseMessage> = {
+export const langchainMessages: Codec<BaseMessage, ChatTool, ToolMessage> = {
   name: 'langchain',
   rules: STRICT_RULES,
   decode(wire, before) {
@@ -59,6 +60,15 @@ export const langchainMessages: Codec<BaseMessage> = {
   encode(messages) {
     const read = summariesAfterCompaction(messages, ({ role }) => role === 'system');
     return withWholePairs(resultsAfterCalls(read).flatMap(encodeMessage));
+  },
+  tools: {
+    tool: (definition) => CHAT_TOOLS.tool(definition),
+    call(call) {
+      const { id, name, args } = fieldsOf(call);
+      return toolCallOf(id, name, args);
+    },
+    result: ({ callId, tool }, text) =>
+      new ToolMessage({ tool_call_id: callId, name: tool, content: text }),
   },
 };
 

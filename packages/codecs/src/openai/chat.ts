@@ -16,6 +16,8 @@ import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { resultsAfterCalls } from '../wire/results-after-calls.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
+import { responseUsage } from '../response-usage.ts';
+import { CHAT_TOOLS, type ChatTool, type ChatToolResult } from '../tools.ts';
 
 // The wire types name what the codec reads; they take and give what OpenAI's own types describe, and other fields pass.
 
@@ -77,7 +79,7 @@ export type ChatMessage =
   | ChatFunctionMessage;
 
 /** OpenAI Chat Completions: the `messages` of a request. */
-export const openaiChat: Codec<ChatMessage> = {
+export const openaiChat: Codec<ChatMessage, ChatTool, ChatToolResult> = {
   name: 'openai-chat',
   rules: OPENAI_RULES,
   decode(wire, before) {
@@ -87,6 +89,8 @@ export const openaiChat: Codec<ChatMessage> = {
     return places.map((place) => decodeMessage(place, calls));
   },
   encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
+  tools: CHAT_TOOLS,
+  usage: (response) => responseUsage(response)?.usage,
 };
 
 function decodeMessage(place: Place, calls: KnownCalls): Message {

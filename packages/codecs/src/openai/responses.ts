@@ -15,12 +15,14 @@ import { decodeContent, encodeContent } from './responses-content.ts';
 import { CALL_ITEMS, decodeServerItem, OUTPUT_ITEMS } from './responses-tool.ts';
 import { serverToolsAsText } from '../wire/server-tool.ts';
 import type { WireObject } from '../wire/wire-object.ts';
+import { responseUsage } from '../response-usage.ts';
+import { RESPONSES_TOOLS, type ResponsesTool, type ResponsesToolResult } from '../tools.ts';
 
 /** An item of the Responses API's `input`: any that OpenAI's own types describe, and those to come. */
 export type ResponsesItem = WireObject<{ type?: string | null }>;
 
 /** OpenAI Responses: the items of a request's `input`, each of them one message. */
-export const openaiResponses: Codec<ResponsesItem> = {
+export const openaiResponses: Codec<ResponsesItem, ResponsesTool, ResponsesToolResult> = {
   name: 'openai-responses',
   rules: OPENAI_RULES,
   decode(wire, before) {
@@ -39,6 +41,8 @@ export const openaiResponses: Codec<ResponsesItem> = {
     const read = summariesAfterCompaction(messages, () => true);
     return encodeItems(read, (message) => encodeMessage(message, types));
   },
+  tools: RESPONSES_TOOLS,
+  usage: (response) => responseUsage(response)?.usage,
 };
 
 /**

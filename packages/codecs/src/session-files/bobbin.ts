@@ -1,5 +1,5 @@
 import { textMessage, type Message } from '@bobbin/core';
-import type { JsonObject } from '@bobbin/core/internal';
+import { type JsonObject, lastOf, reversed } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import type { Place } from '../wire/place.ts';
 import { checkedMessage, withKnownWire } from './bobbin-message.ts';
@@ -12,7 +12,6 @@ import {
   tokenCount,
 } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat } from './session.ts';
-import { lastOf, reversed } from '../wire/list.ts';
 
 /**
  * Session files of Bobbin itself: a `session` line, messages that name their parents, heads that moved, and compactions.

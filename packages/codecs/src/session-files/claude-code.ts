@@ -1,5 +1,11 @@
 import { textOf, type Message, type Usage } from '@bobbin/core';
-import { isJsonObject, type JsonObject, type MessageMeta } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  type JsonObject,
+  lastIndex,
+  lastOf,
+  type MessageMeta,
+} from '@bobbin/core/internal';
 import { decodeAnthropic } from '../anthropic/anthropic.ts';
 import { contextUsage } from '../response-usage.ts';
 import { DecodeError } from '../wire/decode-error.ts';
@@ -7,7 +13,6 @@ import { KnownCalls } from '../wire/known-calls.ts';
 import type { Place } from '../wire/place.ts';
 import { encodeJsonLines, firstLines, jsonLines, textField, timeField } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
-import { lastIndex, lastOf } from '../wire/list.ts';
 
 const RECOGNISED_BY = 50;
 

@@ -1,5 +1,12 @@
 import { textMessage, type Message, type Role } from '@bobbin/core';
-import { isJsonObject, type JsonObject, type MessageMeta, jsonText } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  type JsonObject,
+  type MessageMeta,
+  jsonText,
+  lastOf,
+  reversed,
+} from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { decodeResponsesItem } from '../openai/responses.ts';
@@ -13,7 +20,6 @@ import {
   tokenCount,
 } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
-import { lastOf, reversed } from '../wire/list.ts';
 
 /**
  * Rollouts of Codex: a line for each item of the Responses API, and events beside them. A compaction holds the items

@@ -5,13 +5,13 @@ import {
   type JsonObject,
   type MessageMeta,
   jsonText,
+  lastOf,
 } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import { lasting } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
 import { textField, timeField, tokenCount } from './json-lines.ts';
 import type { Session, SessionCompaction, SessionEntry, SessionFormat } from './session.ts';
-import { lastOf } from '../wire/list.ts';
 
 /**
  * Exports of OpenCode: one object with the session and its messages, each a list of parts. A tool's part holds the

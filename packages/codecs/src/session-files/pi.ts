@@ -1,5 +1,5 @@
 import { textMessage, type Message } from '@bobbin/core';
-import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
+import { isJsonObject, type JsonObject, lastIndex, reversed } from '@bobbin/core/internal';
 import { DecodeError } from '../wire/decode-error.ts';
 import type { Place } from '../wire/place.ts';
 import {
@@ -18,7 +18,6 @@ import type {
   SessionFormat,
   SessionHeader,
 } from './session.ts';
-import { lastIndex, reversed } from '../wire/list.ts';
 
 /**
  * Session files of pi, versions 1 to 3. Version 1 is a line of entries, in which a compaction names the first entry it

@@ -1,7 +1,6 @@
-import { canonicalJson, sha256 } from '@bobbin/core/internal';
+import { canonicalJson, lastOf, sha256 } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 import { turnsOf, type AnthropicRequest, type PlacedBlock } from './anthropic-turn.ts';
-import { lastOf } from '../wire/list.ts';
 
 /**
  * Newer models bind a thinking block to the conversation that it was made in: to system, tools and every block before

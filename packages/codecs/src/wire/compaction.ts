@@ -1,6 +1,5 @@
 import type { Message, Part } from '@bobbin/core';
-import { hasResults, isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { lastIndex } from './list.ts';
+import { hasResults, isJsonObject, type JsonObject, lastIndex } from '@bobbin/core/internal';
 
 /**
  * The field of `extra` that holds what a provider made of the conversation before it, in its wire form. It is there and

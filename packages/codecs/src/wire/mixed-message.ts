@@ -1,6 +1,5 @@
 import type { Message, Part } from '@bobbin/core';
-import { hasResults, type JsonObject } from '@bobbin/core/internal';
-import { lastIndex } from './list.ts';
+import { hasResults, type JsonObject, lastIndex } from '@bobbin/core/internal';
 
 /** A block of a message with the parts that it became. */
 export interface Block {

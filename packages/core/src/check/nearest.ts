@@ -1,3 +1,4 @@
+import { sorted } from './list.ts';
 /** ` (did you mean openai?)`, where one of some names is near to what was given; else nothing. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
@@ -7,9 +8,10 @@ export function didYouMean(given: string, names: readonly string[]): string {
 /** The name that was probably meant, if any: it differs by few slips, or one begins with the other. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const said = given.toLowerCase();
-  const [best] = names
-    .map((name) => ({ name, slips: slipsBetween(said, name.toLowerCase()) }))
-    .toSorted((a, b) => a.slips - b.slips);
+  const [best] = sorted(
+    names.map((name) => ({ name, slips: slipsBetween(said, name.toLowerCase()) })),
+    (a, b) => a.slips - b.slips,
+  );
   if (best !== undefined && best.slips <= Math.max(1, best.name.length / 3)) return best.name;
   return names.find((name) => beginsWith(said, name.toLowerCase()));
 }

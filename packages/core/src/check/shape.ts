@@ -23,6 +23,7 @@ export const boolean: Shape = shape('true or false', (value) => typeof value ===
 export const list: Shape = shape('a list', Array.isArray);
 export const func: Shape = shape('a function', (value) => typeof value === 'function');
 export const nonNegative: Shape = shape('a number of at least 0', (value) => isFrom(0, value));
+export const positive: Shape = shape('a number of at least 1', (value) => isFrom(1, value));
 export const fraction: Shape = shape(
   'a number from 0 to 1',
   (value) => isFrom(0, value) && Number(value) <= 1,

@@ -1,3 +1,4 @@
+import { lastOf, reversed } from '../check/list.ts';
 import type { Budget } from '../tokens/budget.ts';
 import { besideMessages, messageLimit } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -52,6 +53,8 @@ export interface CompactorConfig {
   readonly clock: Clock;
   /** Takes secrets out of what plans say of messages; `redactSecrets` where absent. */
   readonly redact?: Redact;
+  /** Asked at each compaction: true if the model was given the tools that read back what was compacted. */
+  readonly offersTools?: () => boolean;
 }
 
 /** What is to be compacted. */
@@ -178,7 +181,9 @@ class Run {
     this.#draft = new Draft(
       job.window,
       job.plan,
-      policy.style,
+      setting.offersTools?.() === true
+        ? { ...policy.style, offersReadArtifact: true }
+        : policy.style,
       counter,
       new Set(job.plan.pins),
       setting.redact,
@@ -293,7 +298,7 @@ class Run {
   #shortenedPins(): string {
     const { entries } = this.#draft;
     const { pins } = this.#job.plan;
-    const newest = entries.findLast(({ message }) => startsTurn(message));
+    const newest = lastOf(entries, ({ message }) => startsTurn(message));
     const shortened = entries.filter(
       (entry) => entry.pinned && this.#draft.action(entry) !== undefined,
     );
@@ -329,7 +334,7 @@ class Run {
   /** Results were cut before it was known how short the summary is: the newest get back what room is left. */
   #giveBack(): void {
     const target = this.#setting.policy.stop === 'at-target' ? this.#target() : 0;
-    for (const entry of this.#draft.entries.toReversed()) {
+    for (const entry of reversed(this.#draft.entries)) {
       const tokens = this.#draft.cutBy(entry);
       const span = tokens > 0 && !entry.pinned ? spanOf([entry.node]) : undefined;
       if (span === undefined || this.#draft.tokens + tokens > target) continue;

@@ -1,3 +1,4 @@
+import { lastOf } from '../check/list.ts';
 import {
   hasResults,
   isSigned,
@@ -86,7 +87,7 @@ export class Draft {
       return action !== undefined && !isInPlace(action);
     };
     this.entries = toEntries(window, counter, pins, isGone);
-    this.#turnStart = this.entries.findLast(({ message }) => startsTurn(message))?.node.index;
+    this.#turnStart = lastOf(this.entries, ({ message }) => startsTurn(message))?.node.index;
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
     for (const record of this.#records) this.#tokens += this.#syntheticCost(record);
@@ -103,7 +104,7 @@ export class Draft {
 
   /** The summary that stands at the beginning so far. */
   get summary(): SummarizeRecord | undefined {
-    return this.#records.findLast((record) => record.kind === 'summarize');
+    return lastOf(this.#records, (record) => record.kind === 'summarize');
   }
 
   /** What the provider writes to its cache again: all that is shown from the first change on. */
@@ -133,7 +134,7 @@ export class Draft {
 
   /** The unit that an agent works on: the newest one that is in the prompt. */
   get newestUnit(): number | undefined {
-    return this.entries.findLast((entry) => !entry.pending)?.unit;
+    return lastOf(this.entries, (entry) => !entry.pending)?.unit;
   }
 
   /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
@@ -171,7 +172,7 @@ export class Draft {
 
   /** Keeps the results of the newest round, which a model has yet to read. */
   holdNewestResults(): void {
-    const newest = this.entries.findLast(({ pending, message }) => !pending && hasResults(message));
+    const newest = lastOf(this.entries, ({ pending, message }) => !pending && hasResults(message));
     for (const entry of this.entries)
       if (entry.unit === newest?.unit && hasResults(entry.message)) this.hold(entry);
   }
@@ -347,7 +348,7 @@ function toEntries(
   // What is carried is past: only a round of the path can still wait.
   const waiting =
     carried.length + waitingFrom(messages.slice(carried.length), (i) => isGone(tail[i] as Node));
-  const newestUser = nodes.findLast((node) => startsTurn(node.message));
+  const newestUser = lastOf(nodes, (node) => startsTurn(node.message));
   const entries: Entry[] = [];
   starts.forEach((unit, i) => {
     const members = nodes.slice(unit, starts[i + 1] ?? nodes.length);

@@ -1,3 +1,4 @@
+import { reversed, sorted } from '../check/list.ts';
 import { textOf, type Message, type MessageId } from '../message/message.ts';
 import { needs } from '../extract/anchors/rank.ts';
 import { standing, Selection, type Group, type Item } from '../extract/quotes/select.ts';
@@ -22,7 +23,7 @@ function valuesOf(draft: Draft): Values {
   if (values === undefined) {
     const survey = new AnchorStatistics();
     const places = new Map<MessageId, readonly number[]>();
-    for (const { node } of draft.entries.toSorted((a, b) => a.node.index - b.node.index))
+    for (const { node } of sorted(draft.entries, (a, b) => a.node.index - b.node.index))
       places.set(node.id, survey.add(node));
     values = { survey, need: needs(survey), places };
     known.set(draft, values);
@@ -233,14 +234,14 @@ class StretchChooser {
     for (const { taken, part, stretch } of this.#lines)
       if (taken) this.#parts[part]?.stretches.push(stretch);
     let left = fills ? this.#selection.roomChars : 0;
-    const chosen = this.#parts.toReversed().map(({ text, stretches }) => {
+    const chosen = reversed(this.#parts).map(({ text, stretches }) => {
       const own = joined(stretches);
       const more = Math.min(left, text.length - charsOf(own));
       if (more < LEAST_MORE_CHARS) return own;
       left -= more;
       return widened(own, text, more);
     });
-    return chosen.toReversed();
+    return reversed(chosen);
   }
 }
 
@@ -293,7 +294,7 @@ function widened(stretches: readonly Stretch[], text: string, chars: number): re
 /** Stretches in order; those that touch, or have only a line feed between, become one. */
 function joined(stretches: readonly Stretch[]): readonly Stretch[] {
   const runs: [number, number][] = [];
-  for (const [start, end] of stretches.toSorted((a, b) => a[0] - b[0])) {
+  for (const [start, end] of sorted(stretches, (a, b) => a[0] - b[0])) {
     const last = runs.at(-1);
     if (last !== undefined && start <= last[1] + 1) last[1] = Math.max(last[1], end);
     else if (end > start) runs.push([start, end]);

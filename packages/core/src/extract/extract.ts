@@ -1,3 +1,4 @@
+import { lastOf, sorted } from '../check/list.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
@@ -81,7 +82,7 @@ class Extract {
     this.#request = request;
     this.#previous = previous ?? EMPTY_SUMMARY;
     const shown = new Map(kept.map((one) => [one.node, one.shown]));
-    this.#all = [...nodes, ...shown.keys()].toSorted((a, b) => a.index - b.index);
+    this.#all = sorted([...nodes, ...shown.keys()], (a, b) => a.index - b.index);
     this.#hidden = this.#all.filter((node) => shown.get(node) !== node.message);
     this.#seen = new SeenChanges(this.#statistics, this.#previous.seen ?? []);
     this.#task = taskOf(this.#previous.task ?? request.task, this.#all);
@@ -196,7 +197,7 @@ class Extract {
       files,
       seen: this.#seen.all(this.#room.chars * seenShare(files)),
       notes: [],
-      currentTask: items.findLast(({ state }) => state === 'current')?.text ?? null,
+      currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined
           ? null

@@ -1,3 +1,5 @@
+import { reversed } from '../check/list.ts';
+import { sorted } from '../check/list.ts';
 /** A JSON value, as it crosses the wire and as it is stored. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -63,7 +65,7 @@ function deepText(value: unknown, keysOf: KeysOf): string {
     const next = rest.pop();
     if (next instanceof Written) pieces.push(next.text);
     else if (next === null || typeof next !== 'object') pieces.push(JSON.stringify(next) ?? 'null');
-    else for (const token of tokensOf(next, keysOf).toReversed()) rest.push(token);
+    else for (const token of reversed(tokensOf(next, keysOf))) rest.push(token);
   }
   return pieces.join('');
 }
@@ -89,7 +91,7 @@ const FEW_KEYS = 12;
 
 function sortedKeys(object: object): readonly string[] {
   const keys = Object.keys(object);
-  if (keys.length > FEW_KEYS) return keys.toSorted();
+  if (keys.length > FEW_KEYS) return sorted(keys);
   for (let i = 1; i < keys.length; i++) {
     const key = keys[i] as string;
     let at = i;

@@ -1,3 +1,4 @@
+import { lastIndex } from '../check/list.ts';
 import { hasCalls, hasResults, isSummary, startsTurn, type Message } from '../message/message.ts';
 import {
   boolean,
@@ -215,7 +216,7 @@ function keepTokensWhole(items: readonly CutItem[], tokens: number, targetTokens
   const reached = walkBack(items, tokens);
   if (reached === undefined) return 0;
   for (let i = reached; i < items.length; i++) if (turnStartsAt(items, i)) return i;
-  const last = items.findLastIndex((item) => startsTurn(item.message));
+  const last = lastIndex(items, (item) => startsTurn(item.message));
   const lastTurnTokens = items.slice(Math.max(0, last)).reduce((sum, item) => sum + item.tokens, 0);
   return last < 0 || lastTurnTokens > targetTokens ? keepTokens(items, tokens) : last;
 }

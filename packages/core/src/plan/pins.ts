@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { isOpaque, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
@@ -13,7 +14,7 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
   const shown = withoutRecords(plan, ids, turnOf);
   const unchanged = sameShow(shown, plan) && carried.length === plan.carried.length;
   const pins = [...plan.pins.filter((id) => !ids.has(id)), ...ids];
-  const kept = { ...shown, pins, carried: carried.toSorted((a, b) => a.index - b.index) };
+  const kept = { ...shown, pins, carried: sorted(carried, (a, b) => a.index - b.index) };
   return unchanged ? kept : withoutReasoningFrom(kept, 0, length);
 }
 

@@ -1,3 +1,4 @@
+import { lastOf } from '../check/list.ts';
 import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId, MessageId, ThreadId } from '../message/message.ts';
 import type { Span } from '../thread/span.ts';
@@ -162,7 +163,7 @@ export function emptyPlan(thread: ThreadId, style: RenderStyle = DEFAULT_STYLE):
 
 /** The summary that the prompt begins with, if any. */
 export function currentSummary(plan: Plan): SummarizeRecord | undefined {
-  return plan.records.findLast((record) => record.kind === 'summarize');
+  return lastOf(plan.records, (record) => record.kind === 'summarize');
 }
 
 /** Every artifact that a plan points to: none of them may be swept. */

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import type { MessageId } from '../message/message.ts';
 import type { Span } from '../thread/span.ts';
 import type { Hide, Plan, PlanRecord } from './plan.ts';
@@ -25,7 +26,7 @@ export function normalize(
 ): Normalized {
   const owner = new Map<MessageId, PlanRecord>();
   const warnings: string[] = [];
-  for (const record of [...records].toSorted((a, b) => STRENGTH[b.kind] - STRENGTH[a.kind])) {
+  for (const record of sorted([...records], (a, b) => STRENGTH[b.kind] - STRENGTH[a.kind])) {
     for (const id of record.span.ids) {
       const stronger = owner.get(id);
       if (stronger === undefined) owner.set(id, record);

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 /** BM25 with its usual constants (Robertson and Zaragoza, 2009). */
 const K1 = 1.2;
 const B = 0.75;
@@ -85,5 +86,8 @@ export function rankTexts<Id>(
       scores.set(id, (scores.get(id) ?? 0) + rarity * weight);
     }
   }
-  return [...scores].map(([id, score]) => ({ id, score })).toSorted((a, b) => b.score - a.score);
+  return sorted(
+    [...scores].map(([id, score]) => ({ id, score })),
+    (a, b) => b.score - a.score,
+  );
 }

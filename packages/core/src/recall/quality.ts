@@ -1,3 +1,4 @@
+import { lastIndex, lastOf } from '../check/list.ts';
 import type { Store, ThreadKey } from '../ports.ts';
 import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
 import { READ_ARTIFACT_TOOL } from './read-artifact.ts';
@@ -26,13 +27,13 @@ export async function qualityOf(store: Store, key: ThreadKey): Promise<Quality |
   const since = window.tail.filter(({ index }) => index >= current.plan.threadVersion);
   const messages = since.map(({ message }) => message);
   const events = await store.events(key);
-  const last = events.findLastIndex(({ version }) => version === current.version);
+  const last = lastIndex(events, ({ version }) => version === current.version);
   // A plan that was committed without events, such as one that pins, is known by its time.
   const after = events
     .slice(last + 1)
     .map(({ event }) => event)
     .filter(({ time }) => last >= 0 || time >= current.plan.createdAt);
-  const finished = after.findLast((event) => event.kind === 'task-finished');
+  const finished = lastOf(after, (event) => event.kind === 'task-finished');
   return {
     turnsSinceCompaction: messages.filter(startsTurn).length,
     askedForContext: messages.filter(asksAgain).length,

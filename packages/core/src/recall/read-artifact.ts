@@ -1,14 +1,7 @@
-import type { ArtifactStore, Requester } from '../ports.ts';
+import type { ArtifactStore, Requester, ToolDefinition } from '../ports.ts';
 import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId } from '../message/message.ts';
 import { pageOf, type PageRequest } from './page.ts';
-
-/** A tool as a host offers it to a model: name, description, arguments as a JSON schema. */
-export interface ToolDefinition {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonObject;
-}
 
 const PAGE_PARAMETERS: JsonObject = {
   offset: { type: 'integer', minimum: 0, description: 'Read from this character on.' },

@@ -1,4 +1,5 @@
-import type { Embedder, Found, RecallIndex, Store, ThreadKey } from '../ports.ts';
+import { sorted } from '../check/list.ts';
+import type { Embedder, Found, RecallIndex, Store, ThreadKey, ToolDefinition } from '../ports.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import type { RenderStyle } from '../plan/plan.ts';
 import type { Fact } from '../plan/summary.ts';
@@ -8,7 +9,6 @@ import { resultsOf, startsTurn, type Message, type MessageId } from '../message/
 import type { Node } from '../thread/thread.ts';
 import { pageOf, type PageRequest } from './page.ts';
 import { passageOf } from './passage.ts';
-import type { ToolDefinition } from './read-artifact.ts';
 import { queryWords, searchText, wordsOf } from './words.ts';
 
 /** A compacted message that answers a query. */
@@ -77,10 +77,12 @@ async function correctionsOf(
   const rules = startsTurn(node.message) ? constraints([node]) : [];
   if (rules.length === 0) return [];
   const words = queryWords(rules.map(({ text }) => text).join('\n'));
-  const later = (await index.search(key, words, CORRECTION_DEPTH, head))
-    .map((found) => found.node)
-    .filter(({ message, turn }) => turn > node.turn && startsTurn(message))
-    .toSorted((a, b) => a.index - b.index);
+  const later = sorted(
+    (await index.search(key, words, CORRECTION_DEPTH, head))
+      .map((found) => found.node)
+      .filter(({ message, turn }) => turn > node.turn && startsTurn(message)),
+    (a, b) => a.index - b.index,
+  );
   return corrections(rules, constraints(later)).slice(-MOST_CORRECTIONS);
 }
 
@@ -153,7 +155,7 @@ function fused(lists: readonly (readonly Found[])[]): readonly Node[] {
       scores.set(node.id, { node, score });
     }
   }
-  return [...scores.values()].toSorted((a, b) => b.score - a.score).map(({ node }) => node);
+  return sorted([...scores.values()], (a, b) => b.score - a.score).map(({ node }) => node);
 }
 
 function recalled(

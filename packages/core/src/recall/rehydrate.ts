@@ -1,3 +1,4 @@
+import { lastIndex } from '../check/list.ts';
 import { currentSummary, type ExternalizeRecord, type Plan } from '../plan/plan.ts';
 import type { Sensitivity } from '../ports.ts';
 import type { ArtifactReference } from '../plan/summary.ts';
@@ -59,7 +60,7 @@ const HINT_WORDS: ReadonlySet<string> = new Set(
 
 /** What is said in the newest turn of some messages. */
 export function speechOf(nodes: readonly Node[]): TurnSpeech | undefined {
-  const start = nodes.findLastIndex(({ message }) => startsTurn(message));
+  const start = lastIndex(nodes, ({ message }) => startsTurn(message));
   const opener = nodes[start];
   if (opener === undefined) return undefined;
   const texts: string[] = [];

@@ -1,3 +1,4 @@
+import { lastOf, reversed } from '../check/list.ts';
 import { textMessage, type Message } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Prompt, PromptMessage, Source } from '../render/prompt.ts';
@@ -81,7 +82,7 @@ export function remindedMessages(
   const places = [...new Set(reminders.map(({ at }) => at))];
   let reminded: readonly PromptMessage[] = [];
   let end = messages.length;
-  for (const at of places.toReversed()) {
+  for (const at of reversed(places)) {
     const position = positionOf(messages, at, indexOf, end);
     const after = messages.slice(position, end).concat(reminded);
     const here = reminders.filter((reminder) => reminder.at === at);
@@ -120,7 +121,7 @@ function framed(
   if (!alternate) return shown;
   const between = shown.flatMap((reminder, i) => (i === 0 ? [reminder] : [NOTED, reminder]));
   return [
-    ...(isUsersSide(before.findLast(isSaid)) ? [NOTED] : []),
+    ...(isUsersSide(lastOf(before, isSaid)) ? [NOTED] : []),
     ...between,
     ...(isUsersSide(after.find(isSaid)) ? [NOTED] : []),
   ];

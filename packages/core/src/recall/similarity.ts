@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import type { Scored } from './lexical-index.ts';
 
 /** The vectors that point most in the direction of one (cosine), best first; those of another size do not compare. */
@@ -8,7 +9,7 @@ export function nearestVectors<Id>(
   const scored: Scored<Id>[] = [];
   for (const [id, vector] of vectors)
     if (vector.length === wanted.length) scored.push({ id, score: cosine(vector, wanted) });
-  return scored.toSorted((a, b) => b.score - a.score);
+  return sorted(scored, (a, b) => b.score - a.score);
 }
 
 function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {

@@ -15,6 +15,7 @@ import type { Node } from '../thread/thread.ts';
 import { OpenCalls } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { isPinned } from '../plan/pins.ts';
+import { hasCompaction } from '../plan/provider-compaction.ts';
 import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
 import { holdsReasoning } from '../plan/signed.ts';
@@ -238,7 +239,7 @@ export class PromptBuilder {
     const { role } = message;
     const last = this.#lastRole;
     const answers = role !== 'assistant' && hasResults(message);
-    if (role === 'system' || this.#inRound || answers) return;
+    if (role === 'system' || this.#inRound || answers || hasCompaction(message)) return;
     if (last === undefined) {
       if (role === 'tool' || (role === 'assistant' && this.#rules.first === 'user'))
         this.#add({ message: textMessage('user', OPENER), source: { kind: 'bridge' } });

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Landmarks } from './builder.ts';
@@ -39,7 +40,10 @@ export function cachePoints(
     if (chosen.size < limits.markers && point !== undefined && point >= 0) chosen.add(point);
   }
   const reachesMinimum = minimumPosition(messages, options, limits.minimumTokens);
-  return [...chosen].filter((point) => point >= reachesMinimum).toSorted((a, b) => a - b);
+  return sorted(
+    [...chosen].filter((point) => point >= reachesMinimum),
+    (a, b) => a - b,
+  );
 }
 
 function before(position: number | undefined): number | undefined {

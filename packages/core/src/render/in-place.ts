@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
 import {
   withParts,
@@ -151,7 +152,7 @@ function fieldsOfCall(call: CallPart): readonly Field[] {
 function fairShare(lengths: readonly number[], total: number): number {
   let left = total;
   let rest = lengths.length;
-  for (const length of lengths.toSorted((a, b) => a - b)) {
+  for (const length of sorted(lengths, (a, b) => a - b)) {
     if (length * rest > left) return Math.floor(left / rest);
     left -= length;
     rest -= 1;

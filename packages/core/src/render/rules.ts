@@ -1,3 +1,5 @@
+import type { Role } from '../message/message.ts';
+
 /** What a provider asks of a list of messages. Adding a provider is adding a row. */
 export interface ProviderRules {
   readonly name: string;
@@ -7,6 +9,8 @@ export interface ProviderRules {
   readonly alternate: boolean;
   /** Whether a signed reasoning block is refused once the bytes before it have changed. */
   readonly bindsReasoning: boolean;
+  /** Whose messages the provider still reads before its own compaction; the system's if absent. */
+  readonly readBeforeCompaction?: readonly Role[];
 }
 
 /** Valid with every provider that takes consecutive messages of one role: the default. */
@@ -21,6 +25,7 @@ export const OPENAI_RULES: ProviderRules = {
   first: 'any',
   alternate: false,
   bindsReasoning: false,
+  readBeforeCompaction: ['system', 'user'],
 };
 export const ANTHROPIC_RULES: ProviderRules = {
   name: 'anthropic',

@@ -1,5 +1,7 @@
 import type { Fitted } from './fitted.ts';
-import { Conversations } from './recognise/conversations.ts';
+import { conversationAt, controlsOf, type Controls, type Where } from './recognise/controls.ts';
+import { Conversations, type HostRequest } from './recognise/conversations.ts';
+import { sendFitting } from './recognise/sending.ts';
 import type { Thrift } from '../plan/trim-figures.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { list } from '../check/shape.ts';
@@ -12,7 +14,9 @@ import type {
   Summarizer,
   Embedder,
   Requester,
+  ToolDefinition,
 } from '../ports.ts';
+import { MEMORY_TOOLS } from '../recall/memory-tools.ts';
 import type { RehydrationLimits } from '../recall/rehydrate.ts';
 import type { PresetName } from '../presets/presets.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
@@ -22,7 +26,8 @@ import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { CompactionHooks, CompactOptions } from './config/session-config.ts';
 import { checkCompactOptions } from './config/options.ts';
-import { sessionConfig } from './config/config.ts';
+import { sessionConfig, withExactCounter } from './config/config.ts';
+import { withVisibleWarnings } from './config/host.ts';
 import { openSession, type Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -40,11 +45,11 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly preset?: PresetName | Policy;
   /** How much the default preset trims older tool output, from `careful` (the default) to `frugal`: see docs/cost.md. */
   readonly thrift?: Thrift;
-  /** The model has the tools `read_artifact` and `recall`: only then do prompts name them. */
+  /** The model has the tools `read_artifact` and `recall`: only then do prompts name them. Reading `tools` says so too. */
   readonly offersReadArtifact?: boolean;
   /** The host's message format; Bobbin's own where absent. */
   readonly codec?: Codec<Wire>;
-  /** The estimate where absent, whatever the model; `counterFor` of `@bobbin/models` counts exactly where it can. */
+  /** If absent, tokens are counted exactly where `@bobbin/models` is installed and has the model's tokenizer, else estimated. */
   readonly counter?: Counter;
   /** Whatever it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;
@@ -72,12 +77,35 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
 }
 
 /** Fits lists of messages, and opens sessions. */
-export interface Bobbin<Wire = Message> {
+export interface Bobbin<
+  Wire = Message,
+  Tool = ToolDefinition,
+  Result = Message,
+> extends Controls<Wire> {
   /**
    * For hosts that resend everything: all messages in, the prompt out. The same conversation is recognised by its
    * longest known prefix, so its plan goes on and only what is new costs anything.
    */
-  fit(messages: readonly Wire[], options?: CompactOptions): Promise<Fitted<Wire>>;
+  fit<T extends Wire>(messages: readonly T[], options?: CompactOptions): Promise<Fitted<T>>;
+  /**
+   * Fits the messages and sends them: `request` calls the provider with what it is given, and its response is returned.
+   * The usage in the response corrects the counter. If the provider refuses the prompt as too long, the conversation is
+   * compacted and sent once more.
+   *
+   * @throws RefusedTwice if the provider refuses the second prompt too.
+   */
+  send<T extends Wire, Response>(
+    messages: readonly T[],
+    request: (messages: T[], fitted: Fitted<T>) => PromiseLike<Response>,
+    options?: CompactOptions,
+  ): Promise<Response>;
+  /**
+   * `read_artifact` and `recall`, as the provider takes tools. Add them to the model's tools and answer their calls with
+   * `answer`. Prompts name them only once this was read.
+   */
+  readonly tools: Tool[];
+  /** The result of a call of one of `tools`, as the provider takes results; undefined for any other call. */
+  answer(call: unknown, where?: Where<Wire>): Promise<Result | undefined>;
   /** For hosts that do not: the thread of that name, resumed where the store has it, at its newest message or an older one. */
   thread(id: string, head?: MessageId): Promise<Session<Wire>>;
 }
@@ -90,19 +118,71 @@ export interface Bobbin<Wire = Message> {
  * const { messages } = await bobbin.fit(history);
  */
 export function createBobbin(options?: BobbinOptions): Bobbin;
+export function createBobbin<Wire, Tool = object, Result = object>(
+  options: BobbinOptions<Wire> & { readonly codec: Codec<Wire, Tool, Result> },
+): Bobbin<Wire, Tool, Result>;
 export function createBobbin<Wire>(
-  options: BobbinOptions<Wire> & { readonly codec: Codec<Wire> },
-): Bobbin<Wire>;
-export function createBobbin<Wire>(options: BobbinOptions<Wire> = {}): Bobbin<Wire> {
-  const config = sessionConfig(options);
-  const { tenant = 'default' } = options;
-  const conversations = new Conversations(config, { tenant });
-  return {
-    async fit(messages, compactOptions = {}) {
-      list(messages, 'messages');
-      checkCompactOptions(compactOptions);
-      return (await conversations.take(messages)).prompt(compactOptions);
-    },
-    thread: (id, head) => openSession(config, tenant, id, head),
+  options: BobbinOptions<Wire> = {},
+): Bobbin<Wire, object, object> {
+  let areToolsOffered = false;
+  const config = {
+    ...sessionConfig(withVisibleWarnings(options)),
+    offersTools: () => areToolsOffered,
   };
+  const { codec } = config;
+  const { tenant = 'default' } = options;
+  let completed: Promise<typeof config> | undefined;
+  const ready = (): Promise<typeof config> =>
+    (completed ??= withExactCounter<Wire, typeof config>(config, options));
+  const conversations = new Conversations(config, { tenant, ready });
+
+  async function take(
+    messages: readonly Wire[],
+    fitOptions: CompactOptions,
+  ): Promise<HostRequest<Wire>> {
+    list(messages, 'messages');
+    checkCompactOptions(fitOptions);
+    return conversations.take(messages);
+  }
+
+  return {
+    ...controlsOf(conversations, config),
+    async fit<T extends Wire>(messages: readonly T[], fitOptions: CompactOptions = {}) {
+      const request = await take(messages, fitOptions);
+      return (await request.prompt(fitOptions)) as Fitted<T>;
+    },
+    async send<T extends Wire, Response>(
+      messages: readonly T[],
+      request: (messages: T[], fitted: Fitted<T>) => PromiseLike<Response>,
+      fitOptions: CompactOptions = {},
+    ) {
+      const taken = await take(messages, fitOptions);
+      const response = await sendFitting(taken, await taken.prompt(fitOptions), (fitted) =>
+        request(fitted.messages as T[], fitted as Fitted<T>),
+      );
+      taken.report(codec.usage?.(response));
+      return response;
+    },
+    get tools() {
+      areToolsOffered = true;
+      const { tools } = toolCodec(codec);
+      return MEMORY_TOOLS.map(({ definition }) => tools.tool(definition));
+    },
+    async answer(call, where) {
+      const { tools } = toolCodec(codec);
+      const asked = tools.call(call);
+      const tool = MEMORY_TOOLS.find(({ definition }) => definition.name === asked?.tool);
+      if (asked === undefined || tool === undefined) return undefined;
+      const { session } = await conversationAt(conversations, where);
+      return tools.result(asked, await tool.answer(config, session.key, asked.args));
+    },
+    thread: async (id, head) => openSession(await ready(), tenant, id, head),
+  };
+}
+
+/** @throws TypeError if the codec does not say how its provider writes tools. */
+function toolCodec<Wire>(codec: Codec<Wire>): Required<Pick<Codec<Wire>, 'tools'>> {
+  const { name, tools } = codec;
+  if (tools !== undefined) return { tools };
+  throw new TypeError(`codec ${name} cannot write tools: it has no member tools`);
 }

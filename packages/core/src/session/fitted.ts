@@ -4,8 +4,8 @@ import type { Prompt } from '../render/prompt.ts';
 
 /** A prompt in the host's own format, with what led to it. */
 export interface Fitted<Wire> {
-  /** What to send. Encoded when it is first read. */
-  readonly messages: readonly Wire[];
+  /** What to send, in the host's own type. Encoded when it is first read; the list is the host's to change. */
+  readonly messages: Wire[];
   /** The same in Bobbin's own format. Its tokens count all of it, what was recalled for this turn included. */
   readonly prompt: Prompt;
   readonly plan: Plan;
@@ -30,10 +30,10 @@ export interface Fitted<Wire> {
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
 export function withMessages<Wire>(
   result: Omit<Fitted<unknown>, 'messages'>,
-  encode: () => readonly Wire[],
+  encode: () => Wire[],
 ): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
-  let messages: readonly Wire[] | undefined;
+  let messages: Wire[] | undefined;
   return {
     get messages() {
       messages ??= encode();

@@ -266,9 +266,9 @@ export class Session<Wire = Message> {
 
   #encoded(fitted: FittedPrompt): Fitted<Wire> {
     const { messages } = fitted.prompt;
-    return withMessages(fitted, () =>
-      this.#config.codec.encode(messages.map(({ message }) => message)),
-    );
+    return withMessages(fitted, () => [
+      ...this.#config.codec.encode(messages.map(({ message }) => message)),
+    ]);
   }
 
   #exclusively<T>(task: () => Promise<T>): Promise<T> {

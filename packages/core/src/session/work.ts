@@ -14,13 +14,14 @@ import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
 import { withoutReasoningFrom } from '../plan/signed.ts';
+import { planFromCompaction } from '../plan/provider-compaction.ts';
 import { windowOf } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
-import { finishPrompt, GrowingPrompt, render } from '../render/render.ts';
+import { finishPrompt, GrowingPrompt, render, startPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { arrived } from './arrival.ts';
@@ -28,7 +29,7 @@ import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './c
 import type { Fitted } from './fitted.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
 import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
-import { withPathFor, withUnitOf } from './path.ts';
+import { withPathFor, withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit, withPins } from './pinning.ts';
 import { planAt, undonePlan } from './plan-history.ts';
 import { Embedding } from './embedding.ts';
@@ -245,6 +246,8 @@ export class SessionWork {
 
   #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
     switch (step.kind) {
+      case 'start-at-compaction':
+        return this.#startAtCompaction(step.index);
       case 'expire':
         return this.#compact(compactExpired, 'time to live is over', options);
       case 'shorten-unread':
@@ -264,6 +267,37 @@ export class SessionWork {
       case 'release-reasoning':
         return this.#releaseReasoning(options);
     }
+  }
+
+  /** The provider drops what precedes its compaction: the plan does too, and what was pinned there is reported. */
+  async #startAtCompaction(index: number): Promise<Outcome> {
+    const { store } = this.#config;
+    this.state = await withWholePath(store, this.state);
+    const { thread, plan, config } = this.state;
+    const { head } = thread;
+    if (head === undefined) return NOTHING_DONE;
+    const tokensBefore = this.prompt.tokens;
+    const made = planFromCompaction(
+      plan,
+      thread.path(0).slice(0, index + 1),
+      config.rules.readBeforeCompaction ?? ['system'],
+      config.clock.now(),
+    );
+    const { undid: _, ...fresh } = made;
+    const sized = { ...fresh, head: head.id, threadVersion: thread.length, tokensBefore };
+    const { tokens } = startPrompt(windowOf(thread, sized), sized, config);
+    const unread = plan.pins.length - made.pins.length;
+    const event = this.#emit({
+      kind: 'provider-compacted',
+      messages: index,
+      freed: tokensBefore - tokens,
+    });
+    const message = `the provider compacted the conversation: ${unread} pinned messages before its compaction are no longer read; say them again`;
+    const events = unread === 0 ? [event] : [event, this.#emit({ kind: 'warning', message })];
+    const enforced = await this.#enforce({ ...sized, tokensAfter: tokens }, events);
+    if (enforced.lost === true) return { events, lost: true };
+    this.state = compacted(this.state);
+    return { events: [...events, ...enforced.events], changed: true };
   }
 
   #reportAssumption(message: string): CompactionEvent {

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import type { Fact, Note, Summary } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -106,7 +107,7 @@ function chosenAlways(lines: readonly Line[], prose: string, chars: number): Alw
   const chosen = new Set<Line>();
   let leftOut = 0;
   let left = Math.max(LEAST_ALWAYS_CHARS, chars * ALWAYS_SHARE);
-  for (const line of lines.toSorted((a, b) => b.weight - a.weight)) {
+  for (const line of sorted(lines, (a, b) => b.weight - a.weight)) {
     const isSaid =
       line.section === 'Original Task'
         ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { SeenWords, wordsOf } from './novelty.ts';
 
 /** Lines that a harness puts around an account, for the session in which it was written. */
@@ -76,7 +77,8 @@ export function accountWithin(account: string, chars: number): string {
   const dense = dedented(withoutTrailingAnalysis(account));
   if (dense.length <= chars) return dense;
   const blocks = blocksOf(dense);
-  const order = [...blocks.keys()].toSorted(
+  const order = sorted(
+    [...blocks.keys()],
     (a, b) => (blocks[a] as Block).value - (blocks[b] as Block).value || b - a,
   );
   const gone = new Set<number>();

@@ -1,3 +1,4 @@
+import { lastOf, sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { linesOf } from '../message/text.ts';
 import type {
@@ -11,8 +12,7 @@ import type {
 export function itemTexts(items: readonly Item[]): readonly string[] {
   const open = items.some(({ state }) => state !== 'done');
   const marks = { done: 'x', current: '>', open: ' ' } as const;
-  return items
-    .toSorted((a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
+  return sorted(items, (a, b) => Number(a.state !== 'done') - Number(b.state !== 'done'))
     .filter(() => open || items.length > 0)
     .map(
       ({ state, text, priority, context }) =>
@@ -30,7 +30,7 @@ export function toolTexts(tools: readonly ToolUse[], mostChars: number): readonl
 }
 
 export function repositoryTexts(events: readonly RepositoryEvent[]): readonly string[] {
-  const branch = events.findLast(({ kind }) => kind === 'branch');
+  const branch = lastOf(events, ({ kind }) => kind === 'branch');
   return events
     .filter((event) => event.kind !== 'branch' || event === branch)
     .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));

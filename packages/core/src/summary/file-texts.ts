@@ -1,3 +1,4 @@
+import { groupedBy } from '../check/list.ts';
 import type { FileRecord, SeenChange } from '../plan/summary.ts';
 import { quoteLines } from './entry-texts.ts';
 
@@ -16,7 +17,7 @@ const MOST_READ = 60;
 /** The files that were only read, a line for each folder, with the lines that were read where they are known. */
 export function readTexts(files: readonly FileRecord[], root: string): readonly string[] {
   const read = files.filter((file) => file.read && !isChanged(file)).slice(-MOST_READ);
-  const byFolder = Map.groupBy(read, ({ path }) => folderOf(shownPath(path, root)));
+  const byFolder = groupedBy(read, ({ path }) => folderOf(shownPath(path, root)));
   return [...byFolder].map(([folder, own]) => `- ${folder}${own.map(readText).join(', ')}`);
 }
 
@@ -101,7 +102,7 @@ export function seenTexts(
 ): readonly { readonly text: string; readonly path?: string; readonly at: number }[] {
   const isBare = ({ path, note, from }: SeenChange): boolean =>
     note === undefined && from === undefined && !isQuoted(path);
-  const alike = Map.groupBy(seen.filter(isBare), ({ path, does, at }) =>
+  const alike = groupedBy(seen.filter(isBare), ({ path, does, at }) =>
     [folderOf(path), does ?? '', at].join(' '),
   );
   const folded = [...alike.values()].filter(({ length }) => length >= MANY_ALIKE);

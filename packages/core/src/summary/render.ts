@@ -1,3 +1,4 @@
+import { reversed, sorted } from '../check/list.ts';
 import { headOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
@@ -76,7 +77,8 @@ export function fitSummary(
   const tokens = counter.text(whole);
   if (tokens <= maxTokens) return whole;
   const lines = summaryLines(summary, { chars: (maxTokens * whole.length) / tokens, taskStands });
-  const ranked = [...lines.keys()].toSorted(
+  const ranked = sorted(
+    [...lines.keys()],
     (a, b) => order(lineAt(lines, a), lineAt(lines, b)) || a - b,
   );
   let low = 0;
@@ -84,7 +86,7 @@ export function fitSummary(
   let best: string | undefined;
   while (low <= high) {
     const most = (low + high) >> 1;
-    const chosen = ranked.slice(0, most).toSorted((a, b) => a - b);
+    const chosen = sorted(ranked.slice(0, most), (a, b) => a - b);
     const text = layOut(
       summary,
       chosen.map((i) => lineAt(lines, i)),
@@ -114,10 +116,10 @@ function layOut(summary: Summary, lines: readonly Line[], leftOut: number): stri
   const root = rootOf(summary.files);
   if (lines.some(({ rank }) => rank === RANK.note))
     out.push(root === '' ? HOW_TO_READ : `${HOW_TO_READ} Paths are below ${root}`);
-  const bySection = Map.groupBy(withoutRepeated(lines), (line) => line.section);
+  const shown = withoutRepeated(lines);
   for (const section of SECTIONS) {
-    const own = bySection.get(section);
-    if (own !== undefined) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
+    const own = shown.filter((line) => line.section === section);
+    if (own.length > 0) out.push('', `## ${titleOf(section, summary)}`, ...underHeadings(own));
   }
   if (leftOut > 0) out.push('', `(${leftOut} more entries left out)`);
   return out.join('\n');
@@ -158,7 +160,7 @@ function underHeadings(lines: readonly Line[]): readonly string[] {
         label === undefined ? text : group.texts.length === 0 ? `${label} ${text}` : `  ${text}`,
       );
   }
-  return [...groups.values()].toSorted((a, b) => a.at - b.at).flatMap(({ texts }) => texts);
+  return sorted([...groups.values()], (a, b) => a.at - b.at).flatMap(({ texts }) => texts);
 }
 
 function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
@@ -175,9 +177,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     own: (i: number) => Partial<Line> = () => ({}),
   ): void => {
     let left = room.chars * share;
-    const ranks = texts
-      .toReversed()
-      .map((text) => ((left -= text.length + 1) >= 0 ? rank : RANK.more));
+    const ranks = reversed(texts).map((text) =>
+      (left -= text.length + 1) >= 0 ? rank : RANK.more,
+    );
     texts.forEach((text, i) => {
       lines.push({
         section,

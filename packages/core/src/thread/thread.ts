@@ -1,3 +1,4 @@
+import { reversed } from '../check/list.ts';
 import {
   callsOf,
   messageId,
@@ -159,7 +160,7 @@ export class Thread {
       node =
         node.parent === null || node.index <= this.#base ? undefined : this.#nodes.get(node.parent);
     }
-    this.#setPath(path.toReversed());
+    this.#setPath(reversed(path));
   }
 
   #setPath(path: readonly Node[]): void {

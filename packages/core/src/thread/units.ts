@@ -1,3 +1,4 @@
+import { lastIndex } from '../check/list.ts';
 import {
   callsOf,
   hasResults,
@@ -102,10 +103,10 @@ export function waitingFrom(
  * results and what the user said after them. Empty if none is running.
  */
 export function runningLoop(path: readonly Node[]): readonly Node[] {
-  const answer = path.findLastIndex(({ message }) => message.role === 'assistant');
+  const answer = lastIndex(path, ({ message }) => message.role === 'assistant');
   if (answer === -1 || !path.slice(answer + 1).some(({ message }) => hasResults(message)))
     return [];
-  const opener = path.findLastIndex(({ message }, i) => i < answer && startsTurn(message));
+  const opener = lastIndex(path, ({ message }, i) => i < answer && startsTurn(message));
   return path.slice(Math.max(0, opener));
 }
 
@@ -113,7 +114,7 @@ export function runningLoop(path: readonly Node[]): readonly Node[] {
 export function unitAround(path: readonly Node[], node: Node): readonly Node[] {
   const starts = unitStarts(path.map(({ message }) => message));
   const place = path.findIndex(({ id }) => id === node.id);
-  const unit = starts.findLastIndex((start) => start <= place);
+  const unit = lastIndex(starts, (start) => start <= place);
   return path.slice(starts[unit], starts[unit + 1]);
 }
 

@@ -1,3 +1,4 @@
+import { lastIndex, lastOf } from '../check/list.ts';
 import { isJsonObject, parseJson } from '../message/json.ts';
 import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
 
@@ -100,11 +101,11 @@ const stillFails = ({ outcome, guessed, resolution }: ToolOutcome): boolean =>
 function kindDenies(sentence: string, last: readonly ToolOutcome[]): string | undefined {
   for (const { command, named } of KINDS) {
     const before = named.exec(sentence)?.[1];
-    const run = last.findLast((one) => command.test(askedFor(one)));
+    const run = lastOf(last, (one) => command.test(askedFor(one)));
     if (before === undefined || run === undefined || !stillFails(run)) continue;
     const asked = askedFor(run);
     const words = before.split(/\s+/).filter((word) => word !== '');
-    const parts = words.slice(words.findLastIndex((word) => ANY.test(word)) + 1);
+    const parts = words.slice(lastIndex(words, (word) => ANY.test(word)) + 1);
     if (parts.every((part) => asked.toLowerCase().includes(part.toLowerCase())))
       return `${asked} failed`;
   }

@@ -1,3 +1,4 @@
+import { sorted } from '../check/list.ts';
 import { textOf } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
@@ -56,9 +57,13 @@ export function lackingNotes(from: {
     return { text: clean, note: { ...note, text: clean }, weight: weight * recency(note.at ?? 0) };
   });
   const chosen = chooseFresh([...said, ...exact], seen, chars, LEAST_FRESH);
-  return [...chosen]
-    .map(({ note, weight }): Note => ({ ...note, worth: Math.round(weight * 100) / 100 }))
-    .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  return sorted(
+    [...chosen].map(({ note, weight }): Note => ({
+      ...note,
+      worth: Math.round(weight * 100) / 100,
+    })),
+    (a, b) => (a.at ?? 0) - (b.at ?? 0),
+  );
 }
 
 /** The sentences of the user and the agent that somebody wrote, with what their words count. */

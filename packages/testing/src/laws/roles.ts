@@ -1,5 +1,5 @@
 import type { Message } from '@bobbin/core';
-import { hasCalls, hasResults, type PromptMessage } from '@bobbin/core/internal';
+import { hasCalls, hasCompaction, hasResults, type PromptMessage } from '@bobbin/core/internal';
 import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
@@ -10,7 +10,12 @@ import type { Breach, Scene } from './scene.ts';
 export function* roles({ whole, context: { rules } }: Scene): Iterable<Breach> {
   const talk = whole.messages.filter(({ message }) => message.role !== 'system');
   const [first] = talk;
-  if (first !== undefined && !mayBeFirst(first.message, rules.first))
+  // A provider that compacted the conversation takes its own compaction first, whose message it is.
+  if (
+    first !== undefined &&
+    !hasCompaction(first.message) &&
+    !mayBeFirst(first.message, rules.first)
+  )
     yield { law: 'first message acceptable', detail: promptLine(first) };
   if (!rules.alternate) return;
   for (let i = 1; i < talk.length; i++) {

@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import type { MessageId } from '../../message/message.ts';
 import type { PlanRecord } from '../../plan/plan.ts';
 import { spanOf } from '../../thread/span.ts';
@@ -19,9 +20,12 @@ const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSIT
 
 /** The messages that stay beside a summary, the largest first. */
 function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
-  return draft.entries
-    .filter((entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending)
-    .toSorted((a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index);
+  return sorted(
+    draft.entries.filter(
+      (entry) => !covered.has(entry.node.id) && !draft.isGone(entry) && !entry.pending,
+    ),
+    (a, b) => draft.cost(b) - draft.cost(a) || a.node.index - b.node.index,
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { reversed } from '../../check/list.ts';
 import type { Json } from '../../message/json.ts';
 import { hasResults, resultsOf, resultText, type ResultPart } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
@@ -58,7 +59,7 @@ function candidates(context: RungContext, protectTokens: number): readonly Entry
       continue;
     found.push(entry);
   }
-  return found.toReversed();
+  return reversed(found);
 }
 
 function proposeClear(context: RungContext, entry: Entry): readonly Proposal[] {

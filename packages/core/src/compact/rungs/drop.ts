@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { isSummary, textOf, type ArtifactId } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import { oneLine } from '../../message/text.ts';
@@ -108,7 +109,7 @@ function indexOf(dropped: readonly Entry[], time: number, { redact }: Draft): Dr
     for (const word of text.match(/[\p{L}_][\p{L}\p{N}_./-]{3,60}/gu) ?? [])
       counts.set(word, (counts.get(word) ?? 0) + 1);
   }
-  const ranked = [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const ranked = sorted([...counts], (a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const first = dropped[0];
   const description =
     first === undefined ? '' : redact(oneLine(describeMessage(first.message), 120));

@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { hasResults } from '../../message/message.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Entry } from '../draft.ts';
@@ -74,11 +75,13 @@ function candidates(context: RungContext, reach: SqueezeOptions['reach']): reado
   const { draft, sent } = context;
   const takesPins = reach === 'oversized-pins' || reach === 'pins';
   const isUnread = ({ node, message }: Entry): boolean => node.index >= sent && hasResults(message);
-  return draft.entries
-    .filter((entry) => !draft.isGone(entry) && takesPins === entry.pinned)
-    .filter((entry) => reach !== 'read' || !isUnread(entry))
-    .map((entry) => ({ entry, cost: draft.cost(entry) }))
-    .toSorted((a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index);
+  return sorted(
+    draft.entries
+      .filter((entry) => !draft.isGone(entry) && takesPins === entry.pinned)
+      .filter((entry) => reach !== 'read' || !isUnread(entry))
+      .map((entry) => ({ entry, cost: draft.cost(entry) })),
+    (a, b) => b.cost - a.cost || a.entry.node.index - b.entry.node.index,
+  );
 }
 
 function withLeast({ draft, counter }: RungContext, { entry, cost }: Candidate): Priced {

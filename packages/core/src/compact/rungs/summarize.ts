@@ -1,3 +1,4 @@
+import { lastIndex } from '../../check/list.ts';
 import {
   isHostMade,
   isSummary,
@@ -30,6 +31,7 @@ import {
   shortenToTarget,
 } from './beside-summary.ts';
 import { summaryMessages } from '../../render/stand-in.ts';
+import { shorten } from './shorten.ts';
 import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 
 export interface SummarizeOptions {
@@ -121,7 +123,7 @@ function withUnpinned(context: RungContext): RungContext {
   const loose = draft.entries.filter((entry) => !entry.pinned && !draft.isGone(entry));
   const next = loose.find(({ node, unit }) => node.index > until && unit !== draft.newestUnit);
   if (next === undefined || (loose[0]?.node.index ?? until) >= until) return context;
-  const index = 1 + draft.entries.findLastIndex(({ unit }) => unit === next.unit);
+  const index = 1 + lastIndex(draft.entries, ({ unit }) => unit === next.unit);
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 

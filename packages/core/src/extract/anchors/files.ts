@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import type { LineRange } from '../../plan/summary.ts';
 import { keyOfPath } from './anchor.ts';
 import type { Touch } from './tool-effects.ts';
@@ -108,7 +109,7 @@ function newTrail(path: string, index: number): FileAccess {
 /** Ranges of lines in order, those that meet as one. */
 function joinedRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   const joined: LineRange[] = [];
-  for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
+  for (const [from, to] of sorted(ranges, (a, b) => a[0] - b[0])) {
     const last = joined.at(-1);
     if (last !== undefined && from <= last[1] + 1)
       joined[joined.length - 1] = [last[0], Math.max(last[1], to)];

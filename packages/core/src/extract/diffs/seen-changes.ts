@@ -1,3 +1,4 @@
+import { lastOf } from '../../check/list.ts';
 import type { SeenChange } from '../../plan/summary.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { VOICE } from '../anchors/scan.ts';
@@ -77,7 +78,7 @@ export class SeenChanges {
   #wholePath(path: string): string {
     if (!path.startsWith('.../')) return path;
     const end = path.slice(3);
-    return [...this.#seen.keys()].findLast((known) => known.endsWith(end)) ?? path.slice(4);
+    return lastOf([...this.#seen.keys()], (known) => known.endsWith(end)) ?? path.slice(4);
   }
 
   /** What is known of a change stays where a later look says less, as a list of files does after a diff. */

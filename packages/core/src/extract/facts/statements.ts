@@ -1,3 +1,4 @@
+import { reversed } from '../../check/list.ts';
 import { startsTurn, textOf } from '../../message/message.ts';
 import { headOf, oneLine } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -102,11 +103,11 @@ export function decisions(nodes: readonly Node[]): readonly Decision[] {
   for (let i = nodes.length - 1; i >= 0 && found.size < MOST_DECISIONS; i--) {
     const { message, turn } = nodes[i] as Node;
     if (message.role !== 'assistant') continue;
-    for (const text of sentences(textOf(message), SETTLED_HINT).toReversed()) {
+    for (const text of reversed(sentences(textOf(message), SETTLED_HINT))) {
       if (text.length < 20 || text.endsWith(':') || found.has(text) || !settles(text)) continue;
       const { time } = message.meta ?? {};
       found.set(text, time === undefined ? { text, turn } : { text, turn, time });
     }
   }
-  return [...found.values()].slice(0, MOST_DECISIONS).toReversed();
+  return reversed([...found.values()].slice(0, MOST_DECISIONS));
 }

@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { contentWords } from '../anchors/names.ts';
 import type { Fact, Speaker } from '../../plan/summary.ts';
 
@@ -47,12 +48,10 @@ const WEIGHT: Readonly<Record<Fact['kind'], number>> = { constraint: 2, value: 1
 /** What a summary carries has an end: constraints of those who give orders go last, and of these the oldest first. */
 function bounded(facts: readonly Fact[]): readonly Fact[] {
   if (facts.length <= MOST_FACTS) return facts;
-  const kept = facts
-    .toSorted(
-      (a, b) =>
-        STANDING[b.by] - STANDING[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
-    )
-    .slice(0, MOST_FACTS);
+  const kept = sorted(
+    facts,
+    (a, b) => STANDING[b.by] - STANDING[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
+  ).slice(0, MOST_FACTS);
   const stays = new Set(kept);
   return facts.filter((fact) => stays.has(fact));
 }
@@ -115,7 +114,7 @@ class Takers {
   readonly #byWord = new Map<string, Told[]>();
 
   constructor(all: readonly Told[]) {
-    for (const told of all.toSorted((a, b) => b.fact.turn - a.fact.turn)) {
+    for (const told of sorted(all, (a, b) => b.fact.turn - a.fact.turn)) {
       if (told.frame !== undefined) push(this.#byFrame, told.frame, told);
       push(this.#byThings, aboutOf(told.things, told.forbids), told);
       if (told.takesBack) for (const word of told.things) push(this.#byWord, word, told);
@@ -148,7 +147,7 @@ class Takers {
 }
 
 function aboutOf(things: ReadonlySet<string>, forbids: boolean): string {
-  return `${forbids ? 'not' : ''}\n${[...things].toSorted().join('\n')}`;
+  return `${forbids ? 'not' : ''}\n${sorted([...things]).join('\n')}`;
 }
 
 function push(lists: Map<string, Told[]>, key: string, told: Told): void {

@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { VOICE, type Piece } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import type { Selection } from './select.ts';
@@ -47,7 +48,7 @@ export function bestPieces(
     }
   }
   const chosen = new Map([...best.values()].flat().map((one) => [one.piece, one]));
-  return [...chosen.values()].toSorted((a, b) => b.of - a.of || b.piece.start - a.piece.start);
+  return sorted([...chosen.values()], (a, b) => b.of - a.of || b.piece.start - a.piece.start);
 }
 
 /** Puts a candidate among the best few, unless an equal line is there. */
@@ -63,5 +64,5 @@ function place(best: Candidate[], candidate: Candidate): void {
 }
 
 function nthLargest(values: Float64Array, n: number): number {
-  return n >= values.length ? 0 : (values.toSorted()[values.length - n] ?? 0);
+  return n >= values.length ? 0 : (sorted([...values], (a, b) => a - b)[values.length - n] ?? 0);
 }

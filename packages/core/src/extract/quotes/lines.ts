@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import type { Note, Speaker } from '../../plan/summary.ts';
 import type { FileAccess } from '../anchors/files.ts';
 import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
@@ -119,7 +120,7 @@ export class ExactLines {
     const carried = this.#carried
       .filter(({ taken }) => taken)
       .map(({ note, worth }) => ({ ...note, worth: rounded(worth) }));
-    const own = notes.toSorted((a, b) => a.of - b.of || a.start - b.start);
+    const own = sorted(notes, (a, b) => a.of - b.of || a.start - b.start);
     return [...carried, ...own.map(({ note }) => note)];
   }
 
@@ -332,7 +333,10 @@ interface Run {
 /** The lines that were taken, in order, neighbours as one. */
 function joined(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = [];
-  const taken = lines.filter((line) => line.taken).toSorted((a, b) => a.start - b.start);
+  const taken = sorted(
+    lines.filter((line) => line.taken),
+    (a, b) => a.start - b.start,
+  );
   for (const { start, end, body, worth } of taken) {
     const last = runs.at(-1);
     if (last === undefined || start > last.end + 1) runs.push({ start, end, text: body, worth });

@@ -1,3 +1,4 @@
+import { lastOf } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
 import { headOf, linesOf, oneLine } from '../../message/text.ts';
 import { EDITOR, withoutColours } from '../story/commands.ts';
@@ -66,7 +67,7 @@ export function isWithin(at: number, ranges: readonly Range[]): boolean {
 /** How far a text reaches around a place without an end of a range between. */
 function reachAround(at: number, ranges: readonly Range[], length: number): Range {
   const ends = [0, ...ranges.flat(), length];
-  return [ends.findLast((end) => end <= at) ?? 0, ends.find((end) => end > at) ?? length];
+  return [lastOf(ends, (end) => end <= at) ?? 0, ends.find((end) => end > at) ?? length];
 }
 
 const OLD = /"old_?(?:string|str|text)"\s{0,2}:\s{0,2}"/gi;

@@ -1,3 +1,4 @@
+import { lastIndex, reversed } from '../../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '../../message/json.ts';
 import { headOf } from '../../message/text.ts';
 
@@ -98,7 +99,7 @@ const SURROUNDINGS_CHARS = 20_000;
 export function declaredBefore(text: string, at: number): string | undefined {
   const end = Math.min(at, text.length);
   const lines = text.slice(Math.max(0, end - SURROUNDINGS_CHARS), end).split('\n');
-  for (const line of lines.toReversed()) {
+  for (const line of reversed(lines)) {
     const bare = line.replace(/^\s*\d+[\t→|]/, '');
     const name = DECLARES.exec(bare)?.[1] ?? METHOD.exec(bare)?.[1];
     if (name !== undefined) return COMMON.test(name) ? undefined : name;
@@ -148,19 +149,17 @@ export class FileChange {
     const parts = this.#names(most);
     let left = most - parts.join('; ').length;
     const why: string[] = [];
-    for (const reason of [...this.#why].toReversed()) {
+    for (const reason of reversed([...this.#why])) {
       if (why.length > 0 && reason.length > left) continue;
       why.push(reason);
       left -= reason.length + 2;
     }
-    for (const [before, after] of [...this.#lines].toReversed()) {
+    for (const [before, after] of reversed([...this.#lines])) {
       const part = after === '' ? `removes \`${before}\`` : `\`${before}\` → \`${after}\``;
       if ((left -= part.length + 2) < 0) break;
       parts.push(part);
     }
-    return [parts.join('; '), why.toReversed().join(' / ')]
-      .filter((text) => text !== '')
-      .join(' — ');
+    return [parts.join('; '), reversed(why).join(' / ')].filter((text) => text !== '').join(' — ');
   }
 
   #names(most: number): string[] {
@@ -178,7 +177,7 @@ export class FileChange {
 /** The newest names that fit, and how many more there are. */
 function listed(names: readonly string[], most: number): string {
   let left = most;
-  const from = names.findLastIndex((name) => (left -= name.length + 2) < 0) + 1;
+  const from = lastIndex(names, (name) => (left -= name.length + 2) < 0) + 1;
   const shown = names.slice(Math.min(from, names.length - 1)).join(', ');
   return from > 0 ? `${shown} and ${from} more` : shown;
 }

@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { callsOf, textOf, type CallPart } from '../../message/message.ts';
 import type { FileRecord } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -27,9 +28,7 @@ export function changesOf(
     Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)),
   );
   const notes = new Map(before.map(({ path, note }) => [path, note]));
-  return statistics.files
-    .all()
-    .toSorted((a, b) => a.touchedAt - b.touchedAt)
+  return sorted(statistics.files.all(), (a, b) => a.touchedAt - b.touchedAt)
     .slice(-MOST_FILES)
     .map((file) => recordOf(file, noteOf(changes.get(file), noteChars) ?? notes.get(file.path)));
 }

@@ -1,3 +1,4 @@
+import { lastOf } from '../../check/list.ts';
 import type { Fact } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { contentWords } from '../anchors/names.ts';
@@ -34,7 +35,7 @@ export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string,
     turn,
   }));
   for (const { fact, by } of standingFacts(facts).superseded) {
-    const later = said.findLast(({ text, turn }) => text === by.text && turn === by.turn);
+    const later = lastOf(said, ({ text, turn }) => text === by.text && turn === by.turn);
     if (later !== undefined) overruled.set(fact.text, later.at);
   }
   const byFrame = new Map<string, Statement>();

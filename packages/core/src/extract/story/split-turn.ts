@@ -1,3 +1,4 @@
+import { lastIndex } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
 import { callsOf, textOf } from '../../message/message.ts';
 import { oneLine } from '../../message/text.ts';
@@ -21,7 +22,7 @@ export function splitTurnText(
     ...(said.length > 0 ? said : own.flatMap(calledIn).slice(-MOST_CALLS)),
   ];
   let left = mostChars;
-  const from = lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
+  const from = lastIndex(lines, (line) => (left -= line.length + 1) < 0) + 1;
   return { turn, text: lines.slice(from).join('\n') };
 }
 

@@ -1,3 +1,4 @@
+import { reversed, sorted } from '../../check/list.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
@@ -158,7 +159,7 @@ export class Story {
     const first = own[0]?.note.at;
     const ranked = [
       ...own.filter(({ note }) => note.at === first),
-      ...own.filter(({ note }) => note.at !== first).toReversed(),
+      ...reversed(own.filter(({ note }) => note.at !== first)),
     ];
     this.#take(ranked, roomChars);
   }
@@ -184,7 +185,7 @@ export class Story {
   /** Offers the rest. Beyond a share of the room a passage counts little more than the exact strings in it. */
   offer(roomChars: number): void {
     let left = roomChars;
-    for (const told of this.#told.toSorted((a, b) => b.merit - a.merit)) {
+    for (const told of sorted(this.#told, (a, b) => b.merit - a.merit)) {
       if (told.taken) continue;
       left -= told.chars;
       if (left < 0) told.merit *= BEYOND_SHARE;
@@ -195,23 +196,23 @@ export class Story {
   /** The chosen passages as notes in the order of the conversation, each lead before the first of its passages. */
   chosen(): readonly Note[] {
     const led = new Set<Group>();
-    return this.#told
-      .filter(({ taken }) => taken)
-      .toSorted((a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at)
-      .map(({ note, group, worth, passage }): Note => {
-        const { lead } = group as LeadGroup;
-        const isFirst = lead !== '' && !led.has(group);
-        led.add(group);
-        const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
-        const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
-        const mark = overruledAt === undefined ? {} : { overruledAt };
-        return {
-          ...note,
-          ...mark,
-          text: isFirst ? `${lead}\n${text}` : text,
-          worth: rounded(worth),
-        };
-      });
+    return sorted(
+      this.#told.filter(({ taken }) => taken),
+      (a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at,
+    ).map(({ note, group, worth, passage }): Note => {
+      const { lead } = group as LeadGroup;
+      const isFirst = lead !== '' && !led.has(group);
+      led.add(group);
+      const text = passage.kind === 'code' ? `\`\`\`\n${note.text}\n\`\`\`` : note.text;
+      const overruledAt = note.by === 'user' ? this.#overruledAt(note.text) : undefined;
+      const mark = overruledAt === undefined ? {} : { overruledAt };
+      return {
+        ...note,
+        ...mark,
+        text: isFirst ? `${lead}\n${text}` : text,
+        worth: rounded(worth),
+      };
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import { isJsonObject, parseJson } from '../../message/json.ts';
 import { callsOf } from '../../message/message.ts';
 import type { ToolUse } from '../../plan/summary.ts';
@@ -19,8 +20,11 @@ export function toolsOf(nodes: readonly Node[], before: readonly ToolUse[]): rea
       const given = parseJson(args);
       if (isJsonObject(given)) for (const name of Object.keys(given)) used.args.add(name);
     }
-  return [...tools.values()]
-    .map(({ args, ...used }) => ({ ...used, args: [...args].slice(0, MOST_ARGUMENTS) }))
-    .toSorted((a, b) => b.calls - a.calls)
-    .slice(0, MOST_TOOLS);
+  return sorted(
+    [...tools.values()].map(({ args, ...used }) => ({
+      ...used,
+      args: [...args].slice(0, MOST_ARGUMENTS),
+    })),
+    (a, b) => b.calls - a.calls,
+  ).slice(0, MOST_TOOLS);
 }

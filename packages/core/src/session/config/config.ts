@@ -1,10 +1,11 @@
 import type { BobbinOptions } from '../bobbin.ts';
-import { systemClock } from './host.ts';
+import { installedCounter, systemClock } from './host.ts';
 import type { SessionConfig } from './session-config.ts';
 import { memoryArtifacts } from '../memory/memory-artifacts.ts';
 import { memoryStore } from '../memory/memory-store.ts';
 import { checkOptions } from './options.ts';
 import { PLAIN } from './plain-codec.ts';
+import { didYouMean } from '../../check/nearest.ts';
 import { shape } from '../../check/shape.ts';
 import { policyShape, type Policy } from '../../compact/policy.ts';
 import type { Codec, Summarizer } from '../../ports.ts';
@@ -62,6 +63,19 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
   };
 }
 
+/** The configuration with the model's exact counter, if the host gave none and the tokenizer is installed. */
+export async function withExactCounter<Wire, Config extends SessionConfig<Wire>>(
+  config: Config,
+  { counter: given, model, models }: BobbinOptions<Wire>,
+): Promise<Config> {
+  if (given !== undefined || model === undefined) return config;
+  if (modelFacts(model, models).encoding === undefined) return config;
+  const counter = await installedCounter(model, models);
+  return counter === undefined
+    ? config
+    : { ...config, counter, calibration: { factor: 1, samples: 0 } };
+}
+
 /** A window that is too large for a model lets its provider refuse the prompt: a guess must not pass for knowledge. */
 function assumptionOf<Wire>(
   { model, models, window, budget: said }: BobbinOptions<Wire>,
@@ -91,7 +105,7 @@ export function policyOf(
   }
   if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];
   throw new RangeError(
-    `there is no preset ${JSON.stringify(preset)}; choose one of ${Object.keys(PRESETS).join(', ')}`,
+    `there is no preset ${JSON.stringify(preset)}${didYouMean(preset, Object.keys(PRESETS))}; choose one of ${Object.keys(PRESETS).join(', ')}`,
   );
 }
 

@@ -8,6 +8,7 @@ import {
   func,
   list,
   nonNegative,
+  positive,
   string,
   recordOf,
   partial,
@@ -29,7 +30,7 @@ import type { CacheFacts, ModelFacts } from '../../tokens/models.ts';
 const aSensitivity = oneOf('public', 'internal', 'confidential', 'restricted');
 
 const BUDGET: Shapes<Budget> = {
-  windowTokens: nonNegative,
+  windowTokens: positive,
   softShare: nonNegative,
   systemTokens: nonNegative,
   toolTokens: nonNegative,
@@ -77,7 +78,7 @@ const MODEL: Shapes<ModelFacts> = {
 const OPTIONS: Shapes<BobbinOptions> = {
   model: shape("a model's id, such as 'gpt-5'", (value) => typeof value === 'string'),
   models: recordOf('an object of facts by the beginnings of model ids', object(MODEL)),
-  window: nonNegative,
+  window: positive,
   budget: budgetShape,
   // Told apart by what it is meant to be: a name, or a policy of one's own.
   preset: () => undefined,
@@ -106,6 +107,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
     first: oneOf('user', 'any'),
     alternate: boolean,
     bindsReasoning: boolean,
+    readBeforeCompaction: optional(list),
   }),
   cacheLimits: object<CacheLimits>({ markers: nonNegative, minimumTokens: nonNegative }),
   rehydration: partial<RehydrationLimits>({

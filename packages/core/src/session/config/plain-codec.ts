@@ -1,9 +1,9 @@
-import { jsonText } from '../../message/json.ts';
-import type { Codec } from '../../ports.ts';
+import { jsonText, parseJson } from '../../message/json.ts';
+import type { Codec, ToolDefinition } from '../../ports.ts';
 import type { Message } from '../../message/message.ts';
 
 /** Bobbin's own messages, as they are. A host that has others, and no types to tell it, learns what to pass. */
-export const PLAIN: Codec<Message> = {
+export const PLAIN: Codec<Message, ToolDefinition, Message> = {
   name: 'bobbin',
   decode(messages, before = []) {
     for (const [i, message] of messages.entries()) {
@@ -16,6 +16,19 @@ export const PLAIN: Codec<Message> = {
     return messages;
   },
   encode: (messages) => messages,
+  tools: {
+    tool: (definition) => definition,
+    call(call) {
+      const { kind, callId, tool, args } = (call ?? {}) as Readonly<Record<string, unknown>>;
+      if (kind !== 'call' || typeof callId !== 'string' || typeof tool !== 'string')
+        return undefined;
+      return { callId, tool, args: typeof args === 'string' ? parseJson(args) : args };
+    },
+    result: ({ callId, tool }, text) => ({
+      role: 'tool',
+      parts: [{ kind: 'result', callId, tool, content: [{ kind: 'text', text }] }],
+    }),
+  },
 };
 
 const ROLES: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);

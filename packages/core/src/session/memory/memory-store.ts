@@ -1,3 +1,4 @@
+import { sorted } from '../../check/list.ts';
 import type { Clock, Store, ThreadKey } from '../../ports.ts';
 import { systemClock } from '../config/host.ts';
 import { StoredThread } from './stored-thread.ts';
@@ -10,10 +11,10 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
   const find = (key: ThreadKey): StoredThread | undefined => threads.get(nameOf(key))?.stored;
   const ofTenant = (tenant: string): readonly StoredThread[] => {
     assertName(tenant);
-    return [...threads.values()]
-      .filter((each) => each.tenant === tenant)
-      .map(({ stored }) => stored)
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return sorted(
+      [...threads.values()].filter((each) => each.tenant === tenant).map(({ stored }) => stored),
+      (a, b) => (a.id < b.id ? -1 : 1),
+    );
   };
   return {
     async append(key, nodes, { expectedHead } = {}) {
@@ -38,7 +39,7 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
         .filter(({ id }) => after === undefined || id > after)
         .slice(0, most)
         .flatMap((stored) => stored.entry() ?? []),
-    tenants: async () => [...new Set([...threads.values()].map(({ tenant }) => tenant))].toSorted(),
+    tenants: async () => sorted([...new Set([...threads.values()].map(({ tenant }) => tenant))]),
     plan: async (key, version) => find(key)?.plan(version),
     async commit(key, plan, expectedVersion, events) {
       const won = find(key)?.commit(plan, expectedVersion, events) ?? false;

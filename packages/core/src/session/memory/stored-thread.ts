@@ -1,3 +1,4 @@
+import { reversed } from '../../check/list.ts';
 import type { CompactionEvent } from '../../events.ts';
 import { planArtifacts, type Plan } from '../../plan/plan.ts';
 import type {
@@ -108,7 +109,7 @@ export class StoredThread {
       nodes.push(node);
       node = node.parent === null ? undefined : this.#nodes.get(node.parent);
     }
-    return nodes.toReversed();
+    return reversed(nodes);
   }
 
   turns(head: MessageId): readonly Node[] {
@@ -122,7 +123,7 @@ export class StoredThread {
   heads(): readonly MessageId[] {
     const parents = new Set([...this.#nodes.values()].map(({ parent }) => parent));
     const ends = [...this.#nodes.keys()].filter((id) => !parents.has(id) && id !== this.#head);
-    return this.#head === undefined ? [] : [this.#head, ...ends.toReversed()];
+    return this.#head === undefined ? [] : [this.#head, ...reversed(ends)];
   }
 
   entry(): ThreadEntry | undefined {

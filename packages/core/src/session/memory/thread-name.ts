@@ -6,7 +6,7 @@ import type { ThreadId } from '../../message/message.ts';
  * same character as any other half in UTF-8, and PostgreSQL keeps no NUL.
  */
 export function assertName(name: string): void {
-  if (!name.isWellFormed() || name.includes('\0'))
+  if (/[\p{Surrogate}\0]/u.test(name))
     throw new RangeError(
       `${JSON.stringify(name)} cannot name a tenant or a thread: half a surrogate pair and NUL are no text`,
     );

@@ -1,11 +1,14 @@
+import { lastIndex } from '../../check/list.ts';
 import {
   callsOf,
+  contentHash,
   messageId,
   resultsOf,
   type Message,
   type MessageId,
   type Usage,
 } from '../../message/message.ts';
+import { hasCompaction } from '../../plan/provider-compaction.ts';
 import type { PromptMessage, Prompt } from '../../render/prompt.ts';
 import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
@@ -50,6 +53,12 @@ export interface Match<Wire> extends Overlap {
   readonly lengths: readonly number[];
 }
 
+/** The beginning of a list whose last message is a provider's compaction, and the length of the path that it represents. */
+interface SwappedBeginning<Wire> {
+  readonly copies: readonly Wire[];
+  readonly length: number;
+}
+
 /** A prompt that the host was given. */
 interface GivenPrompt<Wire> {
   readonly fitted: Fitted<Wire>;
@@ -76,6 +85,8 @@ export class Conversation<Wire> {
   /** The prompts that the host was given last, newest first, and one that it continues from for long. */
   #given: readonly GivenPrompt<Wire>[] = [];
   #held: GivenPrompt<Wire> | undefined;
+  /** What the host's list begins with since it left out what a provider compacted. */
+  #swapped: SwappedBeginning<Wire> | undefined;
   #reported: Usage | undefined;
   #beside: readonly object[] = [];
 
@@ -107,6 +118,8 @@ export class Conversation<Wire> {
 
   /** Compares a list with what the host sent last, then with the prompts that it was given. */
   overlap(list: HostList<Wire>): Overlap {
+    const swapped = this.#sinceSwap(list);
+    if (swapped !== undefined) return swapped;
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
     if (this.#habit === 'resends') return resent;
     if (resent.length === this.session.length && resent.same > 0) return resent;
@@ -122,6 +135,36 @@ export class Conversation<Wire> {
   mayBeginWith(id: MessageId | undefined): boolean {
     const first = this.session.at(0);
     return first === undefined || first.id === id;
+  }
+
+  /**
+   * How a list continues the conversation in which a provider's compaction takes the place of all before it. The compaction
+   * is on the path already, or it is new and the host named the thread. Undefined if the list has none, or another one.
+   */
+  swappedMatch(list: HostList<Wire>, isNamed: boolean): Match<Wire> | undefined {
+    const { messages, lengths } = list.decodedFrom(0, []);
+    const at = lastIndex(messages, hasCompaction);
+    if (at < 0) return undefined;
+    const given = wirePosition(lengths, at);
+    const content = contentHash(messages[at] as Message);
+    const path = this.session.messages;
+    const known = lastIndex(path, (message) => contentHash(message) === content);
+    if (known < 0 && !isNamed) return undefined;
+    const base = this.session.length - path.length;
+    const length = known < 0 ? this.session.length : base + known + 1;
+    this.#swapped = {
+      copies: list.from(0).slice(0, given + 1),
+      length: known < 0 ? length + 1 : length,
+    };
+    return this.match(list, { given: known < 0 ? given : given + 1, same: 0, length });
+  }
+
+  #sinceSwap(list: HostList<Wire>): Overlap | undefined {
+    const { copies = [], length = 0 } = this.#swapped ?? {};
+    if (copies.length === 0 || list.length < copies.length || length > this.session.length)
+      return undefined;
+    const isSwapped = copies.every((copy, i) => isCopyOf(copy, list.at(i)));
+    return isSwapped ? this.#sameFrom(list, { given: copies.length, length }) : undefined;
   }
 
   match(list: HostList<Wire>, overlap: Overlap = this.overlap(list)): Match<Wire> {
@@ -149,6 +192,7 @@ export class Conversation<Wire> {
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
     if (messages.length > 0) await this.session.appendDecoded(messages);
     const seen = this.#seen.slice(0, length);
+    while (seen.length < length) seen.push(undefined);
     for (const [i, copy] of list.from(given + same).entries()) {
       const count = lengths[i] ?? 1;
       if (count === 0) continue;
@@ -197,6 +241,12 @@ export class Conversation<Wire> {
     return this.#give(await this.session.prompt(options), length);
   }
 
+  /** Compacts at any pressure. */
+  async compact(options?: CompactOptions): Promise<Fitted<Wire>> {
+    const { length } = this.session;
+    return this.#give(await this.session.compact(options), length);
+  }
+
   /** The prompt to retry with after a provider refused the last one as too long. */
   async refused({ requestTokens, limitTokens }: Refusal): Promise<Fitted<Wire>> {
     const { length } = this.session;
@@ -224,7 +274,7 @@ export class Conversation<Wire> {
 
   #give(fitted: Fitted<Wire>, length: number, waiting: readonly Message[] = []): Fitted<Wire> {
     const ids = waiting.map((_, i) => this.session.at(length - waiting.length + i)?.id);
-    const encode = (): readonly Wire[] => [
+    const encode = (): Wire[] => [
       ...(this.#mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages),
       ...this.#copies.codec.encode(waiting),
     ];
@@ -325,13 +375,20 @@ interface SeenMessage<Wire> {
   readonly count: number;
 }
 
+/** The position in a host's list of one of the messages that it became. */
+function wirePosition(lengths: readonly number[], message: number): number {
+  let position = 0;
+  for (let count = lengths[0] ?? 1; count <= message; count += lengths[position] ?? 1) position++;
+  return position;
+}
+
 /** The message of the path that one of a prompt shows. */
 function sourceId({ source }: PromptMessage): MessageId | undefined {
   return source.kind === 'kept' || source.kind === 'changed' ? source.id : undefined;
 }
 
 function withUsage(messages: readonly Message[], usage: Usage | undefined): readonly Message[] {
-  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const last = lastIndex(messages, ({ role }) => role === 'assistant');
   if (usage === undefined || last < 0) return messages;
   return messages.map((message, i) =>
     i === last ? { ...message, meta: { ...message.meta, usage } } : message,

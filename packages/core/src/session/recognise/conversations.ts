@@ -1,3 +1,4 @@
+import { lastIndex } from '../../check/list.ts';
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
 import {
   Conversation,
@@ -28,6 +29,8 @@ export interface ConversationsOptions<Wire> {
   /** How many conversations are kept in memory. Default: 1000. */
   readonly mostOpen?: number;
   readonly locate?: Locate;
+  /** Completes the configuration before the first conversation begins. */
+  readonly ready?: (config: SessionConfig<Wire>) => Promise<SessionConfig<Wire>>;
 }
 
 /** Where the store has a conversation: a thread, and one of its messages. */
@@ -62,7 +65,7 @@ export interface ListHint {
  * a thread that the host named it becomes a fork of that thread.
  */
 export class Conversations<Wire> {
-  readonly #config: SessionConfig<Wire>;
+  #config: SessionConfig<Wire>;
   readonly #tenant: string;
   readonly #thread: string | undefined;
   readonly #mark: MarkCachePoints<Wire> | undefined;
@@ -70,6 +73,7 @@ export class Conversations<Wire> {
   readonly #mostOpen: number;
   readonly #locate: Locate | undefined;
   readonly #copies: HostCopies<Wire>;
+  #ready: ConversationsOptions<Wire>['ready'];
   #open: readonly Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -82,6 +86,7 @@ export class Conversations<Wire> {
     this.#mostOpen = options.mostOpen ?? MOST_OPEN;
     this.#locate = options.locate;
     this.#copies = new HostCopies(config.codec);
+    this.#ready = options.ready;
   }
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
@@ -110,6 +115,21 @@ export class Conversations<Wire> {
     return this.exclusively(async () => this.#used(await this.#named(name)));
   }
 
+  /**
+   * The conversation that is meant if a host names none.
+   *
+   * @throws RangeError if there are several, or none yet.
+   */
+  async only(): Promise<Conversation<Wire>> {
+    if (this.#thread !== undefined) return this.named(this.#thread);
+    const [first, ...others] = new Set(this.#open.map(({ session }) => session.key.thread));
+    if (first !== undefined && others.length === 0) return this.named(first);
+    const count = first === undefined ? 'no conversation' : `${others.length + 1} conversations`;
+    throw new RangeError(
+      `there are ${count}: pass the messages of the one that is meant, or the name of its thread`,
+    );
+  }
+
   /** A conversation on a named thread that ends at one of its messages. */
   endingAt(thread: string, head: MessageId): Promise<Conversation<Wire>> {
     return this.exclusively(async () =>
@@ -132,16 +152,27 @@ export class Conversations<Wire> {
 
   /** Runs a task while no conversation changes. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    const run = this.#queue.then(task);
+    const run = this.#queue.then(() => this.#prepare()).then(task);
     this.#queue = run.catch(() => undefined);
     return run;
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#ready === undefined) return;
+    this.#config = await this.#ready(this.#config);
+    this.#ready = undefined;
   }
 
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
     const list = new HostList(wire, this.#copies);
     const known = this.#open.length === 0 ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
-    return (await this.#stored(list, thread, known)) ?? known ?? (await this.#begin(list, thread));
+    return (
+      (await this.#stored(list, thread, known)) ??
+      known ??
+      this.#swapped(list, thread) ??
+      (await this.#begin(list, thread))
+    );
   }
 
   /** The conversation as other processes stored it, if they know more of the list than this one does. */
@@ -196,6 +227,17 @@ export class Conversations<Wire> {
     return best;
   }
 
+  /** The conversation whose beginning the host has left out since a provider compacted it. */
+  #swapped(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
+    for (const conversation of this.#open) {
+      const name = conversation.session.key.thread;
+      if (thread !== undefined && name !== thread) continue;
+      const match = conversation.swappedMatch(list, name === (thread ?? this.#thread));
+      if (match !== undefined) return [conversation, match];
+    }
+    return undefined;
+  }
+
   /** A conversation that is new to this process; the store may know it by its name. */
   async #begin(
     list: HostList<Wire>,
@@ -205,6 +247,8 @@ export class Conversations<Wire> {
       const conversation = await this.#named(thread);
       const match = conversation.match(list);
       if (isRelated(conversation, match)) return [conversation, match];
+      const swapped = conversation.swappedMatch(list, true);
+      if (swapped !== undefined) return [conversation, swapped];
     }
     if (thread === undefined) {
       const session = newSession(this.#config, this.#tenant, UNNAMED + randomName());
@@ -243,7 +287,7 @@ function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>
 /** True if a list adds one answer at most to a conversation: no request of the host is missing in between. */
 function isNextStep<Wire>({ continues, fresh }: Match<Wire>): boolean {
   if (!continues) return false;
-  const answered = fresh.findLastIndex(({ role }) => role === 'assistant');
+  const answered = lastIndex(fresh, ({ role }) => role === 'assistant');
   return fresh.slice(0, answered + 1).every(({ role }) => role === 'assistant');
 }
 
@@ -266,6 +310,10 @@ export class HostRequest<Wire> {
     this.#conversations = conversations;
     this.#conversation = conversation;
     this.head = conversation.session.head;
+  }
+
+  get conversation(): Conversation<Wire> {
+    return this.#conversation;
   }
 
   get session(): Session<Wire> {

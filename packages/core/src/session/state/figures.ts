@@ -1,6 +1,7 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
 import { hasCalls, isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
+import { hasCompaction } from '../../plan/provider-compaction.ts';
 import { largestResultTokens } from '../../plan/unread.ts';
 import type { Node } from '../../thread/thread.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
@@ -17,6 +18,8 @@ export interface Figures {
   readonly unreportedTokens?: number;
   /** The largest tool result that no model has seen. */
   readonly largestUnsentTokens: number;
+  /** The index of the newest message in which the provider compacted the conversation. */
+  readonly compactionAt?: number;
   /** The running turn contains reasoning that a provider bound to everything before it. */
   readonly signedInTurn: boolean;
   /** The newest answer calls tools: what the user says before the next one does not end the loop. */
@@ -59,6 +62,7 @@ export function withMessage(
     figures = { ...withSent(figures, index), inLoop: hasCalls(message) };
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (isSigned(message)) figures = { ...figures, signedInTurn: true };
+  if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
   const largest = largestResultTokens(message, tokens);
   if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;

@@ -7,6 +7,8 @@ import type { SessionState } from './state.ts';
 
 /** What has to happen before a prompt is sent, in this order. */
 export type Step =
+  /** The provider has compacted the conversation: the prompt starts there. */
+  | { readonly kind: 'start-at-compaction'; readonly index: number }
   | { readonly kind: 'expire' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
@@ -71,6 +73,9 @@ function upkeep(
   { now, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
+  const { compactionAt: index } = figures;
+  if (!done.has('start-at-compaction') && index !== undefined && index > plan.start)
+    return { kind: 'start-at-compaction', index };
   const isFree = !isBound(state);
   if (isFree && !done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
   const isLarge = figures.largestUnsentTokens > firstSightTokens(config);

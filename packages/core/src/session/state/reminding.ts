@@ -1,3 +1,4 @@
+import { lastIndex } from '../../check/list.ts';
 import type { CompactorConfig } from '../../compact/compact.ts';
 import { isSigned, type ArtifactId } from '../../message/message.ts';
 import {
@@ -122,8 +123,9 @@ export function withinReserve(
 ): Reminding {
   let { placed } = reminding;
   while (reminderTokens(placed, rules, counter) > budget.rehydrationTokens) {
-    const earlier = placed.findLastIndex(({ turn }) => turn !== reminding.turn);
-    placed = placed.toSpliced(earlier === -1 ? placed.length - 1 : earlier, 1);
+    const earlier = lastIndex(placed, ({ turn }) => turn !== reminding.turn);
+    const left = earlier === -1 ? placed.length - 1 : earlier;
+    placed = placed.filter((_, i) => i !== left);
   }
   return placed === reminding.placed ? reminding : { ...reminding, placed };
 }

@@ -1,8 +1,8 @@
-import { contextLimitOf, type Fitted } from '@bobbin/core';
-import type { ContextLimit } from '@bobbin/core/internal';
-import type { HostRequest } from '@bobbin/core/internal';
+import { contextLimitOf, type ContextLimit } from '../context-limit.ts';
+import type { Fitted } from '../fitted.ts';
+import type { HostRequest } from './conversations.ts';
 
-/** A provider refused a prompt as too long, and the compacted one too: what it said of both, and what both measured. */
+/** A provider refused a prompt as too long, and the compacted one too: what it said about both, and their sizes. */
 export class RefusedTwice extends Error {
   override readonly name = 'RefusedTwice';
   readonly refusals: readonly [ContextLimit, ContextLimit];
@@ -14,8 +14,8 @@ export class RefusedTwice extends Error {
     cause: unknown,
   ) {
     super(
-      `the provider refused the prompt as too long, with ${told(refusals[0], promptTokens[0])}, and again after a ` +
-        `compaction, with ${told(refusals[1], promptTokens[1])}`,
+      `the provider refused the prompt as too long, with ${sizesOf(refusals[0], promptTokens[0])}, and again after a ` +
+        `compaction, with ${sizesOf(refusals[1], promptTokens[1])}`,
       { cause },
     );
     this.refusals = refusals;
@@ -23,17 +23,17 @@ export class RefusedTwice extends Error {
   }
 }
 
-function told({ requestTokens, limitTokens }: ContextLimit, promptTokens: number): string {
+function sizesOf({ requestTokens, limitTokens }: ContextLimit, promptTokens: number): string {
   const size = requestTokens ?? `about ${promptTokens}`;
   return `${size} tokens of at most ${limitTokens ?? 'an unknown number of'} tokens`;
 }
 
 /**
- * Sends a prompt. Where the provider refuses it as too long, whatever its words are, the conversation is compacted hard
- * and sent once more; the event `refused` tells of it.
+ * Sends a prompt. If the provider refuses it as too long, in whatever words, the conversation is compacted hard and sent
+ * once more; the event `refused` reports it.
  */
-export async function sendFitting<Wire extends object, Answer>(
-  conversation: HostRequest<Wire>,
+export async function sendFitting<Wire, Answer>(
+  request: HostRequest<Wire>,
   fitted: Fitted<Wire>,
   send: (fitted: Fitted<Wire>) => PromiseLike<Answer>,
 ): Promise<Answer> {
@@ -42,7 +42,7 @@ export async function sendFitting<Wire extends object, Answer>(
   } catch (error) {
     const refusal = contextLimitOf(error);
     if (refusal === undefined) throw error;
-    const smaller = await conversation.refused(refusal);
+    const smaller = await request.refused(refusal);
     return send(smaller).then(undefined, (again: unknown) => {
       const second = contextLimitOf(again);
       if (second === undefined) throw again;

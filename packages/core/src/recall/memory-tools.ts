@@ -1,19 +1,22 @@
-import {
-  answerRecall,
-  READ_ARTIFACT_TOOL,
-  readArtifact,
-  RECALL_TOOL,
-  type ArtifactStore,
-  type Embedder,
-  type Store,
-} from '@bobbin/core';
-import type { PageRequest, RecallRequest, ThreadKey, ToolDefinition } from '@bobbin/core/internal';
+import type {
+  ArtifactStore,
+  Embedder,
+  Requester,
+  Store,
+  ThreadKey,
+  ToolDefinition,
+} from '../ports.ts';
+import type { PageRequest } from './page.ts';
+import { READ_ARTIFACT_TOOL, readArtifact } from './read-artifact.ts';
+import { answerRecall, RECALL_TOOL, type RecallRequest } from './recall.ts';
 
 /** Where an agent's tools read what was compacted. */
 export interface Memory {
   readonly store: Store;
   readonly artifacts: ArtifactStore;
   readonly embedder?: Embedder;
+  /** Who reads artifacts; anyone of the tenant if absent. */
+  readonly requester?: Requester;
 }
 
 /** A tool that every host can offer: its definition, and what answers a call on a thread. Arguments may be anything. */
@@ -24,10 +27,10 @@ export interface MemoryTool {
 
 export const readArtifactTool: MemoryTool = {
   definition: READ_ARTIFACT_TOOL,
-  async answer({ artifacts }, { tenant }, args) {
+  async answer({ artifacts, requester }, { tenant }, args) {
     const { id, ...page } = decodeArgs(args);
     if (typeof id !== 'string') return 'id: must be the id of an artifact';
-    return readArtifact(artifacts, { tenant }, { id, ...page });
+    return readArtifact(artifacts, requester ?? { tenant }, { id, ...page });
   },
 };
 
@@ -49,6 +52,8 @@ export function offersMemory(tools: readonly unknown[]): boolean {
   const names = new Set(tools.map((tool) => (tool as { readonly name?: unknown } | null)?.name));
   return [readArtifactTool, recallTool].every(({ definition }) => names.has(definition.name));
 }
+/** The tools that read back what was compacted: `read_artifact` and `recall`. */
+export const MEMORY_TOOLS: readonly MemoryTool[] = [readArtifactTool, recallTool];
 
 /** A model may write anything: what is not of the schema's type is left out. */
 function decodeArgs(
