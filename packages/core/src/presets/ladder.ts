@@ -28,7 +28,7 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
   return {
     name: 'ladder',
     trigger: { kind: 'window-share', share: 0.95 },
-    cut: { kind: 'keep-share', share: 0.6, summaryTokens: 1_200 },
+    cut: { kind: 'keep-share', share: 0.5, summaryTokens: 1_200 },
     ladder: [
       squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
       trim(limits),
