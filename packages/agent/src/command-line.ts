@@ -38,7 +38,7 @@ export interface Invocation {
   readonly mode: 'tui' | 'print' | 'json' | 'rpc' | 'import';
   readonly prompt: string;
   readonly model?: string;
-  /** Which session to go on with; a new one where absent. */
+  /** Which session to go on with; a new one if absent. */
   readonly resume?:
     | { readonly kind: 'newest' | 'choose' }
     | { readonly kind: 'named'; readonly id: string };

@@ -105,7 +105,7 @@ function readSettings(path: string): Partially {
 
 const LARGEST_BYTES = 1_000_000;
 
-/** What a file holds, {} where there is none. A project can name a device or a pipe: reading it would never end. */
+/** What a file holds, {} if there is none. A project can name a device or a pipe: reading it would never end. */
 function settingsObject(path: string): JsonObject {
   const info = statSync(path, { throwIfNoEntry: false });
   if (info === undefined) return {};
@@ -229,7 +229,7 @@ class Decoder {
     return value;
   }
 
-  /** The value under the last part of its name, where there is one. */
+  /** The value under the last part of its name, if there is one. */
   #optional(
     name: string,
     value: Json | undefined,

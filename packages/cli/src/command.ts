@@ -81,7 +81,7 @@ function decapitalized(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** The whole number that an option was given; undefined where it was not. */
+/** The whole number that an option was given; undefined if it was not. */
 export function wholeNumber(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const number = Number(given);
@@ -89,7 +89,7 @@ export function wholeNumber(option: string, given: string | undefined): number |
   throw new UsageError(`--${option} must be a whole number above 0, not ${JSON.stringify(given)}`);
 }
 
-/** The one of some names that an option was given; undefined where it was not. */
+/** The one of some names that an option was given; undefined if it was not. */
 export function oneOf<Name extends string>(
   option: string,
   given: string | undefined,

@@ -134,7 +134,7 @@ async function help([name]: readonly string[]): Promise<number> {
   return command === undefined ? EXIT.misused : print(commandHelp(command));
 }
 
-/** The command of a name; where there is none, that is told. */
+/** The command of a name; if there is none, that is told. */
 async function commandOf(name: string): Promise<Command | undefined> {
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command !== undefined) return command.load();

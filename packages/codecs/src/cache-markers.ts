@@ -117,8 +117,8 @@ export function aiSdkCacheMarkers<Wire extends object>(
 }
 
 /**
- * Marks the end of so many blocks of a message. The same message where that is marked already, undefined where there
- * is nothing that could be.
+ * Marks the end of so many blocks of a message. The same message where that is marked already, undefined if there is
+ * nothing that could be.
  */
 type Mark = (message: JsonObject, blocks: number, position: number) => JsonObject | undefined;
 

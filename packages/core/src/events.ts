@@ -70,6 +70,6 @@ export type EventDetail =
       readonly rungs: readonly string[];
       /** What the provider writes to its cache again because of it. */
       readonly rewrittenTokens: number;
-      /** After how many requests what it frees has paid for that; absent where the policy knows no prices. */
+      /** After how many requests what it frees has paid for that; absent if the policy knows no prices. */
       readonly paysAfterRequests?: number;
     };

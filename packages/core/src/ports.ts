@@ -61,7 +61,7 @@ export interface SummaryRequest {
   readonly overlap: readonly Node[];
   /** Every message that stays in the prompt, as it is shown there: the summary need not repeat what stands in them. */
   readonly kept?: readonly Kept[];
-  /** Takes secrets out of whatever leaves the process for this summary; `redactSecrets` where absent. */
+  /** Takes secrets out of whatever leaves the process for this summary; `redactSecrets` if absent. */
   readonly redact?: Redact;
   /** The room for the summary's text, as `counter` counts it. */
   readonly maxTokens: number;
@@ -144,7 +144,7 @@ export interface StoredWindow {
 /** An event as a store holds it, in the order in which events came. */
 export interface StoredEvent {
   readonly sequence: number;
-  /** The plan that it was committed with; 0 where it came without one. */
+  /** The plan that it was committed with; 0 if it came without one. */
   readonly version: number;
   readonly event: CompactionEvent;
 }
@@ -221,14 +221,14 @@ export interface RecallIndex {
 export interface Store extends RecallIndex {
   /**
    * Adds messages, parents first: a message whose parent is not there is refused. The last of them becomes the thread's
-   * head, also where it was there already. With an expected head, of several writers that expect the same one exactly
-   * one wins; the others get a conflict. An append that is repeated is no conflict.
+   * head, also if it was there already. With an expected head, of several writers that expect the same one exactly one
+   * wins; the others get a conflict. An append that is repeated is no conflict.
    *
    * Many messages are written in parts. If the process ends meanwhile, the parts that were written stay, and the same
    * append, repeated, goes on after them.
    */
   append(key: ThreadKey, nodes: readonly Node[], options?: AppendOptions): Promise<Appended>;
-  /** The active window of the thread's latest head, or of a given one. Undefined where there is no such thread. */
+  /** The active window of the thread's latest head, or of a given one. Undefined if there is no such thread. */
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
   /** The whole path to a head, from an index on. */
   path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]>;
@@ -252,7 +252,7 @@ export interface Store extends RecallIndex {
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean>;
-  /** Keeps events that come without a plan. Nothing where there is no such thread. */
+  /** Keeps events that come without a plan. Nothing if there is no such thread. */
   record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void>;
   /** The messages of any of a tenant's threads that hold some of the words, best first. */
   searchTenant(

@@ -15,7 +15,7 @@ export interface ModelCall {
   /** The instructions for the provider's own compaction of the messages, in place of an answer to them. */
   readonly compaction?: string;
   readonly maxOutputTokens: number;
-  /** The model's own where absent: some take no other. */
+  /** The model's own if absent: some take no other. */
   readonly temperature?: number;
   readonly signal: AbortSignal;
 }

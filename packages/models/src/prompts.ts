@@ -93,7 +93,7 @@ export interface PromptRequest {
   readonly style: PromptStyle;
   readonly answer: AnswerForm;
   readonly request: SummaryRequest;
-  /** The messages as `formatMessage` gives them, or undefined where they stand before this prompt already. */
+  /** The messages as `formatMessage` gives them, or undefined if they stand before this prompt already. */
   readonly transcript: string | undefined;
   /** The summary so far as text: the one before, with what earlier chunks have added. */
   readonly soFar: string | null;

@@ -15,7 +15,7 @@ export interface DisplayOptions {
   readonly report?: (report: SummaryReport) => void;
 }
 
-/** What a list of sessions shows of one: two sentences by a model, or of the summary itself where it fails. */
+/** What a list of sessions shows of one: two sentences by a model, or of the summary itself if it fails. */
 export async function displaySummary(
   summary: Summary,
   model: LanguageModel,

@@ -44,7 +44,7 @@ export interface LivePrompt {
   readonly system?: string | SystemModelMessage;
   readonly tools?: ToolSet;
   readonly messages: readonly ModelMessage[];
-  /** What all of it takes, where that is known: it is not extended where the window has no room for more. */
+  /** What all of it takes, if that is known: it is not extended where the window has no room for more. */
   readonly tokens?: number;
 }
 
@@ -57,11 +57,11 @@ export interface ModelSummarizerOptions extends Patience {
   /** Structured output, or free text for models that cannot give any. */
   readonly answer?: AnswerForm;
   /**
-   * Extends the live prompt instead of sending the messages anew: for a summary by the agent's own model, which is one of
-   * the AI SDK. Undefined where there is none at the moment.
+   * Extends the live prompt instead of sending the messages anew: for a summary by the agent's own model, which is one
+   * of the AI SDK. Undefined if there is none at the moment.
    */
   readonly live?: () => LivePrompt | undefined | Promise<LivePrompt | undefined>;
-  /** The model's window; looked up by its id where absent. */
+  /** The model's window; looked up by its id if absent. */
   readonly windowTokens?: number;
   /** Caps the output below what the request allows. */
   readonly maxOutputTokens?: number;
@@ -155,7 +155,7 @@ class Summarizing {
     return this.#fold([...nodes, ...this.#request.overlap], this.#rangeWork());
   }
 
-  /** By a call that goes on from the live prompt; undefined where that prompt leaves no room for it. */
+  /** By a call that goes on from the live prompt; undefined if that prompt leaves no room for it. */
   async #extended(live: LivePrompt): Promise<Summary | undefined> {
     const { system, tools, messages, tokens = 0 } = live;
     const { maxOutputTokens } = this.#rangeWork();

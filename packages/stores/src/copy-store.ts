@@ -86,7 +86,7 @@ async function copyThread(
   return ids;
 }
 
-/** How much of a thread is there from a copy before; refused where it holds anything that this thread has not. */
+/** How much of a thread is there from a copy before; refused if it holds anything that this thread has not. */
 async function begun(
   from: Store,
   to: Store,

@@ -19,11 +19,11 @@ export interface ProviderUsage {
 /** How one provider speaks: where, what it takes, and how it answers. */
 export interface Dialect {
   readonly path: string | RegExp;
-  /** True where a request asks for a stream; where absent, its body says so. */
+  /** True if a request asks for a stream; if absent, its body says so. */
   isStream?(url: string): boolean;
-  /** What the model reads of a request: a provider that compacts drops what came before. The whole where absent. */
+  /** What the model reads of a request: a provider that compacts drops what came before. The whole if absent. */
   reads?(body: JsonObject): JsonObject;
-  /** Why the provider would not take a request, or undefined where it would. */
+  /** Why the provider would not take a request, or undefined if it would. */
   problem(body: JsonObject, headers: Readonly<Record<string, string>>): string | undefined;
   answer(text: string, finish: Finish, usage: ProviderUsage, body: JsonObject): JsonObject;
   /** `index` is the number of the request, for an id that is not used twice. */
@@ -34,7 +34,7 @@ export interface Dialect {
     body: JsonObject,
     index: number,
   ): JsonObject;
-  /** An answer that begins with the provider's own compaction, where it has one. */
+  /** An answer that begins with the provider's own compaction, if it has one. */
   compaction?(summary: string, text: string, usage: ProviderUsage, body: JsonObject): JsonObject;
   /** The same in the events of a stream. */
   stream(answer: JsonObject): string;

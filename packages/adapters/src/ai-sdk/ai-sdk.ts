@@ -50,14 +50,14 @@ export interface AiSdkBobbin extends AdapterControls<AiSdkMessage> {
   readonly prepareStep: <Wire extends AiSdkMessage>(
     step: StepToPrepare<Wire>,
   ) => Promise<PreparedStep<Wire>>;
-  /** Keeps what the step said, with what the provider reported of it, also where no other step follows. */
+  /** Keeps what the step said, with what the provider reported of it, also if no other step follows. */
   readonly onStepFinish: (step: FinishedStep) => Promise<void>;
   /** The same, by its name in AI SDK 7. Give one of the two; both together do no harm. */
   readonly onStepEnd: (step: FinishedStep) => Promise<void>;
   readonly middleware: AiSdkMiddleware;
   /** `read_artifact` and `recall`. Prompts name them once they were taken from here. */
   readonly tools: AiSdkMemoryTools;
-  /** The prompt of a stored session: the messages to go on with. Empty where there is no such session yet. */
+  /** The prompt of a stored session: the messages to go on with. Empty if there is no such session yet. */
   readonly loadActiveMessages: <Wire extends AiSdkMessage = AiSdkMessage>() => Promise<Wire[]>;
 }
 

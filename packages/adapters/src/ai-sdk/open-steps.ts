@@ -6,7 +6,7 @@ import type { AiSdkMessage } from '@bobbin/codecs';
 export interface PreparedPrompt {
   readonly conversation: HostRequest<AiSdkMessage>;
   readonly fitted: Fitted<AiSdkMessage>;
-  /** True where `prepareStep` made it. */
+  /** True if `prepareStep` made it. */
   readonly isPrepared?: boolean;
 }
 

@@ -10,9 +10,9 @@ const CONTEXT_TOKENS = 2_000;
 interface View {
   /** What it goes on with: behind a compaction of OpenCode it is another conversation. */
   readonly conversation: { readonly session: Session };
-  /** What the user asks in the list; undefined where no list was shown. */
+  /** What the user asks in the list; undefined if no list was shown. */
   readonly task: string | null | undefined;
-  /** True where the user's own words open the list: nothing came before. */
+  /** True if the user's own words open the list: nothing came before. */
   readonly isWhole: boolean;
 }
 

@@ -30,7 +30,7 @@ export const undoCommand: SlashCommand = {
   },
 };
 
-/** Takes plans back until none from a version on is in force. False where there is none. */
+/** Takes plans back until none from a version on is in force. False if there is none. */
 async function undoFrom(handle: Session<unknown>, version: number): Promise<boolean> {
   let undone = false;
   while (versionInForce(handle) >= version && (await handle.undo())) undone = true;

@@ -77,7 +77,9 @@ export class Compacting {
     return event;
   }
 
-  /** Why no model followed the instructions for a summary; undefined where one did, now or for the same messages before. */
+  /**
+   * Why no model followed the instructions for a summary; undefined if one did, now or for the same messages before.
+   */
   #unheeded({ events, compacted }: Fitted<unknown>): string | undefined {
     const { summaries, settings } = this.#agent.session.setting;
     if (!compacted) return undefined;

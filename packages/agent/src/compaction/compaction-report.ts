@@ -45,7 +45,7 @@ export interface CompactionSize {
   readonly count: number;
 }
 
-/** What a compaction did and cost, for a person. `usage` is undefined where no model was asked. */
+/** What a compaction did and cost, for a person. `usage` is undefined if no model was asked. */
 export function compactionEnd(
   { events, version }: Pick<Fitted<unknown>, 'events' | 'version'>,
   { tokensBefore, tokensAfter, count }: CompactionSize,

@@ -19,8 +19,8 @@ export function sentFor({ handle }: AgentSession, request: Request): Sent {
 }
 
 /**
- * What was sent last with what came since: the provider reads all but the end of it from its cache. Undefined where
- * the prompt does not go on from it: another model, another plan, another fork.
+ * What was sent last with what came since: the provider reads all but the end of it from its cache. Undefined if the
+ * prompt does not go on from it: another model, another plan, another fork.
  */
 export async function livePrompt(
   { request, head, length, version }: Sent,

@@ -29,7 +29,7 @@ interface Figures {
   readonly keepRecentTokens: number;
 }
 
-/** A preset with the settings' figures, where it has such; the others have rules of their own. */
+/** A preset with the settings' figures, if it has such; the others have rules of their own. */
 function policyFor(
   preset: PresetName | undefined,
   { reserveTokens, keepRecentTokens }: Figures,

@@ -6,7 +6,7 @@ import type { Model } from '../model/models.ts';
 import { reasonOf } from '../model/provider-error.ts';
 
 export interface SummarizingOptions {
-  /** The model that writes summaries; the built-in extract where absent. */
+  /** The model that writes summaries; the built-in extract if absent. */
   readonly model?: Model;
   readonly manner: SummaryManner;
   readonly maxOutputTokens: number;

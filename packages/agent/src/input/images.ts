@@ -10,7 +10,7 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['.webp', 'image/webp'],
 ]);
 
-/** The media type that a path promises; undefined where it is none of an image. */
+/** The media type that a path promises; undefined if it is none of an image. */
 export function imageType(path: string): string | undefined {
   return MEDIA_TYPES.get(extname(path).toLowerCase());
 }

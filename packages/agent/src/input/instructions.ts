@@ -42,7 +42,7 @@ function contentOf(path: string, within: string | undefined): string {
   }
 }
 
-/** The folders from the repository's root to the project; the project alone where there is no repository. */
+/** The folders from the repository's root to the project; the project alone if there is no repository. */
 function ancestors(project: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = project; ; folder = dirname(folder)) {

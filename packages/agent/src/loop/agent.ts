@@ -123,7 +123,7 @@ export class Agent {
     this.tellContext();
   }
 
-  /** Throws where there is no such model. */
+  /** Throws if there is no such model. */
   switchModel(model: string): void {
     this.#choose(model);
     this.#dispatch({ kind: 'want', wanted: { kind: 'switch', model } });
@@ -134,7 +134,7 @@ export class Agent {
     this.tellContext();
   }
 
-  /** Answers a permission that was asked for. False where it was not, or no longer is. */
+  /** Answers a permission that was asked for. False if it was not, or no longer is. */
   answer(id: string, answer: Answer): boolean {
     return this.#questions.answer(id, answer);
   }
@@ -281,7 +281,7 @@ export class Agent {
     };
   }
 
-  /** Throws where there is no such model. */
+  /** Throws if there is no such model. */
   #choose(name: string): Model {
     const { settings, env, folders } = this.options;
     return chooseModel(name, settings, env, folders.project);

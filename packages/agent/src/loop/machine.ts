@@ -65,7 +65,7 @@ export type MachineEvent =
   | { readonly kind: 'compaction-began' }
   /** The last compaction was taken back. */
   | { readonly kind: 'undone' }
-  /** `full`: it does not fit and may not be compacted. `fits` is false where even compaction could not make it fit. */
+  /** `full`: it does not fit and may not be compacted. `fits` is false if even compaction could not make it fit. */
   | {
       readonly kind: 'prepared';
       readonly result: Result;
@@ -112,7 +112,7 @@ export function isLong({ kind }: Effect): boolean {
   return LONG.has(kind);
 }
 
-/** When to compact for a prompt: early, as the policy says; only where it would not fit; or not at all. */
+/** When to compact for a prompt: early, as the policy says; only if it would not fit; or not at all. */
 export type Readiness = 'early' | 'must' | 'never';
 
 export type Step = readonly [Machine, readonly Effect[]];

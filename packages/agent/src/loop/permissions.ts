@@ -16,7 +16,7 @@ export interface PermissionRequest {
 export interface Permissions {
   /** Everything (`--yes`). */
   readonly all: boolean;
-  /** Rules such as `run:npm test *` and `write:src/**`. They reach outside the project only where they name it. */
+  /** Rules such as `run:npm test *` and `write:src/**`. They reach outside the project only if they name it. */
   readonly allow: readonly string[];
 }
 

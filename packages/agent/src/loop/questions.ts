@@ -23,7 +23,7 @@ export class Questions {
     });
   }
 
-  /** False where that was not asked, or no longer is. */
+  /** False if that was not asked, or no longer is. */
   answer(id: string, answer: Answer): boolean {
     const resolve = this.#open.get(id);
     this.#open.delete(id);

@@ -13,7 +13,7 @@ import { ArgumentError, Arguments } from '../tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from '../tools/tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
-/** Asks a person; undefined where there is nobody to ask. */
+/** Asks a person; undefined if there is nobody to ask. */
 export type Ask = ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
 
 export interface Question {

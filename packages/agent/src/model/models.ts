@@ -99,7 +99,7 @@ export function servers({ providers }: Settings): readonly string[] {
   return [...new Set([...Object.keys(LOCAL), ...Object.keys(providers)])];
 }
 
-/** @throws ExpectedError where there is no such server, or no key for it. */
+/** @throws ExpectedError if there is no such server, or no key for it. */
 export function endpointOf(
   provider: string,
   settings: Settings,
@@ -138,7 +138,7 @@ export const OFFERED: readonly string[] = [
   'openai/gpt-5.4-mini',
 ];
 
-/** The variable that a provider's own models need; undefined where it is there, or none is needed. */
+/** The variable that a provider's own models need; undefined if it is there, or none is needed. */
 export function missingKey(name: string, env: NodeJS.ProcessEnv): string | undefined {
   const variable = `${name.slice(0, name.indexOf('/')).toUpperCase()}_API_KEY`;
   return hasKey(env, variable) ? undefined : variable;

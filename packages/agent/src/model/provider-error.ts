@@ -7,7 +7,7 @@ interface Told {
   readonly responseBody?: string;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly isRetryable?: boolean;
-  /** Of the attempts, where there were several. */
+  /** Of the attempts, if there were several. */
   readonly errors?: readonly unknown[];
   readonly lastError?: unknown;
 }
@@ -24,12 +24,12 @@ export function reasonOf(error: unknown): string {
   return `HTTP ${statusCode}: ${oneLine(`${message} ${body}`, LONGEST)}`;
 }
 
-/** How long to wait before the next attempt, doubled each time, where the provider does not say it. */
+/** How long to wait before the next attempt, doubled each time, if the provider does not say it. */
 export const DELAY_MS = 1_000;
 /** Nobody waits longer for an answer, even if a provider asks for it. */
 const LONGEST_DELAY_MS = 60_000;
 
-/** How long to wait before the same is asked again; undefined where that would not help. */
+/** How long to wait before the same is asked again; undefined if that would not help. */
 export function retryDelay(error: unknown, attempt: number): number | undefined {
   const { isRetryable, responseHeaders = {} } = (error ?? {}) as Told;
   if (isRetryable !== true) return undefined;

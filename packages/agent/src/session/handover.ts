@@ -54,7 +54,7 @@ export async function pulledOut(
   return [text, ...quotes(path, goal)].join('\n\n');
 }
 
-/** As a summarizer, but with the extract where it fails. */
+/** As a summarizer, but with the extract if it fails. */
 function trying(summarizer: Summarizer, signal: AbortSignal): Summarizer {
   return {
     id: summarizer.id,

@@ -18,7 +18,7 @@ export class SessionLock {
     this.#database = database;
   }
 
-  /** The lock, or `held` where another has it, or undefined where none can be kept: then nothing can be written either. */
+  /** The lock, or `held` where another has it, or undefined if none can be kept: then nothing can be written either. */
   static take(path: string): SessionLock | 'held' | undefined {
     let database: DatabaseSync;
     try {

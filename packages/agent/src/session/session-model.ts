@@ -8,7 +8,7 @@ export type RestoredModel =
   | { readonly kind: 'unavailable'; readonly why: string }
   | { readonly kind: 'none' };
 
-/** `choose` throws where there is no such model. */
+/** `choose` throws if there is no such model. */
 export async function restoredModel(
   store: Store,
   key: ThreadKey,

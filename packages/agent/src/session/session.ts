@@ -53,7 +53,7 @@ export class AgentSession {
   readonly #charges: CompactionEvent[] = [];
   /** What summaries cost that may yet lead to a plan: then the engine puts that into the ledger. */
   readonly #reports: SummaryReport[];
-  /** Loads the tokenizer of the model; undefined where there is none to be had. */
+  /** Loads the tokenizer of the model; undefined if there is none to be had. */
   #tokenizer: () => Promise<Counter | undefined>;
   /** The window in the engine's tokens: less than the model's where the provider refused what should have fitted. */
   #windowTokens: number;
@@ -147,7 +147,7 @@ export class AgentSession {
 
   /**
    * What the window holds, the one figure for footer, commands and events: as the provider reported it last with the
-   * rest estimated, or all of it estimated where nothing was reported for the plan in force.
+   * rest estimated, or all of it estimated if nothing was reported for the plan in force.
    */
   get contextTokens(): number {
     const { tokens, reportedTokens } = this.#reported();
@@ -290,7 +290,7 @@ export class AgentSession {
     };
   }
 
-  /** True where the prompt does not fit as it is. */
+  /** True if the prompt does not fit as it is. */
   get isFull(): boolean {
     return this.handle.pressure > 1;
   }
@@ -321,7 +321,7 @@ export class AgentSession {
     return trustedSummarizer(own);
   }
 
-  /** Two sentences about the session by a model, where the policy has them written. */
+  /** Two sentences about the session by a model, if the policy has them written. */
   async about(signal: AbortSignal): Promise<string | undefined> {
     const { model, settings, summaries, summaryModel = model } = this.#setting;
     const { name } = policyOf(settings.compaction, this.#windowTokens, true);

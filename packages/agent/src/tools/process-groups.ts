@@ -29,7 +29,7 @@ function endGroups(): void {
     signalGroup(leader, state === 'stopping' ? 'SIGKILL' : 'SIGTERM');
 }
 
-/** False where there is no such group any more. */
+/** False if there is no such group any more. */
 function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
     return process.kill(-leader, signal);

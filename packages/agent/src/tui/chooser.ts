@@ -92,7 +92,7 @@ const MARGIN = 4;
 const GAP = 2;
 const LEAST_LABEL = 14;
 
-/** An item in one line, its description after the label's column; where that is narrow, only the beginning of it. */
+/** An item in one line, its description after the label's column; if that is narrow, only the beginning of it. */
 function lineOf({ label, description = '' }: SelectItem, column: number, width: number): string {
   const parts = oneLine(description).split(' · ');
   for (let count = parts.length; count > 0; count--) {

@@ -91,7 +91,7 @@ export class Conversation {
     this.#transcript.toggleFolds();
   }
 
-  /** The session to come back to; undefined where nothing was said in it. */
+  /** The session to come back to; undefined if nothing was said in it. */
   get resumable(): string | undefined {
     const session = this.#agent?.session;
     return session === undefined || session.handle.length === 0 ? undefined : session.id;

@@ -24,7 +24,7 @@ export class Question {
     this.#done = done;
   }
 
-  /** Takes a key before the editor does. False where it is the editor's. */
+  /** Takes a key before the editor does. False if it is the editor's. */
   takeKey(data: string, isEditorEmpty: boolean): boolean {
     const isPicking = ['up', 'down', 'enter'].some((key) => matchesKey(data, key as 'enter'));
     if (Date.now() - this.#appeared < UNSEEN_MS) return isPicking;

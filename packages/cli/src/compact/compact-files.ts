@@ -223,7 +223,7 @@ function artifactLines(
   return [`  ${excerpts}, whole only in ${name}; --artifacts FOLDER keeps the whole`];
 }
 
-/** A line on the terminal that is written over; nothing where nobody looks. */
+/** A line on the terminal that is written over; nothing if nobody looks. */
 class Progress {
   #shownAt = performance.now();
 

@@ -37,7 +37,7 @@ export interface CompactRequest {
   readonly windowTokens?: number;
   readonly budgetTokens?: number;
   readonly instructions?: string;
-  /** Where artifacts are kept; nowhere where absent. */
+  /** Where artifacts are kept; nowhere if absent. */
   readonly artifacts?: ArtifactStore;
   /** What a model wrote about the conversation: verified and used as a summarizer's answer. */
   readonly summary?: string;
@@ -81,7 +81,9 @@ export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): Compa
   };
 }
 
-/** How a conversation is compacted: for the model that was asked for, or for the one that it names, where that is known. */
+/**
+ * How a conversation is compacted: for the model that was asked for, or for the one that it names, if that is known.
+ */
 export async function settingsFor(
   request: CompactRequest,
   conversation: Conversation,
@@ -103,7 +105,7 @@ export async function settingsFor(
   return budgetTokens === undefined ? settings : bounded(settings, budgetTokens);
 }
 
-/** What is taken for granted of a model that is not known; undefined where it is known, or all was said. */
+/** What is taken for granted of a model that is not known; undefined if it is known, or all was said. */
 function assumptionsFor({
   model,
   window,
@@ -183,7 +185,7 @@ export interface Figures {
   readonly compacted: boolean;
   readonly fits: boolean;
   readonly counter: string;
-  /** The model that was asked for, or that the conversation names; absent where nothing is known of one. */
+  /** The model that was asked for, or that the conversation names; absent if nothing is known of one. */
   readonly model?: string;
   readonly preset: string;
 }

@@ -96,7 +96,7 @@ function sentInPlace(prompt: Prompt, counter: Counter): ReadonlyMap<MessageId, S
   return sent;
 }
 
-/** A message as a plan has it in its place; undefined where a record stands for it. */
+/** A message as a plan has it in its place; undefined if a record stands for it. */
 function plannedIn(
   message: Message,
   action: Action | undefined,

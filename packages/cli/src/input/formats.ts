@@ -82,7 +82,7 @@ export const ROLES: readonly string[] = [
   'function',
 ];
 
-/** The role of a message, where it has one: not every item of every format does. */
+/** The role of a message, if it has one: not every item of every format does. */
 export function roleOf(message: unknown): string | undefined {
   const { role } = fields(message);
   return typeof role === 'string' ? role : undefined;

@@ -67,7 +67,7 @@ export async function withStore<T>(
   }
 }
 
-/** The tenants that were named, which must have threads; all where none was. */
+/** The tenants that were named, which must have threads; all if none was. */
 export async function tenantsOf(
   store: Store,
   place: string,

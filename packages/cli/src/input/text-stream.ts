@@ -19,7 +19,7 @@ const standardInput: TextSource = {
 };
 
 /**
- * What a command is to read: its operands, or what is piped to it where it has none; `-` is stdin.
+ * What a command is to read: its operands, or what is piped to it if it has none; `-` is stdin.
  * @throws UsageError where there is nothing to read.
  */
 export function sourcesOf(operands: readonly string[]): readonly TextSource[] {
@@ -51,7 +51,7 @@ export async function readText(source: TextSource): Promise<string> {
   return pending.take(1);
 }
 
-/** 0 where it is not known before all is read. */
+/** 0 if it is not known before all is read. */
 function sizeOf(source: TextSource): number {
   try {
     return source.stats().size;

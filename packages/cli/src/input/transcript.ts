@@ -16,7 +16,7 @@ import {
  */
 export class Transcript {
   readonly messages: readonly unknown[];
-  /** The fields beside the messages, as they were parsed; none where the text is a list. */
+  /** The fields beside the messages, as they were parsed; none if the text is a list. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly #text: string;
   readonly #source: string;

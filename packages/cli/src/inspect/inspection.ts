@@ -190,7 +190,7 @@ function whyOf({ events }: Fitted<unknown>): readonly string[] {
   );
 }
 
-/** The reason counts what would be sent: where that is not what was said, the difference is told. */
+/** The reason counts what would be sent: if that is not what was said, the difference is told. */
 function compactingBecause(fitted: Fitted<unknown>, withoutRecords: Account): string {
   const differences = causeTexts(withoutRecords).map(
     ([tokens, text]) => `${signed(tokens)} ${text}`,
@@ -228,7 +228,7 @@ function accountRows(
   ];
 }
 
-/** What the compaction costs where a provider caches prompts, and when it has paid; nothing where there was none. */
+/** What the compaction costs where a provider caches prompts, and when it has paid; nothing if there was none. */
 function netText({ events }: Fitted<unknown>): string {
   const done = events.findLast((event) => event.kind === 'completed');
   if (done?.kind !== 'completed' || done.rewrittenTokens === 0) return '';

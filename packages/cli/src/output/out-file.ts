@@ -15,7 +15,7 @@ export class OutFile {
   readonly #beside: string | undefined;
   readonly #done: Promise<void>;
 
-  /** Begins it; fails at once where it is a folder, where there is no such folder, or where it must not be written. */
+  /** Begins it; fails at once where it is a folder, if there is no such folder, or where it must not be written. */
   static async open(path: string): Promise<OutFile> {
     const target = await realpath(path).catch(() => path);
     const found = await stat(target).catch(() => undefined);

@@ -87,7 +87,7 @@ const BECAME: Readonly<Record<string, (rung: RungTotal) => string>> = {
   drop: ({ messages }) => `${counted(messages, 'message')} left out, an index entry stays`,
 };
 
-/** A bar for each rung of a policy, where there is room for one: how much it freed, or that it was not needed. */
+/** A bar for each rung of a policy, if there is room for one: how much it freed, or that it was not needed. */
 export function rungBars(
   screen: Screen,
   ladder: readonly string[],

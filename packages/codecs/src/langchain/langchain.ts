@@ -178,7 +178,7 @@ function contentOf(content: BaseMessage['content'], calls: KnownCalls): readonly
   return blocks.flatMap((block) => decodeServer(block) ?? blockParts(block));
 }
 
-/** Calls are among the blocks too, where the provider puts them there: `tool_calls` has them all. */
+/** Calls are among the blocks too, if the provider puts them there: `tool_calls` has them all. */
 const CALL_BLOCKS = new Set<unknown>([
   'tool_use',
   'tool_call',

@@ -20,7 +20,7 @@ export function jsonLines(text: string): readonly Place[] {
   return places;
 }
 
-/** The first objects of such a file, for recognising it; none where it is no such file. */
+/** The first objects of such a file, for recognising it; none if it is no such file. */
 export function firstLines(text: string, most: number): readonly JsonObject[] {
   const found: JsonObject[] = [];
   let start = 0;
@@ -47,7 +47,7 @@ export function timeField(value: unknown): { readonly time?: number } {
   return typeof time === 'number' && Number.isFinite(time) ? { time } : {};
 }
 
-/** `{ [name]: text }`, empty where there is no such text. */
+/** `{ [name]: text }`, empty if there is no such text. */
 export function textField<Name extends string>(
   name: Name,
   value: unknown,

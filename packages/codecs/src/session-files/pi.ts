@@ -45,7 +45,7 @@ interface Line {
   readonly type: string;
   readonly id: string;
   readonly parent: string | null;
-  /** None where the line holds no message, or one that the user hid from the model. */
+  /** None if the line holds no message, or one that the user hid from the model. */
   readonly message: Message | undefined;
 }
 
@@ -157,7 +157,7 @@ function messagesOf(lines: readonly Line[]): readonly Message[] {
   return lines.flatMap(({ message }) => message ?? []);
 }
 
-/** Where on the path the first entry is that a compaction keeps; undefined where it keeps none. */
+/** Where on the path the first entry is that a compaction keeps; undefined if it keeps none. */
 function firstKept(path: readonly Line[], at: number): number | undefined {
   const { place } = path[at] as Line;
   const {

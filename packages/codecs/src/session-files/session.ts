@@ -10,11 +10,11 @@ export interface SessionEntry {
 
 /** A compaction that the harness made itself. */
 export interface SessionCompaction {
-  /** Its summary; empty where only the provider can read it. */
+  /** Its summary; empty if only the provider can read it. */
   readonly summary: string;
   /** How many of the session's messages came before it. */
   readonly after: number;
-  /** The first of those messages that stayed as it was; `after` where none did. */
+  /** The first of those messages that stayed as it was; `after` if none did. */
   readonly firstKept: number;
   readonly time?: number;
   readonly tokensBefore?: number;
@@ -51,7 +51,7 @@ export interface Session {
  */
 export interface SessionFormat {
   readonly name: string;
-  /** True where a text is such a file, judged by its beginning. */
+  /** True if a text is such a file, judged by its beginning. */
   recognises(text: string): boolean;
   /** Throws a `DecodeError` where it is not. */
   decode(text: string): Session;

@@ -100,7 +100,7 @@ function serverPairProblems(turns: readonly AnthropicTurn[]): readonly string[] 
   return problems;
 }
 
-/** True where code of Anthropic's may still run: the host's tools are called, or give their results and nothing else. */
+/** True if code of Anthropic's may still run: the host's tools are called, or give their results and nothing else. */
 function goesOn({ role, blocks }: AnthropicTurn): boolean {
   const types = blocks.map(({ block }) => block['type']);
   if (role === 'assistant') return types.includes('tool_use');

@@ -74,7 +74,7 @@ export async function moveToArtifact(
   );
 }
 
-/** True where a message holds what cannot be asked for again: such a result, or a picture or file that came inside it. */
+/** True if a message holds what cannot be asked for again: such a result, or a picture or file that came inside it. */
 export async function isIrreplaceable(entry: Entry, context: RungContext): Promise<boolean> {
   if (entry.message.parts.some(isAttached)) return true;
   for (const result of resultsOf(entry.message)) {

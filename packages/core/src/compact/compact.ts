@@ -45,13 +45,13 @@ export interface CompactorConfig {
   readonly cacheLimits?: CacheLimits;
   readonly tools: ToolPolicies;
   readonly summarizer: Summarizer;
-  /** Stands in where the summarizer fails: the built-in extract where absent. */
+  /** Stands in where the summarizer fails: the built-in extract if absent. */
   readonly fallback?: Summarizer;
   /** How long a summarizer may take before the fallback stands in. */
   readonly summaryDeadlineMs?: number;
   readonly artifacts: ArtifactStore;
   readonly clock: Clock;
-  /** Takes secrets out of what plans say of messages; `redactSecrets` where absent. */
+  /** Takes secrets out of what plans say of messages; `redactSecrets` if absent. */
   readonly redact?: Redact;
   /** Asked at each compaction: true if the model was given the tools that read back what was compacted. */
   readonly offersTools?: () => boolean;
@@ -81,10 +81,10 @@ export interface Job {
 }
 
 export interface Compaction {
-  /** The new plan, or the one that was given where nothing changed. */
+  /** The new plan, or the one that was given if nothing changed. */
   readonly plan: Plan;
   readonly changed: boolean;
-  /** False only where the pins alone exceed the budget and could not be shortened. */
+  /** False only if the pins alone exceed the budget and could not be shortened. */
   readonly fits: boolean;
   readonly events: readonly CompactionEvent[];
 }
@@ -200,7 +200,7 @@ class Run {
   }
 
   /**
-   * True where a tool loop is running whose reasoning is bound to what precedes it. Left out of the loop, it makes a
+   * True if a tool loop is running whose reasoning is bound to what precedes it. Left out of the loop, it makes a
    * provider refuse the loop: so the loop ends, and work goes on from the newest results, shown as a user's text.
    */
   #holdsBoundLoop(): boolean {
@@ -254,7 +254,7 @@ class Run {
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
   }
 
-  /** Instructions are for a summary that a model writes: who gave some hears where none was. */
+  /** Instructions are for a summary that a model writes: who gave some hears if none was. */
   #warnOfInstructions(): void {
     if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
     // Where a model failed, a warning has said so.
@@ -343,7 +343,7 @@ class Run {
     }
   }
 
-  /** Pins that had to be cut are shown whole again where that fits, with some headroom. */
+  /** Pins that had to be cut are shown whole again if that fits, with some headroom. */
   #restorePins(): void {
     const most = this.#limit - this.#headroom();
     for (const entry of this.#draft.entries) {

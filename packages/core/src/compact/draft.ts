@@ -137,7 +137,7 @@ export class Draft {
     return lastOf(this.entries, (entry) => !entry.pending)?.unit;
   }
 
-  /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
+  /** What an entry costs as the draft shows it: nothing if it stands behind a summary, a pointer or a drop. */
   cost(entry: Entry): number {
     return this.#costs.get(entry.node.id) ?? 0;
   }
@@ -156,7 +156,7 @@ export class Draft {
       : entry.message;
   }
 
-  /** True where the draft no longer shows an entry in its own seat. */
+  /** True if the draft no longer shows an entry in its own seat. */
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
@@ -195,7 +195,7 @@ export class Draft {
     if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
   }
 
-  /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
+  /** What an entry would cost more if it were shown as it came in: nothing if this draft did not cut it. */
   cutBy(entry: Entry): number {
     const action = this.action(entry);
     if (action?.kind !== 'externalize' || action.trimmed === true) return 0;

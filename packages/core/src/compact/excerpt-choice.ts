@@ -91,7 +91,7 @@ export function chosenExcerpt(draft: Draft, entry: Entry, chars: number): Remain
   return { kept, argsChars: chars };
 }
 
-/** The draft is surveyed only where a part has to be cut. */
+/** The draft is surveyed only if a part has to be cut. */
 function chosenRanges(
   draft: Draft,
   { message, node }: Entry,
@@ -277,7 +277,7 @@ function charsOf(stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, [start, end]) => sum + end - start, 0);
 }
 
-/** What is left of the room goes to the first and the last lines: where nothing is worth naming, they tell most. */
+/** What is left of the room goes to the first and the last lines: if nothing is worth naming, they tell most. */
 function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
   const { length } = text;
   const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;

@@ -44,7 +44,7 @@ const LONGEST_ERROR = 1_000;
 /** Below this, an account may be longer than what it stands for. */
 const SMALL_CHARS = 2_000;
 
-/** Why a summary must not be stored, or undefined where it may. */
+/** Why a summary must not be stored, or undefined if it may. */
 export function refusal(summary: Summary, request?: SummaryRequest): string | undefined {
   const misshapen = misshape(summary);
   if (misshapen !== undefined)

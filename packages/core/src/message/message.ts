@@ -206,12 +206,12 @@ export function hasResults(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'result');
 }
 
-/** True where a provider has bound the message to the bytes before it. */
+/** True if a provider has bound the message to the bytes before it. */
 export function isSigned(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'reasoning' && part.signature !== undefined);
 }
 
-/** True where a codec met something it could not read: such a message is never compacted. */
+/** True if a codec met something it could not read: such a message is never compacted. */
 export function isOpaque(message: Message): boolean {
   return message.parts.some(
     (part) =>

@@ -11,7 +11,7 @@ export function namesIn(text: string): ReadonlySet<string> {
   return names;
 }
 
-/** True where a string is no plain word: nobody can guess it, so nobody may lose or invent it. */
+/** True if a string is no plain word: nobody can guess it, so nobody may lose or invent it. */
 function isName(word: string): boolean {
   if (/\d/.test(word)) return /\d{3}|[A-Za-z_]/.test(word);
   if (/[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(word)) return true;

@@ -16,7 +16,7 @@ export interface CutItem {
   readonly tokens: number;
   /** What it costs as it came in, where it is shown shortened. */
   readonly wholeTokens?: number;
-  /** True where no pair would be parted by cutting before it. */
+  /** True if no pair would be parted by cutting before it. */
   readonly startsUnit: boolean;
 }
 
@@ -66,18 +66,18 @@ export const cutShape: Shape = variant<CutRule>(
 );
 
 export interface Cut {
-  /** The first item that stays; 0 where there is nothing to take away. */
+  /** The first item that stays; 0 if there is nothing to take away. */
   readonly index: number;
   /** Where the turn of that item starts. */
   readonly turnStart: number;
-  /** True where the cut falls inside a turn, so that its beginning is summarised apart. */
+  /** True if the cut falls inside a turn, so that its beginning is summarised apart. */
   readonly split: boolean;
 }
 
 export interface CutLimits {
   /** The size that the ladder aims at: a single turn above it must be split. */
   readonly targetTokens: number;
-  /** What no prompt may exceed: a number of tokens to keep is at most a third of it. No bound where absent. */
+  /** What no prompt may exceed: a number of tokens to keep is at most a third of it. No bound if absent. */
   readonly limitTokens?: number;
 }
 
@@ -221,7 +221,7 @@ function keepTokensWhole(items: readonly CutItem[], tokens: number, targetTokens
   return last < 0 || lastTurnTokens > targetTokens ? keepTokens(items, tokens) : last;
 }
 
-/** The index at which the tokens from the end reach the limit, or undefined where they never do. */
+/** The index at which the tokens from the end reach the limit, or undefined if they never do. */
 function walkBack(items: readonly CutItem[], tokens: number): number | undefined {
   let kept = 0;
   for (let i = items.length - 1; i >= 0; i--) {

@@ -16,7 +16,7 @@ export interface RewriteCase {
   readonly tokensFreed: number;
   /** How many requests are still to come. */
   readonly requestsToCome: number;
-  /** True where the provider's cache has expired: there is nothing to lose. */
+  /** True if the provider's cache has expired: there is nothing to lose. */
   readonly cold: boolean;
 }
 

@@ -68,7 +68,7 @@ export interface FileRecord {
   readonly written: boolean;
   readonly edited: boolean;
   readonly deleted: boolean;
-  /** The lines that were read, where that is known. */
+  /** The lines that were read, if that is known. */
   readonly ranges?: readonly LineRange[];
   readonly note?: string;
   /** The index of the message that touched it last. */

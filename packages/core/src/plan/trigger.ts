@@ -23,7 +23,7 @@ export interface PromptSize {
 
 /** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
 export interface TriggerInput extends PromptSize {
-  /** What the provider reported for the whole request, with the rest estimated; `tokens` where nothing was reported. */
+  /** What the provider reported for the whole request, with the rest estimated; `tokens` if nothing was reported. */
   readonly contextTokens: number;
   readonly budget: Budget;
 }
@@ -79,7 +79,7 @@ export const allOf = (...triggers: readonly Trigger[]): Trigger =>
 export const when = (name: string, fires: (check: TriggerInput) => boolean): Trigger =>
   made('when', { kind: 'custom', name, fires });
 
-/** Why a trigger fires, in words for a person; undefined where it does not. */
+/** Why a trigger fires, in words for a person; undefined if it does not. */
 export function firedBecause(trigger: Trigger, check: TriggerInput): string | undefined {
   const { tokens, contextTokens, budget } = check;
   switch (trigger.kind) {
@@ -126,7 +126,7 @@ function firstReason(triggers: readonly Trigger[], check: TriggerInput): string 
   return undefined;
 }
 
-/** True where the messages no longer fit at all: compaction must act, whatever the trigger says. */
+/** True if the messages no longer fit at all: compaction must act, whatever the trigger says. */
 export function mustAct(check: TriggerInput): boolean {
   return check.tokens > messageLimit(check.budget);
 }
@@ -135,7 +135,7 @@ export function mustAct(check: TriggerInput): boolean {
 const QUIET_SHARE = 0.2;
 
 /**
- * True where a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
+ * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
  * compaction would free little, and the next message would ask for another.
  */
 export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {

@@ -13,7 +13,7 @@ import type { CachePrices } from './economics.ts';
 export interface TrimLimits {
   /** The newest results, which stay whole. */
   readonly keepResults: number;
-  /** A result up to about this long stays whole; of a longer one this much stays, more where it holds much. */
+  /** A result up to about this long stays whole; of a longer one this much stays, more if it holds much. */
   readonly standInChars: number;
   /** The same for the arguments of a call. */
   readonly argsChars: number;
@@ -66,12 +66,12 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
 /** A stand-in has a frame: what is hardly longer than one stays whole. */
 const FRAME_CHARS = 80;
 
-/** True where trimming would shorten a result. */
+/** True if trimming would shorten a result. */
 function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
   return resultText(result).length > standInChars + FRAME_CHARS;
 }
 
-/** True where trimming would shorten a call's arguments. */
+/** True if trimming would shorten a call's arguments. */
 function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
   return args.length > argsChars + FRAME_CHARS;
 }

@@ -11,7 +11,7 @@ export interface Quality {
   readonly askedForContext: number;
   /** Calls of `read_artifact` and `recall`, and what was brought back without one. */
   readonly rehydrationRequests: number;
-  /** What the host said of the task, where it did. */
+  /** What the host said of the task, if it did. */
   readonly taskCompleted?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Quality {
 const ASKS_AGAIN =
   /\b(remind me|(can|could|would) you (please )?(repeat|re-?send|paste|share|provide|tell me)\b[^.?!]{0,60}\bagain|(do not|don't|no longer) (have|see|recall|remember)\b[^.?!]{0,60}\b(earlier|previous|conversation|context|you (mentioned|said|shared))|what (was|were) (the|your)\b[^.?!]{0,60}\bagain)/i;
 
-/** Read from what a store has recorded since the last compaction of a thread; undefined where there was none. */
+/** Read from what a store has recorded since the last compaction of a thread; undefined if there was none. */
 export async function qualityOf(store: Store, key: ThreadKey): Promise<Quality | undefined> {
   const window = await store.window(key);
   const current = window?.current;

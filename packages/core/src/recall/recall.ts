@@ -27,7 +27,7 @@ export interface RecallOptions {
   readonly excerptChars?: number;
   /** Where given, meaning counts beside words. */
   readonly embedder?: Embedder;
-  /** The end of the path that is asked on: what was said on other forks is not found. The whole thread where absent. */
+  /** The end of the path that is asked on: what was said on other forks is not found. The whole thread if absent. */
   readonly head?: MessageId;
   /** Messages that the prompt shows as they are: nothing of them was lost. */
   readonly shown?: ReadonlySet<MessageId>;
@@ -199,7 +199,7 @@ export const RECALL_TOOL: ToolDefinition = {
 
 export type RecallRequest = PageRequest & { readonly query?: string; readonly message?: string };
 
-/** Answers a call of the tool, on the path that was talked on last where none is given. */
+/** Answers a call of the tool, on the path that was talked on last if none is given. */
 export async function answerRecall(
   store: Store,
   key: ThreadKey,

@@ -35,7 +35,7 @@ export interface Prompt {
   readonly cachePoints: readonly number[];
 }
 
-/** True where a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
+/** True if a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
 export function beginsTurn({ message, source }: PromptMessage): boolean {
   const inSeat = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
   return inSeat && startsTurn(message);

@@ -5,7 +5,7 @@ import { isInPlace, pointer } from './in-place.ts';
 /** Stands before a summary's shadow, so that user and assistant alternate. */
 const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
 
-/** The messages that stand for a summarised span; none where there was no room for any of it. */
+/** The messages that stand for a summarised span; none if there was no room for any of it. */
 export function summaryMessages(
   record: Pick<SummarizeRecord, 'summary' | 'text'>,
   style: RenderStyle,

@@ -39,7 +39,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly model?: string;
   /** Facts of models that the table does not have. */
   readonly models?: ModelTable;
-  /** The window in tokens; the model's where absent. */
+  /** The window in tokens; the model's if absent. */
   readonly window?: number;
   readonly budget?: Partial<Budget>;
   readonly preset?: PresetName | Policy;
@@ -47,17 +47,17 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly thrift?: Thrift;
   /** The model has the tools `read_artifact` and `recall`: only then do prompts name them. Reading `tools` says so too. */
   readonly offersReadArtifact?: boolean;
-  /** The host's message format; Bobbin's own where absent. */
+  /** The host's message format; Bobbin's own if absent. */
   readonly codec?: Codec<Wire>;
   /** If absent, tokens are counted exactly where `@bobbin/models` is installed and has the model's tokenizer, else estimated. */
   readonly counter?: Counter;
   /** Whatever it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;
-  /** How long it may take before the extract stands in: three minutes where absent. */
+  /** How long it may take before the extract stands in: three minutes if absent. */
   readonly summaryDeadlineMs?: number;
-  /** In this process where absent. */
+  /** In this process if absent. */
   readonly summaryCache?: SummaryCache;
-  /** Takes secrets out of summaries; `redactSecrets` where absent. */
+  /** Takes secrets out of summaries; `redactSecrets` if absent. */
   readonly redact?: Redact;
   readonly store?: Store;
   readonly artifacts?: ArtifactStore;
@@ -71,7 +71,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   /** Where given, recall goes by meaning too. */
   readonly embedder?: Embedder;
   readonly tenant?: string;
-  /** What whoever reads the prompts may see of artifacts; all of the tenant's where absent. */
+  /** What whoever reads the prompts may see of artifacts; all of the tenant's if absent. */
   readonly access?: Omit<Requester, 'tenant'>;
   readonly clock?: Clock;
 }

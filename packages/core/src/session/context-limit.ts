@@ -117,7 +117,7 @@ const TOO_LARGE_STATUS = 413;
 const RATE = /rate.?limit|too many requests|quota|throttl/i;
 const DEEPEST = 6;
 
-/** What a provider's error says of the context limit; undefined where the error is about something else. */
+/** What a provider's error says of the context limit; undefined if the error is about something else. */
 export function contextLimitOf(error: unknown): ContextLimit | undefined {
   const said = new Said();
   said.add(error, 0);

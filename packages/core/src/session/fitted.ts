@@ -13,8 +13,8 @@ export interface Fitted<Wire> {
   readonly version: number;
   readonly compacted: boolean;
   /**
-   * True where the messages, without what was recalled, cost no more than `limitTokens`. False only where pins alone
-   * exceed it, or where the reserves leave no room; `events` then says by how much, and what the window is less.
+   * True if the messages, without what was recalled, cost no more than `limitTokens`. False only if pins alone exceed
+   * it, or where the reserves leave no room; `events` then says by how much, and what the window is less.
    */
   readonly fits: boolean;
   /**
@@ -23,7 +23,7 @@ export interface Fitted<Wire> {
    */
   readonly limitTokens: number;
   readonly events: readonly CompactionEvent[];
-  /** What the host should send next, where the policy asks for it after a compaction. */
+  /** What the host should send next, if the policy asks for it after a compaction. */
   readonly continueWith?: string;
 }
 

@@ -24,7 +24,7 @@ export function summaryText(summary: Summary): string {
     : accountText(summary, Number.POSITIVE_INFINITY, false);
 }
 
-/** The same within a number of tokens; undefined where not even its first line fits. */
+/** The same within a number of tokens; undefined if not even its first line fits. */
 export function fitSummaryText(
   summary: Summary,
   maxTokens: number,

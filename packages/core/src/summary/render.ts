@@ -64,7 +64,7 @@ export function renderEssentials(summary: Summary, room: RenderRoom): string {
 
 /**
  * The same text within a number of tokens: what matters least is left out first, and the text says how much was.
- * Undefined where not even the heading fits.
+ * Undefined if not even the heading fits.
  */
 export function fitSummary(
   summary: Summary,
@@ -294,7 +294,7 @@ function taskText(task: string, room: RenderRoom): string {
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
 
-/** Of many lines that say what failed the first are shown; more where the text is long. */
+/** Of many lines that say what failed the first are shown; more if the text is long. */
 const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
 
 /** What was said, and quoted lines under the file or the call that they come from. */

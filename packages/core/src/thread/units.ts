@@ -22,7 +22,7 @@ export class OpenCalls {
     return this.#open;
   }
 
-  /** True where a message ends the round before it, so that open calls will never be answered. */
+  /** True if a message ends the round before it, so that open calls will never be answered. */
   ends(message: Message): boolean {
     if (message.role === 'assistant') return this.#answering;
     return message.role !== 'tool' && !hasResults(message);
@@ -76,7 +76,7 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
 }
 
 /**
- * Where the round begins that still waits for results; the length of the path where none does. What is gone from the
+ * Where the round begins that still waits for results; the length of the path if none does. What is gone from the
  * prompt is past: it ends a round.
  */
 export function waitingFrom(

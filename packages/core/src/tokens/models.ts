@@ -8,7 +8,7 @@ export interface ModelFacts {
    */
   readonly windowTokens: number;
   readonly provider?: MediaProvider;
-  /** The public tokenizer, where there is one. */
+  /** The public tokenizer, if there is one. */
   readonly encoding?: 'o200k' | 'cl100k';
   readonly cache?: CacheFacts;
 }
@@ -19,7 +19,7 @@ export interface CacheFacts {
   /** How long an entry lives, at least, without being read. */
   readonly ttlMs: number;
   readonly minimumTokens: number;
-  /** How many markers a request may carry; 0 where the provider finds the prefix by itself. */
+  /** How many markers a request may carry; 0 if the provider finds the prefix by itself. */
   readonly markers: number;
 }
 
@@ -165,7 +165,7 @@ export function modelFacts(model: string | undefined, own: ModelTable = {}): Mod
   );
 }
 
-/** False where nothing is known of a model, as of most that run locally: the facts of no model stand in. */
+/** False if nothing is known of a model, as of most that run locally: the facts of no model stand in. */
 export function isKnownModel(model: string, own: ModelTable = {}): boolean {
   return modelFacts(model, own) !== FALLBACK;
 }

@@ -51,7 +51,7 @@ export class AccountCheck {
       .trim();
   }
 
-  /** A single statement as the messages allow it; undefined where they contradict it. */
+  /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
     const removed = this.#refusal(sentence);
     if (removed !== undefined) {
@@ -131,7 +131,7 @@ export class AccountCheck {
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
   }
 
-  /** True where a sentence makes an order that a tool's text gives a wish of the user, or a step. */
+  /** True if a sentence makes an order that a tool's text gives a wish of the user, or a step. */
   #obeysTool(sentence: string, wish: string | undefined): boolean {
     const claim = wish ?? sentence;
     if (this.#evidence.size(claim) < LEAST_WORDS) return false;

@@ -72,7 +72,7 @@ const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
   ],
 ];
 
-/** True where one of two sentences about the same denies what the other says. */
+/** True if one of two sentences about the same denies what the other says. */
 function denies(claim: string, statement: string, isExact: boolean): boolean {
   const [words, others] = [new Set(contentWords(claim)), new Set(contentWords(statement))];
   const [denied, otherDenied] = [deniedWords(claim), deniedWords(statement)];

@@ -44,7 +44,7 @@ const TURNED =
 const QUALIFIED =
   /^\W*(?:\w+\W+){0,2}?(?:before|until|earlier|initially|at first|except|only if|but)\b/i;
 
-/** True where a sentence says one of some verbs plainly. */
+/** True if a sentence says one of some verbs plainly. */
 function says(sentence: string, verbs: RegExp): boolean {
   return [...sentence.matchAll(verbs)].some(({ 0: verb, index }) => {
     const clause =
@@ -132,7 +132,7 @@ function lastOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] 
   return [...last.values()];
 }
 
-/** True where a sentence names a file by its path or by the end of it. */
+/** True if a sentence names a file by its path or by the end of it. */
 function mentions(sentence: string, path: string): boolean {
   if (sentence.includes(path)) return true;
   const base = path.slice(path.lastIndexOf('/') + 1);

@@ -282,7 +282,7 @@ class BlobArtifacts implements KeptArtifacts {
     return undefined;
   }
 
-  /** A claim that lets someone read. A damaged one matters only where no other does. */
+  /** A claim that lets someone read. A damaged one matters only if no other does. */
   async #claimFor(kept: Kept, requester: Requester): Promise<ArtifactMetadata | undefined> {
     let problem: unknown;
     for (const { name } of currentClaims(kept)) {
@@ -327,7 +327,7 @@ class BlobArtifacts implements KeptArtifacts {
     return undefined;
   }
 
-  /** The content of the first copy that can be read; undefined where one has vanished meanwhile. */
+  /** The content of the first copy that can be read; undefined if one has vanished meanwhile. */
   async #readAny(contents: readonly ContentBlob[]): Promise<Uint8Array | undefined> {
     const problems: unknown[] = [];
     for (const content of contents) {
@@ -347,7 +347,7 @@ class BlobArtifacts implements KeptArtifacts {
     await this.#blobs.write(name, bytes);
   }
 
-  /** The content of a copy, checked; undefined where it is gone. */
+  /** The content of a copy, checked; undefined if it is gone. */
   async #read({ name, key }: ContentBlob): Promise<Uint8Array | undefined> {
     const { place, id } = partsOf(name);
     const bytes = await this.#blobs.read(name);

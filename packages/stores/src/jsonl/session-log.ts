@@ -48,7 +48,7 @@ export class SessionLog {
     this.#stored = new StoredThread(key.thread);
   }
 
-  /** The thread as the file has it now; undefined where there is no file. */
+  /** The thread as the file has it now; undefined if there is no file. */
   read(): StoredThread | undefined {
     if (!existsSync(this.path)) return undefined;
     const file = openSync(this.path, 'r');
@@ -142,7 +142,7 @@ export class SessionLog {
     }
   }
 
-  /** Takes the line that begins there. Returns where the next one does; undefined where the line is torn. */
+  /** Takes the line that begins there. Returns where the next one does; undefined if the line is torn. */
   #readLine(bytes: Buffer, start: number): number | undefined {
     const end = bytes.indexOf(10, start);
     const isLast = end === -1;

@@ -22,7 +22,7 @@ export interface LedgerRequest {
 /** What is known of a request once it was answered. */
 export interface LedgerAnswer {
   readonly status: number;
-  /** From the provider's own response; absent where it reported nothing. */
+  /** From the provider's own response; absent if it reported nothing. */
   readonly usage?: Usage;
   /** What the input cost, and what the full history would have cost, in tokens of fresh input. */
   readonly paidTokens?: number;

@@ -27,7 +27,7 @@ export class Connection {
   readonly #patience: Patience;
   readonly #prepare: boolean;
   #underWay = 0;
-  /** True where the address leads to a pooler, which gives each transaction another session of the server. */
+  /** True if the address leads to a pooler, which gives each transaction another session of the server. */
   readonly isPooled: boolean;
 
   private constructor(sql: Sql, patience: Patience, prepare: boolean, isPooled: boolean) {
@@ -71,7 +71,7 @@ export class Connection {
     return this.#counted(reliably(this.#patience, () => transact(this.sql, work)));
   }
 
-  /** The driver waits for an answer on a connection that was lost, too: where nothing is under way, it need not. */
+  /** The driver waits for an answer on a connection that was lost, too: if nothing is under way, it need not. */
   close(): Promise<void> {
     return this.sql.end({ timeout: this.#underWay === 0 ? 0 : CLOSE_SECONDS });
   }

@@ -22,7 +22,7 @@ export function reliably<T>(patience: Patience, work: () => PromiseLike<T>): Pro
   return again(patience, work, (error) => isLostConnection(error) || isUnreached(error));
 }
 
-/** Tries again only where nothing can have reached the server. */
+/** Tries again only if nothing can have reached the server. */
 export function once<T extends readonly MaybeRow[]>(
   patience: Patience,
   send: () => PendingQuery<T>,
@@ -122,7 +122,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** True where the server answered that it will not do it: it did nothing. */
+/** True if the server answered that it will not do it: it did nothing. */
 export function isRefused(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return cause instanceof postgres.PostgresError && !isLostConnection(cause);

@@ -8,7 +8,7 @@ export interface Step {
   readonly id: MessageId;
   readonly parent: MessageId | null;
   readonly position: number;
-  /** The ancestor at `jumpPosition`; none where that is the parent, or where an earlier schema knew of none. */
+  /** The ancestor at `jumpPosition`; none if that is the parent, or where an earlier schema knew of none. */
   readonly jump: MessageId | null;
 }
 

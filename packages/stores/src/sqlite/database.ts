@@ -107,7 +107,7 @@ export class Database {
     }
   }
 
-  /** False where another connection has the write lock. */
+  /** False if another connection has the write lock. */
   #begin(): boolean {
     try {
       this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
@@ -118,7 +118,7 @@ export class Database {
     }
   }
 
-  /** Puts all of the log into the file and empties it; false where a reader still needs some of it. */
+  /** Puts all of the log into the file and empties it; false if a reader still needs some of it. */
   emptyLog(): boolean {
     const row = this.#withoutWaiting(() => this.get('PRAGMA wal_checkpoint(TRUNCATE)'));
     return (row as { busy: number }).busy === 0;

@@ -212,7 +212,7 @@ function isNothingButBound(
 
 /**
  * Pins, system messages, the newest user message and what a codec could not read are shown whole. They are squeezed
- * only where nothing else was left to be taken away, and then a record says so.
+ * only if nothing else was left to be taken away, and then a record says so.
  */
 export function* pinsWhole(scene: Scene): Iterable<Breach> {
   const { window, pins, positionsOf, prompt, pending, recordOf, plan } = scene;

@@ -30,12 +30,12 @@ export interface LawContext {
   readonly rules: ProviderRules;
   /** The counter that the prompt was made with. Every message is counted afresh. */
   readonly counter: Counter;
-  /** The most that the messages may cost; no bound where absent. */
+  /** The most that the messages may cost; no bound if absent. */
   readonly limitTokens?: number;
-  /** What the door said: false where the pins alone exceed the limit. */
+  /** What the door said: false if the pins alone exceed the limit. */
   readonly fits?: boolean;
   readonly cacheLimits?: CacheLimits;
-  /** What the host sends before the messages; nothing where absent. */
+  /** What the host sends before the messages; nothing if absent. */
   readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
   /** What reminders may cost beside the limit; nothing if absent. */
   readonly reserveTokens?: number;

@@ -23,7 +23,7 @@ const parseOptions = optionsParser<ExternalizeOptions>(
 );
 
 /**
- * Moves large tool results that lie before the cut to artifacts, where that is enough to reach the target; an excerpt and
+ * Moves large tool results that lie before the cut to artifacts, if that is enough to reach the target; an excerpt and
  * the way back stay in their seats. Where it is not, they are left to the summary, which reads them whole.
  */
 export function externalize(options: Partial<ExternalizeOptions> = {}): Rung {

@@ -54,7 +54,7 @@ export interface Rung {
   /** Carries all of its proposals out once it has to act at all. */
   readonly wholeBatch?: true;
   propose(context: RungContext): readonly Proposal[];
-  /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
+  /** The record that the proposal becomes, or undefined if it turned out to be impossible or of no use. */
   execute(
     proposal: Proposal,
     context: RungContext,

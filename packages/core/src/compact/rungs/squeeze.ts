@@ -101,7 +101,7 @@ interface Leveled {
 
 /**
  * A pointer's price takes a hash and a description, so those above the level are priced first, as if pointers were
- * free: where none of them costs more than the level, the rest are below it whatever theirs would cost.
+ * free: if none of them costs more than the level, the rest are below it whatever theirs would cost.
  */
 function leveled(
   context: RungContext,
@@ -143,7 +143,7 @@ function sharedRoom(
   return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
 }
 
-/** System messages hold the rules: they are shortened only where nothing else can make the room. */
+/** System messages hold the rules: they are shortened only if nothing else can make the room. */
 function withoutSystem(
   context: RungContext,
   all: readonly Candidate[],

@@ -240,7 +240,7 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
   });
 }
 
-/** True where the message that gave the task stands whole in the prompt, so that the summary need not repeat it. */
+/** True if the message that gave the task stands whole in the prompt, so that the summary need not repeat it. */
 function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
   return draft.entries.some(
     (entry) =>

@@ -85,7 +85,7 @@ const UUID_CHARS = 36;
 const YEAR = /^(?:19|20)\d\d$/;
 const DATA_HEX = 64;
 
-/** What kind of name this is; undefined where it is a word that anybody could guess. */
+/** What kind of name this is; undefined if it is a word that anybody could guess. */
 function kindOf(name: string): Kind | undefined {
   const { letters, digits, humps, dots, lows, dashes, hex, upper } = shapeOf(name);
   if (hex && digits > 0 && letters > 0 && name.length >= 7)

@@ -35,7 +35,7 @@ export interface Segment {
   readonly callId: string | undefined;
   /** For a call: what it does to files. */
   readonly touched: Touched | undefined;
-  /** For a result: how the call ended, where the host said so. */
+  /** For a result: how the call ended, if the host said so. */
   readonly outcome: Outcome | undefined;
   readonly mentions: readonly Mention[];
   readonly pieces: readonly Piece[];
@@ -84,7 +84,7 @@ function voiceOf({ role }: Message): Voice {
   }
 }
 
-/** True where a text has its line feeds escaped: arguments are JSON, but for those that a tool takes as they are. */
+/** True if a text has its line feeds escaped: arguments are JSON, but for those that a tool takes as they are. */
 export function isEscaped(text: string, voice: Voice): boolean {
   return voice === VOICE.args && !text.includes('\n');
 }

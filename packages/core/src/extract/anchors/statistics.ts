@@ -24,7 +24,7 @@ export interface Placed {
   /** The number of the message on its path. */
   readonly index: number;
   readonly turn: number;
-  /** The one file that it is about; none where a call failed. */
+  /** The one file that it is about; none if a call failed. */
   file: FileAccess | undefined;
   readonly changes: boolean;
   /** For a result: the text of its call. */
@@ -68,7 +68,7 @@ export class AnchorStatistics {
     return this.#answers.get(index) ?? [];
   }
 
-  /** The files that a call changed; none where it failed. */
+  /** The files that a call changed; none if it failed. */
   changedBy(callId: string, index: number): readonly FileAccess[] {
     return this.#changed.get(`${index} ${callId}`) ?? [];
   }

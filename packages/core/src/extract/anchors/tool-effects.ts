@@ -15,7 +15,7 @@ export interface Touch {
 /** What a call does to files. */
 export interface Touched {
   readonly touches: readonly Touch[];
-  /** True where the call does nothing else: it fails, or it does all of it. */
+  /** True if the call does nothing else: it fails, or it does all of it. */
   readonly only: boolean;
 }
 
@@ -34,7 +34,7 @@ const FAILED =
   /^\s*(?:error|failed|failure|cannot|could not|unable)\b|\bexit(?:ed)?(?: with)?(?: code| status)?:? [1-9]/i;
 const HEAD_CHARS = 300;
 
-/** True where a call did to a file what it was to do: of several things that it was to do some may have failed. */
+/** True if a call did to a file what it was to do: of several things that it was to do some may have failed. */
 export function isDone(
   { does }: Touch,
   only: boolean,

@@ -5,7 +5,7 @@ const FILE = /^\*\*\* (Add|Update|Delete) File: (.+?)\s*$/;
 const FEED = /\\n|\n/g;
 const LONGEST = 150_000;
 
-/** The files and added lines of a patch that a call applies, as its arguments hold it; undefined where there is none. */
+/** The files and added lines of a patch that a call applies, as its arguments hold it; undefined if there is none. */
 export function patchIn(args: string): DiffText | undefined {
   if (!args.includes(PATCH)) return undefined;
   const files: FileDiff[] = [];

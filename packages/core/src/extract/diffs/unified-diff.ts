@@ -45,7 +45,7 @@ const HEADER =
 const CUT =
   /(?:…|\.{3}|\[)\s?\d[\d,]* \w+ (?:truncated|omitted|left out|removed)|^\W{0,4}(?:\w+ ){0,3}truncated\W{0,4}$/;
 
-/** The unified diffs in a text; undefined where it has none. */
+/** The unified diffs in a text; undefined if it has none. */
 export function diffIn(text: string): DiffText | undefined {
   if (!text.includes('diff --git ') && !(text.includes('@@ -') && text.includes('+++ ')))
     return undefined;
@@ -140,7 +140,7 @@ class DiffReader implements DiffText {
     return now !== undefined || HEADER.test(line);
   }
 
-  /** True where the line after `--- a/file` is `+++ b/file`. */
+  /** True if the line after `--- a/file` is `+++ b/file`. */
   #isFileHeader(at: number): boolean {
     const next = this.#text.indexOf('\n', at) + 1;
     return (

@@ -35,7 +35,7 @@ const RULES = new RegExp(`^(?:${PATTERNS.join('|')})`, 'i');
 export const TONGUE_HINT: string = String.raw`\b(?:nie(?:mals)?|nicht|keine?n?|immer|nur|stets|sollen|sollten|bleiben|ohne|in zukunft|ab jetzt|sofort|jamais|ne|toujours|il faut|dois|devez|a partir de|nunca|siempre|sempre|no \w+es?|debes|tienes|adelante|non|mai|in poi|nooit|altijd|vanaf|nigdy|zawsze)\b|jamás|ausschließlich|müssen|désormais|évite|não|никогда|всегда|нельзя|не |[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]`;
 const HINT = new RegExp(TONGUE_HINT, 'i');
 
-/** True where a clause lays down a rule in another language than English. */
+/** True if a clause lays down a rule in another language than English. */
 export function rulesInTongue(clause: string): boolean {
   return HINT.test(clause) && RULES.test(clause);
 }

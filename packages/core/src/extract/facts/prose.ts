@@ -100,7 +100,7 @@ function paragraphs(lines: readonly string[]): readonly (readonly string[])[] {
   return runs;
 }
 
-/** What is said in a run of lines: nothing where much of it is code. */
+/** What is said in a run of lines: nothing if much of it is code. */
 function withoutCode(run: readonly string[]): readonly string[] {
   const said = run.filter((line) => {
     const bare = line.replace(BULLET, '').replace(HEADING, '');

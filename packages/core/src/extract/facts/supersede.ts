@@ -157,7 +157,7 @@ function push(lists: Map<string, Told[]>, key: string, told: Told): void {
 }
 
 interface Terms {
-  /** The words with the value left out; undefined where the fact gives no value. */
+  /** The words with the value left out; undefined if the fact gives no value. */
   readonly frame: string | undefined;
   readonly things: ReadonlySet<string>;
   readonly forbids: boolean;

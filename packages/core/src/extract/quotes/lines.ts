@@ -200,7 +200,7 @@ export class ExactLines {
     );
   };
 
-  /** True where the heading of the group shows the same words. */
+  /** True if the heading of the group shows the same words. */
   #isHeading({ group, start, of }: Line, body: string): boolean {
     const { source, of: call, file } = group as LineGroup;
     if (file !== undefined) return file.path.includes(body);

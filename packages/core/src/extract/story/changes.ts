@@ -203,7 +203,7 @@ function changedLine(before: string, after: string): Replacement | undefined {
   return withoutCommon(from.split(/\s+/), to.split(/\s+/));
 }
 
-/** What differs between two lines, by words; undefined where that is long. */
+/** What differs between two lines, by words; undefined if that is long. */
 function withoutCommon(from: readonly string[], to: readonly string[]): Replacement | undefined {
   const least = Math.min(from.length, to.length);
   let head = 0;

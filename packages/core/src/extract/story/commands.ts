@@ -28,7 +28,9 @@ const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porce
 const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 
-/** The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined where it only looks. */
+/**
+ * The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined if it only looks.
+ */
 function kindOfCommand(line: string): string | undefined {
   let kind: string | undefined;
   for (const { words, piped } of shellCommands(line)) {
@@ -91,7 +93,9 @@ interface Ending {
   readonly totals: readonly string[];
 }
 
-/** How a command ended, by the lines that decide it. The status is certain only where the host or an exit code gives it. */
+/**
+ * How a command ended, by the lines that decide it. The status is certain only if the host or an exit code gives it.
+ */
 function endingOf(result: ResultPart): Ending {
   const text = withoutColours(resultText(result));
   const sample =

@@ -4,7 +4,7 @@ import { linesOf } from '../../message/text.ts';
 export interface Passage {
   /** Where it is among the passages of its text. */
   readonly at: number;
-  /** The heading or the line ending in a colon that it belongs to; empty where there is none. */
+  /** The heading or the line ending in a colon that it belongs to; empty if there is none. */
   readonly lead: string;
   readonly text: string;
   readonly kind: 'prose' | 'code';

@@ -109,7 +109,7 @@ export function policyOf(
   );
 }
 
-/** @throws TypeError where thrift is asked of a policy that does not trim. */
+/** @throws TypeError if thrift is asked of a policy that does not trim. */
 function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
   if (thrift === undefined) return policyOf(preset);
   if (preset === undefined || preset === 'ladder') return ladder({ thrift });

@@ -67,7 +67,7 @@ export class StoredThread {
     return this.#nodes.get(id);
   }
 
-  /** Why some nodes may not be appended to a thread that was expected to have another head; undefined where they may. */
+  /** Why some nodes may not be appended to a thread that was expected to have another head; undefined if they may. */
   conflict(
     nodes: readonly Node[],
     expected: MessageId | null | undefined,
