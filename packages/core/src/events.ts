@@ -2,7 +2,7 @@ import type { SummaryReport } from './verify/report.ts';
 import type { ArtifactId, ThreadId } from './message/message.ts';
 import type { Span } from './thread/span.ts';
 
-/** What happens around a compaction, told as it happens. */
+/** What happens around a compaction, reported as it happens. */
 export type CompactionEvent = EventBase & EventDetail;
 
 interface EventBase {
@@ -28,7 +28,7 @@ export type EventDetail =
       readonly span: Span;
       readonly freed: number;
     }
-  /** Room was left: a result that was cut is shown whole again. */
+  /** There was space left: a result that was cut is shown whole again. */
   | { readonly kind: 'restored'; readonly span: Span; readonly tokens: number }
   | {
       readonly kind: 'summarized';

@@ -1,5 +1,5 @@
 import { sorted } from './list.ts';
-/** ` (did you mean openai?)`, where one of some names is near to what was given; else nothing. */
+/** ` (did you mean openai?)` if one of some names is near to what was given; otherwise nothing. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;

@@ -36,7 +36,7 @@ import type { Summary } from '../plan/summary.ts';
 import { spanOf } from '../thread/span.ts';
 import type { Node } from '../thread/thread.ts';
 
-/** All that a compaction needs beside the thread. */
+/** All that a compaction needs in addition to the thread. */
 export interface CompactorConfig {
   readonly policy: Policy;
   readonly budget: Budget;
@@ -45,9 +45,9 @@ export interface CompactorConfig {
   readonly cacheLimits?: CacheLimits;
   readonly tools: ToolPolicies;
   readonly summarizer: Summarizer;
-  /** Stands in where the summarizer fails: the built-in extract if absent. */
+  /** Used when the summarizer fails: the built-in extract if absent. */
   readonly fallback?: Summarizer;
-  /** How long a summarizer may take before the fallback stands in. */
+  /** How long a summarizer may take before the fallback is used. */
   readonly summaryDeadlineMs?: number;
   readonly artifacts: ArtifactStore;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export interface CompactorConfig {
   readonly offersTools?: () => boolean;
 }
 
-/** What is to be compacted. */
+/** What to compact. */
 export interface Job {
   readonly key: ThreadKey;
   /** The newest message of the path. */
@@ -72,7 +72,7 @@ export interface Job {
   readonly forced?: boolean;
   /** What the provider reported beyond what is known of the request. */
   readonly unseenTokens?: number;
-  /** Leaves the last resort out: whoever asks looks at the budget again. */
+  /** Leaves out the last resort: the caller checks the budget again. */
   readonly onlyLadder?: true;
   readonly instructions?: string;
   readonly signal?: AbortSignal;
@@ -94,19 +94,19 @@ export type Decision =
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'compact'; readonly reason: string };
 
-/** What is known of the prompt beside its figures. */
+/** What is known of the prompt in addition to its figures. */
 export interface Since {
   /** The provider's cache has expired. */
   readonly cold: boolean;
   /** Nothing was said since the plan was made. */
   readonly settled: boolean;
-  /** What the last compaction left, or what none may touch where that is more. */
+  /** What the last compaction left, or what no compaction may touch if that is more. */
   readonly floor: PromptSize;
 }
 
 /**
  * Whether to compact now: the trigger decides, hysteresis and economics may postpone, and what no longer fits must be
- * compacted. Where nothing was said since the plan was made, the trigger has had its answer.
+ * compacted. If no message came since the plan was made, the trigger has already been answered.
  */
 export function decide(
   setting: CompactorConfig,
@@ -169,9 +169,9 @@ class Run {
   readonly #before: number;
   readonly #events: CompactionEvent[] = [];
   readonly #rungs = new Set<string>();
-  /** Who wrote the last summary: not the summarizer where the fallback stood in. */
+  /** Who wrote the last summary: not the summarizer if the fallback was used. */
   #writer = '';
-  /** Something had to be shown otherwise, whatever that costs. */
+  /** Something had to be shown differently, at any cost. */
   #mayGrow = false;
 
   constructor(setting: CompactorConfig, job: Job) {
@@ -228,7 +228,7 @@ class Run {
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
-      // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
+      // The renderer adds what exceeds the draft: the draft must leave space for it.
       await this.#climb(LAST_RESORT, Math.max(0, before - over - this.#headroom()), true);
       plan = this.#finish(head);
       over = this.#overshoot(plan);
@@ -257,7 +257,7 @@ class Run {
   /** Instructions are for a summary that a model writes: who gave some hears if none was. */
   #warnOfInstructions(): void {
     if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
-    // Where a model failed, a warning has said so.
+    // If a model failed, a warning has said so.
     const isWritten =
       this.#rungs.has('summarize') && this.#setting.summarizer.id !== extractSummarizer.id;
     if (isWritten) return;
@@ -331,7 +331,7 @@ class Run {
       : target;
   }
 
-  /** Results were cut before it was known how short the summary is: the newest get back what room is left. */
+  /** Results were cut before the length of the summary was known: the newest get back the space that is left. */
   #giveBack(): void {
     const target = this.#setting.policy.stop === 'at-target' ? this.#target() : 0;
     for (const entry of reversed(this.#draft.entries)) {
@@ -356,7 +356,7 @@ class Run {
     }
   }
 
-  /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
+  /** Under hard pressure a cut that just fits would be made again with the next messages: half the space stays free. */
   #quietTokens(): number {
     const pins = this.#draft.entries.filter(({ pinned }) => pinned);
     const pinTokens = pins.reduce((sum, entry) => sum + this.#draft.cost(entry), 0);
@@ -576,7 +576,7 @@ class Run {
   }
 }
 
-/** Shortens results that no provider has seen yet: whatever was sent before stays as it was. */
+/** Shortens results that no provider has seen yet: what was sent before stays as it was. */
 export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<Compaction> {
   const overTokens = firstSightTokens(setting);
   const policy: Policy = {
@@ -615,7 +615,7 @@ function foldingRungs({ ladder }: Policy): readonly Rung[] {
   return ladder.filter(({ name }) => name === 'summarize');
 }
 
-/** What leaves the messages so little room, by the names of the budget's parts. */
+/** What leaves the messages so little space, by the names of the budget's parts. */
 function limitOf(budget: Budget): string {
   const { windowTokens, softShare: _, ...reserves } = budget;
   const taken = Object.entries(reserves).flatMap(([name, tokens]) =>

@@ -102,7 +102,7 @@ export class Draft {
     return this.#records;
   }
 
-  /** The summary that stands at the beginning so far. */
+  /** The summary at the beginning so far. */
   get summary(): SummarizeRecord | undefined {
     return lastOf(this.#records, (record) => record.kind === 'summarize');
   }
@@ -137,7 +137,7 @@ export class Draft {
     return lastOf(this.entries, (entry) => !entry.pending)?.unit;
   }
 
-  /** What an entry costs as the draft shows it: nothing if it stands behind a summary, a pointer or a drop. */
+  /** What an entry costs as the draft shows it: nothing if a summary, a pointer or a drop replaces it. */
   cost(entry: Entry): number {
     return this.#costs.get(entry.node.id) ?? 0;
   }
@@ -156,7 +156,7 @@ export class Draft {
       : entry.message;
   }
 
-  /** True if the draft no longer shows an entry in its own seat. */
+  /** True if the draft no longer shows an entry in its own place. */
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
@@ -186,7 +186,7 @@ export class Draft {
     return entry.pinned || this.#held.has(entry.node.id);
   }
 
-  /** Adds a record. It takes the place of the records that it covers, and a summary that of the one it contains. */
+  /** Adds a record. It replaces the records that it covers, and a summary replaces the one it contains. */
   add(record: PlanRecord): void {
     this.#absorb(record);
     this.#records = [...this.#records, record];
@@ -318,13 +318,13 @@ export class Draft {
     });
   }
 
-  /** What the messages that a record brings of its own cost. */
+  /** What the messages that a record adds cost. */
   #syntheticCost(record: PlanRecord): number {
     const messages = standIns(record, this.style);
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
   }
 
-  /** Everything before the first message that still stands in line is carried or gone. */
+  /** Everything before the first message that is still in line is carried or gone. */
   #beginning(): { start: number; carried: readonly Carried[] } {
     let { start } = this.#base;
     for (const entry of this.entries) {

@@ -36,7 +36,7 @@ export interface ExtractRequest {
   readonly task: string | null;
   readonly round: number;
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
-  /** What stays in the prompt beside the summary: what it shows is not repeated. */
+  /** What stays in the prompt next to the summary: what it shows is not repeated. */
   readonly kept?: readonly Kept[];
   /** The most tokens of the summary's text, as `counter` counts them. */
   readonly maxTokens?: number;
@@ -122,7 +122,7 @@ class Extract {
     return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
   }
 
-  /** Spends the room, looks how much of it is used, and spends again. */
+  /** Spends the space, looks how much of it is used, and spends again. */
   #filled(bare: Summary, selection: Selection, notes: () => readonly Note[]): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
     let summary = bare;

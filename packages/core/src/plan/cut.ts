@@ -27,8 +27,8 @@ export type CutRule =
   /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits. */
   | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
   /**
-   * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, where a summary of the rest
-   * should have `summaryTokens` beside.
+   * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, if a summary of the rest
+   * should have `summaryTokens` as well.
    */
   | { readonly kind: 'keep-share'; readonly share: number; readonly summaryTokens?: number }
   | BesideSummary
@@ -157,8 +157,8 @@ function keepTokens(items: readonly CutItem[], tokens: number): number {
 }
 
 /**
- * The most that a number of tokens to keep may stand for: figures are made for large windows, and in a small one the
- * rest must have room for a summary.
+ * The most that a number of tokens to keep may mean: figures are made for large windows, and in a small one the rest
+ * must leave space for a summary.
  */
 export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits): number {
   if (limitTokens === undefined) return Number.POSITIVE_INFINITY;
@@ -169,7 +169,7 @@ export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits):
 
 const MOST_KEPT_SHARE = 1 / 3;
 
-/** What may be kept beside a summary, in tokens. In a prompt made to measure all that the summary leaves. */
+/** What may be kept next to a summary, in tokens. In a prompt of a given size: all that the summary leaves. */
 export function besideSummary(
   { summaryTokens, leastShare, mostShare }: BesideSummary,
   items: readonly CutItem[],
@@ -186,10 +186,10 @@ export function besideSummary(
   return Math.floor(Math.max(left * leastShare, Math.min(most, left - summary)));
 }
 
-/** A summary hardly ever needs more than this of what it stands for. */
+/** A summary hardly ever needs a larger share than this of what it replaces. */
 const MOST_OF_SUMMARISED = 0.45;
 
-/** A long result counts as what an excerpt of it would cost, and leaves room for more of it than that. */
+/** A long result counts as what an excerpt of it would cost, and leaves space for more of it than that. */
 const EXCERPT_SHARE = 0.025;
 const LEAST_EXCERPT_TOKENS = 100;
 const SHARE_BEFORE_EXCERPTS = 0.75;
@@ -265,8 +265,8 @@ function turnWindow(items: readonly CutItem[], turns: number): number {
 }
 
 /**
- * Forward to the next user message, so that what is kept starts at one. Where none follows, back to the start of
- * the turn that is going on: it is never taken away whole.
+ * Forward to the next user message, so that what is kept starts at one. If none follows, back to the start of the
+ * running turn: it is never taken away whole.
  */
 function toTurnStart(items: readonly CutItem[], index: number): number {
   for (let i = index; i < items.length; i++) if (turnStartsAt(items, i)) return i;

@@ -35,8 +35,8 @@ export function durabilityOf(result: ResultPart, tools: ToolPolicies): Durabilit
 }
 
 /**
- * How the sources of replayable results look now, by call id: only so can it be known later whether one has changed. A
- * result that carries marks of its own keeps those.
+ * How the sources of replayable results look now, by call id. Without it, a later change could not be detected. A
+ * result that carries its own marks keeps those.
  */
 export async function captureDeterminism(
   results: readonly ResultPart[],

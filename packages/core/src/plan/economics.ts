@@ -20,7 +20,7 @@ export interface RewriteCase {
   readonly cold: boolean;
 }
 
-/** The share that a rewrite must free behind its first changed byte to pay for the cache it throws away. */
+/** The share that a rewrite must free after its first changed byte to pay for the cache it throws away. */
 export function breakEvenShare(prices: CachePrices, requestsToCome: number): number {
   if (requestsToCome <= 0) return 1;
   const { write, read } = prices;

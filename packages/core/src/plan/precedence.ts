@@ -19,7 +19,9 @@ export interface Normalized {
   readonly warnings: readonly string[];
 }
 
-/** Gives every message one record: drop over externalize over summarize over clear. Overlaps are told as warnings. */
+/**
+ * Gives every message one record: drop over externalize over summarize over clear. Overlaps are reported as warnings.
+ */
 export function normalize(
   records: readonly PlanRecord[],
   turnOf: TurnOf = unknownTurn,

@@ -36,7 +36,7 @@ export type Trigger =
   | { readonly kind: 'window-share'; readonly share: number; readonly of?: 'reported' }
   /** The context leaves less than a reserve of the window; one made for larger windows is half of a small one. */
   | { readonly kind: 'reserve'; readonly reserveTokens: number }
-  /** At least a number of tokens, and, where `messages` is given, more messages than that. */
+  /** At least a number of tokens, and, if `messages` is given, more messages than that. */
   | { readonly kind: 'tokens'; readonly atLeast: number; readonly messages?: number }
   /** More than a number of turns. */
   | { readonly kind: 'turns'; readonly over: number }
@@ -126,7 +126,7 @@ function firstReason(triggers: readonly Trigger[], check: TriggerInput): string 
   return undefined;
 }
 
-/** True if the messages no longer fit at all: compaction must act, whatever the trigger says. */
+/** True if the messages no longer fit at all: compaction must act, regardless of the trigger. */
 export function mustAct(check: TriggerInput): boolean {
   return check.tokens > messageLimit(check.budget);
 }

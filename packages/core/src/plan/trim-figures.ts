@@ -50,7 +50,7 @@ const SMALLEST_SHARE = 0.25;
 const FEWEST_RESULTS = 2;
 const SHORTEST_CHARS = 200;
 
-/** What trimming leaves where messages may cost so many tokens: a smaller window must be used more sparingly. */
+/** What trimming leaves if messages may cost so many tokens: a smaller window must be used more sparingly. */
 export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimits {
   const share = Math.min(1, Math.max(SMALLEST_SHARE, limitTokens / FULL_LIMIT_TOKENS));
   const scaled = (figure: number, least: number): number =>
@@ -110,7 +110,7 @@ interface Item {
   readonly results: number;
 }
 
-/** What a batch of trimming would free now, what it would write again, and what was read in vain for want of it. */
+/** What a batch of trimming would free now, what it would write again, and what was read in vain without it. */
 export interface TrimCase {
   readonly freeableTokens: number;
   readonly rewrittenTokens: number;
@@ -118,11 +118,11 @@ export interface TrimCase {
   readonly wastedTokens: number;
 }
 
-/** The figures that tell when a batch pays, kept up to date as messages come after the last batch. */
+/** The figures that say when a batch pays, kept up to date as messages come after the last batch. */
 export class TrimFigures implements TrimCase {
   readonly #limits: TrimLimits;
   readonly #items: Item[] = [];
-  /** The first item that stays whole, and how many results stand from there on. */
+  /** The first item that stays whole, and how many results there are from there on. */
   #boundary = 0;
   #keptResults = 0;
   #freeable = 0;

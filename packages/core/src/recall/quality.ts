@@ -15,7 +15,7 @@ export interface Quality {
   readonly taskCompleted?: boolean;
 }
 
-/** The canary: an agent that asks for what it was told. English, because it needs no more than a trend. */
+/** The canary: an agent that asks for what it already read. English is enough for a trend. */
 const ASKS_AGAIN =
   /\b(remind me|(can|could|would) you (please )?(repeat|re-?send|paste|share|provide|tell me)\b[^.?!]{0,60}\bagain|(do not|don't|no longer) (have|see|recall|remember)\b[^.?!]{0,60}\b(earlier|previous|conversation|context|you (mentioned|said|shared))|what (was|were) (the|your)\b[^.?!]{0,60}\bagain)/i;
 

@@ -25,7 +25,7 @@ export interface Recalled {
 export interface RecallOptions {
   readonly most?: number;
   readonly excerptChars?: number;
-  /** Where given, meaning counts beside words. */
+  /** If given, recall goes by meaning in addition to words. */
   readonly embedder?: Embedder;
   /** The end of the path that is asked on: what was said on other forks is not found. The whole thread if absent. */
   readonly head?: MessageId;
@@ -41,10 +41,10 @@ const RANK_OFFSET = 60;
 const CORRECTION_DEPTH = 64;
 const MOST_CORRECTIONS = 3;
 const EMBED_AT_ONCE = 64;
-/** What an embedder is told of one message: more than most of them read. */
+/** The part of one message that an embedder gets: more than most of them read. */
 const EMBEDDED_CHARS = 8_000;
 
-/** Finds what was compacted: by words, and by meaning where there is an embedder. */
+/** Finds what was compacted: by words, and by meaning if there is an embedder. */
 export async function recall(
   index: RecallIndex,
   key: ThreadKey,
@@ -86,7 +86,7 @@ async function correctionsOf(
   return corrections(rules, constraints(later)).slice(-MOST_CORRECTIONS);
 }
 
-/** The vector of a query. Where the embedder fails, words alone must do. */
+/** The vector of a query. If the embedder fails, words alone must do. */
 async function vectorOf(embedder: Embedder, query: string): Promise<readonly number[] | undefined> {
   return embed(embedder, [query]).then(
     ([vector]) => vector,

@@ -53,7 +53,7 @@ export interface WantedArtifact {
 
 /** Reading further back than this costs more than it finds. */
 const MOST_REFERENCES = 200;
-/** Words of every hint, which tell none from another. */
+/** Words that every hint contains, so they distinguish none. */
 const HINT_WORDS: ReadonlySet<string> = new Set(
   wordsOf('full content needed lines success failure'),
 );
@@ -145,7 +145,7 @@ function isWordChar(char: string | undefined): boolean {
 
 const topics = new WeakMap<ArtifactReference, ReadonlySet<string>>();
 
-/** The words that tell what an artifact holds; read once, since every step of a turn asks for them. */
+/** The words that describe what an artifact holds; read once, since every step of a turn asks for them. */
 function topicOf(reference: ArtifactReference): ReadonlySet<string> {
   const known = topics.get(reference);
   if (known !== undefined) return known;

@@ -4,7 +4,7 @@ import type { Stretch } from '../plan/plan.ts';
 
 const GAP = '…';
 
-/** The stretches of a text, a visible mark wherever something is left out. */
+/** The stretches of a text, with a visible mark at each omission. */
 export function excerpt(text: string, stretches: readonly Stretch[]): string {
   const shown: string[] = [];
   let end = 0;
@@ -63,7 +63,7 @@ export const NOTHING: Remainder = { kept: [], argsChars: 0 };
 const LONGEST_WORD = 24;
 const isWordPart = (char: string): boolean => /[\p{L}\p{N}_]/u.test(char);
 
-/** Where the first whole word begins at or behind a place. */
+/** Where the first whole word begins at or after a place. */
 export function wordStart(text: string, at: number): number {
   if (at <= 0 || at >= text.length || !isWordPart(text.charAt(at - 1))) return at;
   let to = at;

@@ -39,7 +39,7 @@ export function shownPath(path: string, root: string): string {
 
 const LEAST_SAVED_CHARS = 40;
 
-/** The folder that most files share: it is told once. */
+/** The folder that most files share: it is named once. */
 export function rootOf(files: readonly FileRecord[]): string {
   const counts = new Map<string, number>();
   const shown = files.filter(isChanged);
@@ -95,7 +95,7 @@ function countTexts({ plus = 0, minus = 0, lines = 0 }: Partial<SeenChange>): re
 /** So many files of one folder that fared alike are shown as one line. */
 const MANY_ALIKE = 3;
 
-/** The lines of the changes that were looked at; files of one folder of which no more is known share a line. */
+/** The lines of the changes that were looked at; files of one folder share a line if no more is known of them. */
 export function seenTexts(
   seen: readonly SeenChange[],
   isQuoted: (path: string) => boolean,

@@ -192,7 +192,7 @@ function withoutLetters(whole: string, before: string, value: string): string {
   return NO_PASSWORD.test(value) ? whole : before + MARK;
 }
 
-/** Names of types, references to where the value really is, and what stands for a value that was left out. */
+/** Names of types, references to the real place of the value, and placeholders for a value that was left out. */
 const PLACEHOLDER =
   /^(?:\[redacted|\[|\$|\{|%|<|\*{2}|\.{3}|x{3,}$|process\.|os\.|env\.|import\.|self\.|this\.|config\.|null|none|nil|undefined|true|false|string|str|number|optional|required)/i;
 const isPlaceholder = (value: string): boolean => PLACEHOLDER.test(value) || /[([]/.test(value);

@@ -56,7 +56,7 @@ export function renderSummary(summary: Summary): string {
   return layOut(summary, summaryLines(summary, { chars: Number.POSITIVE_INFINITY }), 0);
 }
 
-/** The text without the lines that only fill a room up: what a selection of notes has to fit beside. */
+/** The text without the lines that only fill the space up: a selection of notes has to fit next to it. */
 export function renderEssentials(summary: Summary, room: RenderRoom): string {
   const lines = summaryLines(summary, room).filter(({ rank }) => rank < RANK.more);
   return layOut(summary, lines, 1);
@@ -248,9 +248,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
 }
 
 /**
- * Facts in the order of the thread. Where not all can be shown, constraints come before values and these before the
- * rest, and of each the newest and the oldest before those between: what was laid down at first holds for all that
- * followed, and what was said last is meant for now.
+ * Facts in the order of the thread. If not all can be shown, constraints come before values and these before the rest,
+ * and of each the newest and the oldest before those between: what was laid down at first holds for all that followed,
+ * and what was said last is meant for now.
  */
 function factLines(facts: readonly Fact[], room: RenderRoom): readonly Line[] {
   const lines = new Map<number, Line>();

@@ -10,8 +10,8 @@ import type { Node } from './thread.ts';
 
 /**
  * Follows the rounds of a path. A round is a run of assistant messages and the results after it; a result is in place
- * when its call stands in that run and waits for it. Any other result is stray: its call is missing, was answered
- * already or lies behind a later message, and no provider would take it as a result.
+ * when its call is in that run and waits for it. Any other result is stray: its call is missing, was answered already
+ * or comes before a later message, and no provider would accept it as a result.
  */
 export class OpenCalls {
   readonly #open = new Map<string, CallPart>();
@@ -118,7 +118,7 @@ export function unitAround(path: readonly Node[], node: Node): readonly Node[] {
   return path.slice(starts[unit], starts[unit + 1]);
 }
 
-/** A message that holds nothing but reasoning belongs to the run of assistant messages behind it. */
+/** A message that holds nothing but reasoning belongs to the run of assistant messages after it. */
 function isThought(message: Message): boolean {
   return message.parts.length > 0 && message.parts.every((part) => part.kind === 'reasoning');
 }

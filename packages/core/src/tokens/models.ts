@@ -3,8 +3,8 @@ import type { MediaProvider } from './media.ts';
 /** What is known of a family of models. Prices are multiples of the price of fresh input; all of it is data. */
 export interface ModelFacts {
   /**
-   * What one request may hold. Where a provider bounds the input apart from the window (OpenAI: 922 000 of 1 050 000,
-   * the rest being for the answer), it is that bound: a larger prompt is refused.
+   * What one request may hold. If a provider bounds the input apart from the window (OpenAI: 922 000 of 1 050 000, the
+   * rest being for the answer), it is that bound: a larger prompt is refused.
    */
   readonly windowTokens: number;
   readonly provider?: MediaProvider;
@@ -63,8 +63,8 @@ function google(windowTokens: number, minimumTokens: number, readPrice: number =
 const window = (windowTokens: number): ModelFacts => ({ windowTokens });
 
 /**
- * By prefix of the model id, the longest match first. As the providers documented it in November 2026; where a model's
- * cache minimum is not documented, its predecessor's stands.
+ * By prefix of the model id, the longest match first. As the providers documented it in November 2026; if a model's
+ * cache minimum is not documented, its predecessor's is used.
  */
 const TABLE: ModelTable = {
   'claude-': anthropic(200_000, 1024),
@@ -165,7 +165,7 @@ export function modelFacts(model: string | undefined, own: ModelTable = {}): Mod
   );
 }
 
-/** False if nothing is known of a model, as of most that run locally: the facts of no model stand in. */
+/** False if nothing is known of a model, as of most that run locally: the facts for an unknown model are used. */
 export function isKnownModel(model: string, own: ModelTable = {}): boolean {
   return modelFacts(model, own) !== FALLBACK;
 }

@@ -83,7 +83,7 @@ function denies(claim: string, statement: string, isExact: boolean): boolean {
   );
 }
 
-/** The statement that a sentence denies, where it is nearer to those that it denies than to others. */
+/** The statement that a sentence denies, if it is nearer to those that it denies than to others. */
 function deniedMatch(sentence: string, near: readonly Match[]): Match | undefined {
   const [first] = near;
   if (first === undefined) return undefined;
@@ -152,7 +152,7 @@ export function claimsIn(sentence: string): readonly string[] {
 /** A statement with this share of a claim's words says the same: a wrong correction is worse than none. */
 const SAYS_SAME = 0.75;
 
-/** A file that the messages never connect with what a sentence says, where one of them says the same of another. */
+/** A file that the messages never connect with what a sentence says, if one of them says the same of another. */
 function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...new Set(pathsIn(sentence).map(baseOf))];
   const [name = ''] = names;
@@ -184,7 +184,7 @@ interface Numbered {
 
 const NUMBER = /(?<![\w./#:@-])[$€£~]?(\d[\d,]*(?:\.\d+)?)(?![\w/]|[.:-]\d)(%?)/g;
 
-/** The numbers of a text that are no part of a name, with the words beside them. */
+/** The numbers of a text that are no part of a name, with the words next to them. */
 function numbersIn(text: string): readonly Numbered[] {
   return [...text.matchAll(NUMBER)].map(({ 0: whole, 1: value = '', index }) => ({
     value: value.replaceAll(',', ''),
@@ -194,7 +194,7 @@ function numbersIn(text: string): readonly Numbered[] {
   }));
 }
 
-/** A number beside a word, where the statements nearest to the sentence have another number beside the same word. */
+/** A number next to a word, if the statements nearest to the sentence have another number next to the same word. */
 function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined {
   const matches = evidence.matches(sentence).filter(({ share }) => share >= SAYS_NUMBER);
   for (const number of numbersIn(sentence)) {

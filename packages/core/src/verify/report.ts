@@ -16,7 +16,7 @@ export interface Correction {
     | 'marked'
     /** The messages contradict it. */
     | 'removed'
-    /** A tool gave an order, and the summary made it a wish of the user or a step. */
+    /** A tool gave an order, and the summary presented it as a wish of the user or a step. */
     | 'planted'
     /** Another one said it than the summary says. */
     | 'attributed';

@@ -24,9 +24,9 @@ export interface TrustOptions {
 }
 
 /**
- * A host's summarizer as the compactor uses it, and the only place where an answer is refused: asked once for equal
- * requests, refused if it must not be stored, without secrets, verified and completed. What is cached is the answer: it
- * is verified each time, because what else is in the prompt may have changed.
+ * A host's summarizer as the compactor uses it, and the only place where an answer is refused: it is asked once for
+ * equal requests, refused if it must not be stored, without secrets, verified and completed. What is cached is the
+ * answer: it is verified each time, because what else is in the prompt may have changed.
  */
 export function trustedSummarizer(inner: Summarizer, options: TrustOptions = {}): Summarizer {
   const { cache = memorySummaryCache(), policy = '', redact = redactSecrets } = options;

@@ -134,7 +134,7 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
   );
 }
 
-/** What the user is on record for in an earlier summary, beside its facts. */
+/** What the user is on record for in an earlier summary, in addition to its facts. */
 function wishesBefore(previous: Summary | null): readonly string[] {
   if (previous === null) return [];
   const said = previous.notes.filter(({ by }) => by === 'user').map(({ text }) => text);

@@ -22,7 +22,7 @@ const VERBS = new Set(
   ),
 );
 
-/** True if a sentence says what is to be done, rather than how things are or went. */
+/** True if a sentence says what to do, rather than how things are or went. */
 export function saysWhatToDo(sentence: string): boolean {
   if (AHEAD.test(sentence)) return true;
   const first = /^\W*(?:\[[ x]\]\W*)?([a-z]+)(?![-'\w])/i.exec(sentence)?.[1];

@@ -9,7 +9,7 @@ import { shorten } from './shorten.ts';
 /** The share of the target that a summary finds at least: large messages that stay are shortened for it. */
 const FLOOR_SHARE = 0.5;
 
-/** Marks the proposals that make room for a summary. */
+/** Marks the proposals that free space for a summary. */
 export const SHORTENS: string = 'summarize-shorten';
 /** A message that stays is shortened for a summary only above this share of the target. */
 export const LARGE_SHARE: number = 0.25;
@@ -18,7 +18,7 @@ const LARGE_BESIDE_ACCOUNT_SHARE = 0.025;
 
 const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
 
-/** The messages that stay beside a summary, the largest first. */
+/** The messages that stay next to a summary, the largest first. */
 function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
   return sorted(
     draft.entries.filter(

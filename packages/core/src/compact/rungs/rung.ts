@@ -38,7 +38,7 @@ export interface RungContext {
 export interface Effects {
   readonly artifacts: ArtifactStore;
   readonly summarizer: Summarizer;
-  /** Tells that something failed which the ladder can do without. */
+  /** Reports a failure that the ladder can do without. */
   readonly warn: (message: string) => void;
 }
 
@@ -49,7 +49,7 @@ export interface Rung {
   readonly aim?: 'target' | 'limit';
   /** What it leaves where it trims: with prices, a policy then trims whenever that pays. */
   readonly trims?: TrimLimits;
-  /** Its records take the place of whole messages. */
+  /** Its records replace whole messages. */
   readonly replacesMessages?: true;
   /** Carries all of its proposals out once it has to act at all. */
   readonly wholeBatch?: true;

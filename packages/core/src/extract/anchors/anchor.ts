@@ -110,7 +110,7 @@ interface Shape {
   readonly letters: number;
   readonly upper: number;
   readonly digits: number;
-  /** Capitals behind a small letter, and capitals of a second word: `fooBar`, `FooBar`, `HTTPServer`. */
+  /** Capitals after a small letter, and capitals of a second word: `fooBar`, `FooBar`, `HTTPServer`. */
   readonly humps: number;
   /** Dots and underscores between what they join. */
   readonly dots: number;
@@ -170,7 +170,7 @@ function isInChunk(code: number): boolean {
   return code < 128 && CLASS[code] !== 0;
 }
 
-/** Where no chunk is left to be cut apart, at or behind a place of a text. */
+/** The first place, at or after a given one, where no chunk would be cut apart. */
 export function chunkEnd(text: string, at: number): number {
   const most = Math.min(text.length, at + LONGEST_CHUNK);
   let end = at;
@@ -181,7 +181,7 @@ export function chunkEnd(text: string, at: number): number {
 /** How a text is written: as it is, or with the escapes of JSON. */
 export type Form = 'plain' | 'json';
 
-/** Told of each chunk that holds anchors: where it is, and what they are. */
+/** Called for each chunk that holds anchors, with its position and the anchors. */
 export type Met = (anchors: readonly Anchor[], start: number, end: number) => void;
 
 /** 31 to the power of each length of a chunk: what the hash of the text before it has grown by. */

@@ -89,7 +89,7 @@ export function isEscaped(text: string, voice: Voice): boolean {
   return voice === VOICE.args && !text.includes('\n');
 }
 
-/** A text that stands by itself: a note that an earlier summary quotes. */
+/** A text on its own: a note that an earlier summary quotes. */
 export function segment(
   text: string,
   own: Pick<Segment, 'voice'> & Partial<Segment>,
@@ -161,10 +161,10 @@ class Lines {
     return found < 0 ? this.#text.length : found;
   }
 
-  /** Arguments are JSON: their lines end before an escaped line feed, and behind a value that another follows. */
+  /** Arguments are JSON: their lines end before an escaped line feed, and after a value that another follows. */
   #argumentEnd(from: number): number {
     const text = this.#text;
-    // Where there is none, the end of the text counts, whatever stands before it.
+    // If there is none, the end of the text counts, regardless of what comes before it.
     while (
       this.#feedAt < text.length &&
       (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
@@ -211,7 +211,7 @@ class Lines {
     return at;
   }
 
-  /** Where a long line is broken: behind a sentence in prose, else at a space, never inside a chunk. */
+  /** Where a long line is broken: after a sentence in prose, otherwise at a space, never inside a chunk. */
   #breakAt(from: number): number {
     const text = this.#text;
     const prose = this.#voice === VOICE.text || this.#voice === VOICE.user;

@@ -37,7 +37,7 @@ export interface Placed {
 export interface Row {
   turns: number;
   lastTurn: number;
-  /** The fewest anchors beside it in one text, as a logarithm. */
+  /** The fewest anchors next to it in one text, as a logarithm. */
   fewestBeside: number;
   /** How often the agent and how often anybody named it, each fading; as of `fadedAt`. */
   own: number;
@@ -52,7 +52,7 @@ export class AnchorStatistics {
   readonly rows: Row[] = [];
   readonly placed: Placed[] = [];
   readonly files: FileTrails = new FileTrails();
-  /** By where the call is in `placed`. */
+  /** By the position of the call in `placed`. */
   readonly calls: Map<number, CallTrail> = new Map();
   /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
   readonly #open = new Map<string, CallTrail[]>();
@@ -89,14 +89,14 @@ export class AnchorStatistics {
     return [...ids];
   }
 
-  /** Takes the next message. The answer is where its texts are in `placed`. */
+  /** Takes the next message. Returns where its texts are in `placed`. */
   add({ message, index, turn }: Pick<Node, 'message' | 'index' | 'turn'>): readonly number[] {
     this.#reach(index);
     if (startsTurn(message)) this.turns++;
     return scan(message, this.reader).map((own) => this.#place(own, index, turn));
   }
 
-  /** Takes a line that an earlier summary quoted, at the place where it stood. */
+  /** Takes a line that an earlier summary quoted, at its original place. */
   addNote(note: Note, voice: Voice, file: FileAccess | undefined): number {
     const index = note.at ?? 0;
     this.#reach(index);

@@ -8,7 +8,7 @@ import { shellCommands, type ShellCommand } from './shell.ts';
 export interface Touch {
   readonly path: string;
   readonly does: 'reads' | 'writes' | 'edits' | 'deletes';
-  /** The lines that are read, where the call names them. */
+  /** The lines that are read, if the call names them. */
   readonly lines?: LineRange;
 }
 
@@ -22,7 +22,7 @@ export interface Touched {
 const NOTHING: Touched = { touches: [], only: false };
 const SEARCHES = /grep|glob|search|find|list|^ls$/i;
 
-/** True for a call that looks for things: what it finds is no outcome, where it looks is no file of its own. */
+/** True for a call that searches: what it finds is no outcome, and the place it searches is not a file it works on. */
 export function searches(tool: string): boolean {
   return SEARCHES.test(tool);
 }
@@ -47,7 +47,7 @@ export function isDone(
   return result.outcome !== 'failure' && (does === 'reads' || !FAILED.test(head));
 }
 
-/** The files that a call is about, as its arguments tell. */
+/** The files that a call is about, according to its arguments. */
 export function touchedBy(call: CallPart): Touched {
   const { touches, only } = readFrom(call);
   return { touches: touches.filter(({ path }) => isPath(path)), only };
@@ -157,7 +157,7 @@ function deedOf(tool: string, given: JsonObject): Touch['does'] {
   return DELETES.test(tool) ? 'deletes' : 'reads';
 }
 
-/** A shell's command: a text, or words of which the last may be a script. */
+/** A shell's command: a text, or words, the last of which may be a script. */
 function commandIn(given: JsonObject): string | undefined {
   const text = textIn(given, COMMAND);
   if (text !== undefined) return text;
@@ -186,7 +186,7 @@ function byShell(line: string, folder: string): Touched {
   return { touches, only: only && touches.length > 0 };
 }
 
-/** What stands before the program that is run. */
+/** What comes before the program that is run. */
 const BEFORE = /^(?:sudo|env|time|command|exec|[A-Za-z_]\w*=.*)$/s;
 /** Programs that do nothing but what is read from them here. */
 const PLAIN =
@@ -244,7 +244,7 @@ function deedsOf(name: string, words: readonly string[]): readonly Touch[] {
   }
 }
 
-/** `sed -i` changes the files behind its script; any other reads them. */
+/** `sed -i` changes the files after its script; any other `sed` reads them. */
 function sedDeeds(options: readonly string[], words: readonly string[]): readonly Touch[] {
   const hasScript = options.some((word) => /^-[a-zA-Z]*[ef]$|^--(?:expression|file)/.test(word));
   const does = options.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word)) ? 'edits' : 'reads';

@@ -5,7 +5,7 @@ import { declaredBefore, type Replacement } from '../story/changes.ts';
 /** A stretch of a text: from its first character to the one after its last. */
 export type Range = readonly [from: number, to: number];
 
-/** Lines that were replaced, and what they are part of where the diff names it. */
+/** Lines that were replaced, and what they are part of if the diff names it. */
 export interface Hunk extends Replacement {
   readonly within: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface Hunk extends Replacement {
 /** What a unified diff says of one file. */
 export interface FileDiff {
   readonly path: string;
-  /** The path before, where the file was renamed. */
+  /** The path before, if the file was renamed. */
   readonly from: string | undefined;
   readonly does: NonNullable<SeenChange['does']>;
   readonly plus: number;
@@ -176,7 +176,7 @@ class DiffReader implements DiffText {
     }
   }
 
-  /** What follows a place where a tool cut its output belongs to a file that nobody knows. */
+  /** What follows a place where a tool cut its output belongs to an unknown file. */
   #cut(at: number): void {
     this.#endRun(at);
     this.#isCut = true;

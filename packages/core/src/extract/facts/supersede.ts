@@ -2,7 +2,7 @@ import { sorted } from '../../check/list.ts';
 import { contentWords } from '../anchors/names.ts';
 import type { Fact, Speaker } from '../../plan/summary.ts';
 
-/** Whose word counts more. A statement is only taken back by somebody of at least the same standing. */
+/** Whose word counts more. Only a speaker of at least the same rank takes a statement back. */
 const STANDING: Readonly<Record<Speaker, number>> = { tool: 0, assistant: 1, user: 2, system: 3 };
 
 export interface Superseded {
@@ -12,8 +12,8 @@ export interface Superseded {
 
 /**
  * The facts that still hold, each once with the turn in which it was last said, in the order in which they came up. A
- * later fact takes the place of an earlier one, said in an earlier turn by somebody of no higher standing, in three
- * cases only, because a stale constraint does less harm than a lost one:
+ * later fact replaces one that a speaker of no higher rank said in an earlier turn, in three cases only, because a
+ * stale constraint does less harm than a lost one:
  *
  * 1. both give a value to the same thing, in the same words but for the value: "the limit is 500" → "the limit is 800";
  * 2. both speak of the same things in the same words, and one forbids what the other allows or asks for;
@@ -60,7 +60,7 @@ function isLater(a: Fact, b: Fact): boolean {
   return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
 }
 
-/** The later facts that some facts are to be read with: they take one back, give another value, or name what is wrong. */
+/** The later facts that must be read with some facts: they take one back, give another value, or name what is wrong. */
 export function corrections(facts: readonly Fact[], later: readonly Fact[]): readonly Fact[] {
   const { superseded } = standingFacts([...facts, ...later]);
   const takers = new Set(superseded.filter(({ fact }) => facts.includes(fact)).map(({ by }) => by));
@@ -88,11 +88,11 @@ function corrects({ text }: Fact, fact: Fact): boolean {
   });
 }
 
-/** What turns a report of a wish round; "without" belongs to what is wished. */
+/** What negates a report of a preference; "without" belongs to the preference itself. */
 const UNWANTED =
   /\b(?:never|not|no|nothing|nobody|forbids?|forbade|forbidden|prohibit\w*|refus\w*|against|avoid|stop)\b|n't\b/i;
 
-/** The fact that a report of what somebody wants or allows turns round: it names all of it, the other way. */
+/** The fact that a report of what a person wants or allows reverses: it names all of it, with the opposite meaning. */
 export function turnedRound(report: string, facts: readonly Fact[]): Fact | undefined {
   const words = new Set(contentWords(report));
   const forbids = UNWANTED.test(report);
@@ -190,7 +190,7 @@ function termsOf(text: string): Terms {
   };
 }
 
-/** The words around the only value of a text, where they or its unit tell what it is the value of. */
+/** The words around the only value of a text, if they or its unit say what it is the value of. */
 function frameOf(text: string): string | undefined {
   if (!/[\d"`']/.test(text)) return undefined;
   const pattern = [VERSION, VALUE].find((one) => text.match(one)?.length === 1);

@@ -24,7 +24,7 @@ export function bestPieces(
   const best = new Map<number, Candidate[]>();
   for (let of = placed.length - 1; of >= 0; of--) {
     const { segment, ids, file, changes } = placed[of] as Placed;
-    // The call that reads a file says nothing beside the file's name.
+    // The call that reads a file says nothing more than the file's name.
     const onlyReads = segment.voice === VOICE.args && file !== undefined && !changes;
     if (onlyReads || !isQuotable(of)) continue;
     for (let k = segment.pieces.length - 1; k >= 0; k--) {

@@ -124,7 +124,7 @@ export class ExactLines {
     return [...carried, ...own.map(({ note }) => note)];
   }
 
-  /** A call of which nothing but its own line is shown. */
+  /** A call of which only its own line is shown. */
   #namedCall({ of, source, open, items }: LineGroup): PlacedNote | undefined {
     const taken = items.filter((item) => item.taken);
     if (!open || source === undefined || of === undefined || taken.some(({ chars }) => chars > 0))

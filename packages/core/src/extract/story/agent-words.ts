@@ -50,7 +50,7 @@ export function withoutAnnouncements(text: string): string {
 const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 1.5, step: 1 };
 const CODE_MERIT = 0.35;
 
-/** How much a passage helps a reader for each of its characters, beside the exact strings in it. */
+/** How much a passage helps a reader for each of its characters, in addition to the exact strings in it. */
 export function meritOf(passage: Passage, role: Role, age: number): number {
   const { text, kind } = passage;
   const fresh = 0.6 + 0.4 / (1 + age / 40);

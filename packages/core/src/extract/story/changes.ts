@@ -12,7 +12,7 @@ const OLD = /^old_?(?:str(?:ing)?|text)$/i;
 const NEW = /^(?:new_?(?:str(?:ing)?|text)|content|file_text|insert_text|new_source)$/i;
 const LONGEST = 60_000;
 
-/** The replacements in the arguments of an edit, by the path of the file where the arguments name several. */
+/** The replacements in the arguments of an edit, by the path of the file if the arguments name several. */
 export function replacementsIn(
   args: string,
 ): readonly (Replacement & { readonly path?: string })[] {
@@ -122,7 +122,7 @@ export class FileChange {
     this.#why.add(why);
   }
 
-  /** Takes a replacement, and what it is part of where that is known. */
+  /** Takes a replacement, and what it is part of if that is known. */
   note({ before, after }: Replacement, within?: string): void {
     const [old, now] = [declaredIn(before), declaredIn(after)];
     const kept = [...old].filter((name) => now.has(name));

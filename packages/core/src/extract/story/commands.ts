@@ -23,7 +23,7 @@ const LOOKS = new Set(
 const GIT_LOOKS = new Set(
   'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
 );
-/** Makes git list the files that differ: a result, where its other output only shows contents. */
+/** Makes git list the files that differ: that is a result, while its other output only shows contents. */
 const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porcelain)$/;
 const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);

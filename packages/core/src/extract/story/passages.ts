@@ -78,7 +78,7 @@ class PassageReader {
     for (const block of blocksOf(code, CODE_CHARS)) this.#add(block.join('\n'), 'code');
   }
 
-  /** A list entry. Where what is nested under it is long, each nested line is a passage with the entry as its lead. */
+  /** A list entry. If what is nested under it is long, each nested line is a passage with the entry as its lead. */
   #entry(line: string): void {
     const depth = indentOf(line);
     const nested: string[] = [];

@@ -37,7 +37,9 @@ function saidIn({ message, index }: Node): readonly string[] {
 const CALL_CHARS = 140;
 const MOST_CALLS = 6;
 
-/** Where the agent says nothing, its calls are shown: by what it says of them in their arguments, else by their line. */
+/**
+ * If the agent says nothing, its calls are shown: by what it says of them in their arguments, otherwise by their line.
+ */
 function calledIn({ message, index }: Node): readonly string[] {
   const [call] = callsOf(message);
   if (call === undefined) return [];

@@ -153,7 +153,7 @@ export class Story {
     return undefined;
   }
 
-  /** The user's own words within a share of the room: the first message, then the newest. */
+  /** The user's own words within a share of the space: the first message, then the newest. */
   takeOwnWords(roomChars: number): void {
     const own = this.#told.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
@@ -164,7 +164,7 @@ export class Story {
     this.#take(ranked, roomChars);
   }
 
-  /** The agent's last report within a share of the room, from its beginning. */
+  /** The agent's last report within a share of the space, from its beginning. */
   takeFinalReport(roomChars: number): void {
     this.#take(
       this.#told.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
@@ -182,7 +182,7 @@ export class Story {
     }
   }
 
-  /** Offers the rest. Beyond a share of the room a passage counts little more than the exact strings in it. */
+  /** Offers the rest. Beyond a share of the space a passage counts little more than the exact strings in it. */
   offer(roomChars: number): void {
     let left = roomChars;
     for (const told of sorted(this.#told, (a, b) => b.merit - a.merit)) {
@@ -221,5 +221,5 @@ function isMostlyWritten(text: string): boolean {
   return lines.filter(isWritten).length * 2 > lines.length;
 }
 
-/** Voices of which passages are shown; the others are quoted by their lines. */
+/** Voices whose passages are shown; the others are quoted by their lines. */
 export const isSpoken = (voice: number): boolean => voice === VOICE.user || voice === VOICE.text;

@@ -42,7 +42,7 @@ class TodoList {
   #items: Item[];
   /** Made, and not yet given a number by the tool. */
   readonly #made = new Map<string, Item>();
-  /** Calls whose results tell how tasks are. */
+  /** Calls whose results report the state of tasks. */
   readonly #asked = new Set<string>();
   #index = 0;
   #turnIndex = 0;

@@ -72,8 +72,8 @@ function nameOf(tenant: string, id: ArtifactId): string {
 const LEVELS: readonly Sensitivity[] = ['public', 'internal', 'confidential', 'restricted'];
 
 /**
- * To be asked before anything is kept: content of a level that nobody knows could be kept from nobody.
- * @throws RangeError where the sensitivity is none of the levels.
+ * Call this before anything is kept: content of an unknown level could not be protected.
+ * @throws RangeError if the sensitivity is none of the levels.
  */
 export function assertSensitivity({ sensitivity }: ArtifactMetadata): void {
   if (!LEVELS.includes(sensitivity))

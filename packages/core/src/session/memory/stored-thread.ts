@@ -249,7 +249,7 @@ export class StoredThread {
   }
 }
 
-/** What an append adds after the head that it expects: where the head is one of these, the append came before. */
+/** What an append adds after the head that it expects: if the head is one of these, the append came before. */
 export function ownNodes(
   nodes: readonly Node[],
   expectedHead: MessageId | null | undefined,
