@@ -12,7 +12,7 @@ import {
   type SessionConfig,
 } from '@bobbin/core/internal';
 
-/** What every adapter takes: Bobbin's own options, and the name of the thread if a session is to be resumed. */
+/** What every adapter takes: Bobbin's own options, and the name of the thread to resume a session. */
 export interface AdapterOptions<Wire> extends Omit<BobbinOptions<Wire>, 'codec'> {
   readonly thread?: string;
 }

@@ -74,7 +74,7 @@ function openaiUsage(usage: JsonObject): Usage {
   return { inputTokens, outputTokens, cacheReadTokens: cached, cacheWriteTokens: 0 };
 }
 
-/** Thoughts are counted beside the answer. */
+/** Thoughts are counted in addition to the answer. */
 function geminiUsage(usage: JsonObject): Usage {
   const cached = count(usage['cachedContentTokenCount']);
   return {

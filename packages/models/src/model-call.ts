@@ -10,7 +10,7 @@ export interface ModelCall {
   readonly messages: ModelMessage[];
   /** Sent because the prompt that is extended has them; never run. */
   readonly tools?: ToolSet;
-  /** Where given, the provider holds the model to it. */
+  /** If given, the provider holds the model to it. */
   readonly schema?: JsonObject;
   /** The instructions for the provider's own compaction of the messages, in place of an answer to them. */
   readonly compaction?: string;

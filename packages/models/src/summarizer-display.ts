@@ -11,7 +11,7 @@ const PATIENCE = { retries: 0, timeoutMs: 20_000 } as const;
 
 export interface DisplayOptions {
   readonly signal?: AbortSignal;
-  /** Told what it cost. */
+  /** Called with what it cost. */
   readonly report?: (report: SummaryReport) => void;
 }
 

@@ -16,7 +16,7 @@ export interface ThreadProblem {
   readonly problem: string;
 }
 
-/** A store that can check what it is kept in, beside the threads: its file and its indexes. */
+/** A store that can check its own file and indexes in addition to the threads. */
 export interface CheckableStore extends Store {
   /** In words what is wrong. */
   check(): Promise<readonly string[]>;

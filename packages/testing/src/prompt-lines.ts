@@ -3,7 +3,7 @@ import type { PromptMessage, Source } from '@bobbin/core/internal';
 
 const LONGEST = 72;
 
-/** A prompt as text, one line a message: where it stands, who speaks, where it comes from, what it holds. */
+/** A prompt as text, one line a message: its position, who speaks, where it comes from, what it holds. */
 export function promptLines(prompt: Prompt): readonly string[] {
   const marked = new Set(prompt.cachePoints);
   return prompt.messages.map(({ message, source }, position) => {

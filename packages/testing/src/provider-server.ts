@@ -16,7 +16,7 @@ export interface ProviderUsage {
   readonly cacheReadTokens: number;
 }
 
-/** How one provider speaks: where, what it takes, and how it answers. */
+/** How one provider speaks: its path, what it takes, and how it answers. */
 export interface Dialect {
   readonly path: string | RegExp;
   /** True if a request asks for a stream; if absent, its body says so. */
@@ -92,7 +92,7 @@ export interface ProviderServer {
   readonly origin: string;
   /** What it was asked, in order. */
   readonly requests: readonly ProviderRequest[];
-  /** Throws where a request was unexpected or invalid, or where the script was not played to its end. */
+  /** Throws if a request was unexpected or invalid, or if the script was not played to its end. */
   expectDone(): void;
   close(): Promise<void>;
 }

@@ -64,7 +64,7 @@ function each(change: Change): Change {
   };
 }
 
-/** Where the content of an image or a file is: a URL, a data URL, inline text, or a reference as JSON. */
+/** The place of the content of an image or a file: a URL, a data URL, inline text, or a reference as JSON. */
 export function sourceOf(data: Json, mediaType: string | undefined): string {
   if (typeof data === 'string')
     return /^(?:https?|data|file|gs):/.test(data)

@@ -243,7 +243,7 @@ function encodeMessage(message: Message): readonly BaseMessage[] {
   return [live.get(original as object) ?? mapStoredMessageToChatMessage(original as StoredMessage)];
 }
 
-/** What Bobbin wrote or changed: each result is a message of its own, before what else is said. */
+/** What Bobbin wrote or changed: each result is a separate message, before the other content. */
 function written(message: Message): readonly BaseMessage[] {
   const parts = serverToolsAsText(message);
   const said = parts.filter((part) => part.kind !== 'result');

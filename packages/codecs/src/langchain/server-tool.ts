@@ -87,7 +87,7 @@ const SERVER_BLOCKS: ServerBlocks = {
 };
 
 interface ListedMessage extends WireMessage {
-  /** How many of the host's tools it calls: LangChain names them beside the content. */
+  /** How many of the host's tools it calls: LangChain names them next to the content. */
   readonly calls: number;
 }
 

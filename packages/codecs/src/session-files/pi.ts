@@ -157,7 +157,7 @@ function messagesOf(lines: readonly Line[]): readonly Message[] {
   return lines.flatMap(({ message }) => message ?? []);
 }
 
-/** Where on the path the first entry is that a compaction keeps; undefined if it keeps none. */
+/** The position on the path of the first entry that a compaction keeps; undefined if it keeps none. */
 function firstKept(path: readonly Line[], at: number): number | undefined {
   const { place } = path[at] as Line;
   const {
@@ -171,7 +171,7 @@ function firstKept(path: readonly Line[], at: number): number | undefined {
   return found < 0 || found >= at ? undefined : found;
 }
 
-/** Where the last so many messages before a compaction begin: none of them lies before the compaction before it. */
+/** Where the last so many messages before a compaction begin: none of them comes before the previous compaction. */
 function lastMessages(path: readonly Line[], at: number, count: number): number | undefined {
   let first: number | undefined;
   for (let i = at - 1, left = count; i >= 0 && left > 0; i--) {
@@ -220,7 +220,7 @@ function blocks(content: JsonObject[string]): JsonObject[string] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** A command that the user ran without telling the model. */
+/** A command that the user ran and kept from the model. */
 function isHidden(place: Place): boolean {
   const { message } = place.object();
   return isJsonObject(message) && message['excludeFromContext'] === true;

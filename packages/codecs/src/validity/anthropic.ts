@@ -141,7 +141,7 @@ function blockProblems({ role }: AnthropicTurn, { path, block }: PlacedBlock): r
     : [];
 }
 
-/** Counts cache markers wherever they may be. */
+/** Counts cache markers at every place that may hold one. */
 function countMarkers(values: readonly unknown[]): number {
   const rest = [...values];
   let markers = 0;

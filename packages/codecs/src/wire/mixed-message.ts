@@ -15,7 +15,7 @@ export interface MixedFormat {
   /** The field that holds the blocks. */
   readonly field: string;
   readonly isResult: (block: JsonObject) => boolean;
-  /** True for a block after results that nobody said: a note of the host's, a cache marker. */
+  /** True for a block after results that no speaker said: a note of the host's, a cache marker. */
   readonly isNote: (block: JsonObject) => boolean;
 }
 

@@ -9,8 +9,8 @@ interface Answered {
 
 /**
  * The messages with each result directly after the message that called, for formats that take it nowhere else. A round
- * may hold several assistant messages before its results, where a call was left unanswered or its result came late, and
- * words beside a result before the next one.
+ * may hold several assistant messages before its results, if a call was left unanswered or its result came late, and
+ * words next to a result before the next one.
  */
 export function resultsAfterCalls(messages: readonly Message[]): readonly Message[] {
   const isApart = messages.some((message, i) => {
@@ -50,7 +50,7 @@ function openCalls(message: Message): readonly string[] {
     .filter((callId) => !answered.has(callId));
 }
 
-/** Puts results after the message whose calls they answer. The message is split where they go apart, or beside words. */
+/** Puts results after the message whose calls they answer. The message is split if they go apart, or next to words. */
 function seat(
   message: Message,
   calledBy: ReadonlyMap<string, Answered>,

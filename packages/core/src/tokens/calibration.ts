@@ -31,7 +31,7 @@ export function startCalibration(model?: string): Calibration {
   return { factor: family?.[1] ?? UNKNOWN_FAMILY, samples: 0 };
 }
 
-/** The step from one learnt figure towards another one that was seen. */
+/** The learnt figure after another one was seen: up at once, down slowly. */
 export function towards(known: number, seen: number): number {
   return seen > known ? seen : known + (seen - known) * DOWNWARD;
 }

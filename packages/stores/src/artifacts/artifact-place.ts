@@ -25,10 +25,9 @@ export interface Kept {
 }
 
 /**
- * Where a tenant's artifact lies: `TENANT/ID/`, in it
- * `content`, `content.KEY` (encrypted), or either with `.NONCE`: a copy that no sweep has seen yet;
- * `claim.THREAD.ORDER-NONCE.json`, of which the highest order of each thread counts; and
- * `sweep.NONCE`, the mark of a sweep.
+ * The place of a tenant's artifact: `TENANT/ID/`, in it `content`, `content.KEY` (encrypted), or either with `.NONCE`:
+ * a copy that no sweep has seen yet; `claim.THREAD.ORDER-NONCE.json`, of which the highest order of each thread counts;
+ * and `sweep.NONCE`, the mark of a sweep.
  */
 export function placeOf(tenant: string, id: ArtifactId): string {
   return `${fileName(tenant)}/${id}/`;
@@ -38,7 +37,7 @@ export function contentName(place: string, key: string | undefined): string {
   return key === undefined ? `${place}content` : `${place}content.${fileName(key)}`;
 }
 
-/** Another name for content, which nobody else uses. */
+/** Another, unused name for content. */
 export function freshContentName(place: string, key: string | undefined): string {
   return `${place}content.${key === undefined ? '' : fileName(key)}.${nonce()}`;
 }

@@ -31,7 +31,7 @@ import { assertKeyRing, decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from
 export { makeFolders } from './new-folder.ts';
 
 export interface ArtifactOptions {
-  /** Where given, content is encrypted at rest. */
+  /** If given, content is encrypted at rest. */
   readonly keys?: KeyRing;
   /** Says when an artifact has expired. */
   readonly clock?: Clock;
@@ -89,9 +89,9 @@ export interface SweepOptions {
 const HOUR_MS = 3_600_000;
 
 /**
- * Artifacts as blobs: the content once, and beside it a claim of each thread that put it, which holds the metadata.
+ * Artifacts as blobs: the content once, and next to it a claim of each thread that put it, which holds the metadata.
  * The content is written before the claim, and the claim before a plan that points to it.
- * @throws RangeError where the keys could not encrypt.
+ * @throws RangeError if the keys could not encrypt.
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {
   if (options.keys !== undefined) assertKeyRing(options.keys);
@@ -263,7 +263,7 @@ class BlobArtifacts implements KeptArtifacts {
     return true;
   }
 
-  /** Looks again where something was replaced between the listing and the look. */
+  /** Looks again if something was replaced between the listing and the look. */
   async #look<T>(
     id: ArtifactId,
     requester: Requester,

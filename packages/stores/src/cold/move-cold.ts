@@ -51,7 +51,7 @@ export async function moveCold(
       coldText(object),
     );
     if (replaced === 0) await cold.remove(key, object);
-    // If the thread was erased meanwhile and begun anew with the same messages, the object went with the old one.
+    // If the thread was erased meanwhile and begun again with the same messages, the object went with the old one.
     else await cold.ensure(key, object, some);
     moved += replaced;
   }

@@ -30,7 +30,7 @@ export function talk(turns: number, topic: string = 'spool'): readonly Node[] {
   return nodesOf(messages);
 }
 
-/** Messages behind some nodes, in their places. */
+/** Messages after some nodes, in their places. */
 export function nodesOf(
   messages: readonly Message[],
   behind: readonly Node[] = [],

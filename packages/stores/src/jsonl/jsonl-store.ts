@@ -302,7 +302,7 @@ function threadsIn(folder: string): readonly ThreadId[] {
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** The thread of a file: its name says it, or is too long to. A file of another name is nobody's. */
+/** The thread of a file: its name says it, or is too long to. A file of another name belongs to no thread. */
 function threadOf(folder: string, name: string): ThreadId | undefined {
   const thread = nameInFile(name) ?? sessionHeader(join(folder, name + ENDING))?.thread;
   if (thread === undefined)

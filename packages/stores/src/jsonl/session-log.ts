@@ -107,7 +107,7 @@ export class SessionLog {
     return last.toString() === '\n';
   }
 
-  /** Reads the lines that are new. Returns the size of the file, which is larger where the last line is torn. */
+  /** Reads the lines that are new. Returns the size of the file, which is larger if the last line is torn. */
   #catchUp(file: number): number {
     const stats = fstatSync(file);
     if (this.#seen !== undefined && isSame(stats, this.#seen)) return stats.size;
@@ -142,7 +142,7 @@ export class SessionLog {
     }
   }
 
-  /** Takes the line that begins there. Returns where the next one does; undefined if the line is torn. */
+  /** Takes the line that begins there. Returns where the next one begins; undefined if the line is torn. */
   #readLine(bytes: Buffer, start: number): number | undefined {
     const end = bytes.indexOf(10, start);
     const isLast = end === -1;

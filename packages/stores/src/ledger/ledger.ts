@@ -43,7 +43,7 @@ export interface LedgerSum {
   readonly usage: Usage;
   readonly paidTokens: number;
   readonly fullTokens: number;
-  /** What summaries by a model cost beside the requests. */
+  /** What summaries by a model cost in addition to the requests. */
   readonly summaryTokens: number;
 }
 

@@ -9,8 +9,8 @@ const HEARTBEAT_MS = 10_000;
 type Hearer = (payload: string | undefined) => void;
 
 /**
- * Hears notifications (LISTEN), through one connection for all channels. A lost connection is made anew, for as long as
- * somebody listens; then all hear that something may have been missed.
+ * Hears notifications (LISTEN), through one connection for all channels. A lost connection is made again while there
+ * are listeners; then all hear that something may have been missed.
  */
 export class Listener {
   readonly #url: string;

@@ -13,7 +13,7 @@ export interface SqliteOptions {
   readonly sync?: 'full' | 'normal';
   /** The store must be there already, in the present schema: opening it makes and changes nothing. */
   readonly existing?: boolean;
-  /** Where messages are that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
+  /** The place of messages that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
   readonly cold?: Blobs;
 }
 
@@ -64,7 +64,7 @@ export class Database {
   }
 
   /**
-   * Some work in one transaction. It takes the write lock first, so that it never fails half-way for want of it. While
+   * Some work in one transaction. It takes the write lock first, so that it never fails half-way for lack of it. While
    * another process has the lock, this one goes on with its other work.
    */
   async atomically<T>(work: () => T): Promise<T> {

@@ -21,7 +21,9 @@ import { messageLine, promptLine } from '../prompt-lines.ts';
 import { isBeside, isReminder } from '../reminders.ts';
 import { takesAway, withoutMeta, type Breach, type Scene } from './scene.ts';
 
-/** Nothing shows twice: no message of the thread, but for one part in its seat and one told late, and no record. */
+/**
+ * Nothing shows twice: no record, and no message of the thread except with one part in its place and one shown late.
+ */
 export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Iterable<Breach> {
   const law = 'nothing duplicated';
   for (const [id, positions] of positionsOf) {
@@ -74,12 +76,12 @@ export function* reminders({ whole, plan, context }: Scene): Iterable<Breach> {
 }
 
 function isShownInLine(record: PlanRecord): boolean {
-  // A summary for which there was no room at all is in the plan only.
+  // A summary for which there was no space at all is in the plan only.
   if (record.kind === 'summarize') return record.text !== '';
   return record.kind === 'externalize' && takesAway(record);
 }
 
-/** A result that stands apart from its call is told as the user's text; what else its message held keeps its seat. */
+/** A result apart from its call is shown as the user's text; the rest of its message keeps its place. */
 function isTold({ message, source }: PromptMessage): boolean {
   const [first] = message.parts;
   return (
@@ -132,7 +134,7 @@ function callNames(message: Message): string {
     .join('\n');
 }
 
-/** A result told late is told with all that it holds. */
+/** A late result is shown with all that it holds. */
 function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const law = 'nothing vanishes';
   const told = textOf(shown.message);
@@ -149,7 +151,7 @@ function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   if (cut !== undefined) yield { law, detail: `content of late ${cut.callId} at ${node.index}` };
 }
 
-/** Messages of the thread stand in its order; a late result may stand behind the results of the round it came into. */
+/** Messages of the thread keep its order; a late result may come after the results of the round it came into. */
 export function* inOrder({ prompt, thread }: Scene): Iterable<Breach> {
   const law = 'thread order kept';
   let last = -1;
@@ -172,7 +174,7 @@ export function* inOrder({ prompt, thread }: Scene): Iterable<Breach> {
   }
 }
 
-/** Every message of the path is shown, stands behind a record of this plan or an earlier one, or is still pending. */
+/** Every message of the path is shown, replaced by a record of this plan or an earlier one, or still pending. */
 export function* nothingVanishes(scene: Scene): Iterable<Breach> {
   const { thread, plan, context, recordOf, positionsOf, pending, window } = scene;
   const law = 'nothing vanishes';

@@ -32,7 +32,7 @@ function sum(counter: Counter, { messages }: Prompt): number {
   return messages.reduce((tokens, { message }) => tokens + fresh(counter, message), 0);
 }
 
-/** Where a prompt may exceed its budget, only pins are left in it, and shortened to pointers they would not fit either. */
+/** If a prompt may exceed its budget, only pins are left in it, and shortened to pointers they would not fit either. */
 function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene): Iterable<Breach> {
   const law = 'over budget only where the pins alone are';
   const { counter, limitTokens = 0 } = context;

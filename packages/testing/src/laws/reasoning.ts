@@ -12,9 +12,9 @@ import { messageLine } from '../prompt-lines.ts';
 import { withoutMeta, type Breach, type Scene } from './scene.ts';
 
 /**
- * Where a provider binds signed reasoning to the bytes before it, a signed block is sent only behind the very prompt
- * that it was written for: the one that went out, where it is known, or that of the plan in force when its message
- * came, up to that message.
+ * If a provider binds signed reasoning to the bytes before it, a signed block is sent only after the very prompt that
+ * it was written for: the one that went out, if it is known, or that of the plan in force when its message came, up to
+ * that message.
  */
 export function* signedReasoning(scene: Scene): Iterable<Breach> {
   const { whole, plan, thread, context } = scene;

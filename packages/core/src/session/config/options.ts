@@ -171,7 +171,7 @@ const refusalShape = partial<ContextLimit>({
   limitTokens: nonNegative,
 });
 
-/** @throws TypeError, as `checkOptions` does, for usage that is reported as a provider's. */
+/** @throws TypeError, as `checkOptions` does, if a provider's refusal is not well-formed. */
 export function checkRefusal(refusal: unknown): void {
   refusalShape(refusal, 'refusal');
 }
