@@ -63,7 +63,7 @@ const SEE_HELP = 'see bobbin --help and bobbin agent --help';
 
 /** @throws ExpectedError */
 async function invocationOf(args: readonly string[]): Promise<Invocation> {
-  // `--resume` may stand alone or name a session.
+  // `--resume` may be alone or name a session.
   const at = args.indexOf('--resume');
   const named = at >= 0 && args[at + 1]?.startsWith('-') === false ? args[at + 1] : undefined;
   const rest = named === undefined ? args : args.toSpliced(at + 1, 1);

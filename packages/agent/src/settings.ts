@@ -19,7 +19,7 @@ export interface CompactionSettings {
   readonly keepRecentTokens: number;
   /** A preset of the engine instead of the agent's own policy. */
   readonly preset?: string;
-  /** The model that writes summaries, where it is not the one that works. */
+  /** The model that writes summaries, if it is not the one that works. */
   readonly model?: string;
 }
 

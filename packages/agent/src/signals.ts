@@ -5,8 +5,8 @@ const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 const PATIENCE_MS = 5_000;
 
 /**
- * Has the program end in order when it is told to end, or when whoever it talks to is gone. Told twice, it ends at once;
- * the commands that its tools run end with it in any case.
+ * Ends the program in order on a signal, or when its reader is gone. A second signal ends it at once; the commands that
+ * its tools run end with it in any case.
  */
 export function endOnSignal(end: () => Promise<void>): void {
   let isTold = false;

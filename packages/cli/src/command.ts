@@ -20,14 +20,14 @@ export type OptionValues<Table extends OptionTable> = {
 
 export interface Command {
   readonly name: string;
-  /** What stands behind the name: `[FILE…]`. */
+  /** What comes after the name: `[FILE…]`. */
   readonly operands: string;
   readonly about: string;
   readonly options: OptionTable;
   readonly examples: readonly string[];
   /** Exit codes that no other command has. */
   readonly exits?: readonly (readonly [code: string, meaning: string])[];
-  /** Gets what is behind the command's name and gives the exit code. */
+  /** Gets what comes after the command's name and returns the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 

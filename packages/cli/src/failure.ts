@@ -33,13 +33,13 @@ export interface Slip {
   readonly names: readonly string[];
 }
 
-/** The name that was probably meant, in words, behind what is told. The engine, which knows, is loaded only for this. */
+/** The name that was probably meant, in words, after the message. The engine, which knows, is loaded only for this. */
 export async function meantBy({ word, names }: Slip): Promise<string> {
   const { didYouMean } = await import('@bobbin/core/internal');
   return didYouMean(word, names);
 }
 
-/** Input that is not what it should be, with the place in the words of whoever has to mend it. */
+/** Input that is not what it should be, with the place in the terms of the person who has to correct it. */
 export class InputError extends Error {
   override readonly name = 'InputError';
 
@@ -69,7 +69,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Where an offset of a text is, the text beginning at a line of its source. */
+/** The place of an offset in a text that begins at a line of its source. */
 export function positionOf(text: string, offset: number, firstLine: number = 1): Position {
   let line = firstLine;
   let lineStart = 0;

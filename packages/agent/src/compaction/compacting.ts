@@ -59,7 +59,7 @@ export class Compacting {
     this.#usage = addUsage(this.#usage, report.usage);
   }
 
-  /** No model wrote the summary: the extract stands in. */
+  /** No model wrote the summary: the extract is used. */
   failSummary(): void {
     this.#wasAsked = true;
     this.#summaryFailed = true;
@@ -106,7 +106,7 @@ export class Compacting {
     return { kind: 'compacted', result: 'none' };
   }
 
-  /** Tells what the engine did for a prompt, and says how it came out. */
+  /** Emits what the engine did for a prompt, and returns how it came out. */
   async tell(fitted: Fitted<unknown>, signal: AbortSignal): Promise<Result> {
     const { result, shortened } = verdictOf(fitted, this.#isUnderWay, this.#summaryFailed);
     if (shortened > 0)

@@ -5,7 +5,7 @@ import type { ModelMessage } from 'ai';
 import { markedMessages, systemMessage, toolSet, type Request } from '../loop/loop.ts';
 import type { AgentSession } from '../session/session.ts';
 
-/** The request that was sent last, and where the thread stood then. */
+/** The request that was sent last, and the thread's head at that time. */
 export interface Sent {
   readonly request: Request;
   readonly head: MessageId | undefined;

@@ -39,7 +39,7 @@ export interface AttachmentPlace {
   readonly now: number;
 }
 
-/** An image for a message. It is an artifact as well, so that it can be read back when a summary stands in its place. */
+/** An image for a message. It is an artifact as well, so that it can be read back after a summary replaced it. */
 export async function attachedImage(
   path: string,
   bytes: Buffer,

@@ -64,7 +64,10 @@ async function broughtFile(agent: Agent, name: string): Promise<Brought | string
   return { text: image.note, image: image.image };
 }
 
-/** Who types a path outside the project has allowed it, but not where a link leads; who plays a script has not. */
+/**
+ * A person who types a path outside the project has allowed it, but not the target of a link. A script has no such
+ * permission.
+ */
 function mayBring(
   { options: { folders, permissions, interactive } }: Agent,
   path: string,

@@ -99,7 +99,7 @@ export class Agent {
     this.#dispatch({ kind: 'submit', text });
   }
 
-  /** Has the last message answered. Where everything is, nothing is asked for: it would be paid for. */
+  /** Has the last message answered. If every message is answered, nothing is asked for: it would be paid for. */
   goOn(): void {
     if (this.isIdle && !this.#isUnanswered)
       return this.emit({ type: 'notice', text: 'Nothing waits for an answer: type a message.' });
@@ -139,7 +139,7 @@ export class Agent {
     return this.#questions.answer(id, answer);
   }
 
-  /** Nobody is there to be asked any more. */
+  /** No person is left to ask. */
   leaveAlone(): void {
     this.#questions.close();
   }
@@ -305,7 +305,10 @@ export class Agent {
     this.#effects = this.#effects.then(() => this.#carryOutAll(effects));
   }
 
-  /** Where one fails, those behind it would go by what did not happen: what was typed comes back, and the turn is over. */
+  /**
+   * If one fails, those after it would rely on something that did not happen: what was typed comes back, and the turn
+   * is over.
+   */
   async #carryOutAll(effects: readonly Effect[]): Promise<void> {
     for (const [i, effect] of effects.entries()) {
       try {

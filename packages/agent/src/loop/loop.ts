@@ -6,12 +6,12 @@ import { DELAY_MS, isRefusal, reasonOf, retryDelay } from '../model/provider-err
 import type { Toolbox } from '../tools/toolbox.ts';
 import { earlyUsage, NO_USAGE, usageOf } from '../model/usage.ts';
 
-/** One request: the loop asks once, so that whatever follows from the answer can be decided between steps. */
+/** One request: the loop asks once, so that what follows from the answer can be decided between steps. */
 export interface Request {
   readonly model: LanguageModel;
   readonly system: string;
   readonly messages: readonly AiSdkMessage[];
-  /** Positions behind which the provider may cache, for providers that want markers. */
+  /** Positions after which the provider may cache, for providers that want markers. */
   readonly cachePoints: readonly number[];
   readonly tools: Toolbox;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ export type Answer =
       readonly usage: Usage;
       readonly cutOff: boolean;
     }
-  /** Interrupted: what was said until then, and what the provider has told of its cost. */
+  /** Interrupted: what was said until then, and what the provider has reported of its cost. */
   | { readonly kind: 'aborted'; readonly text: string; readonly usage: Usage }
   /** The provider refused the prompt as too long. */
   | { readonly kind: 'overflow'; readonly reason: string; readonly refusal: Refusal }
@@ -49,7 +49,7 @@ interface Passing {
 
 const MOST_ATTEMPTS = 3;
 
-/** Asks, and asks again where the provider is busy or the stream breaks off. */
+/** Asks, and retries if the provider is busy or the stream breaks off. */
 export async function askModel(request: Request): Promise<Answer> {
   const { signal } = request;
   for (let attempt = 1; ; attempt++) {

@@ -2,9 +2,9 @@ import type { Refusal } from '@bobbin/core';
 import type { EndReason } from '../events.ts';
 
 /**
- * What the agent is doing and what comes next, as a pure function of what happened. Exactly one thing is under
- * way in any phase but `idle`; it ends with an event. Compaction stands between steps, so that no answer and no tool
- * result is ever thrown away for it.
+ * What the agent is doing and what comes next, as a pure function of what happened. Exactly one thing is under way in
+ * any phase but `idle`; it ends with an event. Compaction happens between steps, so that no answer and no tool result
+ * is ever thrown away for it.
  */
 export interface Machine {
   readonly phase: Phase;
@@ -29,9 +29,9 @@ export type Phase =
   | 'idle'
   /** Something is made ready that no message may overtake: a hand-over. */
   | 'holding'
-  /** The prompt is being made; it turns to `compacting` where that takes a compaction. */
+  /** The prompt is being made; it turns to `compacting` if that takes a compaction. */
   | 'preparing'
-  /** As `preparing`, behind the last answer of a turn: what was typed is sent, else the turn is over. */
+  /** As `preparing`, after the last answer of a turn: what was typed is sent, otherwise the turn is over. */
   | 'settling'
   | 'compacting'
   | 'settling-compacting'
@@ -55,7 +55,7 @@ export type Result = 'none' | 'done' | 'by-extract' | 'useless';
 
 export type MachineEvent =
   | { readonly kind: 'submit'; readonly text: string }
-  /** Answer what is there: behind a branch, a hand-over, an interruption. */
+  /** Answer what is there: after a branch, a hand-over, an interruption. */
   | { readonly kind: 'go-on' }
   | { readonly kind: 'hold' }
   | { readonly kind: 'released'; readonly goOn: boolean }

@@ -6,7 +6,7 @@ import { reasonOf } from '../model/provider-error.ts';
 
 /**
  * Takes what a person typed: a command that begins with a slash, or a message with its mentions. An empty line has the
- * last message answered, but not after an interruption: that was somebody's will. What went wrong is an event.
+ * last message answered, but not after an interruption, which was deliberate. What went wrong is an event.
  */
 export async function submit(agent: Agent, text: string): Promise<CommandResult | undefined> {
   const trimmed = text.trim();

@@ -26,8 +26,8 @@ export async function listedModels(endpoint: Endpoint): Promise<readonly string[
 }
 
 /**
- * A model with the window that its server reports, if it has a server and nobody said how large the window is. The
- * notice says what is assumed where the server does not report it.
+ * A model with the window that its server reports, if it has a server and the size is not known otherwise. The notice
+ * says what is assumed if the server does not report it.
  */
 export async function withServerWindow(
   model: Model,

@@ -6,7 +6,7 @@ import type { Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';
 import { saveModel } from '../settings.ts';
 
-/** Goes on with another model; where its window is smaller, the old one compacts first. */
+/** Goes on with another model; if its window is smaller, the old one compacts first. */
 export async function switchModel(
   agent: Agent,
   compacting: Compacting,

@@ -1,7 +1,7 @@
 import { oneLine } from '@bobbin/core/internal';
 const LONGEST = 500;
 
-/** What an SDK may say of an error, beside its message. */
+/** What an SDK may say of an error in addition to its message. */
 interface Told {
   readonly statusCode?: number;
   readonly responseBody?: string;
@@ -19,14 +19,14 @@ export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (UNFINISHED.test(message)) return NO_ANSWER;
   if (statusCode === undefined) return oneLine(message, LONGEST);
-  // Some endpoints say what is wrong in a form of their own, of which the SDK gives only the status.
+  // Some endpoints say what is wrong in their own form, of which the SDK gives only the status.
   const body = /^\s*[{[]/.test(responseBody) && !responseBody.includes(message) ? responseBody : '';
   return `HTTP ${statusCode}: ${oneLine(`${message} ${body}`, LONGEST)}`;
 }
 
 /** How long to wait before the next attempt, doubled each time, if the provider does not say it. */
 export const DELAY_MS = 1_000;
-/** Nobody waits longer for an answer, even if a provider asks for it. */
+/** The agent does not wait longer for an answer, even if a provider asks for it. */
 const LONGEST_DELAY_MS = 60_000;
 
 /** How long to wait before the same is asked again; undefined if that would not help. */
@@ -39,7 +39,7 @@ export function retryDelay(error: unknown, attempt: number): number | undefined 
   return delayMs > LONGEST_DELAY_MS ? undefined : delayMs;
 }
 
-/** Whether the provider answered with an error of its own. */
+/** Whether the provider itself answered with an error. */
 export function isRefusal(error: unknown): boolean {
   return ((error ?? {}) as Told).statusCode !== undefined;
 }

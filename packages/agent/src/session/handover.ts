@@ -19,8 +19,8 @@ const MOST_QUOTED = 3;
 const LONGEST_QUOTE = 1_500;
 
 /**
- * What one thread holds for a goal: its summary, written for that goal, and the messages nearest to it, word for
- * word. The engine's summarizer makes it; where a model fails, the extract does.
+ * What one thread holds for a goal: its summary, written for that goal, and the messages nearest to it, word for word.
+ * The engine's summarizer makes it; if a model fails, the extract does.
  */
 export async function pulledOut(
   session: AgentSession,

@@ -24,7 +24,7 @@ interface Entry {
   readonly usage: Usage;
 }
 
-/** Whatever was asked for was paid: forks that were left count too. */
+/** Every request was paid for: forks that were left count too. */
 export async function ledgerOf({ store, key, setting }: AgentSession): Promise<Ledger> {
   const answers: Entry[] = [];
   const summaries: Entry[] = [];

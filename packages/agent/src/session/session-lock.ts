@@ -18,7 +18,7 @@ export class SessionLock {
     this.#database = database;
   }
 
-  /** The lock, or `held` where another has it, or undefined if none can be kept: then nothing can be written either. */
+  /** The lock, or `held` if another has it, or undefined if none can be kept: then nothing can be written either. */
   static take(path: string): SessionLock | 'held' | undefined {
     let database: DatabaseSync;
     try {
@@ -45,7 +45,7 @@ export class SessionLock {
 
 /**
  * The lock of a session: the one that is held already, or a new one.
- * @throws ExpectedError where another process works on that session.
+ * @throws ExpectedError if another process works on that session.
  */
 export function lockOf(
   { data, project }: Folders,

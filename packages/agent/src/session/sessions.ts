@@ -54,7 +54,7 @@ export function findSession(folders: Folders, wanted: string): string | undefine
   return matching.length === 1 ? matching[0] : undefined;
 }
 
-/** As `findSession`. @throws ExpectedError with what helps where that is not one session. */
+/** As `findSession`. @throws ExpectedError that says what helps, if that is not one session. */
 export function namedSession(folders: Folders, wanted: string): string {
   const [id, ...others] = matchingSessions(folders, wanted);
   if (id === undefined)

@@ -13,7 +13,7 @@ import {
 
 const DEFAULT_SECONDS = 120;
 const LONGEST_SECONDS = 1_800;
-/** How long the end of the output may take behind the end of the command. */
+/** How long the end of the output may take after the end of the command. */
 const DRAIN_MS = 200;
 const HEAD_CHARS = 60_000;
 const TAIL_CHARS = 140_000;
@@ -84,7 +84,9 @@ function exitOf(child: ChildProcess): Promise<string | number> {
   });
 }
 
-/** What holds the output open behind the command's end may go on writing, but nobody waits for it. */
+/**
+ * A process that holds the output open after the command's end may go on writing, but the tool does not wait for it.
+ */
 function letGo({ stdout, stderr }: ChildProcess, isStopped: boolean): void {
   for (const stream of [stdout, stderr]) {
     if (isStopped) stream?.destroy();

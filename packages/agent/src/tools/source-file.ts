@@ -8,7 +8,7 @@ export function markOf(content: string | Uint8Array): Determinism {
   return { contentHash: createHash('sha256').update(content).digest('hex').slice(0, 16) };
 }
 
-/** Tells whether the file that a call named is still what it was. */
+/** Says whether the file that a call named is still what it was. */
 export function fileDeterminism(root: string): CaptureDeterminism {
   return async ({ args }) =>
     markOf(await readBytes(resolve(root, new Arguments(parseJson(args)).text('path'))));

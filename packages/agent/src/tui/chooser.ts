@@ -45,7 +45,7 @@ export class Chooser extends Container {
       items.findIndex(({ value }) => value === marked),
     );
     this.#list = this.#listFor(WIDE);
-    // A line of the title that is not its first is marked, so that none passes for a question of its own.
+    // Lines of the title after the first are marked, so that none looks like a separate question.
     const lines = visible(title)
       .split('\n')
       .map((line) => theme.bold(line));

@@ -52,7 +52,7 @@ export class Conversation {
     conversation.#agent = agent;
     agent.tellStart();
     await conversation.#remember(agent);
-    // Commands are loaded behind the first drawing of the session.
+    // Commands are loaded after the first drawing of the session.
     setImmediate(() => void conversation.#complete());
     return conversation;
   }
@@ -107,7 +107,7 @@ export class Conversation {
     if (this.#agent === undefined) return;
     const { submit } = await import('../loop/submit.ts');
     const { choices } = (await submit(this.#agent, text)) ?? {};
-    // Not awaited: whatever is chosen is a new line to carry out.
+    // Not awaited: the choice is a new line to carry out.
     if (choices !== undefined && choices.items.length > 0)
       void this.#offer(text.trim().split(/\s/)[0] ?? '', choices);
   }
@@ -136,7 +136,7 @@ export class Conversation {
     this.#screen.draw();
   }
 
-  /** A session that was there before, or whose path is another one now, is shown anew. */
+  /** A session that was there before, or whose path has changed, is drawn again. */
   #takeSession(session: string, messages: number): void {
     const agent = this.#agent;
     const isOther = session !== this.#session && this.#session !== '';
@@ -146,7 +146,7 @@ export class Conversation {
     void this.#countCost(agent);
   }
 
-  /** Shows a session anew. What happens meanwhile is shown after it. */
+  /** Draws a session again. What happens meanwhile is shown after it. */
   async #restart(session: AgentSession, length: number): Promise<void> {
     const waiting = this.#waiting?.filter(({ type }) => REMARKS.has(type)) ?? [];
     this.#waiting = waiting;

@@ -11,13 +11,13 @@ export interface FooterState {
   readonly windowTokens: number;
   readonly usage: Usage;
   readonly automatic: boolean;
-  /** What was paid so far: in money where prices are known, in tokens otherwise. */
+  /** What was paid so far: in money if prices are known, in tokens otherwise. */
   readonly cost: string;
 }
 
 const GAP = 2;
 const LONGEST_NAME = 40;
-/** So much of a model's name is worth more than the figures beside the context. */
+/** So much of a model's name is worth more than the figures next to the context. */
 const LEAST_NAME = 14;
 
 /**

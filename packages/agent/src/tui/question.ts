@@ -2,7 +2,7 @@ import { matchesKey } from '@earendil-works/pi-tui';
 import { Chooser, type Choice } from './chooser.ts';
 import type { Theme } from './theme.ts';
 
-/** So long after it appeared, whatever is pressed was not meant for it. */
+/** A key that is pressed within this time after the question appeared was not meant for it. */
 const UNSEEN_MS = 400;
 
 /** Answers by the one key that gives each. */

@@ -90,7 +90,7 @@ export class Screen {
     this.#tui.requestRender();
   }
 
-  /** Draws everything anew: what was there is another conversation's. */
+  /** Draws everything again: what was there belongs to another conversation. */
   redraw(): void {
     this.#tui.requestRender(true);
   }

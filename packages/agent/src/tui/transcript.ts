@@ -30,12 +30,12 @@ export class Transcript extends Container {
   readonly #foldable = new Set<Foldable>();
   #streaming: { view: Markdown; text: string } | undefined;
   #reasoning: ReasoningView | undefined;
-  /** What was said beside an answer while it comes: it follows it. */
+  /** What is said while an answer comes: it follows the answer. */
   #beside: string[] = [];
   /** Whether the end of what was interrupted is shown already. */
   #isShown = false;
   #folded = true;
-  /** How many messages of the thread it shows or stands for. */
+  /** How many messages of the thread it shows or replaces. */
   messages = 0;
 
   constructor(theme: Theme) {

@@ -7,7 +7,7 @@ import { readKeys } from '../input/key-file.ts';
 import { plainText } from '../output/plain-text.ts';
 import { write } from '../input/text-stream.ts';
 
-/** Whose artifacts are read and written here: those of `createBobbin` where it is told no other tenant. */
+/** Whose artifacts are read and written here: those of `createBobbin` if it is given no other tenant. */
 const REQUESTER = { tenant: 'default' } as const;
 
 const OPTIONS = {

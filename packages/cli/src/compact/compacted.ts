@@ -61,7 +61,7 @@ export interface Compacted {
   readonly millis: number;
 }
 
-/** @throws UsageError where an option is not what it should be. */
+/** @throws UsageError if an option is not what it should be. */
 export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): CompactRequest {
   const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
   const counter = oneOf('counter', values.counter, COUNTERS);
@@ -132,8 +132,8 @@ export function transcriptBudget(windowTokens: number): Budget {
 }
 
 /**
- * Bounds the messages alone, and aims at all of that: there is no later request for which room would be left, nor a
- * provider's cache to spare.
+ * Bounds the messages alone, and aims at all of that: there is no later request to leave space for, nor a provider's
+ * cache to spare.
  */
 function bounded(settings: CompactSettings, tokens: number): CompactSettings {
   const { economics: _, firstSightShare: __, ...policy } = settings.policy;

@@ -21,7 +21,7 @@ import {
 } from '@bobbin/core/internal';
 import { carriedOut, freedByRung, type RungTotal } from './freed-by-rung.ts';
 
-/** Why a prompt costs other than what was said, beside what the rungs free. */
+/** Why a prompt costs other than what was said, in addition to what the rungs free. */
 export type Cause = 'hidden' | 'thinking' | 'waiting' | 'late' | 'notes' | 'opener';
 
 /** What was said, and every token that a prompt costs more or less than that: the sum is what it costs. */
@@ -79,7 +79,7 @@ function countSeats(
 
 interface Sent {
   readonly tokens: number;
-  /** Its results came behind their round. */
+  /** Its results came after their round. */
   readonly isLate: boolean;
 }
 
@@ -96,7 +96,7 @@ function sentInPlace(prompt: Prompt, counter: Counter): ReadonlyMap<MessageId, S
   return sent;
 }
 
-/** A message as a plan has it in its place; undefined if a record stands for it. */
+/** A message as a plan has it in its place; undefined if a record replaces it. */
 function plannedIn(
   message: Message,
   action: Action | undefined,

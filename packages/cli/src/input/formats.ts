@@ -60,7 +60,7 @@ export function sessionCodec(
 
 /**
  * The format of a list of messages: the one asked for, or the one that is recognised.
- * @throws DecodeError where it is one that the command cannot read.
+ * @throws DecodeError if it is one that the command cannot read.
  */
 export function messageFormat(format: string, messages: readonly unknown[]): MessageFormat {
   if (Object.hasOwn(MESSAGE_FORMATS, format)) return format as MessageFormat;

@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * A file that is written beside its place and moved there when all of it is written: until then, and where anything
+ * A file that is written under another name and moved into place when all of it is written: until then, and if anything
  * fails, what was there stays untouched.
  */
 export class OutFile {
@@ -36,7 +36,7 @@ export class OutFile {
       flags: this.#beside === undefined ? 'w' : 'wx',
       ...(found === undefined ? {} : { mode: found.mode }),
     });
-    // Whatever fails is told with the name that the user knows.
+    // Every failure is reported with the name that the user knows.
     this.stream.on('error', (error) => Object.assign(error, { path: name }));
     this.#done = finished(this.stream);
     this.#done.catch(() => undefined);

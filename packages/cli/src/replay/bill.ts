@@ -8,8 +8,8 @@ export interface Prices {
 }
 
 /**
- * What a row of requests costs where a provider caches prefixes: what begins a prompt as it began the one before is read
- * from the cache, all else is written to it.
+ * What a row of requests costs if a provider caches prefixes: the beginning that a prompt shares with the one before is
+ * read from the cache, all else is written to it.
  */
 export class Bill {
   readonly #prices: Prices;

@@ -7,7 +7,7 @@ const LONGEST_WAIT_MS = 20;
 
 /**
  * A lock between processes that write to one folder. It is SQLite's own file lock: the operating system releases it
- * when a process dies, so a lock that was left behind needs no guessing.
+ * when a process dies, so no process has to guess whether an old lock still counts.
  */
 export class FolderLock {
   readonly #path: string;
