@@ -33,8 +33,8 @@ export function isSpoken(part: OpenCodePart): boolean {
 export function withOutput(part: ToolPart, output: string | undefined): OpenCodePart {
   if (output === undefined) return part;
   const field = part.state.status === 'error' ? { error: output } : { output };
-  const told: ToolPart = { ...part, state: { ...part.state, ...field } };
-  return told;
+  const changed: ToolPart = { ...part, state: { ...part.state, ...field } };
+  return changed;
 }
 
 /** A text without a speaker, as a part of a message. */

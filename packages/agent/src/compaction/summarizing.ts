@@ -30,8 +30,8 @@ export function sessionSummarizer(options: SummarizingOptions): Summarizer {
     async summarize(request) {
       onStart?.();
       if (model === undefined) return extractSummarizer.summarize(request);
-      const report = (told: SummaryReport): void => {
-        const named = namedFor(model, told);
+      const report = (reported: SummaryReport): void => {
+        const named = namedFor(model, reported);
         onReport?.(named);
         request.report?.(named);
       };

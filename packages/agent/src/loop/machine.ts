@@ -254,19 +254,20 @@ type Prepared = Extract<MachineEvent, { kind: 'prepared' }>;
 
 function prepared(before: Machine, { result, fits, full }: Prepared): Step {
   const settling = before.phase.startsWith('settling');
-  const [machine, told] = judged(before, result);
+  const [machine, reported] = judged(before, result);
   if (full)
     return stop(machine, [
-      ...told,
+      ...reported,
       { kind: 'error', text: machine.automatic === 'off' ? FULL : NO_ROOM },
     ]);
-  if (!fits) return stop(machine, [...told, { kind: 'error', text: TOO_SMALL }]);
+  if (!fits) return stop(machine, [...reported, { kind: 'error', text: TOO_SMALL }]);
   if (machine.refills >= MOST_REFILLS)
-    return stop({ ...machine, refills: 0 }, [...told, { kind: 'error', text: REFILLS }]);
+    return stop({ ...machine, refills: 0 }, [...reported, { kind: 'error', text: REFILLS }]);
   if (machine.queue.length > 0 || machine.wanted.length > 0)
-    return prefixed(told, betweenSteps(machine));
-  if (settling) return [{ ...machine, phase: 'idle' }, [...told, { kind: 'end', reason: 'done' }]];
-  return [{ ...machine, phase: 'asking' }, [...told, { kind: 'ask' }]];
+    return prefixed(reported, betweenSteps(machine));
+  if (settling)
+    return [{ ...machine, phase: 'idle' }, [...reported, { kind: 'end', reason: 'done' }]];
+  return [{ ...machine, phase: 'asking' }, [...reported, { kind: 'ask' }]];
 }
 
 /** What the outcome of a compaction means for the next ones. */
@@ -328,13 +329,13 @@ function betweenSteps(machine: Machine): Step {
   return prepare(machine, settling ? 'settling' : 'preparing');
 }
 
-function afterAskedFor([machine, told]: Step): Step {
+function afterAskedFor([machine, reported]: Step): Step {
   const { phase } = machine;
   if (phase === 'compacting-for-provider' || phase.endsWith('between-steps'))
-    return prefixed(told, betweenSteps({ ...machine, phase: 'preparing' }));
+    return prefixed(reported, betweenSteps({ ...machine, phase: 'preparing' }));
   if (machine.queue.length > 0 || machine.wanted.length > 0)
-    return prefixed(told, betweenSteps({ ...machine, phase: 'settling' }));
-  return [{ ...machine, phase: 'idle' }, [...told, { kind: 'end', reason: 'done' }]];
+    return prefixed(reported, betweenSteps({ ...machine, phase: 'settling' }));
+  return [{ ...machine, phase: 'idle' }, [...reported, { kind: 'end', reason: 'done' }]];
 }
 
 type Overflowed = Extract<MachineEvent, { kind: 'overflowed' }>;
@@ -347,26 +348,26 @@ function overflowed(machine: Machine, { reason, refusal }: Overflowed): Step {
       [{ kind: 'error', text: `${OVERFLOWS} (${reason})` }],
       'failed',
     );
-  const told: Effect = {
+  const reported: Effect = {
     kind: 'notice',
     text: `The provider refused the prompt (${reason}). It is compacted and sent again.`,
   };
   return [
     { ...machine, overflows, phase: 'compacting-for-provider' },
-    [told, { kind: 'compact-for-provider', refusal }],
+    [reported, { kind: 'compact-for-provider', refusal }],
   ];
 }
 
 function failed(machine: Machine, reason: string): Step {
-  const told: Effect = { kind: 'error', text: reason };
+  const reported: Effect = { kind: 'error', text: reason };
   const { phase } = machine;
   if (phase !== 'compacting' && phase !== 'settling-compacting')
-    return stop(machine, [told], 'failed');
+    return stop(machine, [reported], 'failed');
   // The prompt may well fit without: the next answer is worth more than the compaction.
   const [next, effects] = judged(machine, 'useless');
   const again = phase === 'compacting' ? 'preparing' : 'settling';
   const [last, more] = prepare({ ...next, phase: again }, again);
-  return [last, [told, ...effects, ...more.map((effect) => withoutCompaction(effect))]];
+  return [last, [reported, ...effects, ...more.map((effect) => withoutCompaction(effect))]];
 }
 
 function withoutCompaction(effect: Effect): Effect {
@@ -374,10 +375,10 @@ function withoutCompaction(effect: Effect): Effect {
 }
 
 function aborted(machine: Machine): Step {
-  const told: Effect[] = isCompacting(machine.phase)
+  const reported: Effect[] = isCompacting(machine.phase)
     ? [{ kind: 'notice', text: NOTHING_CHANGED }]
     : [];
-  return stop({ ...machine, wanted: [] }, told, 'interrupted');
+  return stop({ ...machine, wanted: [] }, reported, 'interrupted');
 }
 
 function stop(machine: Machine, effects: readonly Effect[], reason: EndReason = 'stopped'): Step {

@@ -2,7 +2,7 @@ import { oneLine } from '@bobbin/core/internal';
 const LONGEST = 500;
 
 /** What an SDK may say of an error in addition to its message. */
-interface Told {
+interface ErrorFields {
   readonly statusCode?: number;
   readonly responseBody?: string;
   readonly responseHeaders?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ interface Told {
 
 /** An error in one line for a person. */
 export function reasonOf(error: unknown): string {
-  const { statusCode, responseBody = '', errors = [], lastError } = (error ?? {}) as Told;
+  const { statusCode, responseBody = '', errors = [], lastError } = (error ?? {}) as ErrorFields;
   if (lastError !== undefined) return `${reasonOf(lastError)} (asked ${errors.length} times)`;
   const message = error instanceof Error ? error.message : String(error);
   if (UNFINISHED.test(message)) return NO_ANSWER;
@@ -31,7 +31,7 @@ const LONGEST_DELAY_MS = 60_000;
 
 /** How long to wait before the same is asked again; undefined if that would not help. */
 export function retryDelay(error: unknown, attempt: number): number | undefined {
-  const { isRetryable, responseHeaders = {} } = (error ?? {}) as Told;
+  const { isRetryable, responseHeaders = {} } = (error ?? {}) as ErrorFields;
   if (isRetryable !== true) return undefined;
   const { 'retry-after-ms': ms, 'retry-after': seconds } = responseHeaders;
   const asked = ms === undefined ? Number(seconds) * 1_000 : Number(ms);
@@ -41,7 +41,7 @@ export function retryDelay(error: unknown, attempt: number): number | undefined 
 
 /** Whether the provider itself answered with an error. */
 export function isRefusal(error: unknown): boolean {
-  return ((error ?? {}) as Told).statusCode !== undefined;
+  return ((error ?? {}) as ErrorFields).statusCode !== undefined;
 }
 
 const UNFINISHED = /stream ended without a finish/;

@@ -329,8 +329,8 @@ export class AgentSession {
     if (summary === undefined || summaries === 'extract' || mannerOf(name).display === 'none')
       return undefined;
     const { displaySummary } = await import('@bobbin/models');
-    const report = (told: SummaryReport): void =>
-      this.#setting.onSummaryReport(namedFor(summaryModel, told));
+    const report = (reported: SummaryReport): void =>
+      this.#setting.onSummaryReport(namedFor(summaryModel, reported));
     try {
       return await displaySummary(summary, await summaryModel.load(), { signal, report });
     } finally {

@@ -52,12 +52,12 @@ async function execute(
   });
   if (child.pid !== undefined) keepGroup(child.pid);
   const output = new CappedText(HEAD_CHARS, TAIL_CHARS);
-  const telling = new PacedText(progress);
+  const paced = new PacedText(progress);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');
     stream.on('data', (chunk: string) => {
       output.add(chunk);
-      telling.add(chunk);
+      paced.add(chunk);
     });
   }
   const exited = exitOf(child);
@@ -71,7 +71,7 @@ async function execute(
     await within(GRACE_MS + DRAIN_MS, exited);
   }
   const isOver = await within(DRAIN_MS, closed);
-  telling.end();
+  paced.end();
   if (isOver !== true) letGo(child, isStopped);
   const inBackground = isOver !== true && !isStopped;
   return report(command, output.text(), ended, seconds, inBackground);

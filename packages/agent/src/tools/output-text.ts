@@ -36,12 +36,12 @@ const PACE_CHARS = 4_000;
 
 /** Emits an output as it comes, at a pace that a listener can keep: what comes faster is emitted in part. */
 export class PacedText {
-  readonly #tell: (text: string) => void;
+  readonly #emit: (text: string) => void;
   #pending: CappedText | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(tell: (text: string) => void) {
-    this.#tell = tell;
+  constructor(emit: (text: string) => void) {
+    this.#emit = emit;
   }
 
   add(chunk: string): void {
@@ -60,6 +60,6 @@ export class PacedText {
     const text = this.#pending?.text() ?? '';
     this.#pending = undefined;
     this.#timer = undefined;
-    if (text !== '') this.#tell(text);
+    if (text !== '') this.#emit(text);
   }
 }

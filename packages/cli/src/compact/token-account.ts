@@ -53,13 +53,13 @@ export function accountOf(
     if (source.kind === 'no-result') count('notes', counter.message(message));
     if (source.kind === 'bridge') count('opener', counter.message(message));
   }
-  countSeats(messages, prompt, plan, counter, count);
+  countPlaces(messages, prompt, plan, counter, count);
   const said = messages.reduce((sum, message) => sum + counter.message(message), 0);
   return { said, rungs: freedByRung(events), causes };
 }
 
 /** What messages in their sent cost other than as the plan has them: what a provider would refuse is not sent so. */
-function countSeats(
+function countPlaces(
   messages: readonly Message[],
   prompt: Prompt,
   plan: Plan,

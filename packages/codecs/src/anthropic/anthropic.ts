@@ -44,7 +44,7 @@ export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResu
   encode(messages) {
     const read = summariesAfterCompaction(messages, () => false);
     return wholeServerPairs(
-      seatSystem(joinMixed(read, encodeMessage, MIXED)),
+      placeSystem(joinMixed(read, encodeMessage, MIXED)),
       ANTHROPIC_SERVER_BLOCKS,
     );
   },
@@ -115,12 +115,12 @@ const neighbours = new WeakMap<object, readonly [unknown, unknown]>();
  * Within the messages, `system` may only follow the user's side, and only the assistant may follow it. If a compaction
  * took its neighbours away, it becomes a user message; if they are unchanged, so is it.
  */
-function seatSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+function placeSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
   return messages.map((message, i) => {
     if (message.role !== 'system') return message;
     const [before, after] = [messages[i - 1], messages[i + 1]];
-    const isSeated = before?.role === 'user' && (after?.role ?? 'assistant') === 'assistant';
-    return isSeated || isAsItCame(message, before, after) ? message : { ...message, role: 'user' };
+    const isValid = before?.role === 'user' && (after?.role ?? 'assistant') === 'assistant';
+    return isValid || isAsItCame(message, before, after) ? message : { ...message, role: 'user' };
   });
 }
 

@@ -37,9 +37,9 @@ function orderProblems(turns: readonly AnthropicTurn[]): readonly string[] {
       return [`${path}.role: the first message must be the user's`];
     if (role === 'user' || role === 'assistant') return [];
     if (role !== 'system') return [`${path}.role: there is no such role`];
-    const isSeated =
+    const isValid =
       turns[i - 1]?.role === 'user' && (turns[i + 1]?.role ?? 'assistant') === 'assistant';
-    return isSeated ? [] : [`${path}.role: system must be between the user and the assistant`];
+    return isValid ? [] : [`${path}.role: system must be between the user and the assistant`];
   });
 }
 

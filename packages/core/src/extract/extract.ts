@@ -102,10 +102,10 @@ class Extract {
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
-    const told = this.#hidden.filter(
+    const unshown = this.#hidden.filter(
       (node) => !this.#isTask(node) && (node.turn !== split || startsTurn(node.message)),
     );
-    story.read(told, this.#all, (node) => textOf(node.message));
+    story.read(unshown, this.#all, (node) => textOf(node.message));
     const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
       this.#quotable.has(of),
     );

@@ -46,12 +46,12 @@ export class LexicalIndex<Id> {
 
   search(words: readonly string[]): readonly Scored<Id>[] {
     const postings = words.map((word) => this.posting(word));
-    const telling = tellingWords(
+    const rare = tellingWords(
       postings.map(({ length }) => length),
       this.sizes.texts,
     );
     return rankTexts(
-      telling.map((i) => postings[i] ?? []),
+      rare.map((i) => postings[i] ?? []),
       this.sizes,
     );
   }

@@ -168,7 +168,7 @@ export class PromptBuilder {
   /** A message as the plan shows it in its place. */
   #shown(node: Node): Message {
     const action = this.#actions.get(node.id);
-    return isSeat(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
+    return keepsPlace(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
   }
 
   /** A result that no provider would accept as one is shown as what it is: a tool's text. */
@@ -179,13 +179,13 @@ export class PromptBuilder {
 
   #emitNode(node: Node): void {
     const before = this.#tokens;
-    this.#emitSeated(node);
+    this.#emitInPlace(node);
     if (isPinned(node, this.#pins)) this.#pinnedTokens += this.#tokens - before;
   }
 
-  #emitSeated(node: Node): void {
+  #emitInPlace(node: Node): void {
     const action = this.#actions.get(node.id);
-    if (isSeat(action)) {
+    if (keepsPlace(action)) {
       const shown = inPlace(node.message, action, this.#plan.style);
       const message = this.#withoutBoundReasoning(node, shown) ?? shown;
       this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
@@ -257,7 +257,7 @@ export class PromptBuilder {
   }
 }
 
-function isSeat(action: Action | undefined): action is InPlaceRecord {
+function keepsPlace(action: Action | undefined): action is InPlaceRecord {
   return action !== undefined && isInPlace(action);
 }
 

@@ -37,6 +37,6 @@ export interface Prompt {
 
 /** True if a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
 export function beginsTurn({ message, source }: PromptMessage): boolean {
-  const inSeat = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
-  return inSeat && startsTurn(message);
+  const isInPlace = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
+  return isInPlace && startsTurn(message);
 }

@@ -55,19 +55,19 @@ export class OpenCalls {
  * its result, or reasoning from what it led to. Returns the index (within `messages`) at which each unit starts.
  */
 export function unitStarts(messages: readonly Message[]): readonly number[] {
-  const seats = new OpenCalls();
+  const calls = new OpenCalls();
   const madeAt = new Map<CallPart, number>();
   const starts: number[] = [];
   let thoughtAt: number | undefined;
   messages.forEach((message, i) => {
     let joined = i;
-    if (message.role !== 'assistant' || seats.ends(message)) thoughtAt = undefined;
+    if (message.role !== 'assistant' || calls.ends(message)) thoughtAt = undefined;
     if (message.role === 'assistant' && isThought(message)) thoughtAt ??= i;
     joined = Math.min(joined, thoughtAt ?? i);
     // What a tool's side says without a result (an approval) means nothing apart from what it answers.
     if (message.role === 'tool' && !hasResults(message))
       joined = Math.min(joined, Math.max(0, i - 1));
-    for (const call of seats.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
+    for (const call of calls.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
     while ((starts.at(-1) ?? 0) > joined) starts.pop();
     if (joined === i) starts.push(i);
     for (const call of callsOf(message)) madeAt.set(call, i);
@@ -83,16 +83,16 @@ export function waitingFrom(
   messages: readonly Message[],
   isGone: (index: number) => boolean = () => false,
 ): number {
-  const seats = new OpenCalls();
+  const calls = new OpenCalls();
   let from = messages.length;
   messages.forEach((message, i) => {
-    if (isGone(i) || seats.ends(message)) {
+    if (isGone(i) || calls.ends(message)) {
       from = messages.length;
-      seats.endRound();
+      calls.endRound();
     }
     if (isGone(i)) return;
-    seats.next(message);
-    if (seats.open.size === 0) from = messages.length;
+    calls.next(message);
+    if (calls.open.size === 0) from = messages.length;
     else if (from === messages.length) from = i;
   });
   return from;

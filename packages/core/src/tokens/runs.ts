@@ -174,14 +174,14 @@ const NEXT_GROUP = 6;
 const IN_ROW = 4;
 
 /** The kind of the run that a character belongs to, after a run. */
-function runBehind(kind: number, before: number): number {
+function runAfter(kind: number, before: number): number {
   if (kind > DIGIT || (before > DIGIT && before < LATER)) return kind;
   const level = before < LATER ? 0 : before < MIXED ? LATER : MIXED;
   const follows = kind < DIGIT && before - level === DIGIT;
   return kind + (follows ? (level === 0 ? LATER : MIXED) : level);
 }
 
-function placeBehind(kind: number, run: number, place: number): number {
+function placeAfter(kind: number, run: number, place: number): number {
   const before = run < LATER ? run : (run - LATER) % 3;
   const goesOn = kind === before;
   switch (kind) {
@@ -261,6 +261,6 @@ for (let run = 0; run < RUNS; run++) {
     const state = (run << 4) | place;
     PRICES[state] = priceOf(run, place);
     for (let kind = 0; kind < LATER; kind++)
-      NEXT[(state << 5) | kind] = (runBehind(kind, run) << 4) | placeBehind(kind, run, place);
+      NEXT[(state << 5) | kind] = (runAfter(kind, run) << 4) | placeAfter(kind, run, place);
   }
 }

@@ -236,7 +236,7 @@ function valuesBeside({ statement }: Match, { before, after }: Numbered): readon
 /** Words with a number that everybody knows, or that number what a text itself has in order. */
 const COMMON =
   /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top|day|step|phase|part|round|option|level|tier|type)-?\d+$/i;
-const TELLING = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
+const SPECIFIC = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
 
 /** `PR-79` is also written `PR 79` and `PR #79`. */
 function isMentioned(name: string, evidence: Evidence): boolean {
@@ -251,7 +251,7 @@ function isMentioned(name: string, evidence: Evidence): boolean {
 /** Names that no message contains. A number may be counted or added up: it is not marked. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...namesIn(sentence)].filter(
-    (name) => TELLING.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
+    (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
   return names.length === 0 ? undefined : { kind: 'mark', names };
 }

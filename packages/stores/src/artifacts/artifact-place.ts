@@ -65,12 +65,12 @@ export function currentClaims({ claims }: Kept): readonly ClaimBlob[] {
   const newest = new Map<string, ClaimBlob>();
   for (const claim of claims) {
     const other = newest.get(claim.thread);
-    if (other === undefined || isBehind(claim, other)) newest.set(claim.thread, claim);
+    if (other === undefined || isLater(claim, other)) newest.set(claim.thread, claim);
   }
   return [...newest.values()];
 }
 
-function isBehind(a: ClaimBlob, b: ClaimBlob): boolean {
+function isLater(a: ClaimBlob, b: ClaimBlob): boolean {
   return a.order === b.order ? a.name > b.name : a.order > b.order;
 }
 

@@ -33,9 +33,9 @@ export function talk(turns: number, topic: string = 'spool'): readonly Node[] {
 /** Messages after some nodes, in their places. */
 export function nodesOf(
   messages: readonly Message[],
-  behind: readonly Node[] = [],
+  before: readonly Node[] = [],
 ): readonly Node[] {
-  const thread = Thread.resume('any' as ThreadId, [], behind);
+  const thread = Thread.resume('any' as ThreadId, [], before);
   return messages.map((message) => thread.append(message));
 }
 

@@ -28,8 +28,8 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
   const law = 'nothing duplicated';
   for (const [id, positions] of positionsOf) {
     const shown = positions.map((position) => prompt.messages[position] as PromptMessage);
-    const told = shown.filter((message) => isTold(message));
-    if (shown.length - told.length > 1 || told.length > 1)
+    const late = shown.filter((message) => isLate(message));
+    if (shown.length - late.length > 1 || late.length > 1)
       yield { law, detail: `message ${thread.get(id)?.index} stands at ${positions.join(', ')}` };
   }
   const perRecord = new Map<number, number>();
@@ -82,7 +82,7 @@ function isShownInLine(record: PlanRecord): boolean {
 }
 
 /** A result apart from its call is shown as the user's text; the rest of its message keeps its place. */
-function isTold({ message, source }: PromptMessage): boolean {
+function isLate({ message, source }: PromptMessage): boolean {
   const [first] = message.parts;
   return (
     source.kind === 'changed' &&
@@ -107,7 +107,7 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
           law: 'kept means identical',
           detail: `message ${node.index}: ${promptLine(shown)}`,
         };
-    } else if (!isTold(shown)) yield* sameSeat(node, shown);
+    } else if (!isLate(shown)) yield* samePlace(node, shown);
     else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* toldWhole(node, shown);
   }
 }
@@ -117,7 +117,7 @@ function isSame(a: Message | Part, b: Message | Part): boolean {
   return a === b || JSON.stringify(withoutMeta(a)) === JSON.stringify(withoutMeta(b));
 }
 
-function* sameSeat(node: Node, shown: PromptMessage): Iterable<Breach> {
+function* samePlace(node: Node, shown: PromptMessage): Iterable<Breach> {
   const law = 'a changed message keeps its seat';
   if (
     node.message.role !== shown.message.role ||
@@ -137,12 +137,12 @@ function callNames(message: Message): string {
 /** A late result is shown with all that it holds. */
 function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const law = 'nothing vanishes';
-  const told = textOf(shown.message);
+  const text = textOf(shown.message);
   const missing = (part: ContentPart): boolean =>
     part.kind === 'text'
-      ? !told.includes(part.text)
+      ? !text.includes(part.text)
       : !shown.message.parts.some((each) => isSame(each, part));
-  const some = resultsOf(node.message).filter(({ callId }) => told.includes(`(call ${callId})`));
+  const some = resultsOf(node.message).filter(({ callId }) => text.includes(`(call ${callId})`));
   // A message may answer one call twice: the first answer is in place, the other becomes text.
   const isCut = ({ callId }: ResultPart): boolean =>
     some.every((other) => other.callId !== callId || other.content.some(missing));
@@ -156,19 +156,19 @@ export function* inOrder({ prompt, thread }: Scene): Iterable<Breach> {
   const law = 'thread order kept';
   let last = -1;
   let lastSaid = -1;
-  let lastTold = -1;
+  let lastLate = -1;
   for (const shown of prompt.messages) {
     const { source, message } = shown;
     if (source.kind !== 'kept' && source.kind !== 'changed') continue;
     const index = thread.get(source.id)?.index ?? -1;
-    if (isTold(shown)) {
-      if (index <= lastTold || index < lastSaid)
-        yield { law, detail: `late message ${index} behind ${Math.max(lastTold, lastSaid)}` };
-      lastTold = index;
+    if (isLate(shown)) {
+      if (index <= lastLate || index < lastSaid)
+        yield { law, detail: `late message ${index} behind ${Math.max(lastLate, lastSaid)}` };
+      lastLate = index;
       continue;
     }
-    if (index <= last || index <= lastTold)
-      yield { law, detail: `message ${index} behind ${Math.max(last, lastTold)}` };
+    if (index <= last || index <= lastLate)
+      yield { law, detail: `message ${index} behind ${Math.max(last, lastLate)}` };
     last = index;
     if (!hasResults(message)) lastSaid = index;
   }

@@ -78,24 +78,24 @@ function chooseRemainders(
   { draft, cut, targetTokens, limitTokens }: RungContext,
   keep: BesideSummary,
 ): ReadonlyMap<MessageId, Remainder> {
-  const behind = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
+  const after = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
   const cost = (entries: readonly Entry[]): number =>
     entries.reduce((sum, entry) => sum + draft.cost(entry), 0);
   // If excerpts alone are enough, they need not leave space for a summary.
-  const before = draft.tokens - cost(behind);
+  const before = draft.tokens - cost(after);
   const besideTokens = besideSummary(keep, draft.entries, { targetTokens, limitTokens });
   const roomTokens = Math.max(besideTokens, targetTokens - before);
-  if (cost(behind) <= roomTokens) return new Map();
+  if (cost(after) <= roomTokens) return new Map();
   const newest = draft.newestUnit;
-  const newestTokens = cost(behind.filter(({ unit }) => unit === newest));
+  const newestTokens = cost(after.filter(({ unit }) => unit === newest));
   const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
   const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * share);
   const sparesNewest = newestTokens <= unread;
-  const long = behind.filter(
+  const long = after.filter(
     (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),
   );
   const shortened = new Set(long);
-  const others = behind.filter((entry) => !shortened.has(entry));
+  const others = after.filter((entry) => !shortened.has(entry));
   const least = long.reduce((sum, entry) => sum + leastTokens(draft, entry), 0);
   const chars = long.reduce((sum, { message }) => sum + longChars(message), 0);
   const charsPerToken =

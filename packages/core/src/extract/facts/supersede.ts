@@ -3,7 +3,7 @@ import { contentWords } from '../anchors/names.ts';
 import type { Fact, Speaker } from '../../plan/summary.ts';
 
 /** Whose word counts more. Only a speaker of at least the same rank takes a statement back. */
-const STANDING: Readonly<Record<Speaker, number>> = { tool: 0, assistant: 1, user: 2, system: 3 };
+const RANK: Readonly<Record<Speaker, number>> = { tool: 0, assistant: 1, user: 2, system: 3 };
 
 export interface Superseded {
   readonly fact: Fact;
@@ -28,18 +28,18 @@ export function standingFacts(facts: readonly Fact[]): {
   for (const fact of facts) {
     const key = saying(fact.text);
     const known = kept.get(key);
-    if (known === undefined || isLater(fact, known) || STANDING[fact.by] > STANDING[known.by])
+    if (known === undefined || isLater(fact, known) || RANK[fact.by] > RANK[known.by])
       kept.set(key, fact);
   }
-  const unique = [...kept.values()].map((fact): Told => ({ fact, ...termsOf(fact.text) }));
+  const unique = [...kept.values()].map((fact): Statement => ({ fact, ...termsOf(fact.text) }));
   const takers = new Takers(unique);
   const superseded: Superseded[] = [];
-  const standing = unique.filter((earlier) => {
+  const current = unique.filter((earlier) => {
     const by = takers.of(earlier);
     if (by !== undefined) superseded.push({ fact: earlier.fact, by });
     return by === undefined;
   });
-  return { facts: bounded(standing.map(({ fact }) => fact)), superseded };
+  return { facts: bounded(current.map(({ fact }) => fact)), superseded };
 }
 
 const MOST_FACTS = 500;
@@ -50,14 +50,14 @@ function bounded(facts: readonly Fact[]): readonly Fact[] {
   if (facts.length <= MOST_FACTS) return facts;
   const kept = sorted(
     facts,
-    (a, b) => STANDING[b.by] - STANDING[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
+    (a, b) => RANK[b.by] - RANK[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
   ).slice(0, MOST_FACTS);
   const stays = new Set(kept);
   return facts.filter((fact) => stays.has(fact));
 }
 
 function isLater(a: Fact, b: Fact): boolean {
-  return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
+  return a.turn > b.turn && RANK[a.by] >= RANK[b.by];
 }
 
 /** The later facts that must be read with some facts: they take one back, give another value, or name what is wrong. */
@@ -102,29 +102,30 @@ export function turnedRound(report: string, facts: readonly Fact[]): Fact | unde
   });
 }
 
-interface Told extends Terms {
+interface Statement extends Terms {
   readonly fact: Fact;
 }
 
 /** Who may have taken back what: facts by their frame, by what they are about, and by a word of it. */
 class Takers {
-  readonly #byFrame = new Map<string, Told[]>();
-  readonly #byThings = new Map<string, Told[]>();
+  readonly #byFrame = new Map<string, Statement[]>();
+  readonly #byThings = new Map<string, Statement[]>();
   /** Facts that take back in words, under every word. */
-  readonly #byWord = new Map<string, Told[]>();
+  readonly #byWord = new Map<string, Statement[]>();
 
-  constructor(all: readonly Told[]) {
-    for (const told of sorted(all, (a, b) => b.fact.turn - a.fact.turn)) {
-      if (told.frame !== undefined) push(this.#byFrame, told.frame, told);
-      push(this.#byThings, aboutOf(told.things, told.forbids), told);
-      if (told.takesBack) for (const word of told.things) push(this.#byWord, word, told);
+  constructor(all: readonly Statement[]) {
+    for (const statement of sorted(all, (a, b) => b.fact.turn - a.fact.turn)) {
+      if (statement.frame !== undefined) push(this.#byFrame, statement.frame, statement);
+      push(this.#byThings, aboutOf(statement.things, statement.forbids), statement);
+      if (statement.takesBack)
+        for (const word of statement.things) push(this.#byWord, word, statement);
     }
   }
 
   /** The last one that took a fact back. */
-  of(earlier: Told): Fact | undefined {
+  of(earlier: Statement): Fact | undefined {
     const { frame, things, forbids, takesBack, fact } = earlier;
-    const later = ({ fact: other }: Told): boolean => other !== fact && isLater(other, fact);
+    const later = ({ fact: other }: Statement): boolean => other !== fact && isLater(other, fact);
     const value = frame === undefined ? undefined : this.#byFrame.get(frame)?.find(later);
     if (value !== undefined || things.size === 0) return value?.fact;
     const opposite = this.#byThings.get(aboutOf(things, !forbids))?.find(later);
@@ -136,8 +137,8 @@ class Takers {
   }
 
   /** The fewest facts among which one must be that names all of some words and takes back. */
-  #rarest(words: readonly string[]): readonly Told[] {
-    let fewest: readonly Told[] | undefined;
+  #rarest(words: readonly string[]): readonly Statement[] {
+    let fewest: readonly Statement[] | undefined;
     for (const word of words) {
       const own = this.#byWord.get(word) ?? [];
       if (fewest === undefined || own.length < fewest.length) fewest = own;
@@ -150,10 +151,10 @@ function aboutOf(things: ReadonlySet<string>, forbids: boolean): string {
   return `${forbids ? 'not' : ''}\n${sorted([...things]).join('\n')}`;
 }
 
-function push(lists: Map<string, Told[]>, key: string, told: Told): void {
+function push(lists: Map<string, Statement[]>, key: string, statement: Statement): void {
   const list = lists.get(key);
-  if (list === undefined) lists.set(key, [told]);
-  else list.push(told);
+  if (list === undefined) lists.set(key, [statement]);
+  else list.push(statement);
 }
 
 interface Terms {

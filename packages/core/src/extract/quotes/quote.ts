@@ -14,8 +14,8 @@ export function quoted(text: string, voice: Voice): string {
   const lines = linesOf(whole)
     .map(quotedLine)
     .filter((one, i, all) => one.text !== '' && one.text !== all[i - 1]?.text);
-  const telling = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
-  return (telling.length > 0 ? telling : lines)
+  const useful = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
+  return (useful.length > 0 ? useful : lines)
     .map(({ text: own, number }, i, all) =>
       number === undefined || number - 1 === all[i - 1]?.number ? own : `${number} ${own}`,
     )

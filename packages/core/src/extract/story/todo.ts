@@ -18,7 +18,7 @@ const LISTS = /todo|plan|task/i;
 const CREATES = /(?:^|[._])(?:(?:task|todo)_?(?:create|add)|(?:create|add|new)_?(?:task|todo))$/i;
 const UPDATES =
   /(?:^|[._])(?:(?:task|todo)_?(?:update|complete|delete|edit|set)|(?:update|complete|delete|finish|close)_?(?:task|todo))$/i;
-const TELLS =
+const REPORTS =
   /(?:^|[._])(?:(?:task|todo)s?_?(?:list|get|read)|(?:list|get|read)_?(?:task|todo)s?)$/i;
 /** Some agents send their checklist along with every call, under this name. */
 const PROGRESS = 'task_progress';
@@ -59,7 +59,7 @@ class TodoList {
     for (const call of callsOf(message)) this.#call(call);
     for (const result of resultsOf(message)) {
       this.#number(result);
-      if (this.#asked.delete(result.callId)) this.#tell(resultText(result));
+      if (this.#asked.delete(result.callId)) this.#readStates(resultText(result));
     }
   }
 
@@ -89,7 +89,7 @@ class TodoList {
     const list = listIn(parsed, LISTS.test(tool));
     if (CREATES.test(tool)) this.#make(callId, parsed);
     else if (UPDATES.test(tool)) this.#change(parsed);
-    else if (TELLS.test(tool)) this.#asked.add(callId);
+    else if (REPORTS.test(tool)) this.#asked.add(callId);
     else if (list !== undefined) this.#items = list.map((item) => this.#begun(item));
   }
 
@@ -113,8 +113,8 @@ class TodoList {
   }
 
   /** Tasks may be changed by others, such as agents that an agent sends out: what a tool says of them counts. */
-  #tell(text: string): void {
-    for (const [, id = '', inList, alone] of headOf(text, LONGEST_LIST).matchAll(TOLD))
+  #readStates(text: string): void {
+    for (const [, id = '', inList, alone] of headOf(text, LONGEST_LIST).matchAll(STATE_LINE))
       this.#change({ id, status: inList ?? alone ?? '' });
   }
 
@@ -153,7 +153,7 @@ class TodoList {
 
 const NUMBER = /#(\w{1,20})\b|"(?:task_?)?id"\s{0,3}:\s{0,3}"?([\w-]{1,40})/i;
 /** "#1 [completed] Read it", or "Task #1: Read it" with its status in the next line. */
-const TOLD = /^\s*(?:Task )?#([\w-]{1,40})(?: \[(\w+)\]|:[^\n]{0,400}\n\s*Status: (\w+))/gm;
+const STATE_LINE = /^\s*(?:Task )?#([\w-]{1,40})(?: \[(\w+)\]|:[^\n]{0,400}\n\s*Status: (\w+))/gm;
 const LONGEST_LIST = 20_000;
 const NUMBERED = /\(#([\w-]{1,40})\)$/;
 
@@ -214,8 +214,8 @@ function textIn(item: JsonObject): string | undefined {
 }
 
 function statusOf(item: JsonObject): string {
-  const told = item['status'] ?? item['state'];
-  return typeof told === 'string' ? told : '';
+  const status = item['status'] ?? item['state'];
+  return typeof status === 'string' ? status : '';
 }
 
 function stateOf(status: string): Item['state'] {
