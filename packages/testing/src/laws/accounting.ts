@@ -30,7 +30,7 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
     const shown = positions.map((position) => prompt.messages[position] as PromptMessage);
     const late = shown.filter((message) => isLate(message));
     if (shown.length - late.length > 1 || late.length > 1)
-      yield { law, detail: `message ${thread.get(id)?.index} stands at ${positions.join(', ')}` };
+      yield { law, detail: `message ${thread.get(id)?.index} is shown at ${positions.join(', ')}` };
   }
   const perRecord = new Map<number, number>();
   for (const { source } of prompt.messages) {
@@ -43,7 +43,7 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
     const wanted = isShownInLine(record) ? allowed : 0;
     if ((perRecord.get(i) ?? 0) !== wanted) {
       const times = `${perRecord.get(i) ?? 0} times, not ${wanted}`;
-      yield { law, detail: `record ${i} (${record.kind}) stands in the prompt ${times}` };
+      yield { law, detail: `record ${i} (${record.kind}) is shown ${times}` };
     }
   }
 }
@@ -108,7 +108,7 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
           detail: `message ${node.index}: ${promptLine(shown)}`,
         };
     } else if (!isLate(shown)) yield* samePlace(node, shown);
-    else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* toldWhole(node, shown);
+    else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* lateWhole(node, shown);
   }
 }
 
@@ -118,7 +118,7 @@ function isSame(a: Message | Part, b: Message | Part): boolean {
 }
 
 function* samePlace(node: Node, shown: PromptMessage): Iterable<Breach> {
-  const law = 'a changed message keeps its seat';
+  const law = 'a changed message keeps its place';
   if (
     node.message.role !== shown.message.role ||
     callNames(node.message) !== callNames(shown.message)
@@ -135,7 +135,7 @@ function callNames(message: Message): string {
 }
 
 /** A late result is shown with all that it holds. */
-function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
+function* lateWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const law = 'nothing vanishes';
   const text = textOf(shown.message);
   const missing = (part: ContentPart): boolean =>
@@ -147,7 +147,7 @@ function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const isCut = ({ callId }: ResultPart): boolean =>
     some.every((other) => other.callId !== callId || other.content.some(missing));
   const cut = some.find(isCut);
-  if (some.length === 0) yield { law, detail: `late message ${node.index} tells no result` };
+  if (some.length === 0) yield { law, detail: `late message ${node.index} shows no result` };
   if (cut !== undefined) yield { law, detail: `content of late ${cut.callId} at ${node.index}` };
 }
 
@@ -163,12 +163,12 @@ export function* inOrder({ prompt, thread }: Scene): Iterable<Breach> {
     const index = thread.get(source.id)?.index ?? -1;
     if (isLate(shown)) {
       if (index <= lastLate || index < lastSaid)
-        yield { law, detail: `late message ${index} behind ${Math.max(lastLate, lastSaid)}` };
+        yield { law, detail: `late message ${index} after ${Math.max(lastLate, lastSaid)}` };
       lastLate = index;
       continue;
     }
     if (index <= last || index <= lastLate)
-      yield { law, detail: `message ${index} behind ${Math.max(last, lastLate)}` };
+      yield { law, detail: `message ${index} after ${Math.max(last, lastLate)}` };
     last = index;
     if (!hasResults(message)) lastSaid = index;
   }

@@ -41,7 +41,7 @@ function* beginning(plan: Scene['plan'], thread: Scene['thread']): Iterable<Brea
     if (thread.get(id)?.index !== index || !thread.onPath({ id, index }))
       yield { law, detail: `carried ${id} is not at ${index}` };
     if (index <= last || index >= plan.start)
-      yield { law, detail: `carried ${index} behind ${last}, start ${plan.start}` };
+      yield { law, detail: `carried ${index} after ${last}, start ${plan.start}` };
     last = index;
   }
   if (plan.start > plan.threadVersion)

@@ -25,7 +25,7 @@ export function* roles({ whole, context: { rules } }: Scene): Iterable<Breach> {
     if (isAnswer(now.message) && isAnswer(before.message)) continue;
     if (isAside(now.message)) continue;
     if (isInRun(talk, i)) continue;
-    yield { law: 'roles alternate', detail: `${promptLine(now)} behind ${promptLine(before)}` };
+    yield { law: 'roles alternate', detail: `${promptLine(now)} after ${promptLine(before)}` };
   }
 }
 
