@@ -46,7 +46,7 @@ export class HostConversations<Wire> extends Conversations<Wire> {
     this.#config = config;
   }
 
-  /** What a host can do with a conversation; `only` is the one that is meant where it names none. */
+  /** What a host can do with a conversation; `only` is the one that is meant if it names none. */
   controls(only?: () => Promise<Conversation<Wire>>): Controls<Wire> {
     return controlsOf(this, this.#config, only);
   }

@@ -54,7 +54,7 @@ export async function agentOptions(
   };
 }
 
-/** The model that was named, or else the session's, or else the default; with what there is to say of that. */
+/** The model that was named, or otherwise the session's, or the default; with a notice about it. */
 async function modelFor(
   invocation: Invocation,
   session: string,
@@ -77,7 +77,7 @@ const WITHOUT_KEY = `No model is set up yet, so that a script answers. To work w
 - run a server on this machine (Ollama, LM Studio, llama.cpp) and choose with /model.
 Without one, all commands work, and bobbin import FILE shows what you said elsewhere.`;
 
-/** A person sees that a script plays the model; who reads only the answer would take it for one. */
+/** A person sees that a script plays the model; a reader of the answer alone would take it for a model. */
 function modelWithoutKey({ mode }: Invocation): string {
   if (mode === 'tui') return 'scripted/demo';
   throw new ExpectedError(

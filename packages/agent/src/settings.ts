@@ -62,8 +62,8 @@ function projectSettingsPath(folders: Folders): string {
 }
 
 /**
- * The settings in force: the user's, then the project's on top. A project comes from anywhere, so that it can
- * neither allow commands, nor say where keys are sent, nor name a model that is code.
+ * The settings in force: the user's, then the project's on top. A project comes from anywhere, so it can neither allow
+ * commands, nor say where keys are sent, nor name a model that is code.
  */
 export function loadSettings(folders: Folders, env: NodeJS.ProcessEnv): Settings {
   const user = readSettings(userSettingsPath(folders));

@@ -27,7 +27,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A word that is none of the names it should be one of. */
+/** A word that is not one of the expected names. */
 export interface Slip {
   readonly word: string;
   readonly names: readonly string[];

@@ -105,7 +105,7 @@ export interface ArtifactStore {
   metadata(id: ArtifactId, requester: Requester): Promise<ArtifactMetadata | undefined>;
   /** The content as text. */
   get(id: ArtifactId, requester: Requester): Promise<string | undefined>;
-  /** The content as it was put, for what is no text. */
+  /** The content as it was put, for content that is not text. */
   bytes(id: ArtifactId, requester: Requester): Promise<Uint8Array | undefined>;
   /**
    * Erases what some threads put, or all that a tenant has, and counts the artifacts that are gone. Content that another
@@ -214,14 +214,14 @@ export interface RecallIndex {
 }
 
 /**
- * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; of concurrent commits of one
- * version exactly one wins. A key of another tenant is the key of a thread that is not there.
+ * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; exactly one of several concurrent
+ * commits of one version wins. The key of another tenant's thread is treated as one that does not exist.
  */
 export interface Store extends RecallIndex {
   /**
    * Adds messages, parents first: a message whose parent is not there is refused. The last of them becomes the thread's
-   * head, also if it was there already. With an expected head, of several writers that expect the same one exactly one
-   * wins; the others get a conflict. An append that is repeated is no conflict.
+   * head, also if it was there already. If several writers expect the same head, exactly one wins; the others get a
+   * conflict. A repeated append is not a conflict.
    *
    * Many messages are written in parts. If the process ends meanwhile, the parts that were written stay, and the same
    * append, repeated, goes on after them.

@@ -22,7 +22,7 @@ export interface ModelCall {
 
 export type CallOutcome =
   | { readonly kind: 'answer'; readonly text: string; readonly usage: Usage }
-  /** The answer is none: cut off, refused, or something else than text. */
+  /** There is no usable answer: it was cut off, refused, or is not text. */
   | { readonly kind: 'no-answer'; readonly reason: string; readonly usage: Usage }
   /** The request is larger than the model's window. */
   | { readonly kind: 'overflow'; readonly reason: string }

@@ -30,7 +30,7 @@ export interface FoldOptions {
   readonly onLeftOut: (messages: number) => void;
 }
 
-/** What the model is to go on from may take this share of the window. */
+/** What the model goes on from may take this share of the window. */
 const SO_FAR_SHARE = 0.25;
 /** With less of the window than this for messages, a history takes more calls than it is worth. */
 const LEAST_SHARE = 0.1;

@@ -72,13 +72,13 @@ export interface ModelSummarizerOptions extends Patience {
 
 /** The share of the window that a call may fill: counts are estimates. */
 const EFFECTIVE_WINDOW = 0.95;
-/** The share of the window that an answer may take, or there is none left for what it is about. */
+/** The share of the window that an answer may take; the rest is for what it is about. */
 const OUTPUT_SHARE = 0.25;
 
 /**
- * A summarizer over the model at hand: of the AI SDK, of LangChain, or of OpenAI's or Anthropic's own client. It
- * rejects, with the reason, if the model gives no summary worth keeping: no answer, one that is blank, cut off, refused
- * or off its schema. What it returns is the model's word; wrap it in core's `trustedSummarizer` to have it verified.
+ * A summarizer over a model: of the AI SDK, of LangChain, or of OpenAI's or Anthropic's own client. It rejects, with
+ * the reason, if the model gives no summary worth keeping: no answer, one that is blank, cut off, refused or off its
+ * schema. What it returns is the model's word; wrap it in core's `trustedSummarizer` to have it verified.
  */
 export function modelSummarizer(options: ModelSummarizerOptions): Summarizer {
   const source = sourceOf(options);

@@ -115,7 +115,7 @@ async function verifyNodes(
   }
 }
 
-/** Does some work, and notes what is damaged; a store that cannot be reached is no finding. */
+/** Does some work, and notes what is damaged; an unreachable store is not a finding. */
 async function checked(problems: string[], work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

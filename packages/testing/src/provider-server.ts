@@ -72,7 +72,7 @@ export type ProviderStep =
       readonly headers?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'overflow' }
-  /** Bytes that are no answer at all. */
+  /** Bytes that are not an answer. */
   | { readonly kind: 'garbage'; readonly body: string }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' };
@@ -266,7 +266,7 @@ function requestOf(incoming: IncomingMessage, text: string, dialect: Dialect): P
   return { headers, url: incoming.url ?? '', body: known, text: texts.join('\n') };
 }
 
-/** Every text in a value, in order, however deep it is nested. */
+/** Every text in a value, in order, at any depth. */
 function textsIn(value: Json): readonly string[] {
   const texts: string[] = [];
   const rest: (Json | undefined)[] = [value];

@@ -12,7 +12,7 @@ export type SummarizerOutcome =
   | { readonly kind: 'hangs' }
   /** A summary larger than what it replaces. */
   | { readonly kind: 'huge'; readonly chars: number }
-  /** Something that is no summary at all, as a careless adapter may return. */
+  /** Something that is not a summary, as a careless adapter may return. */
   | { readonly kind: 'malformed'; readonly value: unknown };
 
 export interface ScriptedSummarizer extends Summarizer {

@@ -69,7 +69,7 @@ export interface ToolSchema {
   additionalProperties: true;
 }
 
-/** The SDK takes schemas that are not strict where they admit more. */
+/** The SDK takes schemas that are not strict if they admit more. */
 function asSchema({ properties, required }: JsonObject): ToolSchema {
   return {
     type: 'object',

@@ -8,7 +8,7 @@ import { NO_USAGE } from '../model/usage.ts';
 /** What a prompt or a compaction did, judged from the engine's events. */
 export interface Verdict {
   readonly result: Result;
-  /** Results that were shortened when first seen, which is no compaction. */
+  /** Results that were shortened when first seen, which is not a compaction. */
   readonly shortened: number;
 }
 

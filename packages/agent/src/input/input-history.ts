@@ -16,7 +16,7 @@ export class InputHistory {
     this.#path = join(data, 'history', `${projectName(project)}.jsonl`);
   }
 
-  /** The last lines, the oldest first; none if there is no file to be read. */
+  /** The last lines, the oldest first; none if there is no file to read. */
   lines(): readonly string[] {
     try {
       const stored = readFileSync(this.#path, 'utf8').trimEnd().split('\n').slice(-MOST_LINES);

@@ -87,7 +87,7 @@ export class Agent {
     return this.#machine.phase === 'idle';
   }
 
-  /** Also an answer that was interrupted is none. */
+  /** An interrupted answer does not count as one. */
   get #isUnanswered(): boolean {
     const last = this.#session.handle.messages.at(-1);
     if (last?.role !== 'assistant') return last !== undefined;
@@ -212,7 +212,7 @@ export class Agent {
     for (const listener of this.#listeners) listener(event);
   };
 
-  /** Reports how it started: the session, and what there is to know of it. */
+  /** Reports how it started: the session, and what a person should know of it. */
   tellStart(): void {
     this.tellSession();
     for (const text of this.#notices) this.emit({ type: 'notice', text });
@@ -368,7 +368,7 @@ export class Agent {
     for (const resolve of this.#resting.splice(0)) resolve(reason);
   }
 
-  /** What an interruption keeps from being sent goes back to where it was typed. */
+  /** What an interruption keeps from being sent goes back to the place where it was typed. */
   async #append(typed: string): Promise<void> {
     const { signal } = this.#controller;
     try {

@@ -92,7 +92,7 @@ export type Effect =
   | { readonly kind: 'abort' }
   | { readonly kind: 'use-extract' }
   | { readonly kind: 'tell-queue'; readonly texts: readonly string[] }
-  /** What was typed and not sent goes back to where it was typed: it is never lost. */
+  /** What was typed and not sent goes back to the place where it was typed: it is never lost. */
   | { readonly kind: 'return'; readonly texts: readonly string[] }
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
@@ -285,7 +285,7 @@ function judged(machine: Machine, result: Result): Step {
   return failures >= MOST_FAILURES ? gaveUp(next) : [next, []];
 }
 
-/** A person may compact as often as they like: that is no loop. */
+/** A person may compact as often as they like: that is not a loop. */
 function isAskedFor(phase: Phase): boolean {
   return (
     phase === 'compacting-for-user' ||

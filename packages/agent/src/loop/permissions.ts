@@ -40,7 +40,7 @@ const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The rule for commands like one: the same program, with the same subcommand where it takes one. */
+/** The rule for commands like one: the same program, with the same subcommand if it takes one. */
 export function alikeRule(command: string): string | undefined {
   if (CHAINED.test(command)) return undefined;
   const [program = '', subcommand = ''] = command.trim().split(/\s+/);
@@ -102,7 +102,7 @@ export function pathRequest(kind: 'read' | 'write', path: string, root: string):
   return { kind, subject: absolute, outside: true, ...link };
 }
 
-/** Whether a relative path leads out of where it begins. */
+/** Whether a relative path leads out of its starting folder. */
 export function leadsOut(path: string): boolean {
   return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }

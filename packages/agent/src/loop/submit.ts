@@ -29,7 +29,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** @throws ExpectedError where it cannot be carried out. */
+/** @throws ExpectedError if it cannot be carried out. */
 export async function runCommand(
   agent: Agent,
   name: string,

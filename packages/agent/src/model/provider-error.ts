@@ -7,7 +7,7 @@ interface ErrorFields {
   readonly responseBody?: string;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly isRetryable?: boolean;
-  /** Of the attempts, if there were several. */
+  /** The errors of the attempts, if there were several. */
   readonly errors?: readonly unknown[];
   readonly lastError?: unknown;
 }

@@ -36,7 +36,7 @@ export class SessionLock {
     }
   }
 
-  /** The file goes first: who opens it between the two finds it held. */
+  /** The file goes first: a process that opens it between the two finds it held. */
   release(): void {
     rmSync(this.path, { force: true });
     this.#database.close();

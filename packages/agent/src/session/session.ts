@@ -53,7 +53,7 @@ export class AgentSession {
   readonly #charges: CompactionEvent[] = [];
   /** What summaries cost that may yet lead to a plan: then the engine puts that into the ledger. */
   readonly #reports: SummaryReport[];
-  /** Loads the tokenizer of the model; undefined if there is none to be had. */
+  /** Loads the tokenizer of the model; undefined if none is available. */
   #tokenizer: () => Promise<Counter | undefined>;
   /** The window in the engine's tokens: less than the model's if the provider refused what should have fitted. */
   #windowTokens: number;
@@ -346,7 +346,7 @@ export class AgentSession {
     this.#charges.push({ kind: 'summary-report', report, thread, time, ...tokens });
   }
 
-  /** Puts the charges into the ledger; of a session that is not there yet, when its first message is. */
+  /** Puts the charges into the ledger; for a session that does not exist yet, after its first message. */
   async keepCharges(): Promise<void> {
     if (this.handle.length === 0 || this.#charges.length === 0) return;
     const charges = [...this.#charges];

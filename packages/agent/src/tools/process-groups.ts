@@ -5,7 +5,7 @@ export const GRACE_MS = 2_000;
 const groups = new Map<number, 'running' | 'stopping'>();
 let endsWithProgram = false;
 
-/** From now on the group ends with the program at the latest, however that ends short of SIGKILL. */
+/** From now on the group ends with the program at the latest, unless SIGKILL ends the program. */
 export function keepGroup(leader: number): void {
   if (!endsWithProgram) process.once('exit', endGroups);
   endsWithProgram = true;

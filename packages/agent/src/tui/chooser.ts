@@ -15,7 +15,7 @@ const MOST_VISIBLE = 10;
 /** What is asked, with its answers. It may hold what a model wrote: none of it reaches the terminal but as characters. */
 export interface Choice {
   readonly title: string;
-  /** A change to decide upon. */
+  /** A change to decide on. */
   readonly diff?: string;
   readonly items: readonly SelectItem[];
   /** Which one is marked to begin with; the first where it is not said. */

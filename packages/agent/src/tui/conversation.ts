@@ -20,7 +20,7 @@ import { Transcript } from './transcript.ts';
 /** As many lines as the editor remembers. */
 const REMEMBERED = 100;
 
-/** Events that are no part of a thread: they are shown also after a newer state of it. */
+/** Events that are not part of a thread: they are shown also after a newer state of it. */
 const REMARKS: ReadonlySet<AgentEvent['type']> = new Set(['command', 'notice', 'error']);
 
 /** An agent on a screen: what is typed goes in, events come out. */
@@ -57,7 +57,7 @@ export class Conversation {
     return conversation;
   }
 
-  /** Brings back what was typed in this folder before; of a session that comes from elsewhere, what was said in it. */
+  /** Brings back what was typed in this folder before; for a session that comes from elsewhere, what was said in it. */
   async #remember({ session }: Agent): Promise<void> {
     const typed = this.#history.lines();
     const said = typed.length > 0 ? [] : (await session.turns()).map(({ message }) => message);

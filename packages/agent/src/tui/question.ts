@@ -9,8 +9,9 @@ const UNSEEN_MS = 400;
 export type Keys = Readonly<Record<string, string>>;
 
 /**
- * A question that comes unasked for, above the editor. While the editor is empty and the question could be seen, one key
- * answers it, or the arrow keys and Enter. Who is typing goes on typing: what is in the editor is a message.
+ * A question that appears by itself, above the editor. While the editor is empty and the question could be seen, one
+ * key answers it, or the arrow keys and Enter. A person who is typing goes on typing: what is in the editor is a
+ * message.
  */
 export class Question {
   readonly chooser: Chooser;

@@ -63,7 +63,7 @@ export class Transcript extends Container {
     if (length > shown.length)
       this.say(this.#theme.dim(`(${length - shown.length} earlier messages)`));
     const first = length - shown.length;
-    // Of those before what is shown, the last one shows what the model reads instead.
+    // The last of the messages before what is shown holds what the model reads instead.
     const earlier = compactions.filter(({ after }) => after <= first).slice(-1);
     for (const { end } of earlier) this.#compaction(end);
     for (const [i, message] of shown.entries()) {

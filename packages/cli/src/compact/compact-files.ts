@@ -223,7 +223,7 @@ function artifactLines(
   return [`  ${excerpts}, whole only in ${name}; --artifacts FOLDER keeps the whole`];
 }
 
-/** A line on the terminal that is written over; nothing if the output is no terminal. */
+/** A line on the terminal that is written over; nothing if the output is not a terminal. */
 class Progress {
   #shownAt = performance.now();
 

@@ -29,7 +29,7 @@ import type { COMPACT_OPTIONS } from './compact-options.ts';
 
 /** What was asked for, looked up. What a model decides waits for the conversation, which may name one. */
 export interface CompactRequest {
-  /** The name of a format; `auto` looks at each text. */
+  /** The name of a format; `auto` detects it for each text. */
   readonly format: string;
   readonly policy: Policy;
   readonly model?: string;

@@ -1,7 +1,7 @@
 import { isKnownModel } from '@bobbin/core/internal';
 
 /**
- * The known model that was probably meant: one typing error away. Digits are versions: another digit is no typing
+ * The known model that was probably meant: one typing error away. Digits are versions: another digit is not a typing
  * error.
  */
 export function modelMeant(model: string): string | undefined {

@@ -21,7 +21,7 @@ import {
 } from '@bobbin/core/internal';
 import { carriedOut, freedByRung, type RungTotal } from './freed-by-rung.ts';
 
-/** Why a prompt costs other than what was said, in addition to what the rungs free. */
+/** Why a prompt costs something other than what was said, apart from what the rungs free. */
 export type Cause = 'hidden' | 'thinking' | 'waiting' | 'late' | 'notes' | 'opener';
 
 /** What was said, and every token that a prompt costs more or less than that: the sum is what it costs. */
@@ -58,7 +58,9 @@ export function accountOf(
   return { said, rungs: freedByRung(events), causes };
 }
 
-/** What messages in their sent cost other than as the plan has them: what a provider would refuse is not sent so. */
+/**
+ * The difference between what messages cost as sent and as the plan has them: what a provider would refuse is changed.
+ */
 function countPlaces(
   messages: readonly Message[],
   prompt: Prompt,

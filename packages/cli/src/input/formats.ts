@@ -36,7 +36,7 @@ const SESSIONS: ReadonlyMap<string, SessionFormat> = new Map(
   SESSION_FORMATS.map((format) => [format.name, format]),
 );
 
-/** Every name that a user may give; `auto` looks at the text. */
+/** Every name that a user may give; `auto` detects the format from the text. */
 export const FORMATS: Readonly<Record<string, unknown>> = {
   auto: undefined,
   ...MESSAGE_FORMATS,

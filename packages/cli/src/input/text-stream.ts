@@ -123,7 +123,7 @@ export async function* readLines(source: TextSource): AsyncGenerator<Line> {
   if (line.text.trim() !== '') yield line;
 }
 
-/** @throws InputError where it cannot be read. */
+/** @throws InputError if it cannot be read. */
 async function* readChunks(source: TextSource): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of source.open()) yield Buffer.from(chunk as Uint8Array);

@@ -26,7 +26,7 @@ export class Transcript {
 
   /**
    * A text that is all of its source, or one line of it.
-   * @throws InputError if the text is no transcript.
+   * @throws InputError if the text is not a transcript.
    */
   constructor(text: string, source: string, line?: number) {
     this.#text = text;

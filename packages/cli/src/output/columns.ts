@@ -49,7 +49,7 @@ export function oneLine(text: string, width: number): string {
   return columns(line) <= width ? line : clipped(withShortPaths(line, width), width);
 }
 
-/** A word with two slashes, or with one and an extension, that is no address. */
+/** A word with two slashes, or with one and an extension, that is not an address. */
 const PATH = /(?<!\S)(?!\S*:\/\/)(?:\S*\/\S*\/\S+|\S+\/\S+\.\w+)/g;
 
 /** Takes folders off the front of paths that reach beyond the width: a file is known by its name. */

@@ -11,11 +11,11 @@ import { basename, dirname, join } from 'node:path';
 export class OutFile {
   readonly stream: WriteStream;
   readonly #path: string;
-  /** Where it is written; undefined for what is no file but a device or a pipe, which is written to at once. */
+  /** The place of writing; undefined for a device or a pipe, which is written to directly. */
   readonly #beside: string | undefined;
   readonly #done: Promise<void>;
 
-  /** Begins it; fails at once where it is a folder, if there is no such folder, or where it must not be written. */
+  /** Begins it; fails at once if it is a folder, if its folder does not exist, or if it must not be written. */
   static async open(path: string): Promise<OutFile> {
     const target = await realpath(path).catch(() => path);
     const found = await stat(target).catch(() => undefined);

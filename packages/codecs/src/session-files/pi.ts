@@ -143,7 +143,7 @@ function messageOf(type: string, place: Place): Message | undefined {
   }
 }
 
-/** A summary that pi made, as the user's message that it is to the model. */
+/** A summary that pi made, as the user message that the model reads. */
 function summaryOf(place: Place): Message {
   const meta = { ...timeField(place.at('timestamp').value), synthetic: true };
   return textMessage('user', place.at('summary').text(), meta);

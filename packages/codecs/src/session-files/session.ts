@@ -4,7 +4,7 @@ import type { JsonObject } from '@bobbin/core/internal';
 /** A line of a session file, or a message of an export, with the messages that it became. */
 export interface SessionEntry {
   readonly original: JsonObject;
-  /** None for what is no message, settings, events, snapshots, and for what the user hid from the model. */
+  /** None for what is not a message (settings, events, snapshots) and for what the user hid from the model. */
   readonly messages: readonly Message[];
 }
 
@@ -46,8 +46,8 @@ export interface Session {
 }
 
 /**
- * A harness's session files. Where they hold a provider's own messages, these are the `original` of the messages, and
- * that provider's codec encodes them as they came; elsewhere any codec encodes them.
+ * A harness's session files. If they hold a provider's own messages, these are the `original` of the messages, and that
+ * provider's codec encodes them as they came; otherwise any codec encodes them.
  */
 export interface SessionFormat {
   readonly name: string;

@@ -28,7 +28,7 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): Exte
   };
 }
 
-/** An entry is one draft's and never changes: it is described once, however often a size is tried for it. */
+/** An entry belongs to one draft and never changes, so it is described once for all sizes that are tried. */
 const descriptions = new WeakMap<Entry, string>();
 
 function descriptionOf(draft: Draft, entry: Entry): string {

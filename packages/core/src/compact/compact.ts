@@ -254,7 +254,7 @@ class Run {
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
   }
 
-  /** Instructions are for a summary that a model writes: who gave some hears if none was. */
+  /** Instructions are for a summary that a model writes: their author gets a warning if no model wrote one. */
   #warnOfInstructions(): void {
     if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
     // If a model failed, a warning has said so.
@@ -321,7 +321,7 @@ class Run {
     return { ...plan, warnings: [...plan.warnings, message] };
   }
 
-  /** What the ladder aims at. Asked for by hand, it halves what is there, however small. */
+  /** What the ladder aims at. A compaction by hand halves what is there, even if it is small. */
   #target(): number {
     const { unseenTokens: unseen = 0 } = this.#job;
     const share = Math.floor(this.#limit * this.#setting.policy.targetShare);
@@ -471,7 +471,7 @@ class Run {
     }
   }
 
-  /** Asks the host's summarizer. Where it fails, the fallback answers, unless the policy would rather keep all. */
+  /** Asks the host's summarizer. If it fails, the fallback answers, unless the policy prefers to keep everything. */
   async #summarize(asked: SummaryRequest): Promise<Summary> {
     const request = { ...asked, thread: this.#job.key };
     const { summarizer, policy, fallback = extractSummarizer } = this.#setting;

@@ -177,7 +177,7 @@ export class Draft {
       if (entry.unit === newest?.unit && hasResults(entry.message)) this.hold(entry);
   }
 
-  /** Keeps an entry that lies before a cut, though it is no pin. */
+  /** Keeps an entry before a cut although it is not pinned. */
   hold(entry: Entry): void {
     this.#held.add(entry.node.id);
   }

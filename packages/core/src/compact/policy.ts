@@ -37,7 +37,7 @@ export interface Policy {
   readonly continueWith?: string;
 }
 
-/** A policy is looked at where it comes in: a slip in it would only show under pressure, hours later. */
+/** A policy is checked when it is given: a mistake in it would otherwise show only under pressure, hours later. */
 export const policyShape: Shape = object<Policy>({
   name: string,
   trigger: triggerShape,

@@ -159,7 +159,7 @@ class Extract {
     return startsTurn(message) && this.#task !== null && textOf(message) === this.#task;
   }
 
-  /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are no notes. */
+  /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are not notes. */
   #markShown(selection: Selection, rendered: string): void {
     for (const { shown } of this.#request.kept ?? [])
       for (const { mentions } of scan(shown, this.#statistics.reader))

@@ -184,7 +184,7 @@ export function textMessage(role: Role, text: string, meta?: MessageMeta): Messa
   return meta === undefined ? { role, parts } : { role, parts, meta };
 }
 
-/** The same message with other parts: it is no longer what came in, so it has no wire form. */
+/** The same message with other parts: it differs from what came in, so it has no wire form. */
 export function withParts(message: Message, parts: readonly Part[]): Message {
   const { original: _, ...rest } = message;
   return { ...rest, parts };

@@ -11,7 +11,7 @@ export function namesIn(text: string): ReadonlySet<string> {
   return names;
 }
 
-/** True if a string is no plain word: it cannot be guessed, so it must not be lost or invented. */
+/** True if a string is not a plain word: it cannot be guessed, so it must not be lost or invented. */
 function isName(word: string): boolean {
   if (/\d/.test(word)) return /\d{3}|[A-Za-z_]/.test(word);
   if (/[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(word)) return true;

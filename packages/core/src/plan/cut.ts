@@ -140,7 +140,9 @@ function keepMessages(items: readonly CutItem[], keep: number): number {
   return index;
 }
 
-/** Results count toward what is kept, but are no cut points; neither are summaries, nor what system or tools author. */
+/**
+ * Results count toward what is kept, but are not cut points; neither are summaries, nor messages by system or tools.
+ */
 function isCutPoint({ message, startsUnit }: CutItem): boolean {
   const author = message.meta?.author ?? message.role;
   const isSpoken = author !== 'system' && author !== 'tool';

@@ -51,7 +51,7 @@ export interface ToolOutcome {
   readonly error?: string;
   /** The lines that say how much passed or failed, or the last line that came back. */
   readonly result?: string;
-  /** What the error led to, where it ended. */
+  /** What the error led to, if it ended. */
   readonly resolution?: string;
   readonly turn: number;
   /** The index of the call's message. */

@@ -13,7 +13,7 @@ import type { CachePrices } from './economics.ts';
 export interface TrimLimits {
   /** The newest results, which stay whole. */
   readonly keepResults: number;
-  /** A result up to about this long stays whole; of a longer one this much stays, more if it holds much. */
+  /** A result up to about this long stays whole; a longer one keeps this much, or more if it holds much. */
   readonly standInChars: number;
   /** The same for the arguments of a call. */
   readonly argsChars: number;

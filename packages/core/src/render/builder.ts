@@ -151,7 +151,7 @@ export class PromptBuilder {
     for (const [node, stray] of strays) this.#emitStray(node, stray);
   }
 
-  /** A message whose results all come too late: what else it holds stays. */
+  /** A message whose results all come too late: the rest of it stays. */
   #emitUnseated(node: Node): void {
     const stray = placesOf(node.message, () => true);
     this.#emitWithout(node, stray);
@@ -281,7 +281,7 @@ function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
   return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
 }
 
-/** What a result that came too late holds, with a word on where it comes from. */
+/** What a result that came too late holds, with a note on where it comes from. */
 function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
   return [
     { kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` },

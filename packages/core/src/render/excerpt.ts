@@ -79,7 +79,7 @@ export function wordEnd(text: string, at: number): number {
   return at - to < LONGEST_WORD ? to : at;
 }
 
-/** Of every part two thirds of the characters at the head, one third at the tail. */
+/** Every part keeps two thirds of the characters at the head, one third at the tail. */
 export function ends(message: Message, chars: number): Remainder {
   const head = Math.ceil((chars * 2) / 3);
   const tail = Math.floor(chars / 3);

@@ -35,7 +35,9 @@ import type { ModelTable } from '../tokens/models.ts';
 
 /** Everything has a default that works: memory, the `ladder` preset, summaries without a model. */
 export interface BobbinOptions<Wire = Message> extends CompactionHooks {
-  /** The model that reads the prompts: its window, cache prices and what its tokens are to the estimate are looked up. */
+  /**
+   * The model that reads the prompts: decides its window, its cache prices and the factor from estimate to its tokens.
+   */
   readonly model?: string;
   /** Facts of models that the table does not have. */
   readonly models?: ModelTable;

@@ -36,7 +36,7 @@ export function repositoryTexts(events: readonly RepositoryEvent[]): readonly st
     .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));
 }
 
-/** A hint that only repeats the description is none. */
+/** A hint that only repeats the description is not useful. */
 export function artifactText({ description, hint }: ArtifactReference): string {
   return hint.includes(description) ? description : `${description} (${hint})`;
 }

@@ -294,7 +294,7 @@ function taskText(task: string, room: RenderRoom): string {
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
 
-/** Of many lines that say what failed the first are shown; more if the text is long. */
+/** The first of many lines that say what failed are shown; more if the text is long. */
 const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
 
 /** What was said, and quoted lines under the file or the call that they come from. */

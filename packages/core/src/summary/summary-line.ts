@@ -45,7 +45,7 @@ export interface Line {
   readonly worth: number;
   /** A person's words in it: if the conversation shows them, the line is left out. */
   readonly said?: string;
-  /** Where it belongs among the lines of its section; absent: where it was added. */
+  /** Its place among the lines of its section; the place where it was added if absent. */
   readonly at?: number;
 }
 

@@ -34,7 +34,7 @@ function anthropic(windowTokens: number, minimumTokens: number, readPrice: numbe
   return { windowTokens, provider: 'anthropic', cache } satisfies ModelFacts;
 }
 
-/** OpenAI before GPT-5.6: writing to the cache costs nothing more, and there are no markers. */
+/** OpenAI before GPT-5.6: writing to the cache is free, and there are no markers. */
 function openai(windowTokens: number, readPrice?: number) {
   const facts = { windowTokens, provider: 'openai', encoding: 'o200k' } satisfies ModelFacts;
   if (readPrice === undefined) return facts;

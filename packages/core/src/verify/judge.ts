@@ -184,7 +184,7 @@ interface Numbered {
 
 const NUMBER = /(?<![\w./#:@-])[$€£~]?(\d[\d,]*(?:\.\d+)?)(?![\w/]|[.:-]\d)(%?)/g;
 
-/** The numbers of a text that are no part of a name, with the words next to them. */
+/** The numbers of a text that are not part of a name, with the words next to them. */
 function numbersIn(text: string): readonly Numbered[] {
   return [...text.matchAll(NUMBER)].map(({ 0: whole, 1: value = '', index }) => ({
     value: value.replaceAll(',', ''),

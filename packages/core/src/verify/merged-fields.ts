@@ -95,7 +95,7 @@ export function mergedItems(
   return newestItems([...items.values()]);
 }
 
-/** Open items are never left out; of what is done, the newest stay. */
+/** Open items are never left out; the newest of the finished ones stay. */
 function newestItems(items: readonly Item[]): readonly Item[] {
   let excess = items.length - MOST_ITEMS;
   return items.filter((item) => {

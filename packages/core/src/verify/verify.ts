@@ -153,8 +153,8 @@ function planOf(check: AccountCheck, texts: readonly string[]): readonly string[
 }
 
 /**
- * The model's text of the beginning of a split turn. Where it has none, its account covers the turn; if it has an empty
- * one, or no account at all, the extract describes the turn.
+ * The model's text of the beginning of a split turn. If it is absent, the account covers the turn; if it is empty, or
+ * there is no account at all, the extract describes the turn.
  */
 function splitTurnOf(
   summary: Summary,

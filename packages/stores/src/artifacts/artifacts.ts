@@ -229,7 +229,7 @@ class BlobArtifacts implements KeptArtifacts {
     return { copied: done, problems };
   }
 
-  /** Does something for each artifact alone, and counts where it was done. */
+  /** Does something for each artifact alone, and counts how often it was done. */
   async #each(
     tenant: string,
     work: (id: ArtifactId, kept: Kept) => Promise<boolean>,
@@ -250,7 +250,7 @@ class BlobArtifacts implements KeptArtifacts {
     const current = contentName(place, this.#keys?.current);
     const old = contents.filter(({ name }) => name !== current);
     if (old.length === 0) return false;
-    // Of two copies the one that stays may be the one that the sweep is about to remove.
+    // The copy of two that stays may be the one that the sweep is about to remove.
     if (marks.length > 0)
       throw new StoreError('unavailable', `${place}: a sweep is under way; rotate again after it`);
     const there = contents.filter(({ name }) => name === current);
@@ -373,7 +373,7 @@ async function problemOf(
   }
 }
 
-/** What cannot be read can be put right; what cannot be reached cannot. */
+/** Unreadable content can be replaced; an unreachable store cannot be repaired. */
 function undefinedWhereBad(error: unknown): undefined {
   if (!(error instanceof StoreError) || error.problem === 'unavailable') throw error;
 }

@@ -275,7 +275,7 @@ function sessionFiles(folder: string): readonly string[] {
 
 const ENDING = '.jsonl';
 
-/** Removes a session file, and its folder where it was the last one. False if it is not there, or was changed since. */
+/** Removes a session file, and its folder if it was the last one. False if it does not exist, or was changed since. */
 function eraseFile(path: string, unchangedSince: number): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.mtimeMs > unchangedSince) return false;

@@ -36,7 +36,7 @@ export class SessionLog {
   /** How much of the file was read: always up to the end of a line. */
   #bytes = 0;
   #lines = 0;
-  /** The last line that was read: where it begins, and the hash of it. Its writer may have taken it back. */
+  /** The last line that was read: where it begins, and its hash. Its writer may have taken it back. */
   #last = { start: 0, hash: '' };
   /** The file when it was last read to its end. */
   #seen: Stats | undefined;
@@ -149,7 +149,7 @@ export class SessionLog {
     const stop = isLast ? bytes.length : end;
     const text = bytes.toString('utf8', start, stop);
     const line = text.trim() === '' ? undefined : decodeLine(text);
-    // A part of a JSON object is no JSON object: only a whole last line is taken without its end.
+    // A part of a JSON object is not a JSON object: only a whole last line is accepted without its line end.
     if (isLast && typeof line === 'string' && this.#isTorn(text)) return undefined;
     if (line !== undefined || !isLast) this.#take(line);
     return stop + Number(!isLast);

@@ -29,7 +29,7 @@ export interface LedgerAnswer {
   readonly fullTokens?: number;
   /** The answer in the provider's own form. */
   readonly answer?: string;
-  /** The action, where it changed after the request went out. */
+  /** The action, if it changed after the request went out. */
   readonly action?: string;
   readonly tokensAfter?: number;
 }

@@ -57,7 +57,7 @@ export class Connection {
     return this.#counted(once(this.#patience, () => this.#send(query, values)));
   }
 
-  /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
+  /** A query that is not a function of ours: the tenant is named before it, in the same transaction. */
   askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
     const prepare = this.#prepare;
     return this.transact(async (transaction) => {

@@ -10,7 +10,7 @@ export type ThreadNews =
   /** Something may have happened in any thread: read again what matters. */
   | { readonly kind: 'missed' };
 
-/** A notification is at most 8 000 bytes long; of a thread with a longer name it says only that something happened. */
+/** A notification is at most 8 000 bytes long; for a thread with a longer name it says only that something happened. */
 const LONGEST_NAME = 1_000;
 
 /** The channel of a tenant. */

@@ -76,7 +76,7 @@ export function* reminders({ whole, plan, context }: Scene): Iterable<Breach> {
 }
 
 function isShownInLine(record: PlanRecord): boolean {
-  // A summary for which there was no space at all is in the plan only.
+  // A summary for which there was no space is in the plan only.
   if (record.kind === 'summarize') return record.text !== '';
   return record.kind === 'externalize' && takesAway(record);
 }
@@ -200,7 +200,7 @@ function nodeLine({ index, message }: Node): string {
   return `message ${index} (${message.role}): ${messageLine(message)}`;
 }
 
-/** A message of which nothing can be sent: all of it is reasoning that lost its prefix, or that a record shortens. */
+/** A message that has nothing to send: all of it is reasoning that lost its prefix, or that a record shortens. */
 function isNothingButBound(
   { plan, context, recordOf }: Scene,
   { id, index, message }: Node,

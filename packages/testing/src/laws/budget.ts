@@ -3,7 +3,7 @@ import { inPlace, type ArtifactId, type ExternalizeRecord, type Node } from '@bo
 import { messageLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
-/** The prompt costs what it says, and no more than it may, unless nothing is left to be taken away. */
+/** The prompt costs what it says, and no more than it may, unless nothing is left to take away. */
 export function* budget(scene: Scene): Iterable<Breach> {
   const { whole, prompt, context } = scene;
   const {

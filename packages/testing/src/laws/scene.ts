@@ -60,7 +60,7 @@ export interface Breach {
   readonly detail: string;
 }
 
-/** A prompt with all that led to it, looked at once so that each law can be short. */
+/** A prompt with all that led to it, read once so that each law can be short. */
 export interface Scene {
   readonly thread: Thread;
   readonly plan: Plan;

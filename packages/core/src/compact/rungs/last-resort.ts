@@ -21,7 +21,7 @@ export const LAST_RESORT: readonly Rung[] = [
   squeeze({ reach: 'pins', floorTokens: 0 }),
 ];
 
-/** What follows a ladder under hard pressure where it leaves a prompt that only just fits. Pins stay as they are. */
+/** What follows a ladder under hard pressure if it leaves a prompt that only just fits. Pins stay as they are. */
 export const QUIET: readonly Rung[] = [
   squeeze({ reach: 'read', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),

@@ -47,7 +47,7 @@ export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
-  /** What it leaves where it trims: with prices, a policy then trims whenever that pays. */
+  /** What it leaves when it trims: with prices, a policy then trims whenever that pays. */
   readonly trims?: TrimLimits;
   /** Its records replace whole messages. */
   readonly replacesMessages?: true;

@@ -10,7 +10,7 @@ export const KIND = {
 } as const;
 export type Kind = (typeof KIND)[keyof typeof KIND];
 
-/** An exact string that nobody could guess. */
+/** An exact string that cannot be guessed. */
 export interface Anchor {
   /** What it is known by: a path by its last two names, anything else by its spelling. */
   readonly key: string;
@@ -99,7 +99,7 @@ function kindOf(name: string): Kind | undefined {
   return upper === letters || digits >= 3 || dashes > 0 ? KIND.code : undefined;
 }
 
-/** Versions, references, amounts of money, and long numbers that are no year. */
+/** Versions, references, amounts of money, and long numbers that are not years. */
 function isSpecific(name: string, digits: number, dots: number): boolean {
   if (dots > 1) return true;
   if (name.startsWith('#') || name.startsWith('$')) return digits > 0;

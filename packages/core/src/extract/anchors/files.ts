@@ -18,7 +18,7 @@ export interface FileAccess {
   ranges: readonly LineRange[];
 }
 
-/** Of the files whose paths end alike only the newest are looked at: time stays linear. */
+/** Only the newest of the files whose paths end alike are compared: time stays linear. */
 const MOST_ALIKE = 100;
 const MOST_RANGES = 20;
 

@@ -43,7 +43,7 @@ export interface Segment {
 
 const scans = new WeakMap<Message, readonly Segment[]>();
 
-/** The texts of a message with their anchors. A message is read once, however often it is asked for. */
+/** The texts of a message with their anchors. Each message is read only once. */
 export function scan(message: Message, reader: AnchorReader): readonly Segment[] {
   let segments = scans.get(message);
   if (segments === undefined) {
@@ -132,7 +132,7 @@ class Lines {
     this.#form = isEscaped(text, voice) ? 'json' : 'plain';
   }
 
-  /** Of a very long text the beginning and the end are read: the time for one message has a bound. */
+  /** Only the beginning and the end of a very long text are read: the time for one message has a bound. */
   read(): void {
     const { length } = this.#text;
     this.#read(0, Math.min(length, HEAD_CHARS));

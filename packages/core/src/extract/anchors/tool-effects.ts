@@ -22,7 +22,9 @@ export interface Touched {
 const NOTHING: Touched = { touches: [], only: false };
 const SEARCHES = /grep|glob|search|find|list|^ls$/i;
 
-/** True for a call that searches: what it finds is no outcome, and the place it searches is not a file it works on. */
+/**
+ * True for a call that searches: what it finds is not an outcome, and the place it searches is not a file it works on.
+ */
 export function searches(tool: string): boolean {
   return SEARCHES.test(tool);
 }

@@ -25,7 +25,7 @@ export interface FileDiff {
 /** A run of added lines: where it is in the text, and in which file. */
 export type AddedRun = readonly [from: number, to: number, file: FileDiff];
 
-/** The diffs in a text, and the stretches of it that are no diff. */
+/** The diffs in a text, and the stretches of it that are not diffs. */
 export interface DiffText {
   readonly files: readonly FileDiff[];
   readonly added: readonly AddedRun[];

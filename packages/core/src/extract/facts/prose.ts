@@ -1,6 +1,6 @@
 import { headOf, tailOf } from '../../message/text.ts';
 
-/** Of a longer text the beginning and the end are read: what is between was pasted. */
+/** Only the beginning and the end of a longer text are read: what is between was pasted. */
 const HEAD_CHARS = 40_000;
 const TAIL_CHARS = 8_000;
 

@@ -69,7 +69,7 @@ const NUMBER = String.raw`[~≈]?\s?[$€£]?\s?\d`;
 const AT_MOST = String.raw`(?:at most|at least|(?:no|not) (?:more|less|fewer|longer|later) than|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|up to|under|below|within|less than|fewer than|more than|over)`;
 const DOES = String.raw`(?:keep|limit|use|stay|cap|spend|finish|fit|restrict|cut|hold|make|write|answer|reply|respond|give|show|return|add|allow|change|touch|do|run|be|have|leave|work|implement|fix|solve|deliver|ship|take)`;
 const WITHOUT = String.raw`\bwithout (?:touching|changing|adding|using|breaking|modifying|removing|asking|(?:any )?(?:new|extra|additional))\b`;
-/** What is said of all of a kind, not of the work at hand. */
+/** What is said of all of a kind, not of the present work. */
 const GENERAL = String.raw`(?:all|every|each|any)\s(?!(?:of|the|this|these|those|that|other|in all|I|you|we|right)\b|\d)[^,.;]{2,60}?\s`;
 const BE_SO = String.raw`(?:should|shall|has to|have to|needs? to)\s(?!be (?:fine|good|ok(?:ay)?|working|passing|fixed|done|there|able|gone|ready|merged|up|covered|addressed|included|updated|removed|green)\b|work|pass\b|now\b)`;
 const LANGUAGE = String.raw`(?:plain |simple |british |american |US |UK )*(?:[A-Z]\w+(?:ish|an|ese|ch|ic))\b`;
@@ -85,7 +85,7 @@ const ORDERS = begins(
   String.raw`treat\s.{1,80}?\bas\b`,
   String.raw`(?:whenever|(?:every|each) time) (?:you|we)\b.{1,80},\s`,
   String.raw`${GENERAL}${BE_SO}`,
-  // "also" and "too" add to the work at hand: when it is done, nothing is left that binds.
+  // "also" and "too" add to the present work: when it is done, nothing is left that binds.
   String.raw`(?:make sure|ensure|be sure|see to it)\b(?!.*\b(?:also|too|as well)\b)`,
   String.raw`only\s+(?:stop|ask|use|touch|change|edit|modify|run|write|read|add|work|do|commit|push|answer|reply|respond|return|output|show|include|ever|in|on|with|from|for)\b`,
   String.raw`(?:(?:however,? )?that )?you(?: (?:should|shall|need to|have to|may not|cannot|can't)|(?: are|'re) (?:not )?(?:allowed|required|expected) to)\b(?! (?:be able|see|get|know|find|notice|receive|consider|have|check|\w+ me)\b)`,

@@ -31,7 +31,7 @@ const LONGEST_SENTENCE = 400;
 const SHORTEST_SENTENCE = 8;
 /** "不要改它" is a rule. */
 const SHORTEST_DEMAND = 4;
-/** A text pasted into a message is no list of rules: only so much of it is looked at. */
+/** A text pasted into a message is not a list of rules: only so much of it is read. */
 const LOOKED_AT = 40_000;
 const MOST_PER_MESSAGE = 16;
 const MOST_DECISIONS = 30;
@@ -52,8 +52,8 @@ function sentences(text: string, pattern: RegExp): readonly string[] {
 }
 
 /**
- * What the user, and a system message that is not carried whole, want to hold from now on, in their words. Of a message
- * with very many demands the first and the last count: a text full of them was pasted.
+ * What the user, and a system message that is not carried whole, want to hold from now on, in their words. If a message
+ * has very many demands, only the first and the last count: a text full of them was pasted.
  */
 export function constraints(nodes: readonly Node[]): readonly Fact[] {
   return nodes.flatMap(({ message, turn }) => {

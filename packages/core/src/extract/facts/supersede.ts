@@ -106,7 +106,7 @@ interface Statement extends Terms {
   readonly fact: Fact;
 }
 
-/** Who may have taken back what: facts by their frame, by what they are about, and by a word of it. */
+/** The candidates that may have taken a fact back: by its frame, by what it is about, and by a word of it. */
 class Takers {
   readonly #byFrame = new Map<string, Statement[]>();
   readonly #byThings = new Map<string, Statement[]>();

@@ -3,7 +3,7 @@ import { VOICE, type Piece } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import type { Selection } from './select.ts';
 
-/** How many pieces are looked at for each anchor, and how many anchors for a number of characters. */
+/** How many pieces are considered for each anchor, and how many anchors for a number of characters. */
 const PIECES_PER_ANCHOR = 4;
 const CHARS_PER_ANCHOR = 12;
 

@@ -46,7 +46,7 @@ const VALUE_END = /(?<!\\)"[\s,\]}]{0,12}$/;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '', f: '' };
 
-/** A stretch of arguments as a person reads it: without the marks of JSON, line ends where they were escaped. */
+/** A stretch of arguments as a person reads it: without the marks of JSON, with real line ends for escaped ones. */
 function plainArguments(sent: string): string {
   const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
   return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
@@ -183,7 +183,7 @@ export interface Stretch {
 const REACH = 180;
 
 /**
- * The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone, and
+ * The stretch to quote for a piece because of a name in it: with a neighbouring line if it says too little alone, but
  * none across the ends of some ranges.
  */
 export function stretchOf(
@@ -217,7 +217,7 @@ export function stretchOf(
 
 const VALUE_CHARS = 90;
 
-/** A call in one line: the command of a shell, else its first value and the other short values by name. */
+/** A call in one line: the command of a shell, otherwise its first value and the other short values by name. */
 export function callLine(tool: string, args: string, most: number): string {
   const given = args.length > LONGEST_PARSED ? undefined : parseJson(args);
   if (!isJsonObject(given)) return shortened(oneLine(`${tool} ${args}`, most * 2), most);

@@ -134,7 +134,7 @@ export class FileChange {
     for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
     const line = changedLine(before, after);
     if (line === undefined) return;
-    // What was put in by an earlier edit and is taken out again was no change.
+    // Text that an earlier edit put in and this one takes out again is not a change.
     for (const [from, to] of this.#lines)
       if (to === line.before) {
         this.#lines.delete(from);

@@ -13,7 +13,7 @@ import type { Node } from '../../thread/thread.ts';
 import { shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
 
-/** Programs that look at things or prepare for others: how they end is no result of the work. */
+/** Programs that look at things or prepare for others: how they end is not a result of the work. */
 const LOOKS = new Set(
   `cat head tail nl less sed awk jq grep egrep rg ag find ls tree wc sort uniq cut diff stat file which type pwd cd echo printf
   export set source sleep true test [ [[ date env mkdir touch cp mv rm chmod tee xargs read for while if do done then fi`.split(

@@ -21,7 +21,7 @@ const CODE_CHARS = 700;
 const LEAD_CHARS = 160;
 const MOST_PASSAGES = 400;
 
-/** The passages of a text, in order. Introductions are no passages: they are shown with what they introduce. */
+/** The passages of a text, in order. Introductions are not passages: they are shown with what they introduce. */
 export function passagesOf(text: string): readonly Passage[] {
   const reader = new PassageReader(linesOf(text));
   reader.read();

@@ -63,7 +63,7 @@ class TodoList {
     }
   }
 
-  /** Open items are never left out; of what is done, the newest stay. */
+  /** Open items are never left out; the newest of the finished ones stay. */
   items(): readonly Item[] {
     let excess = this.#items.length - MOST;
     return this.#items
@@ -174,7 +174,7 @@ function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined 
 
 const BOX = /\[[ xX>~/-]\] /;
 const LINE = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX>~/-])\]\s+(\S.*)$/;
-/** One box is no list, and what a template has a person affirm is nothing to do. */
+/** One box is not a list, and a statement that a template has a person confirm is not a task. */
 const LEAST_LINES = 2;
 const AFFIRMS = /^(?:I|We)\b|^\[[^\]]{1,80}\]/;
 

@@ -82,7 +82,7 @@ export function assertSensitivity({ sensitivity }: ArtifactMetadata): void {
     );
 }
 
-/** True if one who asks is of the artifact's tenant, is cleared for it and has a permission that it needs. */
+/** True if the reader belongs to the artifact's tenant, is cleared for it and has a permission that it needs. */
 export function mayRead(metadata: ArtifactMetadata, requester: Requester): boolean {
   const { tenant, permissions, clearance = 'restricted' } = requester;
   if (metadata.tenant !== tenant) return false;
