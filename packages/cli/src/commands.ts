@@ -144,7 +144,7 @@ async function commandOf(name: string): Promise<Command | undefined> {
   return undefined;
 }
 
-/** One line for what can be expected to fail; anything else is a bug and shows where it is. */
+/** One line for an expected failure; anything else is a bug and shows its place. */
 async function explain(command: Command, error: unknown): Promise<number> {
   if (error instanceof UsageError) {
     const meant = error.slip === undefined ? '' : await meantBy(error.slip);

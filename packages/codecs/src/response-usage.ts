@@ -48,7 +48,7 @@ function anthropicUsage(response: JsonObject, usage: JsonObject): ResponseUsage 
 }
 
 /**
- * Anthropic's usage of the context. Its total sums up several samplings, and leaves out those that compacted: where they
+ * Anthropic's usage of the context. Its total sums up several samplings, and leaves out those that compacted: if they
  * are listed, the last message among them counts.
  */
 export function contextUsage(usage: JsonObject): Usage | undefined {

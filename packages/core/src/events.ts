@@ -56,7 +56,7 @@ export type EventDetail =
       readonly artifactId: ArtifactId;
       readonly reason: string;
     }
-  /** A host's word on the task, for the metrics of quality. */
+  /** A host's verdict on the task, for the metrics of quality. */
   | { readonly kind: 'task-finished'; readonly completed: boolean }
   /** Something failed and the ladder went on without it. */
   | { readonly kind: 'warning'; readonly message: string }

@@ -9,7 +9,7 @@ import {
 import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 
-/** Something in a store that is not what was written; without a thread where it is of the store as a whole. */
+/** Something in a store that is not what was written; without a thread if it concerns the store as a whole. */
 export interface ThreadProblem {
   readonly tenant?: string;
   readonly thread?: string;

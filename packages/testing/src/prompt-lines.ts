@@ -59,7 +59,7 @@ function partText(part: Part): string {
   }
 }
 
-/** A text in quotes on one line: whole where it is short, both ends and its length where it is long. */
+/** A text in quotes on one line: whole if it is short, both ends and its length if it is long. */
 function quote(text: string): string {
   if (text.length <= LONGEST) return JSON.stringify(text);
   const head = text.slice(0, LONGEST / 2).toWellFormed();

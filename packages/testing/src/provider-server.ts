@@ -109,8 +109,8 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
 
 /**
  * A provider on loopback that plays a script, one step a request. It is as strict as the real one about what it takes,
- * records what it was asked, and refuses what the script does not hold. The last step is played for ever where it
- * is given as `forever`.
+ * records what it was asked, and refuses what the script does not hold. The last step is played for ever if it is given
+ * as `forever`.
  */
 export async function providerServer(
   name: DialectName,

@@ -168,8 +168,8 @@ export class Agent {
   }
 
   /**
-   * Goes over to another session; the one before stays as it is. What was asked for meanwhile comes along. What was paid
-   * in other sessions counts here where they are named.
+   * Changes to another session; the one before stays as it is. What was asked for meanwhile comes along. What was paid
+   * in other sessions counts here if they are named.
    */
   async enter(
     id: string,

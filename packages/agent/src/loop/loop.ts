@@ -70,7 +70,7 @@ async function askOnce(request: Request, attempt: number): Promise<Answer | Pass
   const { streamText } = await import('ai');
   const { model, signal } = request;
   let text = '';
-  let usage = NO_USAGE;
+  let usageSoFar = NO_USAGE;
   let error: unknown;
   let hasBegun = false;
   try {
@@ -92,11 +92,11 @@ async function askOnce(request: Request, attempt: number): Promise<Answer | Pass
       } else if (part.type === 'reasoning-delta') request.onText('reasoning', part.text);
       else if (part.type === 'raw') {
         hasBegun = true;
-        usage = earlyUsage(part.rawValue) ?? usage;
-      } else if (part.type === 'finish-step') usage = usageOf(part.usage);
+        usageSoFar = earlyUsage(part.rawValue) ?? usageSoFar;
+      } else if (part.type === 'finish-step') usageSoFar = usageOf(part.usage);
       else if (part.type === 'error') error = part.error;
     }
-    if (signal.aborted) return { kind: 'aborted', text, usage };
+    if (signal.aborted) return { kind: 'aborted', text, usage: usageSoFar };
     if (error === undefined) {
       const [messages, usage, finish] = await Promise.all([
         result.responseMessages,
@@ -113,7 +113,7 @@ async function askOnce(request: Request, attempt: number): Promise<Answer | Pass
   } catch (thrown) {
     error = thrown;
   }
-  if (signal.aborted) return { kind: 'aborted', text, usage };
+  if (signal.aborted) return { kind: 'aborted', text, usage: usageSoFar };
   const reason = reasonOf(error);
   const refusal = contextLimitOf(error);
   if (refusal !== undefined) return { kind: 'overflow', reason, refusal };

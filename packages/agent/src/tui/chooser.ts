@@ -18,7 +18,7 @@ export interface Choice {
   /** A change to decide on. */
   readonly diff?: string;
   readonly items: readonly SelectItem[];
-  /** Which one is marked to begin with; the first where it is not said. */
+  /** Which one is marked to begin with; the first if absent. */
   readonly marked?: string;
 }
 

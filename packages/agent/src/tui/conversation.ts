@@ -151,7 +151,7 @@ export class Conversation {
     const waiting = this.#waiting?.filter(({ type }) => REMARKS.has(type)) ?? [];
     this.#waiting = waiting;
     const messages = [...session.handle.messages];
-    // What cannot be read fails again, with its reason, where it is needed next.
+    // What cannot be read fails again, with its reason, when it is needed next.
     const compactions = await shownCompactions(session).catch(() => []);
     if (this.#waiting !== waiting) return;
     this.#waiting = undefined;

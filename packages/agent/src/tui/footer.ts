@@ -21,8 +21,8 @@ const LONGEST_NAME = 40;
 const LEAST_NAME = 14;
 
 /**
- * One line: context use, whether auto-compaction is off, cache hits, cost, model. Where it is narrow, the cache and
- * the cost go first; a name that is too long loses its beginning.
+ * One line: context use, whether auto-compaction is off, cache hits, cost, model. If it is narrow, the cache and the
+ * cost go first; a name that is too long loses its beginning.
  */
 export class Footer implements Component {
   readonly #theme: Theme;

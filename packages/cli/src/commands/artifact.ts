@@ -45,7 +45,7 @@ export const artifactCommand: Command = {
   },
 };
 
-/** The artifacts of a folder, which is made where it is not there: what cannot be written fails before the work. */
+/** The artifacts of a folder, which is made if it does not exist: what cannot be written fails before the work. */
 export async function newArtifactsIn(folder: string): Promise<ArtifactStore> {
   const { makeFolders } = await import('@bobbin/stores/artifacts');
   await makeFolders(folder);

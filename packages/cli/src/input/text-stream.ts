@@ -43,7 +43,7 @@ export function isFileOf(source: TextSource, path: string): boolean {
   }
 }
 
-/** @throws InputError where it is not UTF-8, or larger than a string can be. */
+/** @throws InputError if it is not UTF-8, or larger than a string can be. */
 export async function readText(source: TextSource): Promise<string> {
   const pending = new PendingText(source.name);
   if (sizeOf(source) > constants.MAX_STRING_LENGTH) pending.refuse(1);

@@ -41,7 +41,7 @@ export async function inspect(operands: readonly string[], values: InspectValues
   return EXIT.done;
 }
 
-/** Why the figures are an estimate, where they are. */
+/** Why the figures are an estimate, if they are. */
 function estimated(screen: Screen, { counter, model }: CompactSettings): readonly string[] {
   if (!counter.name.startsWith('estimate×')) return [];
   const why =

@@ -53,7 +53,7 @@ export interface SessionFormat {
   readonly name: string;
   /** True if a text is such a file, judged by its beginning. */
   recognises(text: string): boolean;
-  /** Throws a `DecodeError` where it is not. */
+  /** Throws a `DecodeError` if it is not. */
   decode(text: string): Session;
   /** The file again, as equal JSON. */
   encode(session: Session): string;

@@ -63,7 +63,7 @@ export function listOf(each: Shape): Shape {
   };
 }
 
-/** An object of things of one kind by names of the user's own. */
+/** An object with values of one kind under names that the user chooses. */
 export function recordOf(must: string, each: Shape): Shape {
   const named = shape(must, isObject);
   return (value, path) => {

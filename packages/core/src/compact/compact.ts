@@ -68,7 +68,7 @@ export interface Job {
   /** How many messages of the path were sent to a provider before. */
   readonly sent: number;
   readonly reason: string;
-  /** Compacts though the target may hold already. */
+  /** Compacts even if the target already holds. */
   readonly forced?: boolean;
   /** What the provider reported beyond what is known of the request. */
   readonly unseenTokens?: number;
@@ -149,7 +149,7 @@ const SUMMARY_DEADLINE_MS = 180_000;
 /** As a share of the limit. */
 const MOST_HEADROOM = 0.15;
 
-/** What the renderer adds may take a second go; more are a margin. */
+/** What the renderer adds may take a second attempt; more are a margin. */
 const MOST_TRIES = 8;
 
 /** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
@@ -277,7 +277,7 @@ class Run {
     return { rewrittenTokens, paysAfterRequests: paysAfter(prices, rewrittenTokens, freed) };
   }
 
-  /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
+  /** A prompt that fitted must not become longer: a summary of something short would only grow. */
   #gained({ tokensAfter }: Plan): boolean {
     if (this.#before > this.#limit || this.#mayGrow || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
@@ -294,7 +294,7 @@ class Run {
     return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
   }
 
-  /** Which of what is never compacted was shortened, as a person would say it. */
+  /** Which parts that are never compacted were shortened, in words for a person. */
   #shortenedPins(): string {
     const { entries } = this.#draft;
     const { pins } = this.#job.plan;
@@ -450,7 +450,7 @@ class Run {
     this.#emitRecord(strategy.name, record, before - this.#draft.tokens);
   }
 
-  /** What cannot be asked for again goes to an artifact before a summary or nothing takes its place. */
+  /** What cannot be fetched again goes to an artifact before a summary or nothing replaces it. */
   async #keepIrreplaceable(rung: Rung, { span }: Proposal, context: RungContext): Promise<void> {
     if (rung.replacesMessages !== true) return;
     for (const id of span.ids) {
@@ -492,7 +492,7 @@ class Run {
     }
   }
 
-  /** A summarizer that never answers is one that failed. */
+  /** A summarizer that never answers counts as failed. */
   async #inTime(ask: (signal: AbortSignal) => Promise<Summary>): Promise<Summary> {
     const { clock, summaryDeadlineMs = SUMMARY_DEADLINE_MS } = this.#setting;
     const { signal: cancelled } = this.#job;

@@ -34,7 +34,7 @@ export interface Entry extends CutItem {
   readonly tokens: number;
   /** The position in `Draft.entries` at which its unit starts. */
   readonly unit: number;
-  /** Never compacted: a pin, the newest user message, something a codec could not read, or what still waits. */
+  /** Never compacted: a pin, the newest user message, something that a codec could not read, or a waiting round. */
   readonly pinned: boolean;
   /** Part of a round that still waits for results: not in the prompt yet. */
   readonly pending: boolean;
@@ -220,7 +220,9 @@ export class Draft {
       this.#firstChange = Math.min(this.#firstChange, entry.node.index);
   }
 
-  /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
+  /**
+   * Hides messages, except pins: a pin outlives its time to live. The excerpt of a shortened message is hidden as well.
+   */
   hide(hides: readonly Hide[]): void {
     const fresh = hides.filter(({ id }) => {
       const entry = this.entry(id);
@@ -281,7 +283,9 @@ export class Draft {
     return isMoved || isRestyled ? 0 : this.#firstChange;
   }
 
-  /** A record of an earlier plan whose messages all lie before the start stays in that plan alone: plans stay small. */
+  /**
+   * A record of an earlier plan whose messages all come before the start stays in that plan alone: plans stay small.
+   */
   #stillCounts(record: PlanRecord, start: number, carried: ReadonlySet<MessageId>): boolean {
     if (record.kind === 'summarize' || !this.#earlier.has(record)) return true;
     return record.span.ids.some(

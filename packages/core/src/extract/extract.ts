@@ -52,7 +52,7 @@ const SHARE = {
   files: 0.3,
   splitTurn: 0.15,
 } as const;
-/** Lines that are joined cost less than was reckoned: what is left over is spent again. */
+/** Joined lines cost less than was estimated: what is left over is spent again. */
 const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 4_000;
@@ -206,7 +206,7 @@ class Extract {
   }
 }
 
-/** The task of a conversation: the first message by which a person asks something, in their words. */
+/** The task of a conversation: the first message in which a person asks for something, in their words. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   if (given === null || isRequest(given)) return given;
   const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));

@@ -14,7 +14,7 @@ import {
 export interface CutItem {
   readonly message: Message;
   readonly tokens: number;
-  /** What it costs as it came in, where it is shown shortened. */
+  /** What it costs as it came in, if it is shown shortened. */
   readonly wholeTokens?: number;
   /** True if no pair would be parted by cutting before it. */
   readonly startsUnit: boolean;
@@ -203,7 +203,7 @@ function keepBesideSummary(
 ): number {
   const room = besideSummary(rule, items, limits);
   const most = Math.max(LEAST_EXCERPT_TOKENS, limits.targetTokens * EXCERPT_SHARE);
-  // What was shortened already counts as before, so that the cut stays where it is.
+  // What was already shortened counts as before, so that the cut does not move.
   const shortened = items.map((item) => {
     const { message, tokens, wholeTokens = tokens } = item;
     const isLong = hasResults(message) || (hasCalls(message) && wholeTokens > 2 * most);

@@ -19,7 +19,7 @@ export interface ToolPolicy {
   /** Says how the source looks: asked when a result comes in, and again before it is cleared. */
   readonly captureDeterminism?: CaptureDeterminism;
   readonly ttlMs?: number;
-  /** How its results are kept where they are moved out: as `internal`, for all of the tenant and for ever, if absent. */
+  /** How its results are kept when they are moved out: as `internal`, for all of the tenant and for ever, if absent. */
   readonly artifact?: Partial<Pick<ArtifactMetadata, 'sensitivity' | 'ttlMs' | 'permissions'>>;
   readonly replacement?: string;
 }

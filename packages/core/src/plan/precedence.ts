@@ -57,7 +57,7 @@ export function withoutRecords(plan: Plan, ids: ReadonlySet<MessageId>, turnOf: 
   return { ...plan, records, hides: plan.hides.filter(({ id }) => !ids.has(id)) };
 }
 
-/** The turn of a message, where it is known. */
+/** The turn of a message, if it is known. */
 export type TurnOf = (id: MessageId) => number | undefined;
 const unknownTurn: TurnOf = () => undefined;
 

@@ -72,7 +72,7 @@ function nameTokens(name: string): readonly string[] {
   return isName && name.length <= LONGEST_WORD ? [...tokens, runs.join('').toLowerCase()] : tokens;
 }
 
-/** A run of letters and digits, with its parts where it is written as `camelCase` or `HTTPServer`. */
+/** A run of letters and digits, with its parts if it is written as `camelCase` or `HTTPServer`. */
 function runTokens(run: string): readonly string[] {
   if (run.length > LONGEST_WORD) return [];
   const whole = run.toLowerCase();

@@ -97,7 +97,7 @@ export function ends(message: Message, chars: number): Remainder {
   return { kept, argsChars: chars };
 }
 
-/** The beginning and the end of a value with a visible mark between, or the value where it is short enough. */
+/** The beginning and the end of a value with a visible mark between, or the value if it is short enough. */
 export function cutValue(text: string, chars: number): string {
   const head = Math.ceil((chars * 2) / 3);
   const tail = Math.floor(chars / 3);

@@ -8,7 +8,7 @@ import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
 import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
-/** The share of the text that an account has at least, where it is long enough. */
+/** The share of the text that an account has at least, if it is long enough. */
 export const ACCOUNT_SHARE = 0.95;
 /** What is always said, if the account lacks it, may take this share of the text. */
 const ALWAYS_SHARE = 0.2;

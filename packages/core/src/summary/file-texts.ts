@@ -14,7 +14,7 @@ export function fileText(f: FileRecord, root: string): string {
 
 const MOST_READ = 60;
 
-/** The files that were only read, a line for each folder, with the lines that were read where they are known. */
+/** The files that were only read, a line for each folder, with the lines that were read if they are known. */
 export function readTexts(files: readonly FileRecord[], root: string): readonly string[] {
   const read = files.filter((file) => file.read && !isChanged(file)).slice(-MOST_READ);
   const byFolder = groupedBy(read, ({ path }) => folderOf(shownPath(path, root)));

@@ -21,7 +21,7 @@ export interface Correction {
     /** Another one said it than the summary says. */
     | 'attributed';
   readonly claim: string;
-  /** What it became, where it is not gone. */
+  /** What it became, if it is not gone. */
   readonly text?: string;
   readonly because: string;
   /** The message that says so. */

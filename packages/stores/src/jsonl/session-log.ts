@@ -214,7 +214,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** The first line of a session file, where it is one: read without the rest. */
+/** The first line of a session file, if it is one: read without the rest. */
 export function sessionHeader(path: string): { tenant: string; thread: string } | undefined {
   const file = openSync(path, 'r');
   try {

@@ -18,7 +18,7 @@ const LAST_LINE_CHARS = 60;
  * The newest round, which the model has not read yet, stays whole unless it takes more than this share of the space.
  */
 const MOST_OF_NEWEST = 0.4;
-/** … or more than this of all that may be sent; a prompt made to measure is read once, and the agent goes on elsewhere. */
+/** … or more than this of all that may be sent; a single prompt is read once, and the agent goes on elsewhere. */
 const MOST_UNREAD = 0.35;
 const MOST_UNREAD_MADE_TO_MEASURE = 0.16;
 const NEWEST_SHARE = 0.06;

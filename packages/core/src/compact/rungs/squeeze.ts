@@ -16,7 +16,7 @@ export interface SqueezeOptions {
   readonly reach: 'read' | 'loose' | 'oversized-pins' | 'pins';
   /** No message is made smaller than this. */
   readonly floorTokens: number;
-  /** The most of the target that pins keep which exceed the limit by themselves; as much as the limit allows if absent. */
+  /** The most of the target that pins keep if they alone exceed the limit; as much as the limit allows if absent. */
   readonly pinShare?: number;
 }
 

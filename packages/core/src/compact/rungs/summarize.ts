@@ -74,7 +74,7 @@ const parseOptions = optionsParser<SummarizeOptions>(
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
-/** Replaces what lies between the last summary and the cut by one summary that contains the last one. */
+/** Replaces what is between the last summary and the cut by one summary that contains the last one. */
 export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const whole = parseOptions(options);
   const { keepUserTokens } = whole;
@@ -268,7 +268,7 @@ function shownNode(draft: Draft, entry: Entry): Node {
   return isHidden ? { ...entry.node, message: draft.shown(entry) } : entry.node;
 }
 
-/** What is left of the target for the summary, the one before it being given up. */
+/** What is left of the target for the summary once the one before it is gone. */
 function summaryRoom(
   context: RungContext,
   tokens: number,
@@ -287,7 +287,7 @@ function summaryRoom(
   );
 }
 
-/** What a summary has though it exceeds the target, as long as the limit holds. */
+/** What a summary gets even if it exceeds the target, as long as the limit holds. */
 function floorTokens(limitTokens: number): number {
   return Math.max(FLOOR_TOKENS, Math.floor(limitTokens * FLOOR_OF_LIMIT));
 }
@@ -322,10 +322,10 @@ interface HeldMessages {
   readonly crossing?: { readonly entry: Entry; readonly tokensFreed: number };
 }
 
-/** Less than this of a message says nothing. */
+/** A smaller part of a message says nothing. */
 const LEAST_HELD_TOKENS = 100;
 
-/** The newest messages of the user within a number of tokens. The one that goes beyond it is cut and stays. */
+/** The newest messages of the user within a number of tokens. The first one that exceeds it is cut and stays. */
 function newestUserMessages(context: RungContext, keepTokens: number): HeldMessages {
   const { draft, cut } = context;
   const held = new Set<Entry>();

@@ -6,7 +6,7 @@ import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './
 import type { Note } from '../../plan/summary.ts';
 import { isDone } from './tool-effects.ts';
 
-/** How fast what the agent named and what anybody named fades, in messages. */
+/** How fast the names that the agent used and that any speaker used fade, in messages. */
 const [OWN_FADE, ANY_FADE] = [48, 12];
 
 /** A call and where its result is. */
@@ -39,7 +39,7 @@ export interface Row {
   lastTurn: number;
   /** The fewest anchors next to it in one text, as a logarithm. */
   fewestBeside: number;
-  /** How often the agent and how often anybody named it, each fading; as of `fadedAt`. */
+  /** How often the agent and how often any speaker named it, each fading; as of `fadedAt`. */
   own: number;
   any: number;
   fadedAt: number;
@@ -154,7 +154,7 @@ export class AnchorStatistics {
     return this.#put({ segment: own, index, turn, file, changes, call: undefined });
   }
 
-  /** The call that a result answers: of those of the last message with an open call of its id, the first. */
+  /** The call that a result answers: the first one with its id in the last message that has an open call of that id. */
   #answered(callId: string): CallTrail | undefined {
     const open = this.#open.get(callId) ?? [];
     const indexOf = ({ segment: of }: CallTrail): number => (this.placed[of] as Placed).index;

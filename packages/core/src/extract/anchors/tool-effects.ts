@@ -190,7 +190,7 @@ function byShell(line: string, folder: string): Touched {
 
 /** What comes before the program that is run. */
 const BEFORE = /^(?:sudo|env|time|command|exec|[A-Za-z_]\w*=.*)$/s;
-/** Programs that do nothing but what is read from them here. */
+/** Programs whose only effects are the ones read from their arguments here. */
 const PLAIN =
   /^(?:cat|head|tail|nl|less|bat|sed|rm|unlink|mv|cp|touch|tee|echo|printf|mkdir|set|true)$/;
 

@@ -45,7 +45,9 @@ export function standingFacts(facts: readonly Fact[]): {
 const MOST_FACTS = 500;
 const WEIGHT: Readonly<Record<Fact['kind'], number>> = { constraint: 2, value: 1, preference: 0 };
 
-/** What a summary carries has an end: constraints of those who give orders go last, and of these the oldest first. */
+/**
+ * A summary carries a bounded number of facts: constraints by those who give orders go last, the oldest of them first.
+ */
 function bounded(facts: readonly Fact[]): readonly Fact[] {
   if (facts.length <= MOST_FACTS) return facts;
   const kept = sorted(
@@ -136,7 +138,7 @@ class Takers {
     )?.fact;
   }
 
-  /** The fewest facts among which one must be that names all of some words and takes back. */
+  /** The shortest list that must contain the fact that names all of some words and takes back. */
   #rarest(words: readonly string[]): readonly Statement[] {
     let fewest: readonly Statement[] | undefined;
     for (const word of words) {

@@ -185,7 +185,7 @@ function listed(names: readonly string[], most: number): string {
 const LONGEST_LINE = 110;
 const IMPORTS = /^(?:import\b|from\s|use\s|using\s|#include|\w* ?["'][\w@./:-]+["'],?;?$)/;
 
-/** The one line that an edit replaces by another, where it is short; undefined for any other edit. */
+/** The one line that an edit replaces by another, if it is short; undefined for any other edit. */
 function changedLine(before: string, after: string): Replacement | undefined {
   const [old, now] = [before.split('\n'), after.split('\n')];
   if (old.length > 60 || now.length > 60) return undefined;

@@ -24,7 +24,10 @@ const REPORTS =
 const PROGRESS = 'task_progress';
 const LONGEST = 200;
 const MOST = 80;
-/** What was begun before the present turn and so many messages ago, or before so many others that are done, has stopped. */
+/**
+ * An item has stopped if it was begun before the present turn and so many messages ago, or before so many finished
+ * ones.
+ */
 const STALE_MESSAGES = 60;
 const OVERTAKEN_BY = 2;
 
@@ -157,7 +160,7 @@ const STATE_LINE = /^\s*(?:Task )?#([\w-]{1,40})(?: \[(\w+)\]|:[^\n]{0,400}\n\s*
 const LONGEST_LIST = 20_000;
 const NUMBERED = /\(#([\w-]{1,40})\)$/;
 
-/** The list that a call keeps: of records, of lines, or none any more. */
+/** The list that a call keeps: of records, of lines, or none. */
 function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined {
   const progress = args[PROGRESS];
   if (typeof progress === 'string') return itemsIn(progress);

@@ -14,7 +14,7 @@ import { isBound } from './next.ts';
 import { firstDifference } from './sent.ts';
 import type { SessionState } from './state.ts';
 
-/** What prompts are reminded of. A reminder stays where it was put, so that each prompt begins with the one before it. */
+/** What prompts are reminded of. A reminder keeps its place, so that each prompt begins with the one before it. */
 export interface Reminding {
   /** In the order of their places, which is the order in which they were found. */
   readonly placed: readonly PlacedReminder[];
