@@ -28,7 +28,7 @@ export type AgentEvent =
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** The model is asked again: the pieces since the last answer count for nothing. */
+  /** The model is asked again: discard the pieces since the last answer. */
   | { readonly type: 'retry'; readonly attempt: number; readonly reason: string }
   | {
       readonly type: 'assistant';

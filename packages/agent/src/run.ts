@@ -15,7 +15,7 @@ import { endOnSignal } from './signals.ts';
 import { openVault } from './session/vault.ts';
 import { printable, visibleLine } from './tui/printable.ts';
 
-/** Starts the agent in the mode that was asked for, and gives the exit code. */
+/** Starts the agent in the mode that was asked for, and returns the exit code. */
 export async function run(invocation: Invocation, folders: Folders): Promise<number> {
   switch (invocation.mode) {
     case 'tui':

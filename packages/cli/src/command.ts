@@ -66,7 +66,7 @@ function withNegatives(args: readonly string[], options: OptionTable): string[] 
   return joined;
 }
 
-/** What the parser says in several sentences, in one. */
+/** Joins the parser's sentences into one. */
 function misunderstood({ message }: TypeError, options: OptionTable): UsageError {
   const problem = decapitalized(message.split(/\. |\.?\n/)[0] ?? message).replace(
     /' argument is ambiguous$/,

@@ -97,7 +97,7 @@ Exit codes:
 ${table(EXIT_CODES).join('\n')}
 `;
 
-/** Carries out a command by its name and gives the exit code. */
+/** Carries out a command by its name and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endWhereNobodyReads);
@@ -114,7 +114,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What is after `--` belongs to another program. */
+/** Everything after `--` belongs to another program. */
 function asksForHelp(args: readonly string[]): boolean {
   const at = args.indexOf('--');
   const own = at < 0 ? args : args.slice(0, at);

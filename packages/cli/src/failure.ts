@@ -11,7 +11,7 @@ export const EXIT = {
   overBudget: 3,
 } as const;
 
-/** One line on stderr: what went wrong, or what was taken for granted. */
+/** One line on stderr: what went wrong, or what was assumed. */
 export function tell(line: string): void {
   process.stderr.write(`bobbin: ${plainText(line)}\n`);
 }
@@ -48,7 +48,7 @@ export class InputError extends Error {
   }
 }
 
-/** What a call of the system failed of, in words. */
+/** Why a system call failed, in words. */
 export function problemOf({ code, syscall, message }: NodeJS.ErrnoException): string {
   if (code === 'EISDIR') return 'is a folder';
   return code === 'EEXIST' && syscall === 'mkdir' ? 'is not a folder' : withoutCode(message);

@@ -118,7 +118,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     { ...own, store: conversations.store, artifacts: conversations.memory.artifacts },
   );
 
-  /** What an earlier process compacted is searchable again, though its store is gone. */
+  /** What an earlier process compacted is searchable again, although its store is gone. */
   async function restored({ sessionManager }: PiContext): Promise<ThreadKey> {
     const thread = sessionManager.getSessionId() as ThreadId;
     const key = { tenant, thread };

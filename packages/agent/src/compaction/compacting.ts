@@ -21,7 +21,7 @@ export class Compacting {
     this.#onBegan = onBegan;
   }
 
-  /** Something is begun that may or may not turn out to compact. */
+  /** Starts something that may or may not compact. */
   reset(): void {
     this.#usage = NO_USAGE;
     this.#isWanted = false;
@@ -48,7 +48,7 @@ export class Compacting {
     this.#onBegan();
   }
 
-  /** It did not come to its end: nothing has changed. */
+  /** It did not finish: nothing has changed. */
   stop(reason: string): void {
     if (this.#isUnderWay) this.#agent.emit({ type: 'compaction-stopped', reason });
   }

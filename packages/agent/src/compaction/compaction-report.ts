@@ -12,7 +12,7 @@ export interface Verdict {
   readonly shortened: number;
 }
 
-/** Useless is only what asked a model for a summary in vain: to find nothing to compact costs nothing. */
+/** Only a compaction that asked a model for a summary in vain is useless: finding nothing to compact costs nothing. */
 export function verdictOf(
   { events, compacted }: Fitted<unknown>,
   summarized: boolean,

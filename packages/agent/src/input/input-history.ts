@@ -26,7 +26,7 @@ export class InputHistory {
     }
   }
 
-  /** A file that cannot be written costs the memory of it, nothing else. */
+  /** A file that cannot be written costs only the history. */
   add(line: string): void {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });

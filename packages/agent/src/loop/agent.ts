@@ -156,7 +156,7 @@ export class Agent {
     await this.options.vault.store.close();
   }
 
-  /** Goes over to a session that was there before, with the model that it had. */
+  /** Changes to an existing session, with the model that it had. */
   async resume(id: string): Promise<void> {
     const key = { ...this.#session.key, thread: id as ThreadId };
     const restored = await restoredModel(this.#session.store, key, (name) => this.#choose(name));
@@ -381,7 +381,7 @@ export class Agent {
     }
   }
 
-  /** Runs one long thing; what it returns, or how it failed, is the machine's next event. */
+  /** Runs one long task; its result, or its failure, is the machine's next event. */
   #under(work: (signal: AbortSignal) => Promise<MachineEvent>): void {
     const { signal } = this.#controller;
     this.#compacting.reset();
@@ -391,7 +391,7 @@ export class Agent {
         this.#compacting.stop(signal.aborted ? 'interrupted' : reasonOf(error));
         return signal.aborted ? ABORTED : { kind: 'failed', reason: reasonOf(error) };
       })
-      // A prompt that was ready all the same is not sent.
+      // A prompt that was already made is not sent.
       .then((event) =>
         this.#dispatch(signal.aborted && event.kind === 'prepared' ? ABORTED : event),
       )

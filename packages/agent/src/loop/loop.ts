@@ -17,7 +17,7 @@ export interface Request {
   readonly signal: AbortSignal;
   /** Text and reasoning as they come. */
   readonly onText: (kind: 'text' | 'reasoning', text: string) => void;
-  /** It is asked again: what came so far counts for nothing. */
+  /** The request is repeated: discard what came so far. */
   readonly onRetry: (retry: Retry) => void;
 }
 

@@ -27,7 +27,7 @@ export interface Machine {
 
 export type Phase =
   | 'idle'
-  /** Something is made ready that no message may overtake: a hand-over. */
+  /** Something is being prepared that no message may overtake: a hand-over. */
   | 'holding'
   /** The prompt is being made; it turns to `compacting` if that takes a compaction. */
   | 'preparing'
@@ -363,7 +363,7 @@ function failed(machine: Machine, reason: string): Step {
   const { phase } = machine;
   if (phase !== 'compacting' && phase !== 'settling-compacting')
     return stop(machine, [reported], 'failed');
-  // The prompt may well fit without: the next answer is worth more than the compaction.
+  // The prompt may fit without it: the next answer is worth more than the compaction.
   const [next, effects] = judged(machine, 'useless');
   const again = phase === 'compacting' ? 'preparing' : 'settling';
   const [last, more] = prepare({ ...next, phase: again }, again);

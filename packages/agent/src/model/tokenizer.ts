@@ -2,7 +2,7 @@ import type { Counter } from '@bobbin/core';
 import { modelFacts } from '@bobbin/core/internal';
 import type { Model } from './models.ts';
 
-/** How long a session that was just opened is left in peace. */
+/** How long a session that was just opened has priority over loading. */
 const PEACE_MS = 1_000;
 
 /**

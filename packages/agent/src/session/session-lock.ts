@@ -6,8 +6,8 @@ import type { Folders } from '../folders.ts';
 import { projectName } from './session-id.ts';
 
 /**
- * Keeps a session to one process: two that go on with it would each lose sight of what the other does. It is SQLite's
- * file lock, which the operating system gives back when a process dies.
+ * Keeps a session to one process: two that continue it would not see each other's messages. It is SQLite's file lock,
+ * which the operating system releases when a process dies.
  */
 export class SessionLock {
   readonly path: string;

@@ -309,7 +309,7 @@ export class AgentSession {
     this.#windowTokens = windowTokens;
   }
 
-  /** What writes a summary for something else than a compaction; as checked as any (handover, mentions). */
+  /** Writes a summary for something other than a compaction (handover, mentions), with the same checks. */
   summarizer(): Summarizer {
     const { model, settings, summaries, summaryModel = model } = this.#setting;
     const { compaction } = settings;

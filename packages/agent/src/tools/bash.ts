@@ -18,7 +18,7 @@ const DRAIN_MS = 200;
 const HEAD_CHARS = 60_000;
 const TAIL_CHARS = 140_000;
 
-/** Runs a command line. What it put out cannot be had again: running it twice is not the same. */
+/** Runs a command line. Its output cannot be fetched again: running it twice is not the same. */
 export const bashTool: Tool = {
   name: 'bash',
   description:
@@ -95,7 +95,7 @@ function letGo({ stdout, stderr }: ChildProcess, isStopped: boolean): void {
   }
 }
 
-/** What it comes to, or undefined if it takes longer. */
+/** The result, or undefined if it takes longer. */
 function within<T>(ms: number, outcome: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     // What was put out before is read between the two.

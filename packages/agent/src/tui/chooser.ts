@@ -12,7 +12,7 @@ import type { Theme } from './theme.ts';
 
 const MOST_VISIBLE = 10;
 
-/** What is asked, with its answers. It may hold what a model wrote: none of it reaches the terminal but as characters. */
+/** A question with its answers. It may hold what a model wrote: only plain characters of it reach the terminal. */
 export interface Choice {
   readonly title: string;
   /** A change to decide on. */

@@ -26,7 +26,7 @@ import {
   type Compacted,
 } from './compacted.ts';
 
-/** Compacts what the operands name, as the options say, and gives the exit code. */
+/** Compacts what the operands name, as the options say, and returns the exit code. */
 export async function compact(operands: readonly string[], values: CompactValues): Promise<number> {
   const sources = sourcesOf(operands);
   checkOut(values, sources);

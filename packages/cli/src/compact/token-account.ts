@@ -122,7 +122,7 @@ function threadOf(messages: readonly Message[]): Thread {
 
 const ACCOUNTED = 'accounted' as ThreadId;
 
-/** The account of the prompt that a conversation would be if nothing were compacted. */
+/** The account of a conversation's prompt if nothing were compacted. */
 export function uncompactedAccount(
   messages: readonly Message[],
   rules: ProviderRules,

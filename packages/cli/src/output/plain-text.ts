@@ -1,4 +1,4 @@
-/** Controls but for tabs and line breaks, and what changes the direction in which text is shown. */
+/** Controls except tabs and line breaks, and what changes the direction in which text is shown. */
 export const STEERING: RegExp =
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;

@@ -50,7 +50,7 @@ export class Bill {
     return this.#read * this.#prices.read + this.#written * this.#prices.write;
   }
 
-  /** Tokens that were written again though they had not changed: what precedes them had. */
+  /** Tokens that were written again although they had not changed: what precedes them had. */
   get rewrittenTokens(): number {
     return this.#rewritten;
   }

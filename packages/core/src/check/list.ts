@@ -9,7 +9,7 @@ export function lastIndex<Item>(
   return -1;
 }
 
-/** The last item that is meant. */
+/** The last matching item. */
 export function lastOf<Item, Kind extends Item>(
   items: readonly Item[],
   isMeant: (item: Item) => item is Kind,

@@ -117,7 +117,7 @@ export interface Plan {
   readonly pins: readonly MessageId[];
   /** Where the last batch of trimming ended: nothing before this index is trimmed again. */
   readonly trimmedTo?: number;
-  /** Signed reasoning from this index on holds; what lies before it was bound to bytes that have changed since. */
+  /** Signed reasoning from this index on holds; what comes before it was bound to bytes that have changed since. */
   readonly signedFrom: number;
   /** Indexes before `signedFrom` whose reasoning holds all the same: the changes came after them. */
   readonly stillSigned?: readonly (readonly [from: number, to: number])[];

@@ -28,7 +28,7 @@ export interface TriggerInput extends PromptSize {
   readonly budget: Budget;
 }
 
-/** When to compact. Data, but for the one kind that holds a function of the user's. */
+/** When to compact. It is data, except for the one kind that holds a function of the user's. */
 export type Trigger =
   /** Above a share of the window, overhead counted. */
   | { readonly kind: 'soft-limit' }

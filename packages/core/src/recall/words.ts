@@ -2,7 +2,7 @@ import { headOf } from '../message/text.ts';
 import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
 import { stemOf } from './stem.ts';
 
-/** The most of one message that is searchable: the rest is still read by its place. */
+/** The most of one message that is searchable: the rest can still be read by its place. */
 const SEARCHABLE_CHARS = 100_000;
 const LONGEST_WORD = 64;
 

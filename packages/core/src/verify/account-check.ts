@@ -36,7 +36,7 @@ export class AccountCheck {
     this.#orders = orders;
   }
 
-  /** A text as the messages allow it: each line as it was but for what had to change. Code is left as it is. */
+  /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
     let isCode = false;
     return text

@@ -16,7 +16,7 @@ export interface ClaimBlob {
   readonly order: number;
 }
 
-/** What lies under an artifact's name. */
+/** What is stored under an artifact's name. */
 export interface Kept {
   readonly contents: readonly ContentBlob[];
   readonly claims: readonly ClaimBlob[];

@@ -39,7 +39,7 @@ export function nodesOf(
   return messages.map((message) => thread.append(message));
 }
 
-/** A plan that drops a path's messages before an index, but for those it carries. */
+/** A plan that drops a path's messages before an index, except those it carries. */
 export function dropPlan(
   key: ThreadKey,
   path: readonly Node[],

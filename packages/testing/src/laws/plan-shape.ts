@@ -1,7 +1,7 @@
 import type { MessageId } from '@bobbin/core';
 import type { Breach, Scene } from './scene.ts';
 
-/** A plan names messages that exist, in order, each with one action; what it carries lies before its start. */
+/** A plan names messages that exist, in order, each with one action; what it carries comes before its start. */
 export function* planShape({ plan, thread }: Scene): Iterable<Breach> {
   const law = 'a plan names its messages one by one';
   const seen = new Map<MessageId, number>();

@@ -93,7 +93,7 @@ function withLeast({ draft, counter }: RungContext, { entry, cost }: Candidate):
   return { entry, cost, least: Math.min(cost, least) };
 }
 
-/** The size that none may exceed but for its pointer, and those above it. */
+/** The size that no candidate may exceed except by its pointer, and the candidates above it. */
 interface Leveled {
   readonly level: number;
   readonly cut: readonly Priced[];

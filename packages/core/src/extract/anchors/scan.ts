@@ -84,7 +84,7 @@ function voiceOf({ role }: Message): Voice {
   }
 }
 
-/** True if a text has its line feeds escaped: arguments are JSON, but for those that a tool takes as they are. */
+/** True if a text has its line feeds escaped: arguments are JSON, except those that a tool takes as plain text. */
 export function isEscaped(text: string, voice: Voice): boolean {
   return voice === VOICE.args && !text.includes('\n');
 }

@@ -65,7 +65,7 @@ export class ExactLines {
   readonly #groups = new Map<string, LineGroup>();
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
-  /** How many lines of each text are alike but for their numbers. */
+  /** How many lines of each text are alike except for their numbers. */
   readonly #alike = new Map<number, Map<string, number>>();
   readonly #taken = new Map<number, readonly Range[]>();
 

@@ -148,7 +148,7 @@ const sessionChangesShape = partial<SessionChanges>({
   budget: budgetShape,
 });
 
-/** @throws TypeError, as `checkOptions` does, of what a host changes of an open thread. */
+/** @throws TypeError, as `checkOptions` does, for what a host changes of an open thread. */
 export function checkSessionChanges(tuning: unknown): void {
   sessionChangesShape(tuning, '');
 }
@@ -160,7 +160,7 @@ const compactOptionsShape = partial<CompactOptions>({
   offersReadArtifact: boolean,
 });
 
-/** @throws TypeError, as `checkOptions` does, of what a host asks for with one prompt. */
+/** @throws TypeError, as `checkOptions` does, for what a host asks for with one prompt. */
 export function checkCompactOptions(options: unknown): void {
   compactOptionsShape(options, '');
 }

@@ -71,7 +71,7 @@ export function placeFor(
   return config.rules.bindsReasoning && isSignedAfter ? undefined : at;
 }
 
-/** Without the reminders of earlier turns that lie in what was rewritten since the last prompt: they go at no cost. */
+/** Without the reminders of earlier turns in what was rewritten since the last prompt: removing them costs nothing. */
 export function withoutRewritten(state: SessionState, prompt: PromptBuilder): Reminding {
   const { reminding, sent } = state;
   if (sent.kind !== 'prompt' || reminding.placed.length === 0) return reminding;
