@@ -132,7 +132,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
   ],
   [
     ['compact', '--preset', 'claudecode'],
-    '--preset must be one of ladder, step, pi, codex, claude-code, opencode, sliding-window, turn-window, token-window, recursive-summary, timeline, not "claudecode" (did you mean claude-code?); see bobbin compact --help',
+    '--preset must be one of ladder, step, pi, codex, claude-code, opencode, sliding-window, turn-window, token-window, recursive-summary, timeline, plan-engine, not "claudecode" (did you mean claude-code?); see bobbin compact --help',
   ],
   [
     ['compact', '--json', '--jsonl'],

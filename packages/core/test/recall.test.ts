@@ -21,7 +21,6 @@ async function compacted(
     store,
     preset: 'sliding-window',
     window: 3_000,
-    offersReadArtifact: true,
   } as const;
   const thread = await createBobbin(options).thread('t');
   const [first = 'The staging database listens on port 6543, behind bastion-7.', ...later] = said;

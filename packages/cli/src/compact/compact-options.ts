@@ -27,6 +27,7 @@ const PRESET_NAMES = [
   'token-window',
   'recursive-summary',
   'timeline',
+  'plan-engine',
 ];
 const COUNTER_NAMES = ['chars4', 'estimate', 'o200k', 'cl100k'];
 

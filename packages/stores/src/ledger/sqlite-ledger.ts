@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { openDatabase } from '../sqlite-module.ts';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import type { Erasure, StoredPlace } from '@bobbin/core/internal';
 import { causeText, StoreError } from '../store-error.ts';
@@ -246,7 +247,7 @@ class SqliteLedger implements Ledger {
 
 /** @throws StoreError if the file is another program's or a newer Bobbin's. */
 function opened(path: string): DatabaseSync {
-  const database = new DatabaseSync(path);
+  const database = openDatabase(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     const [owner, version] = ['application_id', 'user_version'].map((name) =>
