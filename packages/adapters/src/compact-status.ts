@@ -10,7 +10,7 @@ import {
 
 const MOST_THREADS = 50;
 
-/** `compact_status`: what of a thread is shown and what stands behind records; without a thread, which there are. */
+/** `compact_status`: what of a thread is shown and what records replace; without a thread, the list of threads. */
 export const compactStatusTool: MemoryTool = {
   definition: {
     name: 'compact_status',

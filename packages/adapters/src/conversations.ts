@@ -12,7 +12,7 @@ import {
   type SessionConfig,
 } from '@bobbin/core/internal';
 
-/** What every adapter takes: Bobbin's own options, and the name of the thread if a session is to be resumed. */
+/** What every adapter takes: Bobbin's own options, and the name of the thread to resume a session. */
 export interface AdapterOptions<Wire> extends Omit<BobbinOptions<Wire>, 'codec'> {
   readonly thread?: string;
 }
@@ -46,7 +46,7 @@ export class HostConversations<Wire> extends Conversations<Wire> {
     this.#config = config;
   }
 
-  /** What a host can do with a conversation; `only` is the one that is meant where it names none. */
+  /** What a host can do with a conversation; `only` is the one that is meant if it names none. */
   controls(only?: () => Promise<Conversation<Wire>>): Controls<Wire> {
     return controlsOf(this, this.#config, only);
   }

@@ -15,7 +15,7 @@ export interface AgentOptions {
   readonly notices?: readonly string[];
   readonly session: string;
   readonly permissions: Permissions;
-  /** Whether somebody answers when a permission is asked for. */
+  /** Whether a person can answer when a permission is asked for. */
   readonly interactive: boolean;
   readonly clock: Clock;
 }

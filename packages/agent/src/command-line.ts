@@ -38,7 +38,7 @@ export interface Invocation {
   readonly mode: 'tui' | 'print' | 'json' | 'rpc' | 'import';
   readonly prompt: string;
   readonly model?: string;
-  /** Which session to go on with; a new one where absent. */
+  /** Which session to go on with; a new one if absent. */
   readonly resume?:
     | { readonly kind: 'newest' | 'choose' }
     | { readonly kind: 'named'; readonly id: string };
@@ -63,7 +63,7 @@ const SEE_HELP = 'see bobbin --help and bobbin agent --help';
 
 /** @throws ExpectedError */
 async function invocationOf(args: readonly string[]): Promise<Invocation> {
-  // `--resume` may stand alone or name a session.
+  // `--resume` may be alone or name a session.
   const at = args.indexOf('--resume');
   const named = at >= 0 && args[at + 1]?.startsWith('-') === false ? args[at + 1] : undefined;
   const rest = named === undefined ? args : args.toSpliced(at + 1, 1);
@@ -98,7 +98,7 @@ async function parsed(
   }
 }
 
-/** What the parser says in several sentences, in one, with the option that was probably meant. */
+/** Joins the parser's sentences into one, with the option that was probably meant. */
 async function misread({ message }: Error): Promise<string> {
   const [sentence = ''] = message.split(/\. |\.?\n/);
   const problem = sentence.charAt(0).toLowerCase() + sentence.slice(1);
@@ -116,7 +116,7 @@ function resumeOf(values: Values, named: string | undefined): Invocation['resume
   return values.continue === true ? { kind: 'newest' } : undefined;
 }
 
-/** Runs the agent as it was called and gives the exit code: 0 done, 1 failed, 2 called wrongly, 130 interrupted. */
+/** Runs the agent as it was called and returns the exit code: 0 done, 1 failed, 2 called wrongly, 130 interrupted. */
 export async function runAgent(args: readonly string[]): Promise<number> {
   const own = new Set(args.slice(0, args.includes('--') ? args.indexOf('--') : args.length));
   if (own.has('--help') || own.has('-h')) return print(AGENT_HELP);

@@ -5,7 +5,7 @@ import type { PermissionRequest } from './loop/permissions.ts';
 /** Raised when an event changes its meaning or goes; new events and new fields do not raise it. */
 export const PROTOCOL_VERSION = 1;
 
-/** What happens in the agent, told as it happens: the same in every mode (docs/agent.md). */
+/** What happens in the agent, reported as it happens: the same in every mode (docs/agent.md). */
 export type AgentEvent =
   | {
       readonly type: 'session';
@@ -23,12 +23,12 @@ export type AgentEvent =
       readonly id: MessageId;
       /** The whole of it. */
       readonly text: string;
-      /** What a person typed of it, where that brought something along. */
+      /** What a person typed of it, if mentions added to it. */
       readonly typed?: string;
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** The model is asked again: the pieces since the last answer count for nothing. */
+  /** The model is asked again: discard the pieces since the last answer. */
   | { readonly type: 'retry'; readonly attempt: number; readonly reason: string }
   | {
       readonly type: 'assistant';

@@ -15,7 +15,7 @@ import { endOnSignal } from './signals.ts';
 import { openVault } from './session/vault.ts';
 import { printable, visibleLine } from './tui/printable.ts';
 
-/** Starts the agent in the mode that was asked for, and gives the exit code. */
+/** Starts the agent in the mode that was asked for, and returns the exit code. */
 export async function run(invocation: Invocation, folders: Folders): Promise<number> {
   switch (invocation.mode) {
     case 'tui':
@@ -54,7 +54,7 @@ export async function agentOptions(
   };
 }
 
-/** The model that was named, or else the session's, or else the default; with what there is to say of that. */
+/** The model that was named, or otherwise the session's, or the default; with a notice about it. */
 async function modelFor(
   invocation: Invocation,
   session: string,
@@ -77,7 +77,7 @@ const WITHOUT_KEY = `No model is set up yet, so that a script answers. To work w
 - run a server on this machine (Ollama, LM Studio, llama.cpp) and choose with /model.
 Without one, all commands work, and bobbin import FILE shows what you said elsewhere.`;
 
-/** A person sees that a script plays the model; who reads only the answer would take it for one. */
+/** A person sees that a script plays the model; a reader of the answer alone would take it for a model. */
 function modelWithoutKey({ mode }: Invocation): string {
   if (mode === 'tui') return 'scripted/demo';
   throw new ExpectedError(
@@ -97,7 +97,7 @@ async function runTui(invocation: Invocation, folders: Folders): Promise<number>
   return tuiMode(invocation, folders);
 }
 
-/** Imports, and goes on from there where there is a terminal. What cannot be imported is a failure, not a wrong call. */
+/** Imports, and goes on from there if there is a terminal. What cannot be imported is a failure, not a wrong call. */
 async function runImport(invocation: Invocation, folders: Folders): Promise<number> {
   const { importSession } = await import('./session/import-session.ts');
   const vault = await openVault(folders);
@@ -135,12 +135,12 @@ async function runPrint(invocation: Invocation, options: AgentOptions): Promise<
   );
 }
 
-/** A terminal gets characters only: an answer may quote anything. Whoever else reads gets it as it is. */
+/** A terminal gets characters only: an answer may quote anything. Other outputs get it as it is. */
 function put(stream: NodeJS.WriteStream, said: string): void {
   stream.write(stream.isTTY ? printable(said) : said);
 }
 
-/** All that comes in. A pipe that nobody closes is waited for, since what comes late counts too, but not in silence. */
+/** All that comes in. A pipe that stays open is waited for, since what comes late counts too, but with a notice. */
 async function pipedText(): Promise<string> {
   const timer = setTimeout(
     () => process.stderr.write('bobbin: reading stdin to its end (< /dev/null gives none)\n'),
@@ -172,7 +172,7 @@ function putLine(line: string): void {
   process.stdout.write(line);
 }
 
-/** Has an agent work, and gives the exit code that tells how that ended. */
+/** Has an agent work, and returns the exit code that says how it ended. */
 async function withAgent(
   options: AgentOptions,
   work: (agent: Agent) => Promise<EndReason>,

@@ -19,7 +19,7 @@ export interface CompactionSettings {
   readonly keepRecentTokens: number;
   /** A preset of the engine instead of the agent's own policy. */
   readonly preset?: string;
-  /** The model that writes summaries, where it is not the one that works. */
+  /** The model that writes summaries, if it is not the one that works. */
   readonly model?: string;
 }
 
@@ -62,8 +62,8 @@ function projectSettingsPath(folders: Folders): string {
 }
 
 /**
- * The settings in force: the user's, then the project's on top. A project comes from anywhere, so that it can
- * neither allow commands, nor say where keys are sent, nor name a model that is code.
+ * The settings in force: the user's, then the project's on top. A project comes from anywhere, so it can neither allow
+ * commands, nor say where keys are sent, nor name a model that is code.
  */
 export function loadSettings(folders: Folders, env: NodeJS.ProcessEnv): Settings {
   const user = readSettings(userSettingsPath(folders));
@@ -105,7 +105,7 @@ function readSettings(path: string): Partially {
 
 const LARGEST_BYTES = 1_000_000;
 
-/** What a file holds, {} where there is none. A project can name a device or a pipe: reading it would never end. */
+/** What a file holds, {} if there is none. A project can name a device or a pipe: reading it would never end. */
 function settingsObject(path: string): JsonObject {
   const info = statSync(path, { throwIfNoEntry: false });
   if (info === undefined) return {};
@@ -229,7 +229,7 @@ class Decoder {
     return value;
   }
 
-  /** The value under the last part of its name, where there is one. */
+  /** The value under the last part of its name, if there is one. */
   #optional(
     name: string,
     value: Json | undefined,

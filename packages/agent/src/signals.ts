@@ -5,19 +5,19 @@ const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 const PATIENCE_MS = 5_000;
 
 /**
- * Has the program end in order when it is told to end, or when whoever it talks to is gone. Told twice, it ends at once;
- * the commands that its tools run end with it in any case.
+ * Ends the program in order on a signal, or when its reader is gone. A second signal ends it at once; the commands that
+ * its tools run end with it in any case.
  */
 export function endOnSignal(end: () => Promise<void>): void {
-  let isTold = false;
-  const tell = (signal: (typeof SIGNALS)[number]): void => {
+  let isEnding = false;
+  const onSignal = (signal: (typeof SIGNALS)[number]): void => {
     const leave = (): never => process.exit(128 + constants.signals[signal]);
-    if (isTold) leave();
-    isTold = true;
+    if (isEnding) leave();
+    isEnding = true;
     setTimeout(leave, PATIENCE_MS);
     void end().finally(leave);
   };
-  for (const signal of SIGNALS) process.on(signal, tell);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   for (const stream of [process.stdin, process.stdout])
-    stream.on('error', () => (isTold ? undefined : tell('SIGHUP')));
+    stream.on('error', () => (isEnding ? undefined : onSignal('SIGHUP')));
 }

@@ -20,14 +20,14 @@ export type OptionValues<Table extends OptionTable> = {
 
 export interface Command {
   readonly name: string;
-  /** What stands behind the name: `[FILE…]`. */
+  /** What comes after the name: `[FILE…]`. */
   readonly operands: string;
   readonly about: string;
   readonly options: OptionTable;
   readonly examples: readonly string[];
   /** Exit codes that no other command has. */
   readonly exits?: readonly (readonly [code: string, meaning: string])[];
-  /** Gets what is behind the command's name and gives the exit code. */
+  /** Gets what comes after the command's name and returns the exit code. */
   run(args: readonly string[]): Promise<number>;
 }
 
@@ -66,7 +66,7 @@ function withNegatives(args: readonly string[], options: OptionTable): string[] 
   return joined;
 }
 
-/** What the parser says in several sentences, in one. */
+/** Joins the parser's sentences into one. */
 function misunderstood({ message }: TypeError, options: OptionTable): UsageError {
   const problem = decapitalized(message.split(/\. |\.?\n/)[0] ?? message).replace(
     /' argument is ambiguous$/,
@@ -81,7 +81,7 @@ function decapitalized(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** The whole number that an option was given; undefined where it was not. */
+/** The whole number that an option was given; undefined if it was not. */
 export function wholeNumber(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const number = Number(given);
@@ -89,7 +89,7 @@ export function wholeNumber(option: string, given: string | undefined): number |
   throw new UsageError(`--${option} must be a whole number above 0, not ${JSON.stringify(given)}`);
 }
 
-/** The one of some names that an option was given; undefined where it was not. */
+/** The one of some names that an option was given; undefined if it was not. */
 export function oneOf<Name extends string>(
   option: string,
   given: string | undefined,

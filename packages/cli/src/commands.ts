@@ -12,7 +12,7 @@ import {
   UsageError,
 } from './failure.ts';
 
-/** A command in the list; whoever calls it has it loaded. */
+/** A command in the list, loaded when it is called. */
 interface Listed {
   readonly name: string;
   readonly summary: string;
@@ -72,7 +72,7 @@ const COMMANDS: readonly Listed[] = [
   },
 ];
 
-/** What is listed beside the commands of this package. */
+/** What is listed in addition to the commands of this package. */
 const OTHERS: readonly (readonly [name: string, summary: string])[] = [
   ['agent', 'the coding agent, which bobbin without a command starts in a terminal'],
   ['help', 'this text, or that of a command: bobbin help compact'],
@@ -97,7 +97,7 @@ Exit codes:
 ${table(EXIT_CODES).join('\n')}
 `;
 
-/** Carries out a command by its name and gives the exit code. */
+/** Carries out a command by its name and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endWhereNobodyReads);
@@ -114,14 +114,14 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What is after `--` belongs to another program. */
+/** Everything after `--` belongs to another program. */
 function asksForHelp(args: readonly string[]): boolean {
   const at = args.indexOf('--');
   const own = at < 0 ? args : args.slice(0, at);
   return own.includes('--help') || own.includes('-h');
 }
 
-/** Whoever read the output has seen enough; nothing else is left to be done. */
+/** The reader of the output has seen enough; nothing else is left to do. */
 function endWhereNobodyReads(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit(EXIT.done);
@@ -134,7 +134,7 @@ async function help([name]: readonly string[]): Promise<number> {
   return command === undefined ? EXIT.misused : print(commandHelp(command));
 }
 
-/** The command of a name; where there is none, that is told. */
+/** The command of a name; if there is none, an error says so. */
 async function commandOf(name: string): Promise<Command | undefined> {
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command !== undefined) return command.load();
@@ -144,7 +144,7 @@ async function commandOf(name: string): Promise<Command | undefined> {
   return undefined;
 }
 
-/** One line for what can be expected to fail; anything else is a bug and shows where it is. */
+/** One line for an expected failure; anything else is a bug and shows its place. */
 async function explain(command: Command, error: unknown): Promise<number> {
   if (error instanceof UsageError) {
     const meant = error.slip === undefined ? '' : await meantBy(error.slip);

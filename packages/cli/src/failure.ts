@@ -11,7 +11,7 @@ export const EXIT = {
   overBudget: 3,
 } as const;
 
-/** One line on stderr: what went wrong, or what was taken for granted. */
+/** One line on stderr: what went wrong, or what was assumed. */
 export function tell(line: string): void {
   process.stderr.write(`bobbin: ${plainText(line)}\n`);
 }
@@ -27,19 +27,19 @@ export class UsageError extends Error {
   }
 }
 
-/** A word that is none of the names it should be one of. */
+/** A word that is not one of the expected names. */
 export interface Slip {
   readonly word: string;
   readonly names: readonly string[];
 }
 
-/** The name that was probably meant, in words, behind what is told. The engine, which knows, is loaded only for this. */
+/** The name that was probably meant, in words, after the message. The engine, which knows, is loaded only for this. */
 export async function meantBy({ word, names }: Slip): Promise<string> {
   const { didYouMean } = await import('@bobbin/core/internal');
   return didYouMean(word, names);
 }
 
-/** Input that is not what it should be, with the place in the words of whoever has to mend it. */
+/** Input that is not what it should be, with the place in the terms of the person who has to correct it. */
 export class InputError extends Error {
   override readonly name = 'InputError';
 
@@ -48,7 +48,7 @@ export class InputError extends Error {
   }
 }
 
-/** What a call of the system failed of, in words. */
+/** Why a system call failed, in words. */
 export function problemOf({ code, syscall, message }: NodeJS.ErrnoException): string {
   if (code === 'EISDIR') return 'is a folder';
   return code === 'EEXIST' && syscall === 'mkdir' ? 'is not a folder' : withoutCode(message);
@@ -69,7 +69,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** Where an offset of a text is, the text beginning at a line of its source. */
+/** The place of an offset in a text that begins at a line of its source. */
 export function positionOf(text: string, offset: number, firstLine: number = 1): Position {
   let line = firstLine;
   let lineStart = 0;

@@ -73,7 +73,7 @@ export interface OpenAICacheOptions {
   readonly markers: number;
 }
 
-/** A request to Chat Completions or Responses with a cache key and, where the model takes them, breakpoints. */
+/** A request to Chat Completions or Responses with a cache key and, if the model takes them, breakpoints. */
 export function openaiCacheMarkers<Request extends object>(
   request: Request,
   prompt: Prompt,
@@ -117,8 +117,8 @@ export function aiSdkCacheMarkers<Wire extends object>(
 }
 
 /**
- * Marks the end of so many blocks of a message. The same message where that is marked already, undefined where there
- * is nothing that could be.
+ * Marks the end of so many blocks of a message. Returns the same message if that is marked already, undefined if there
+ * is nothing to mark.
  */
 type Mark = (message: JsonObject, blocks: number, position: number) => JsonObject | undefined;
 

@@ -14,7 +14,7 @@ const CODECS: ReadonlyMap<string, Codec<object>> = new Map(
   ]),
 );
 
-/** The codec of a list of messages, by what is in it; undefined where `detectFormat` finds none that is here. */
+/** The codec of a list of messages, by what is in it; undefined if `detectFormat` finds none that is here. */
 export function recogniseMessages(messages: readonly unknown[]): Codec<object> | undefined {
   return CODECS.get(detectFormat(messages)?.name ?? '');
 }

@@ -3,9 +3,9 @@ import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal'
 
 /** What a provider's own response says about the request that it answers. */
 export interface ResponseUsage {
-  /** What the provider held in its window for its last answer; absent where it only compacted. */
+  /** What the provider held in its window for its last answer; absent if it only compacted. */
   readonly usage?: Usage;
-  /** True where the provider compacted the conversation itself. */
+  /** True if the provider compacted the conversation itself. */
   readonly compacted: boolean;
   /** Edits that the provider made to the request, such as tool results that it cleared. */
   readonly appliedEdits: readonly JsonObject[];
@@ -14,8 +14,8 @@ export interface ResponseUsage {
 }
 
 /**
- * Reads the usage of a response of Anthropic Messages, OpenAI Chat or Responses, Gemini or Bedrock, as their clients give
- * it. Undefined where it reports none.
+ * Reads the usage of a response of Anthropic Messages, OpenAI Chat or Responses, Gemini or Bedrock, as their clients
+ * give it. Undefined if it reports none.
  */
 export function responseUsage(response: unknown): ResponseUsage | undefined {
   if (!isJsonObject(response)) return undefined;
@@ -48,7 +48,7 @@ function anthropicUsage(response: JsonObject, usage: JsonObject): ResponseUsage 
 }
 
 /**
- * Anthropic's usage of the context. Its total sums up several samplings, and leaves out those that compacted: where they
+ * Anthropic's usage of the context. Its total sums up several samplings, and leaves out those that compacted: if they
  * are listed, the last message among them counts.
  */
 export function contextUsage(usage: JsonObject): Usage | undefined {
@@ -74,7 +74,7 @@ function openaiUsage(usage: JsonObject): Usage {
   return { inputTokens, outputTokens, cacheReadTokens: cached, cacheWriteTokens: 0 };
 }
 
-/** Thoughts are counted beside the answer. */
+/** Thoughts are counted in addition to the answer. */
 function geminiUsage(usage: JsonObject): Usage {
   const cached = count(usage['cachedContentTokenCount']);
   return {

@@ -89,7 +89,7 @@ export interface GeminiToolResult {
   functionResponse: { id?: string; name: string; response: Record<string, unknown> };
 }
 
-/** Gemini names its calls only where it must: without an id, the name alone tells what is answered. */
+/** Gemini names its calls only if it must: without an id, the name alone says what is answered. */
 export const GEMINI_TOOLS: ToolCodec<GeminiTool, GeminiToolResult> = {
   tool: ({ name, description, parameters }) => ({
     functionDeclarations: [{ name, description, parametersJsonSchema: parameters }],

@@ -2,7 +2,7 @@ import type { SummaryReport } from './verify/report.ts';
 import type { ArtifactId, ThreadId } from './message/message.ts';
 import type { Span } from './thread/span.ts';
 
-/** What happens around a compaction, told as it happens. */
+/** What happens around a compaction, reported as it happens. */
 export type CompactionEvent = EventBase & EventDetail;
 
 interface EventBase {
@@ -28,7 +28,7 @@ export type EventDetail =
       readonly span: Span;
       readonly freed: number;
     }
-  /** Room was left: a result that was cut is shown whole again. */
+  /** There was space left: a result that was cut is shown whole again. */
   | { readonly kind: 'restored'; readonly span: Span; readonly tokens: number }
   | {
       readonly kind: 'summarized';
@@ -56,7 +56,7 @@ export type EventDetail =
       readonly artifactId: ArtifactId;
       readonly reason: string;
     }
-  /** A host's word on the task, for the metrics of quality. */
+  /** A host's verdict on the task, for the metrics of quality. */
   | { readonly kind: 'task-finished'; readonly completed: boolean }
   /** Something failed and the ladder went on without it. */
   | { readonly kind: 'warning'; readonly message: string }
@@ -70,6 +70,6 @@ export type EventDetail =
       readonly rungs: readonly string[];
       /** What the provider writes to its cache again because of it. */
       readonly rewrittenTokens: number;
-      /** After how many requests what it frees has paid for that; absent where the policy knows no prices. */
+      /** After how many requests what it frees has paid for that; absent if the policy knows no prices. */
       readonly paysAfterRequests?: number;
     };

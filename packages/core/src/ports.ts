@@ -17,7 +17,7 @@ import type { Counter } from './tokens/counter.ts';
 import type { CompactionEvent } from './events.ts';
 import type { ProviderRules } from './render/rules.ts';
 
-/** Milliseconds since the epoch. The engine has no clock of its own. */
+/** Milliseconds since the epoch. The engine has no clock. */
 export interface Clock {
   now(): number;
   /** Starts a time limit. It keeps the process alive until it is over or cleared. Without it nothing is ever late. */
@@ -43,7 +43,7 @@ export interface ThreadKey {
 export interface SummaryRequest {
   /** Whose messages they are: a summary that is kept in a cache is erased with its thread. */
   readonly thread?: ThreadKey;
-  /** What is to be summarised, oldest first. */
+  /** The messages to summarise, oldest first. */
   readonly nodes: readonly Node[];
   /** The summary that this one updates; it is integrated, not summarised again. */
   readonly previous: Summary | null;
@@ -51,23 +51,23 @@ export interface SummaryRequest {
   readonly task: string | null;
   /** Which compaction of the thread this is, from 1. */
   readonly round: number;
-  /** The user's wish for this summary. */
+  /** The user's instructions for this summary. */
   readonly instructions?: string;
   /** What a model is asked instead of the summarizer's own request; rules about tools' text and secrets stay. */
   readonly systemPrompt?: string;
   /** The turn whose beginning is among the nodes, summarised apart, and the most that this may take. */
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
-  /** Messages behind the cut, which stay in the prompt: to be read, not to be summarised. */
+  /** Messages after the cut, which stay in the prompt: context for the summarizer, not part of the summary. */
   readonly overlap: readonly Node[];
-  /** Every message that stays in the prompt, as it is shown there: the summary need not repeat what stands in them. */
+  /** Every message that stays in the prompt, as it is shown there: the summary need not repeat their content. */
   readonly kept?: readonly Kept[];
-  /** Takes secrets out of whatever leaves the process for this summary; `redactSecrets` where absent. */
+  /** Takes secrets out of everything that leaves the process for this summary; `redactSecrets` if absent. */
   readonly redact?: Redact;
-  /** The room for the summary's text, as `counter` counts it. */
+  /** The space for the summary's text, as `counter` counts it. */
   readonly maxTokens: number;
   readonly counter?: Counter;
   readonly signal?: AbortSignal;
-  /** Told what happens while the summary is made, and what it costs. */
+  /** Called with what happens while the summary is made, and what it costs. */
   readonly report?: (report: SummaryReport) => void;
 }
 
@@ -86,7 +86,7 @@ export interface ArtifactMetadata {
   readonly sensitivity: Sensitivity;
   readonly ttlMs?: number;
   readonly keyId?: string;
-  /** Whoever reads it needs one of these; absent: whoever is of the tenant. */
+  /** A reader needs one of these; absent: any reader of the tenant. */
   readonly permissions?: readonly string[];
 }
 
@@ -100,12 +100,12 @@ export interface Requester {
 
 /** Keeps what was taken out of the prompt. No access looks like absence, and so does an artifact that has expired. */
 export interface ArtifactStore {
-  /** Stores content under the hash of it and returns its id. Storing it again only begins its time to live anew. */
+  /** Stores content under its hash and returns the id. Storing it again only restarts its time to live. */
   put(content: string | Uint8Array, metadata: ArtifactMetadata): Promise<ArtifactId>;
   metadata(id: ArtifactId, requester: Requester): Promise<ArtifactMetadata | undefined>;
   /** The content as text. */
   get(id: ArtifactId, requester: Requester): Promise<string | undefined>;
-  /** The content as it was put, for what is no text. */
+  /** The content as it was put, for content that is not text. */
   bytes(id: ArtifactId, requester: Requester): Promise<Uint8Array | undefined>;
   /**
    * Erases what some threads put, or all that a tenant has, and counts the artifacts that are gone. Content that another
@@ -144,12 +144,12 @@ export interface StoredWindow {
 /** An event as a store holds it, in the order in which events came. */
 export interface StoredEvent {
   readonly sequence: number;
-  /** The plan that it was committed with; 0 where it came without one. */
+  /** The plan that it was committed with; 0 if it came without one. */
   readonly version: number;
   readonly event: CompactionEvent;
 }
 
-/** A thread in a list. One of length 0 is there but cannot be read: whoever opens it is told why. */
+/** A thread in a list. One of length 0 exists but cannot be read: opening it reports why. */
 export interface ThreadEntry {
   readonly thread: ThreadId;
   /** The newest message, and how many messages its path has. */
@@ -189,9 +189,8 @@ export interface MessageVector {
 }
 
 /**
- * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and
- * stays in it whatever later plans show. Where a head is given, only what stands on the path to it is found: other
- * forks said other things.
+ * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and stays in it
+ * under all later plans. If a head is given, only messages on the path to it are found: other forks said other things.
  */
 export interface RecallIndex {
   /** The messages that hold some of the words, which are those of `queryWords`, best first. */
@@ -215,34 +214,34 @@ export interface RecallIndex {
 }
 
 /**
- * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; of concurrent commits of one
- * version exactly one wins. A key of another tenant is the key of a thread that is not there.
+ * Keeps threads and plans. What was acknowledged is durable. Appending is idempotent; exactly one of several concurrent
+ * commits of one version wins. The key of another tenant's thread is treated as one that does not exist.
  */
 export interface Store extends RecallIndex {
   /**
    * Adds messages, parents first: a message whose parent is not there is refused. The last of them becomes the thread's
-   * head, also where it was there already. With an expected head, of several writers that expect the same one exactly
-   * one wins; the others get a conflict. An append that is repeated is no conflict.
+   * head, also if it was there already. If several writers expect the same head, exactly one wins; the others get a
+   * conflict. A repeated append is not a conflict.
    *
    * Many messages are written in parts. If the process ends meanwhile, the parts that were written stay, and the same
    * append, repeated, goes on after them.
    */
   append(key: ThreadKey, nodes: readonly Node[], options?: AppendOptions): Promise<Appended>;
-  /** The active window of the thread's latest head, or of a given one. Undefined where there is no such thread. */
+  /** The active window of the thread's latest head, or of a given one. Undefined if there is no such thread. */
   window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined>;
   /** The whole path to a head, from an index on. */
   path(key: ThreadKey, head: MessageId, from?: number): Promise<readonly Node[]>;
   /** Some messages of a thread, in the order of their ids; one that is not there is left out. */
   messages(key: ThreadKey, ids: readonly MessageId[]): Promise<readonly Node[]>;
-  /** The messages on the path to a head that start turns: where one can branch off. */
+  /** The messages on the path to a head that start turns: the places to branch off. */
   turns(key: ThreadKey, head: MessageId): Promise<readonly Node[]>;
   /** Every message of the thread with all its forks, parents first, in parts. */
   nodes(key: ThreadKey): AsyncIterable<readonly Node[]>;
   /** The last message of every fork, the latest head first. */
   heads(key: ThreadKey): Promise<readonly MessageId[]>;
-  /** The threads of a tenant by name, behind a given one. */
+  /** The threads of a tenant by name, after a given one. */
   threads(tenant: string, most: number, after?: ThreadId): Promise<readonly ThreadEntry[]>;
-  /** The tenants that whoever opened the store may see all of: for operators. */
+  /** The tenants whose data the opener of the store may see completely: for operators. */
   tenants(): Promise<readonly string[]>;
   plan(key: ThreadKey, version: number): Promise<StoredPlan | undefined>;
   /** Commits a plan with its events in one transaction if the thread's version is still the expected one. */
@@ -252,7 +251,7 @@ export interface Store extends RecallIndex {
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean>;
-  /** Keeps events that come without a plan. Nothing where there is no such thread. */
+  /** Keeps events that come without a plan. Nothing if there is no such thread. */
   record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void>;
   /** The messages of any of a tenant's threads that hold some of the words, best first. */
   searchTenant(
@@ -268,12 +267,14 @@ export interface Store extends RecallIndex {
    * Artifacts are not in a store.
    */
   delete(what: Erasure, options?: ErasureOptions): Promise<readonly ThreadId[]>;
-  /** The thread's events behind a sequence number. */
+  /** The thread's events after a sequence number. */
   events(key: ThreadKey, after?: number): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
 
-/** Says how a tool's source looks now, so that a replayable result can be told from a drifted one. */
+/**
+ * Says how a tool's source looks now, so that a replayable result can be distinguished from one whose source changed.
+ */
 export type CaptureDeterminism = (call: {
   readonly tool: string;
   readonly args: string;

@@ -16,7 +16,7 @@ function anchorsOf(text: string): readonly string[] {
   return found;
 }
 
-test('A13 names that a hash cannot tell apart, and amounts that begin alike, are read as they stand', () => {
+test('A13 names with one hash, and amounts that begin alike, are read exactly', () => {
   assert.deepEqual(anchorsOf('AaAa_1 BBBB_1 AaBB_1 AaAa_1, $1,234 $1,500 $1,234'), [
     'snake AaAa_1',
     'snake BBBB_1',
@@ -28,7 +28,7 @@ test('A13 names that a hash cannot tell apart, and amounts that begin alike, are
   ]);
 });
 
-test('A13 anchors are the strings that nobody could guess: paths, names, hashes, codes, numbers', () => {
+test('A13 anchors are the strings that cannot be guessed: paths, names, hashes, codes, numbers', () => {
   const cases: readonly (readonly [string, ...string[]])[] = [
     ['See src/door/thread-handle.ts.', 'path src/door/thread-handle.ts', 'dotted thread-handle.ts'],
     ['in ../up/x or ~/foo/bar,', 'path ../up/x', 'path ~/foo/bar'],

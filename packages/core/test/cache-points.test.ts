@@ -30,7 +30,7 @@ async function points(
   return (await watched.prompt()).prompt.cachePoints;
 }
 
-test('E13 behind the previous turn, behind round N−4, and at the tail', async () => {
+test('E13 after the previous turn, after round N−4, and at the tail', async () => {
   const talk = ['A', 'B', 'C', 'D', 'E'].flatMap(turn);
   // Each turn has four messages and two rounds; the newest turn starts at 16, the fourth round from the end at 13.
   assert.deepEqual(await points(talk), [12, 15, 19]);
@@ -83,7 +83,7 @@ async function pointsBehind(systemTokens: number, toolTokens: number): Promise<r
   return (await watched.prompt()).prompt.cachePoints;
 }
 
-test('E13 tools and system prompt stand in the prefix that has to reach the minimum', async () => {
+test('E13 tools and system prompt are in the prefix that has to reach the minimum', async () => {
   assert.deepEqual(await pointsBehind(0, 0), []);
   assert.deepEqual(await pointsBehind(3_096, 1_000), [3, 4]);
   assert.deepEqual(await pointsBehind(3_000, 1_000), [], 'not yet');

@@ -56,7 +56,7 @@ const long = (name: string): readonly Message[] => [
 const kinds = (events: readonly CompactionEvent[]): readonly string[] =>
   events.map(({ kind }) => kind);
 
-test('A9 the event of a summary holds its round, tokens, content and the ids that it stands for', async () => {
+test('A9 the event of a summary holds its round, tokens, content and the ids that it replaces', async () => {
   const watched = await WatchedThread.open(options);
   await watched.append(...long('one'), ...long('two'));
   const { events, plan } = await watched.prompt();
@@ -68,7 +68,7 @@ test('A9 the event of a summary holds its round, tokens, content and the ids tha
   assert.deepEqual(span.ids, [watched.thread.at(0)?.id, watched.thread.at(1)?.id]);
 });
 
-test('A10 whatever a summarizer does, the prompt fits, nothing throws and a warning tells', async () => {
+test('A10 with any failure of a summarizer, the prompt fits, nothing throws and a warning reports it', async () => {
   const outcomes: readonly (readonly [SummarizerOutcome, RegExp])[] = [
     [
       { kind: 'throws', message: 'overloaded' },
@@ -129,7 +129,7 @@ test('A10 a policy that would rather keep all keeps all, while it fits', async (
   assert.ok(events.some((event) => event.kind === 'warning' && /overloaded/.test(event.message)));
 });
 
-test('A10 a failing artifact store is told, and the ladder goes on without it', async () => {
+test('A10 a failing artifact store is reported, and the ladder goes on without it', async () => {
   const broken: ArtifactStore = {
     ...memoryArtifacts(),
     put: () => Promise.reject(new Error('disk full')),
@@ -232,7 +232,7 @@ test('an undone compaction waits until the prompt no longer fits', async () => {
   assert.match(events[0]?.kind === 'check-started' ? events[0].reason : '', /> limit 2000$/);
 });
 
-test('C20 every step is told, with tokens before, after and the limit', async () => {
+test('C20 every step is reported, with tokens before, after and the limit', async () => {
   const told: CompactionEvent[] = [];
   const watched = await WatchedThread.open({ ...options, onEvent: (event) => told.push(event) });
   await watched.append(...long('one'), ...long('two'));
@@ -280,7 +280,7 @@ async function recordsTold(...rungs: readonly Rung[]): Promise<readonly Compacti
   return told;
 }
 
-test('C20 externalized, cleared and dropped are told as such', async () => {
+test('C20 externalized, cleared and dropped are reported as separate kinds', async () => {
   for (const [rung, kind] of [
     [externalize(), 'externalized'],
     [clear(), 'cleared'],
@@ -293,7 +293,7 @@ test('C20 externalized, cleared and dropped are told as such', async () => {
   }
 });
 
-test('B4 what a provider reported before a compaction does not fire a trigger behind it', async () => {
+test('B4 what a provider reported before a compaction does not fire a trigger after it', async () => {
   const watched = await WatchedThread.open({
     preset: pi({ keepRecentTokens: 50 }),
     counter: chars4(),
@@ -326,7 +326,7 @@ test('B4 C14 what was read from the cache and written to it was sent too', async
   assert.equal((await watched.prompt()).limitTokens, limitTokens - beside);
 });
 
-test('E15 hooks tell the size before and after', async () => {
+test('E15 hooks get the size before and after', async () => {
   const told: unknown[] = [];
   const watched = await WatchedThread.open({
     ...options,
@@ -369,7 +369,7 @@ test('E4 expired blocks are hidden first, so that compaction sees the pruned thr
   assert.deepEqual(plan.records, []);
 });
 
-test('reserves that leave no room are named, with the window and what is left', async () => {
+test('reserves that leave no space are named, with the window and what is left', async () => {
   const watched = await WatchedThread.open({ window: 2_000, budget: { outputTokens: 100 } });
   await watched.append(user('Find the bug.'));
   const { fits, limitTokens, prompt, events } = await watched.handle.prompt();

@@ -168,7 +168,7 @@ const authored = (author: string, role: 'system' | 'assistant'): readonly CutIte
     startsUnit: true,
   }));
 
-test('E5 an author that is neither system nor tool is a place to cut, whatever the role', () => {
+test('E5 an author that is neither system nor tool is a place to cut, in any role', () => {
   const rule = keepTokens(20, true);
   const at = (...of: Parameters<typeof authored>): number =>
     findCut(rule, authored(...of), { targetTokens: 1_000 }).index;
@@ -205,7 +205,7 @@ test('E8 a cut inside a turn splits it, and knows where the turn began', () => {
   assert.deepEqual(cut(keepTokens(20, true), 'a a a a'), { index: 2, turnStart: 0, split: false });
 });
 
-test('a rule that keeps nothing cuts behind the last message', () => {
+test('a rule that keeps nothing cuts after the last message', () => {
   assert.deepEqual(cut({ kind: 'everything' }, 'u a u a'), {
     index: 4,
     turnStart: 4,
@@ -220,7 +220,7 @@ test('a share of the target is kept', () => {
   assert.equal(shared.index, 4);
 });
 
-test('beside a summary at most a share of the target stays; where the prompt is made to measure, all that is left', () => {
+test('at most a share of the target stays next to a summary; in a prompt of a given size, all that is left', () => {
   const messages = Array.from({ length: 100 }, () => ({
     message: user('x'),
     tokens: 1_000,

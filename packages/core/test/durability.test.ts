@@ -81,7 +81,7 @@ test('C7 a cleared result keeps tool, outcome and key fields', () => {
   );
 });
 
-test('C7 the envelope of a cleared result stays in its seat', async () => {
+test('C7 the envelope of a cleared result stays in its place', async () => {
   const { kind, text } = await fateOf({ outcome: 'partial', keyFields: { id: 9 } });
   assert.equal(kind, 'clear');
   assert.match(text, /^\[look: partial\b.*\]\nKey data: \{"summary":"[^"]+","id":9\}$/);

@@ -231,7 +231,7 @@ test('what the prompt shows anyway is not quoted again', () => {
   assert.match(quotes(beside), /STAGE_4410_BETA/);
 });
 
-test('the same extractor at 400, 800, 4 000 and 16 000 tokens: within the room, and more never says less', () => {
+test('the same extractor at 400, 800, 4 000 and 16 000 tokens: within the space, and more never says less', () => {
   const long = [
     ...WORK,
     ...Array.from({ length: 60 }, (_, i) =>
@@ -265,7 +265,7 @@ test('the same extractor at 400, 800, 4 000 and 16 000 tokens: within the room, 
   assert.equal(before, 60);
 });
 
-test('C6 the same messages give the same bytes, whoever asks and how often', async () => {
+test('C6 the same messages give the same bytes, for any caller and on every call', async () => {
   const nodes = nodesOf(...WORK);
   const request = {
     nodes,
@@ -337,7 +337,7 @@ test('secrets never enter an extract', async () => {
   assert.ok(!JSON.stringify(summary).includes(secret));
 });
 
-test('E8 the beginning of a split turn is told in the words of the agent', () => {
+test('E8 the beginning of a split turn is described in the words of the agent', () => {
   const nodes = nodesOf(...WORK);
   const { splitTurn } = extract({
     nodes,

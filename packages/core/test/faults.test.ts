@@ -76,7 +76,7 @@ test('A10 a store that cannot commit that reasoning is released costs the record
 });
 
 /** A prompt, checked against every law with the plans before it, whether a store holds them or not. */
-async function lawful(
+async function validPrompt(
   handle: Session,
   said: readonly Message[],
   earlier: Plan[],
@@ -99,13 +99,13 @@ for (const [name, preset] of [
     const earlier: Plan[] = [];
     store.full = true;
     await handle.append(...turns(0, 21));
-    assert.equal((await lawful(handle, turns(0, 21), earlier)).version, 0);
+    assert.equal((await validPrompt(handle, turns(0, 21), earlier)).version, 0);
     await handle.append(...turns(22, 43));
-    assert.equal((await lawful(handle, turns(0, 43), earlier)).version, 0);
+    assert.equal((await validPrompt(handle, turns(0, 43), earlier)).version, 0);
 
     store.full = false;
     await handle.append(...turns(44, 65));
-    const { version } = await lawful(handle, turns(0, 65), earlier);
+    const { version } = await validPrompt(handle, turns(0, 65), earlier);
     assert.equal(version, 3, 'each compaction has its version');
     const stored = [1, 2, 3].map(async (each) => (await store.plan(handle.key, each))?.plan);
     assert.deepEqual(await Promise.all(stored), earlier);
@@ -123,10 +123,10 @@ test('A10 undo takes back a compaction that the store does not hold yet', async 
   const handle = await createBobbin({ ...options, store }).thread('lonely');
   const earlier: Plan[] = [];
   await handle.append(...turns(0, 21));
-  const { plan } = await lawful(handle, turns(0, 21), earlier);
+  const { plan } = await validPrompt(handle, turns(0, 21), earlier);
   store.full = true;
   await handle.append(...turns(22, 43));
-  assert.equal((await lawful(handle, turns(0, 43), earlier)).compacted, true);
+  assert.equal((await validPrompt(handle, turns(0, 43), earlier)).compacted, true);
   await assert.rejects(handle.undo(), /disk full/);
   store.full = false;
   assert.equal(await handle.undo(), true);
@@ -135,12 +135,12 @@ test('A10 undo takes back a compaction that the store does not hold yet', async 
 
 test('A10 a conversation that turns off while the store fails takes its plan along', async () => {
   const store = fullable();
-  const door = createBobbin({ ...options, store });
+  const bobbin = createBobbin({ ...options, store });
   const shared = turns(0, 21);
-  const { plan } = await door.fit(shared);
-  await door.fit([...shared, user('this way')]);
+  const { plan } = await bobbin.fit(shared);
+  await bobbin.fit([...shared, user('this way')]);
   store.full = true;
-  const off = await door.fit([...shared, user('another way')]);
+  const off = await bobbin.fit([...shared, user('another way')]);
   assert.notEqual(off.plan.thread, plan.thread);
   assert.deepEqual(off.plan.records, plan.records);
 });

@@ -28,13 +28,18 @@ const options: BobbinOptions = { counter: chars4(), budget: messagesOnly(2_000) 
 
 test('C1 a host that writes into an earlier message gets a prompt of what it says now, within the budget', async () => {
   const store = memoryStore();
-  const door = createBobbin({ codec: said, counter: chars4(), budget: messagesOnly(2_000), store });
+  const bobbin = createBobbin({
+    codec: said,
+    counter: chars4(),
+    budget: messagesOnly(2_000),
+    store,
+  });
   const rules: Said = { role: 'system', content: 'Be terse.' };
   const history: Said[] = [rules, { role: 'user', content: 'one' }];
-  const first = await door.fit(history);
+  const first = await bobbin.fit(history);
   rules.content = 'Be polite. '.repeat(2_000);
   history.push({ role: 'assistant', content: 'two' }, { role: 'user', content: 'three' });
-  const second = await door.fit(history);
+  const second = await bobbin.fit(history);
 
   assert.notEqual(second.plan.thread, first.plan.thread, 'another conversation');
   assert.equal(second.fits, true);
@@ -52,12 +57,12 @@ test('C1 a host that writes into an earlier message gets a prompt of what it say
 });
 
 test('C1 a part that a host writes into is seen, however deep it lies', async () => {
-  const door = createBobbin(options);
+  const bobbin = createBobbin(options);
   const part = { kind: 'text' as const, text: 'one' };
   const history: Message[] = [{ role: 'user', parts: [part] }, assistant('two'), user('three')];
-  await door.fit(history);
+  await bobbin.fit(history);
   part.text = 'uno';
-  const { prompt } = await door.fit(history);
+  const { prompt } = await bobbin.fit(history);
   assert.deepEqual(
     prompt.messages.map(({ message, source }) => [message, source]),
     thread(user('uno'), assistant('two'), user('three'))
@@ -66,25 +71,25 @@ test('C1 a part that a host writes into is seen, however deep it lies', async ()
   );
 });
 
-test('decision 1 a host that sends equal messages anew goes on with its thread, as does one that sends the same', async () => {
-  const door = createBobbin(options);
+test('decision 1 a host that sends equal messages again goes on with its thread, as does one that sends the same', async () => {
+  const bobbin = createBobbin(options);
   const history: Message[] = [user('one'), assistant('two'), user('three')];
-  const first = await door.fit(history);
+  const first = await bobbin.fit(history);
   const more = [...structuredClone(history), assistant('four'), user('five')];
-  const second = await door.fit(more);
-  const third = await door.fit([...more, assistant('six'), user('seven')]);
+  const second = await bobbin.fit(more);
+  const third = await bobbin.fit([...more, assistant('six'), user('seven')]);
   assert.deepEqual([second.plan.thread, third.plan.thread], [first.plan.thread, first.plan.thread]);
   assert.equal(third.prompt.messages.length, 7);
 });
 
 test('decision 2 what is kept comes back as the very object that the host sent, unless it was written into', async () => {
-  const door = createBobbin({ codec: said, counter: chars4() });
+  const bobbin = createBobbin({ codec: said, counter: chars4() });
   const history: Said[] = [
     { role: 'user', content: 'one' },
     { role: 'assistant', content: 'two' },
     { role: 'user', content: 'three' },
   ];
-  const fitted = await door.fit(history);
+  const fitted = await bobbin.fit(history);
   const [first, second] = history;
   if (second !== undefined) second.content = 'another two';
   assert.deepEqual(
@@ -92,5 +97,5 @@ test('decision 2 what is kept comes back as the very object that the host sent, 
     [true, false, true],
   );
   assert.equal(fitted.messages[1]?.content, 'two', 'what was fitted is what was counted');
-  assert.equal((await door.fit(history)).messages[0], first);
+  assert.equal((await bobbin.fit(history)).messages[0], first);
 });

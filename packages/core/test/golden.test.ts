@@ -133,7 +133,7 @@ const SCENES: Readonly<Record<string, () => Promise<string>>> = {
 };
 
 for (const [name, scene] of Object.entries(SCENES))
-  test(`C27 the prompt of ${name} has its golden shape (BOBBIN_UPDATE_GOLDEN=1 writes it anew)`, async () => {
+  test(`C27 the prompt of ${name} has its golden shape (BOBBIN_UPDATE_GOLDEN=1 writes it again)`, async () => {
     const path = join(FOLDER, `${name}.txt`);
     const text = await scene();
     if (UPDATE) writeFileSync(path, text);

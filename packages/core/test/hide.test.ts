@@ -39,7 +39,7 @@ async function shownAt(
   return (await watched.lines()).map((line) => line.replace(/ ◆$/, ''));
 }
 
-test('E1 a block older than its time to live is hidden behind its replacement', async () => {
+test('E1 a block older than its time to live is replaced by its replacement text', async () => {
   const expiring = listing({ time: 0, ttlMs: 1_000, replacement: '[listing of /]' });
   assert.equal((await shownAt(1_000, {}, expiring))[2], '2 tool (kept) answers #c1 "a\\nb\\nc"');
   assert.equal(
@@ -48,7 +48,7 @@ test('E1 a block older than its time to live is hidden behind its replacement', 
   );
 });
 
-test('E1 without a replacement of its own a fixed text stands in', async () => {
+test('E1 without a replacement a fixed text is used', async () => {
   const expiring = listing({ time: 0, ttlMs: 1_000 });
   assert.match(
     (await shownAt(1_001, {}, expiring))[2] ?? '',

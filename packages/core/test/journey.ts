@@ -36,8 +36,8 @@ export interface Travelled {
 const ROUGH = 8;
 
 /**
- * Drives the door through a random case: messages come in batches, a prompt is asked for between, hosts compact, pin,
- * undo, come back in another process, resend everything or turn off onto a fork. Every prompt must be lawful, also where
+ * Drives Bobbin through a random case: messages come in batches, a prompt is asked for between, hosts compact, pin,
+ * undo, come back in another process, resend everything or turn off onto a fork. Every prompt must be valid, also where
  * the store fails or another writer is faster.
  */
 export async function travel(
@@ -82,7 +82,7 @@ abstract class Journey implements Travelled {
   /** What another writer does before a plan or an event is kept. */
   async meet(_inner: Store): Promise<void> {}
 
-  door(store: Store = this.store): Bobbin {
+  bobbin(store: Store = this.store): Bobbin {
     const { policy, budget, rules, counter, tools, cacheLimits } = this.case;
     return createBobbin({
       preset: policy,
@@ -183,7 +183,7 @@ class ThreadJourney extends Journey {
 
   override async meet(inner: Store): Promise<void> {
     const { random } = this;
-    const other = await this.door(inner).thread('journey');
+    const other = await this.bobbin(inner).thread('journey');
     const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));
     const act = random.pick<() => Promise<unknown>>([
       () => other.undo(),
@@ -199,7 +199,7 @@ class ThreadJourney extends Journey {
     const another = this.random.chance(0.1);
     // A process that ends takes the plans along that it could not commit.
     if (this.#handle === undefined || (another && this.rough === undefined)) {
-      this.#handle = await this.door().thread('journey');
+      this.#handle = await this.bobbin().thread('journey');
       this.sent = this.sent.map(({ length, messages }) => ({ length, messages }));
     }
     return this.#handle;
@@ -272,16 +272,16 @@ class FitJourney extends Journey {
   #lineage: readonly Plan[] = [];
 
   async travel(): Promise<void> {
-    const door = this.door();
+    const bobbin = this.bobbin();
     const { messages } = this.case;
     for (let length = 0; length < messages.length;) {
       length = Math.min(messages.length, length + this.random.int(1, this.random.pick([12, 40])));
-      await this.#fit(door, messages.slice(0, length));
+      await this.#fit(bobbin, messages.slice(0, length));
     }
-    if (messages.length > 2 && this.random.chance(0.6)) await this.#fork(door);
+    if (messages.length > 2 && this.random.chance(0.6)) await this.#fork(bobbin);
   }
 
-  async #fork(door: Bobbin): Promise<void> {
+  async #fork(bobbin: Bobbin): Promise<void> {
     const { messages, budget, seed } = this.case;
     const shared = messages.slice(0, this.random.int(1, messages.length));
     this.sent = this.sent.filter(({ length }) => length <= shared.length);
@@ -294,19 +294,19 @@ class FitJourney extends Journey {
       startTime: this.now,
     });
     for (let length = 1; length <= turnedOff.length; length += this.random.int(1, 15))
-      await this.#fit(door, [...shared, ...turnedOff.slice(0, length)]);
+      await this.#fit(bobbin, [...shared, ...turnedOff.slice(0, length)]);
   }
 
-  async #fit(door: Bobbin, messages: readonly Message[]): Promise<void> {
+  async #fit(bobbin: Bobbin, messages: readonly Message[]): Promise<void> {
     this.now += this.random.int(1, 10) * 60_000;
     const sent = messages.map(withoutUsage);
-    const fitted = await door.fit(sent);
+    const fitted = await bobbin.fit(sent);
     const mirror = this.#follow(fitted.plan.thread, sent);
     await this.check(mirror, fitted, this.#lineage, this.case.counter);
     this.#lineage = [...this.#lineage, ...(await this.plans(fitted.plan.thread, fitted.version))];
   }
 
-  /** The thread as the door should have it: what has the same id may have been sent with other metadata this time. */
+  /** The thread as Bobbin should have it: what has the same id may have been sent with other metadata this time. */
   #follow(id: ThreadId, messages: readonly Message[]): Thread {
     const before = this.#mirrors.get(id);
     const known = before?.messages.every((message, i) => message === messages[i])

@@ -323,7 +323,7 @@ test('with no summarizer the ladder still reaches any budget, in every preset', 
   }
 });
 
-test('what does not fit even as pointers is told, and the prompt is as small as it can be', async () => {
+test('what does not fit even as pointers is reported, and the prompt is as small as it can be', async () => {
   const watched = await opened(
     { budget: messagesOnly(60) },
     system('x'.repeat(4_000)),
@@ -346,7 +346,7 @@ async function warningsOf(...messages: readonly Message[]): Promise<readonly str
   return (await watched.prompt()).plan.warnings;
 }
 
-test('what had to be shortened is told by what it is: nobody is told of pins who has none', async () => {
+test('the report says what had to be shortened: without pins it names none', async () => {
   const why = 'had to be shortened: what is never compacted exceeds the budget';
   const long = user('y'.repeat(6_000));
   assert.deepEqual(await warningsOf(system('terse'), long), [`the newest user message ${why}`]);

@@ -4,11 +4,11 @@ import { travel } from './journey.ts';
 import { failureText, runSeeds } from './law-runner.ts';
 
 const CASES = 2_000;
-/** Found by the soak test, and lawful since. */
+/** Found by the soak test, and valid since. */
 const ONCE_UNLAWFUL = [1_112_828, 1_292_242, 1_341_065, 1_404_226, 1_490_871, 1_239_832];
 const { BOBBIN_SEED: again, BOBBIN_FIRST_SEED: from = '1' } = process.env;
 
-test(`every prompt is lawful: ${CASES} random threads, presets and budgets`, async (t) => {
+test(`every prompt is valid: ${CASES} random threads, presets and budgets`, async (t) => {
   if (again !== undefined) {
     await travel(Number(again));
     return;
@@ -22,6 +22,6 @@ test(`every prompt is lawful: ${CASES} random threads, presets and budgets`, asy
 });
 
 for (const seed of ONCE_UNLAWFUL)
-  test(`every prompt is lawful: seed ${seed}, where one was not`, async () => {
+  test(`every prompt is valid: seed ${seed}, which once was not`, async () => {
     assert.ok((await travel(seed)).prompts > 0);
   });

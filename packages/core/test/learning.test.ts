@@ -33,7 +33,7 @@ test('C14 a thread learns its factor from the usage of the answers it gets', asy
   );
 });
 
-test('C14 a host that tells nothing of its system prompt has it measured by the first report', async () => {
+test('C14 an undeclared system prompt is measured by the first report', async () => {
   const watched = await WatchedThread.open({ counter: chars4(), window: 200_000 });
   await watched.append(user('x'.repeat(4_000)));
   const { tokens } = (await watched.prompt()).prompt;
@@ -55,10 +55,10 @@ test('B4 of several answers that come at once the first answers the prompt that 
   assert.equal(watched.handle.counter.name, 'chars4');
 });
 
-test('B4 a host that fits once a turn teaches what stands beside its messages, not what its rounds added', async () => {
-  const door = createBobbin({ counter: chars4(), window: 60_000 });
+test('B4 a host that fits once a turn teaches the size of the rest of its request, not what its rounds added', async () => {
+  const bobbin = createBobbin({ counter: chars4(), window: 60_000 });
   const history: Message[] = [user('go')];
-  await door.fit(history);
+  await bobbin.fit(history);
   const limits: number[] = [];
   for (let turn = 0; turn < 3; turn++) {
     for (let i = 0; i < 8; i++) {
@@ -66,7 +66,7 @@ test('B4 a host that fits once a turn teaches what stands beside its messages, n
       history.push(withMeta(calls, reported(sizeOf(history) + 300)), result);
     }
     history.push(answer('done', sizeOf(history) + 300), user('next'));
-    limits.push((await door.fit(history)).limitTokens);
+    limits.push((await bobbin.fit(history)).limitTokens);
   }
   assert.deepEqual(limits, [ROOM - 300, ROOM - 300, ROOM - 300]);
 });
@@ -80,7 +80,7 @@ test('B4 what was said between a prompt and its answer was sent with it', async 
   assert.equal((await watched.prompt()).limitTokens, ROOM - 300);
 });
 
-test('C14 what was measured beside the messages falls slowly, and at once where there are fewer', async () => {
+test('C14 the measured size of the rest of the request falls slowly, and at once if there are fewer messages', async () => {
   const watched = await WatchedThread.open({ counter: chars4(), window: 60_000 });
   const limit = async (beside: number, ...said: readonly Message[]): Promise<number> => {
     await watched.append(...said);
@@ -97,7 +97,7 @@ test('C14 what was measured beside the messages falls slowly, and at once where 
   assert.equal(await limit(300, user('on')), ROOM - 300);
 });
 
-test('C14 what is declared beside the messages is not scaled with them: the factor is up at once', async () => {
+test('C14 what is declared for the rest of the request is not scaled with the messages: the factor is up at once', async () => {
   const declared = { systemTokens: 40_000 };
   const watched = await WatchedThread.open({
     counter: chars4(),

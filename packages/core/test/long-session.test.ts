@@ -56,7 +56,7 @@ function dropped({ events }: Fitted<Message>): boolean {
   return events.some(({ kind }) => kind === 'dropped');
 }
 
-test('C19 in a small window too, results that nobody has read stay whole: older ones give way first', async () => {
+test('C19 in a small window too, results that no model has read stay whole: older ones give way first', async () => {
   const watched = await WatchedThread.open({
     window: 8_000,
     budget: { outputTokens: 500, rehydrationTokens: 500 },
@@ -80,7 +80,7 @@ test('C19 in a small window too, results that nobody has read stay whole: older 
   assert.ok(compactions >= 5, `${compactions} compactions`);
 });
 
-test('C21 a preset that cannot cut within a turn leaves room behind the last resort: it is quiet between', async () => {
+test('C21 a preset that cannot cut within a turn leaves space after the last resort: it is quiet between', async () => {
   for (const preset of [
     'sliding-window',
     'turn-window',

@@ -59,7 +59,7 @@ async function told(options: BobbinOptions): Promise<readonly string[]> {
   return warnings;
 }
 
-test('A4 a window that was assumed is told with the first prompt, once; one that was said or is known is not', async () => {
+test('A4 an assumed window is reported with the first prompt, once; a given or known one is not', async () => {
   const model = 'my-own-model';
   assert.deepEqual(await told({ model }), [
     'nothing is known of the model "my-own-model": a window of 128000 tokens is assumed; say yours with window',
@@ -83,7 +83,7 @@ test("A4 the user's own facts win, by full id or by bare id", () => {
   assert.equal(contextLimit('openai/gpt-5', own), 272_000);
 });
 
-test('A4 a row tells provider, tokenizer and cache', () => {
+test('A4 a row gives provider, tokenizer and cache', () => {
   assert.deepEqual(modelFacts('claude-fable-5-1'), {
     windowTokens: 1_000_000,
     provider: 'anthropic',

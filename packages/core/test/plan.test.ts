@@ -138,7 +138,7 @@ test('C3 a span moved to one artifact becomes one pointer with the way back', ()
   });
 });
 
-test('C4 drop over externalize over summarize over clear, and overlaps are told', () => {
+test('C4 drop over externalize over summarize over clear, and overlaps are reported', () => {
   const id = (index: number): string => (talk.at(index) as Node).id;
   const records = [
     cleared(span(3)),

@@ -28,7 +28,7 @@ function untold(page: string, names: readonly string[]): readonly string[] {
   return names.filter((name) => !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(code));
 }
 
-test('the page of plans tells every field of a policy, every trigger, cut, rung option and tool field', () => {
+test('the page of plans lists every field of a policy, every trigger, cut, rung option and tool field', () => {
   const kinds = ['plan/trigger.ts', 'plan/cut.ts'].flatMap((path) =>
     [...source(path).matchAll(/kind: '([\w-]+)'/g)].map(([, kind]) => kind ?? ''),
   );
@@ -48,7 +48,7 @@ test('the page of plans tells every field of a policy, every trigger, cut, rung 
   assert.deepEqual(untold(plan, names), []);
 });
 
-test('the page of presets tells every preset and every option with its default', () => {
+test('the page of presets lists every preset and every option with its default', () => {
   const options = readdirSync(join(core, 'presets')).flatMap((file) =>
     fieldsOf(`presets/${file}`, /Options$/),
   );

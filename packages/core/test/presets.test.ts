@@ -167,7 +167,7 @@ test("B24 the seed's session: u4 and what follows stay, later messages are appen
   assert.equal(await shown(watched), 'Su u4 c4 t4 a4');
 });
 
-test('B24 a second compaction does not reach behind the first, and its summary contains it', async () => {
+test('B24 a second compaction does not reach back before the first, and its summary contains it', async () => {
   const preset: Policy = {
     ...pi({ keepRecentTokens: 180 }),
     trigger: { kind: 'tokens', atLeast: 900 },
@@ -212,7 +212,7 @@ test('B24 the summary enters as a user message that frames it as a hand-over', a
   assert.match(part.text, /^The work so far was done by another language model, .*summary/);
 });
 
-test('B20 codex: the newest user messages up to 20 000 tokens, the summary behind them', async () => {
+test('B20 codex: the newest user messages up to 20 000 tokens, the summary after them', async () => {
   const preset = now(codex({ keepUserTokens: 250 }));
   const answered = await opened(preset, ...session('u1 a1 u2 a2 u3 a3 u4 a4'));
   assert.equal(await shown(answered), 'u3 u4 Su');
@@ -318,7 +318,7 @@ test('B22 opencode acts at its own threshold of what was reported, however littl
   }
 });
 
-test('B22 nobody is asked to continue after a compaction by hand', async () => {
+test('B22 no one is asked to continue after a compaction by hand', async () => {
   const watched = await opened({ ...opencode(), targetShare: 0.001 }, ...session('u1 a1 u2 a2 u3'));
   const { compacted, continueWith } = await watched.compact();
   assert.deepEqual([compacted, continueWith], [true, undefined]);
@@ -477,7 +477,7 @@ test('D9 an overlap that is negative or not less than what is kept is an error',
   assert.doesNotThrow(() => recursiveSummary({ keepMessages: 3, overlapMessages: 0 }));
 });
 
-test('D9 a blank summary: a warning, the history unchanged, the failure told', async () => {
+test('D9 a blank summary: a warning, the history unchanged, the failure reported', async () => {
   const told: string[] = [];
   const watched = await WatchedThread.open({
     ...wide,
@@ -521,7 +521,7 @@ test('E8 timeline: a cut inside a turn keeps its tail and its question, and summ
   assert.match(currentSummary(watched.handle.plan)?.text ?? '', /Turn Context \(split turn\)/);
 });
 
-test('E8 timeline: 800 tokens for the range, whatever its size', async () => {
+test('E8 timeline: 800 tokens for a range of any size', async () => {
   const summarizer = scriptedSummarizer({ kind: 'good' });
   const preset = now(timeline({ keepRecentTokens: 150 }));
   const watched = await WatchedThread.open({ ...wide, preset, summarizer });
@@ -551,7 +551,7 @@ test('E11 only what lies between the last summary and the cut is summarised', as
   ]);
 });
 
-test('A13 the step layer keeps its ten newest messages behind one session summary', async () => {
+test('A13 the step layer keeps its ten newest messages after one session summary', async () => {
   const config = { modelContextLimit: 1_250, systemReserve: 0, outputReserve: 0, safetyBuffer: 0 };
   const watched = await opened(
     step(config),

@@ -97,7 +97,7 @@ test('E3 a refused prompt that loses a race is halved all the same', async () =>
   assert.deepEqual(refused.plan.pins, [first]);
 });
 
-test('D2 reasoning that was signed behind a plan that another writer took back is left out', async () => {
+test('D2 reasoning that was signed after a plan that another writer took back is left out', async () => {
   const store = memoryStore();
   const watched = await WatchedThread.open({ ...options, store });
   const ids = await watched.append(...session.slice(0, 11));

@@ -144,7 +144,7 @@ function lengths(state: { gone: boolean; calls: number }): Embedder {
   };
 }
 
-test('C26 what is compacted gets its vector behind the prompt, with no call by the host', async () => {
+test('C26 what is compacted gets its vector after the prompt, with no call by the host', async () => {
   const store = memoryStore();
   const embedder = lengths({ gone: false, calls: 0 });
   const bobbin = createBobbin({ store, preset: 'sliding-window', window: 3_000, embedder });

@@ -210,7 +210,7 @@ test('C11 what is found inside a running turn is shown at its end, after the new
   assert.deepEqual(sources(later.prompt.messages.slice(-3)), ['rehydrated', 'kept', 'kept']);
 });
 
-test('C12 newer reminders take the room of older ones, the latest of these first', async () => {
+test('C12 newer reminders take the space of older ones, the latest of these first', async () => {
   const thread = await createBobbin({
     preset: { ...softLadder, ladder: [externalize()], cut: { kind: 'everything' } },
     window: 60_000,
@@ -410,7 +410,7 @@ test('C11 an artifact that comes back in part says how to read on only to a mode
   );
 });
 
-test('C11 C22 confidential content comes only by an explicit call, and this is told', async () => {
+test('C11 C22 confidential content comes only by an explicit call, and an event says so', async () => {
   const kept = memoryArtifacts();
   const artifacts: ArtifactStore = {
     ...kept,
@@ -434,7 +434,7 @@ test('C11 C22 confidential content comes only by an explicit call, and this is t
   );
 });
 
-test('C22 what may not be read and what is not there are told alike', async () => {
+test('C22 an artifact that may not be read and one that is missing give the same answer', async () => {
   const artifacts = memoryArtifacts();
   const about = {
     tenant: 'a',

@@ -36,7 +36,7 @@ import {
   user,
 } from '@bobbin/testing';
 
-/** The lawful prompt of a thread as text. */
+/** The valid prompt of a thread as text. */
 function shown(
   of: Thread,
   rules: ProviderRules = STRICT_RULES,
@@ -116,7 +116,7 @@ test('C18 a summary at the beginning is opened by a user message where the provi
   assert.equal(shown(talk, OPENAI_RULES, plan)[1]?.slice(0, 20), '1 assistant (record ');
 });
 
-test('C18 summaries stand behind what is carried where the style says last', () => {
+test('C18 summaries come after what is carried if the style says last', () => {
   const last = { ...DEFAULT_STYLE, summaryAt: 'last', summaryRole: 'user' } as const;
   const plan = {
     ...summarizing(talk, [2, 4], last),
@@ -167,7 +167,7 @@ test('C18 a round that waits for results is held back until they come', () => {
   ]);
 });
 
-test('C18 late, orphaned and doubled results are told as what they are', () => {
+test('C18 late, orphaned and doubled results are shown as text', () => {
   const late = thread(
     user('u'),
     assistant(a),
@@ -188,7 +188,7 @@ test('C18 late, orphaned and doubled results are told as what they are', () => {
   ]);
 });
 
-test('C18 a message with some late results keeps the others in their seats', () => {
+test('C18 a message with some late results keeps the others in their places', () => {
   const mixed: Message = {
     role: 'tool',
     parts: [resultPart(a, 'in time'), resultPart(b, 'orphan')],
@@ -248,7 +248,7 @@ test('C18 signed reasoning whose prefix has changed is left out where it is boun
   );
 });
 
-test('a hidden message keeps its seat and shows its replacement', () => {
+test('a hidden message keeps its place and shows its replacement', () => {
   const of = thread(user('u'), assistant(a), result(a, 'a long listing'), user('next'));
   const plan = {
     ...emptyPlan(of.id),

@@ -111,7 +111,7 @@ test('A13 an empty conversation is left alone', async () => {
   assert.equal((await one.prompt()).compacted, false);
 });
 
-test('A13 a very short session is never compacted, whatever it costs', async () => {
+test('A13 a very short session is never compacted, at any cost', async () => {
   const five = [system('s'), ...say(1), ...say(2)].map((message) => ({
     ...message,
     parts: [{ kind: 'text' as const, text: 'x'.repeat(3_600) }],

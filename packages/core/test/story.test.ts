@@ -48,7 +48,7 @@ const STATEMENTS = [
   'I prefer one commit for each step.',
 ];
 
-test('C23 every statement of the user is kept, in any language, whatever the tools return', () => {
+test('C23 every statement of the user is kept, in any language, next to any tool results', () => {
   const messages = STATEMENTS.flatMap((said, i) => [
     user(said),
     ...round(

@@ -126,7 +126,7 @@ test('one of two who wait may give up: the other gets the summary; when both do,
   );
 });
 
-test("C16 an abandoned call is nobody else's: who asks next gets a call of its own, also right behind the abort", async () => {
+test('C16 an abandoned call is not shared: the next request gets a new call, also right after the abort', async () => {
   const deaf = Promise.withResolvers<Summary>();
   const signals: (AbortSignal | undefined)[] = [];
   const inner: Summarizer = {

@@ -93,7 +93,7 @@ test('C6 of a diff only added lines are quoted, under their file', () => {
   assert.doesNotMatch(shown, /context|lastContext|oldLimit|diff --git|@@/i);
 });
 
-test('C6 lists of changed files tell what became of each; files of one folder share a line', () => {
+test('C6 lists of changed files report the state of each; files of one folder share a line', () => {
   const s = extracted([
     user('Review it.'),
     ...round(

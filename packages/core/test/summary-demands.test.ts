@@ -196,7 +196,7 @@ const NO_RULES = [
   'テストが失敗しました。',
 ];
 
-test('C23 a rule is one behind a yes, for all of a kind, as a wish, as a question and in other languages', () => {
+test('C23 a rule is one after a yes, for all of a kind, as a wish, as a question and in other languages', () => {
   for (const said of [...RULES, ...RULES_IN_OTHER_LANGUAGES])
     assert.deepEqual([said, texts(said)], [said, [said]]);
 });
@@ -205,7 +205,7 @@ test('C23 what asks for one thing, reports or wonders is no rule', () => {
   for (const said of NO_RULES) assert.deepEqual([said, texts(said)], [said, []]);
 });
 
-test('C23 a sentence is told from its beginning: a letter or a number with a point ends none', () => {
+test('C23 a sentence is read from its beginning: a letter or a number with a point ends none', () => {
   assert.deepEqual(texts('A. is fine, ensure we log'), ['A. is fine, ensure we log']);
   assert.deepEqual(texts('2. is fine, ensure we log'), ['2. is fine, ensure we log']);
   assert.deepEqual(texts('Take plan B. Never push to main.'), ['Never push to main.']);
@@ -235,7 +235,7 @@ test('C23 what a person says of themselves or of the world is no demand', () => 
   for (const one of said) assert.deepEqual(texts(one), [], one);
 });
 
-test('C23 what was pasted is nobody’s demand: code, host blocks, demonstrations, skills, documents', () => {
+test('C23 what was pasted is no demand: code, host blocks, demonstrations, skills, documents', () => {
   const filler = 'Some words about how this is done in general, at some length. '.repeat(30);
   assert.deepEqual(texts('Look:\n```\nNever push to main.\n```\nNever touch prod.'), [
     'Never touch prod.',
@@ -259,7 +259,7 @@ test('C23 what was pasted is nobody’s demand: code, host blocks, demonstration
   );
 });
 
-test('C23 lines of a log are nobody’s demand, and what is wanted of the work at hand binds no longer', () => {
+test('C23 lines of a log are no demand, and demands on the present work end with it', () => {
   const log = [
     'where is the memory here:',
     '',

@@ -143,7 +143,7 @@ test('C6 what failed changed no file', () => {
   assert.deepEqual(files(s), ['/repo/src/d.ts: deleted', '/repo/src/e.ts: read']);
 });
 
-test('C6 a patch tells of every file in it', () => {
+test('C6 a patch is read with every file in it', () => {
   const patch = [
     '*** Begin Patch',
     '*** Add File: src/new.ts',

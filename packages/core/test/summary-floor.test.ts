@@ -52,7 +52,7 @@ test('every preset names whether it writes summaries', () => {
 
 for (const preset of SUMMARISING)
   for (const window of WINDOWS)
-    test(`C22 ${preset} at ${window}: a summary has its floor beside a message of 60 % of the window`, async () => {
+    test(`C22 ${preset} at ${window}: a summary has its floor next to a message of 60 % of the window`, async () => {
       const large = `The log of the run.\n${'step 17 of the run took 4 seconds\n'.repeat((window * 0.6 * 4) / 34)}`;
       for (const after of [[], [assistant('I have read the log.'), user('Go on.')]]) {
         const thread = await WatchedThread.open({ preset, counter, window });

@@ -106,7 +106,7 @@ const begun = (id: string): readonly Message[] =>
 const done = (id: string): readonly Message[] =>
   round('TaskUpdate', { taskId: id, status: 'completed' });
 
-test('C23 a list that a tool tells is read: others change tasks too', () => {
+test('C23 a list in a tool result is read: others change tasks too', () => {
   const told = '#2 [in_progress] Mend it\n#1 [completed] Read it\n#3 [pending] Ship it';
   assert.deepEqual(items([...MADE, ...round('TaskList', {}, told)]), [
     ['Read it (#1)', 'done'],

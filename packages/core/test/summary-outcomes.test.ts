@@ -73,7 +73,7 @@ test('a status is shown only where the host or an exit code gives it', () => {
   );
 });
 
-test('of each kind of command the last run is kept, whatever prepared for it and however it was cut', () => {
+test('the last run of each kind of command is kept, with any preparation and any cut', () => {
   const all = ended(
     ['npm test', 'Error: expected 17 tokens', 'failure'],
     ['cd /repo && npm test 2>&1 | tail -5', '31 passed', 'success'],

@@ -29,7 +29,7 @@ const JWT = made(
   '.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P',
 );
 
-test('secrets never enter a summary: each pattern, wherever it stands', () => {
+test('secrets never enter a summary: each pattern, at any place', () => {
   const cases: readonly (readonly [string, string])[] = [
     [`the key is ${KEY}.`, 'the key is [redacted].'],
     [made('gh', 'p_', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'), '[redacted]'],

@@ -35,7 +35,7 @@ test('a later value for the same thing takes the place of the earlier one', () =
   );
 });
 
-test('what was forbidden and is allowed later no longer stands, and the other way round', () => {
+test('what was forbidden and is allowed later no longer holds, and vice versa', () => {
   assert.deepEqual(standing([1, 'Never push to main.'], [6, 'You may push to main now.']), [
     'You may push to main now.',
   ]);
@@ -54,14 +54,14 @@ test('a statement is taken back in words that name all of it', () => {
   );
 });
 
-test('a value that is put right by name no longer stands', () => {
+test('a value that is corrected by name no longer holds', () => {
   assert.deepEqual(
     standing([1, 'The port must stay 7443.'], [4, 'Sorry, the port must be 7444, not 7443.']),
     ['Sorry, the port must be 7444, not 7443.'],
   );
 });
 
-test('a rule that is said again stands once, whatever leads to it', () => {
+test('a rule that is said again is kept once, with any words before it', () => {
   assert.deepEqual(
     standing(
       [1, 'Never push to main.'],
@@ -97,7 +97,7 @@ test('what corrects some rules: what takes them back, gives another value, or na
   assert.deepEqual(corrections([fact(9, 'The port must stay 7443.')], later), []);
 });
 
-test('what only looks alike stands: lists, other things, one turn, lesser speakers', () => {
+test('what only looks alike is kept: lists, other things, one turn, lesser speakers', () => {
   const apart: readonly (readonly Said[])[] = [
     [
       [1, 'Never delete file 1.txt'],
@@ -151,7 +151,7 @@ test('what only looks alike stands: lists, other things, one turn, lesser speake
     );
 });
 
-test('what takes the place of what is told', () => {
+test('a superseded fact is reported with its replacement', () => {
   const old: Fact = { kind: 'value', text: 'The port is 5432', by: 'user', turn: 1 };
   const now: Fact = { ...old, text: 'The port is 6543', turn: 2 };
   assert.deepEqual(standingFacts([old, now]), {

@@ -47,7 +47,7 @@ test('D9 what must not be stored is not completed either: it is rejected with th
   await assert.rejects(refused, /an error or a refusal/);
 });
 
-test("the host's own redaction holds for its summarizer, for the extract, and where the extract stands in", async () => {
+test("the host's own redaction holds for its summarizer, for the extract, and when the extract is the fallback", async () => {
   const failing: Summarizer = { id: 'failing', summarize: () => Promise.reject(new Error('down')) };
   for (const summarizer of [undefined, failing, answering({ prose: 'For ACME.' })]) {
     const bobbin = createBobbin({
@@ -70,7 +70,7 @@ test("the host's own redaction holds for its summarizer, for the extract, and wh
   }
 });
 
-test('a pin is a witness: what it forbids is not told as allowed, nor its secrets', async () => {
+test('a pin is evidence: a summary neither reports as allowed what it forbids nor shows its secrets', async () => {
   const path = thread(user(`Never delete the data under ${KEY}.`), user('Go on.')).path();
   const contradictions: unknown[] = [];
   const prose = `The user allows to delete the data under ${KEY}. The work goes on.`;

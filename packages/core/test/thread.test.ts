@@ -60,7 +60,7 @@ test('C1 ids are content: the same history has the same ids, wherever it is', ()
   assert.deepEqual(shared, [], 'another first message makes every later one another');
 });
 
-test('C1 what is known of a message beside its content does not enter its id', () => {
+test('C1 the metadata of a message does not enter its id', () => {
   const bare = user('one');
   const known = { ...withMeta(bare, { time: 1, pinned: true }), original: { any: 'wire form' } };
   assert.equal(messageId(null, known), messageId(null, bare));

@@ -142,7 +142,7 @@ test('B4 usage of an aborted or failed message says nothing', () => {
   assert.equal(validUsage(withMeta(assistant('1234'), { usage: nothing })), undefined);
 });
 
-test('C13 a budget counts all that is sent beside the messages', () => {
+test('C13 a budget counts all that is sent with the messages', () => {
   assert.equal(BUDGET_DEFAULTS.softShare, 0.85);
   assert.equal(BUDGET_DEFAULTS.safetyTokens, 500);
   assert.equal(BUDGET_DEFAULTS.rehydrationTokens, 2_000);

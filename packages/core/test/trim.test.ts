@@ -237,7 +237,7 @@ test('on a cold cache a batch is trimmed at once', async () => {
   assert.equal((await watched.prompt()).compacted, true);
 });
 
-test('14.1 parallel results that nobody has read arrive whole while the prompt fits', async () => {
+test('14.1 parallel results that no model has read arrive whole while the prompt fits', async () => {
   const calls = Array.from({ length: 10 }, (_, i) => call('read', { path: `/f${i}` }, `p${i}`));
   const texts = calls.map((_, i) => `${i}`.repeat(6_000 * 4));
   const parts = calls.map((each, i) => result(each, texts[i] as string).parts[0] as never);
@@ -315,7 +315,7 @@ test('14.17 a paste larger than the window leaves the system prompt whole, and i
   assert.equal((await watched.prompt()).prompt.messages[0]?.message, rules);
 });
 
-test('14.17 a system prompt that had to be cut is shown whole again as soon as there is room', async () => {
+test('14.17 a system prompt that had to be cut is shown whole again as soon as there is space', async () => {
   const rules = system('Rule: never push. '.repeat(300));
   const watched = await open({ budget: messagesOnly(1_200) });
   await watched.append(rules, user('Go.'));

@@ -58,7 +58,7 @@ test('onEvent replaces what is written', async (t) => {
   assert.deepEqual([lines.length, heard.length], [0, 1]);
 });
 
-test('a preset that was mistyped and a window of nothing are told in a line', () => {
+test('a preset that was mistyped and a window of nothing are reported in a line', () => {
   assert.throws(() => createBobbin({ preset: 'lader' as 'ladder' }), {
     name: 'RangeError',
     message: /^there is no preset "lader" \(did you mean ladder\?\); choose one of ladder, /,

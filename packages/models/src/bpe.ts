@@ -21,7 +21,10 @@ const ENCODINGS = Object.keys(VOCABULARIES);
 /** Text that looks like a special token is only text: a user may write it, and it must not end a message. */
 const PLAIN = { reserved: { match: [] } } as const;
 
-/** What OpenAI's chat format puts around a message beside the role's two tokens: its start, its end, a separator. */
+/**
+ * What OpenAI's chat format puts around a message in addition to the role's two tokens: its start, its end, a
+ * separator.
+ */
 const AROUND_MESSAGE = 2;
 /** And around a call: recipient, channel, format, as in the published format of its open-weight models. */
 const AROUND_CALL = 8;

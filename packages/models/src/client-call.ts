@@ -97,7 +97,7 @@ export function callAnthropic(call: ModelCall, source: Source<'anthropic'>): Pro
   });
 }
 
-/** Asks a chat model of LangChain's, with structured output where it has that. */
+/** Asks a chat model of LangChain's, with structured output if it has that. */
 export function callLangchain(
   call: ModelCall,
   { model }: Source<'langchain'>,

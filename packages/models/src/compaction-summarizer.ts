@@ -47,7 +47,7 @@ export function compactionSummarizer(options: CompactionSummarizerOptions): Summ
   };
 }
 
-/** What the provider is told of the summary: its form, what it goes on from, and the rules that it has to keep. */
+/** The instructions for the provider's summary: its form, what it goes on from, and the rules that it has to keep. */
 function instructionsFor(request: SummaryRequest): string {
   const { redact = redactSecrets, previous, maxTokens, counter = estimator() } = request;
   const soFar =

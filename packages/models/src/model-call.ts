@@ -10,19 +10,19 @@ export interface ModelCall {
   readonly messages: ModelMessage[];
   /** Sent because the prompt that is extended has them; never run. */
   readonly tools?: ToolSet;
-  /** Where given, the provider holds the model to it. */
+  /** If given, the provider holds the model to it. */
   readonly schema?: JsonObject;
   /** The instructions for the provider's own compaction of the messages, in place of an answer to them. */
   readonly compaction?: string;
   readonly maxOutputTokens: number;
-  /** The model's own where absent: some take no other. */
+  /** The model's own if absent: some take no other. */
   readonly temperature?: number;
   readonly signal: AbortSignal;
 }
 
 export type CallOutcome =
   | { readonly kind: 'answer'; readonly text: string; readonly usage: Usage }
-  /** The answer is none: cut off, refused, or something else than text. */
+  /** There is no usable answer: it was cut off, refused, or is not text. */
   | { readonly kind: 'no-answer'; readonly reason: string; readonly usage: Usage }
   /** The request is larger than the model's window. */
   | { readonly kind: 'overflow'; readonly reason: string }

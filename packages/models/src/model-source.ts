@@ -24,7 +24,7 @@ export interface LangchainModel {
   ): { invoke(messages: never, options?: never): Promise<unknown> };
 }
 
-/** Who writes a summary. */
+/** The model that writes a summary. */
 export type ModelSource =
   | { readonly kind: 'ai-sdk'; readonly model: LanguageModel }
   | { readonly kind: 'openai'; readonly client: OpenAIClient; readonly model: string }
@@ -38,7 +38,7 @@ const EXAMPLES =
 /**
  * The model that a host means.
  *
- * @throws TypeError, one line, if what is given is none.
+ * @throws TypeError, one line, if the value is not a model.
  */
 export function sourceOf(options: {
   readonly model?: unknown;
@@ -66,7 +66,7 @@ function clientSource(client: unknown, model: unknown): ModelSource {
   throw new TypeError('client must be a client of OpenAI or Anthropic, such as new OpenAI()');
 }
 
-/** Who answers, for reports and cache keys. */
+/** The model that answers, for reports and cache keys. */
 export function nameOf(source: ModelSource): string {
   if (source.kind === 'ai-sdk') {
     const { model } = source;

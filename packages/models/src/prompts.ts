@@ -8,7 +8,9 @@ export type PromptStyle = 'step' | 'hand-over' | 'codex' | 'opencode';
 /** How a policy has a model write its summaries. */
 export interface SummaryManner {
   readonly style: PromptStyle;
-  /** Whether the messages are sent anew, or the call goes on from the prompt that the agent's own model knows already. */
+  /**
+   * Whether the messages are sent again, or the call goes on from the prompt that the agent's own model knows already.
+   */
   readonly reads: 'transcript' | 'live-prompt';
   /** Whether two sentences are written for display as well. */
   readonly display: 'model' | 'none';
@@ -93,7 +95,7 @@ export interface PromptRequest {
   readonly style: PromptStyle;
   readonly answer: AnswerForm;
   readonly request: SummaryRequest;
-  /** The messages as `formatMessage` gives them, or undefined where they stand before this prompt already. */
+  /** The messages as `formatMessage` gives them, or undefined if they come before this prompt already. */
   readonly transcript: string | undefined;
   /** The summary so far as text: the one before, with what earlier chunks have added. */
   readonly soFar: string | null;
@@ -141,7 +143,7 @@ function answerRule({ style, answer, request }: PromptRequest): string {
   return `${size} Write these sections, each with its heading, and nothing else:\n${HEADINGS[style].map((heading) => `## ${heading}`).join('\n')}`;
 }
 
-/** The prompt for the beginning of a turn whose end stays in view, or for a part of it behind what `soFar` tells. */
+/** The prompt for the beginning of a turn whose end stays in view, or for a part of it after what `soFar` covers. */
 export function splitTurnPrompt(
   transcript: string,
   maxTokens: number,

@@ -8,7 +8,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
 export interface Patience {
-  /** For the whole summary, repeated calls and waits included; the caller's own signal ends it where absent. */
+  /** For the whole summary, repeated calls and waits included; the caller's own signal ends it if absent. */
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -102,7 +102,7 @@ export class Asking {
   }
 }
 
-/** The text of an answer; rejects, with the reason, where there is none. */
+/** The text of an answer; rejects, with the reason, if there is none. */
 export function answerOf(outcome: CallOutcome): string {
   if (outcome.kind !== 'answer') throw new Error(outcome.reason);
   return outcome.text;

@@ -49,10 +49,10 @@ async function failureOf(error: unknown): Promise<CallOutcome> {
   const reason = messageOf(error);
   if (!APICallError.isInstance(error)) return { kind: 'permanent-failure', reason };
   const { statusCode, responseHeaders } = error;
-  const told = statusCode === undefined ? reason : `HTTP ${statusCode}: ${reason}`;
-  if (isContextLimit(error)) return { kind: 'overflow', reason: told };
-  if (!error.isRetryable) return { kind: 'permanent-failure', reason: told };
-  return { kind: 'failure', reason: told, retryAfterMs: retryAfterMs(responseHeaders) };
+  const shown = statusCode === undefined ? reason : `HTTP ${statusCode}: ${reason}`;
+  if (isContextLimit(error)) return { kind: 'overflow', reason: shown };
+  if (!error.isRetryable) return { kind: 'permanent-failure', reason: shown };
+  return { kind: 'failure', reason: shown, retryAfterMs: retryAfterMs(responseHeaders) };
 }
 
 function retryAfterMs(headers: Readonly<Record<string, string>> | undefined): number | undefined {

@@ -11,11 +11,11 @@ const PATIENCE = { retries: 0, timeoutMs: 20_000 } as const;
 
 export interface DisplayOptions {
   readonly signal?: AbortSignal;
-  /** Told what it cost. */
+  /** Called with what it cost. */
   readonly report?: (report: SummaryReport) => void;
 }
 
-/** What a list of sessions shows of one: two sentences by a model, or of the summary itself where it fails. */
+/** What a list of sessions shows of one: two sentences by a model, or of the summary itself if it fails. */
 export async function displaySummary(
   summary: Summary,
   model: LanguageModel,

@@ -12,12 +12,12 @@ export interface Item {
 /** What a model is asked to make of messages, part by part. */
 export interface Work<T> {
   readonly maxOutputTokens: number;
-  /** Where given, the provider holds the model to it. */
+  /** If given, the provider holds the model to it. */
   readonly schema?: JsonObject;
-  /** What the model is to go on from, behind the parts that gave `made`: at most so many tokens, null for nothing. */
+  /** What the model goes on from, after the parts that gave `made`: at most so many tokens, null for nothing. */
   soFar(made: T | undefined, maxTokens: number): string | null;
   prompt(transcript: string, soFar: string | null, isLast: boolean): PromptTexts;
-  /** What an answer makes of what the parts before it gave; throws where the answer is of no use. */
+  /** Combines an answer with what the parts before it gave; throws if the answer is of no use. */
   read(answer: string, made: T | undefined): T;
 }
 
@@ -26,11 +26,11 @@ export interface FoldOptions {
   readonly windowTokens: number;
   readonly counter: Counter;
   readonly ask: (texts: PromptTexts, work: Work<unknown>) => Promise<CallOutcome>;
-  /** Told how many messages were left out. */
+  /** Called with the number of messages that were left out. */
   readonly onLeftOut: (messages: number) => void;
 }
 
-/** What the model is to go on from may take this share of the window. */
+/** What the model goes on from may take this share of the window. */
 const SO_FAR_SHARE = 0.25;
 /** With less of the window than this for messages, a history takes more calls than it is worth. */
 const LEAST_SHARE = 0.1;
@@ -96,7 +96,7 @@ export function cutToTokens(text: string, maxTokens: number, counter: Counter): 
   return head === text ? text : `${head}… [${text.length - head.length} more characters]`;
 }
 
-/** Asks about some messages. Where even that overflows, the oldest are left out, and more of them each time. */
+/** Asks about some messages. If even that overflows, the oldest are left out, and more of them each time. */
 async function askWithin<T>(
   run: readonly Item[],
   prompt: (transcript: string) => PromptTexts,

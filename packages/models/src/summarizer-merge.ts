@@ -1,6 +1,8 @@
 import type { Summary } from '@bobbin/core';
 
-/** What two answers about one history say together: the later account stands, lists are joined, the later entry wins. */
+/**
+ * What two answers about one history say together: the later account is kept, lists are joined, the later entry wins.
+ */
 export function mergedAnswers(earlier: Summary, later: Summary): Summary {
   return {
     ...later,

@@ -44,7 +44,7 @@ export interface LivePrompt {
   readonly system?: string | SystemModelMessage;
   readonly tools?: ToolSet;
   readonly messages: readonly ModelMessage[];
-  /** What all of it takes, where that is known: it is not extended where the window has no room for more. */
+  /** What all of it takes, if that is known: it is not extended if the window has no space for more. */
   readonly tokens?: number;
 }
 
@@ -57,11 +57,11 @@ export interface ModelSummarizerOptions extends Patience {
   /** Structured output, or free text for models that cannot give any. */
   readonly answer?: AnswerForm;
   /**
-   * Extends the live prompt instead of sending the messages anew: for a summary by the agent's own model, which is one of
-   * the AI SDK. Undefined where there is none at the moment.
+   * Extends the live prompt instead of sending the messages again: for a summary by the agent's own model, which is one
+   * of the AI SDK. Undefined if there is none at the moment.
    */
   readonly live?: () => LivePrompt | undefined | Promise<LivePrompt | undefined>;
-  /** The model's window; looked up by its id where absent. */
+  /** The model's window; looked up by its id if absent. */
   readonly windowTokens?: number;
   /** Caps the output below what the request allows. */
   readonly maxOutputTokens?: number;
@@ -72,13 +72,13 @@ export interface ModelSummarizerOptions extends Patience {
 
 /** The share of the window that a call may fill: counts are estimates. */
 const EFFECTIVE_WINDOW = 0.95;
-/** The share of the window that an answer may take, or there is none left for what it is about. */
+/** The share of the window that an answer may take; the rest is for what it is about. */
 const OUTPUT_SHARE = 0.25;
 
 /**
- * A summarizer over the model at hand: of the AI SDK, of LangChain, or of OpenAI's or Anthropic's own client. It rejects, with the reason, where the model gives no summary worth
- * keeping: no answer, one that is blank, cut off, refused or off its schema. What it returns is the model's word; wrap
- * it in core's `trustedSummarizer` to have it verified.
+ * A summarizer over a model: of the AI SDK, of LangChain, or of OpenAI's or Anthropic's own client. It rejects, with
+ * the reason, if the model gives no summary worth keeping: no answer, one that is blank, cut off, refused or off its
+ * schema. What it returns is the model's word; wrap it in core's `trustedSummarizer` to have it verified.
  */
 export function modelSummarizer(options: ModelSummarizerOptions): Summarizer {
   const source = sourceOf(options);
@@ -139,7 +139,7 @@ class Summarizing {
     }
   }
 
-  /** What is paid for is kept: the extract tells the beginning of the split turn. */
+  /** What is paid for is kept: the extract covers the beginning of the split turn. */
   #withoutTurn(error: unknown): undefined {
     this.#request.signal?.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
@@ -155,7 +155,7 @@ class Summarizing {
     return this.#fold([...nodes, ...this.#request.overlap], this.#rangeWork());
   }
 
-  /** By a call that goes on from the live prompt; undefined where that prompt leaves no room for it. */
+  /** By a call that goes on from the live prompt; undefined if that prompt leaves no space for it. */
   async #extended(live: LivePrompt): Promise<Summary | undefined> {
     const { system, tools, messages, tokens = 0 } = live;
     const { maxOutputTokens } = this.#rangeWork();
@@ -219,13 +219,13 @@ class Summarizing {
     const request = {
       ...this.#request,
       overlap: isLast ? overlap : [],
-      // The model is told what its answer can hold, not what the request would have allowed.
+      // The model learns what its answer can hold, not what the request would have allowed.
       maxTokens: this.#outputTokens(maxTokens),
     };
     return summaryPrompt({ style, answer, request, transcript, soFar, redact: this.#redact });
   }
 
-  /** A turn may be split more than once: what the summary before tells of it is gone on from. */
+  /** A turn may be split more than once: the model goes on from what the summary before says of it. */
   #turnWork({
     turn,
     maxTokens,

@@ -10,7 +10,7 @@ import {
 /** Few enough to be written in a moment, many enough that the moments between cost little. */
 const NODES_AT_ONCE = 500;
 
-/** Writes some nodes, of which those parents must be there that are not among them. */
+/** Writes some nodes. Parents that are not among them must exist. */
 export type WritePart = (
   nodes: readonly Node[],
   needed: readonly MessageId[],

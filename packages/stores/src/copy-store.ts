@@ -19,8 +19,9 @@ export interface Copied {
 
 /**
  * Copies all threads of some tenants, or of all, with every fork, plan and event. A copy that was broken off can be
- * repeated: what is there is not copied again. A thread that went on where it is copied to is left as it is
- * there, and is a problem. Vectors are not copied, an embedder makes them anew; nor are artifacts, which are not in a store.
+ * repeated: what is there is not copied again. A thread that went on in the target is left as it is there, and is
+ * reported as a problem. Vectors are not copied: an embedder makes them again. Artifacts are not in a store and are not
+ * copied.
  */
 export async function copyStore(
   from: Store,
@@ -86,7 +87,7 @@ async function copyThread(
   return ids;
 }
 
-/** How much of a thread is there from a copy before; refused where it holds anything that this thread has not. */
+/** How much of a thread is there from a copy before; refused if it holds anything that this thread has not. */
 async function begun(
   from: Store,
   to: Store,

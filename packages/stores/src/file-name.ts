@@ -4,8 +4,8 @@ import { assertName } from '@bobbin/core/internal';
 const LONGEST = 120;
 
 /**
- * A file name for any text, another one for another text, also where a file system does not tell cases apart. Names
- * that people choose stay readable.
+ * A file name for any text, unique for each text, also on a file system that ignores case. Names that people choose
+ * stay readable.
  */
 export function fileName(text: string): string {
   assertName(text);
@@ -17,13 +17,13 @@ export function fileName(text: string): string {
   return `${safe.slice(0, LONGEST - 65)}%%${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** The text that a file name stands for; undefined where it was too long to stand in it. */
+/** The text that a file name encodes; undefined if it was too long for the name. */
 export function nameInFile(file: string): string | undefined {
   if (file === '%') return '';
   try {
     return decodeURIComponent(file);
   } catch {
-    // A long one has `%%`, which stands for no byte.
+    // A long one has `%%`, which encodes no byte.
     return undefined;
   }
 }

@@ -29,7 +29,7 @@ export function isEvent(value: Json | undefined): boolean {
   return isJsonObject(value) && typeof value['kind'] === 'string';
 }
 
-/** True where a value has what every reader of a plan relies on. */
+/** True if a value has what every reader of a plan relies on. */
 export function isPlan(value: Json | undefined): boolean {
   return (
     isJsonObject(value) &&

@@ -42,7 +42,7 @@ export interface SummaryFailure {
   readonly reason: string;
 }
 
-/** Keeps nothing: what this process alone had in its memory, nobody could read later. */
+/** Keeps nothing: what only this process had in memory could not be read later. */
 const NO_ARTIFACTS: ArtifactStore = {
   put: () => Promise.reject(new Error('no artifacts are kept')),
   metadata: async () => undefined,
@@ -51,7 +51,7 @@ const NO_ARTIFACTS: ArtifactStore = {
   delete: async () => 0,
 };
 
-/** What a compaction did. Where the trigger did not fire or another writer was faster, nothing is removed. */
+/** What a compaction did. If the trigger did not fire or another writer was faster, nothing is removed. */
 export interface SessionCompaction {
   readonly eventsRemoved: number;
   /** What is shown now. */

@@ -9,14 +9,14 @@ import {
 import { StoreError } from './store-error.ts';
 import { threadsOf } from './threads-of.ts';
 
-/** Something in a store that is not what was written; without a thread where it is of the store as a whole. */
+/** Something in a store that is not what was written; without a thread if it concerns the store as a whole. */
 export interface ThreadProblem {
   readonly tenant?: string;
   readonly thread?: string;
   readonly problem: string;
 }
 
-/** A store that can check what it is kept in, beside the threads: its file and its indexes. */
+/** A store that can check its own file and indexes in addition to the threads. */
 export interface CheckableStore extends Store {
   /** In words what is wrong. */
   check(): Promise<readonly string[]>;
@@ -115,7 +115,7 @@ async function verifyNodes(
   }
 }
 
-/** Does some work, and notes what is damaged; a store that cannot be reached is no finding. */
+/** Does some work, and notes what is damaged; an unreachable store is not a finding. */
 async function checked(problems: string[], work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

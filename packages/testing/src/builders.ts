@@ -20,7 +20,7 @@ import {
   type MessageMeta,
 } from '@bobbin/core/internal';
 
-/** Text stands for a text part. */
+/** A string is a text part. */
 export type Says = string | Part;
 
 export function system(text: string, meta?: MessageMeta): Message {
@@ -35,7 +35,7 @@ export function assistant(...says: readonly Says[]): Message {
   return { role: 'assistant', parts: says.map(part) };
 }
 
-/** A call of a tool. Without an id of its own it gets one from its content, so that other arguments are another call. */
+/** A call of a tool. Without an id it gets one from its content, so that other arguments are another call. */
 export function call(tool: string, args: JsonObject | string = {}, callId?: string): CallPart {
   const text = typeof args === 'string' ? args : canonicalJson(args);
   return {

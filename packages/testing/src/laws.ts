@@ -63,7 +63,7 @@ export class LawError extends Error {
   }
 }
 
-/** Every law that a prompt breaks. `thread` is the whole thread with its head where the prompt was made. */
+/** Every law that a prompt breaks. `thread` is the whole thread with its head at the time of the prompt. */
 export function breaches(
   thread: Thread,
   plan: Plan,
@@ -78,8 +78,8 @@ export function breaches(
 
 /**
  * Throws unless a prompt keeps every law: pairs together, roles in order, first message acceptable, within budget,
- * nothing duplicated, nothing lost, kept means identical, pins whole, signed reasoning only behind its own prefix,
- * rendering deterministic, and with one plan each prompt a prefix of the next. Call it wherever a test renders.
+ * nothing duplicated, nothing lost, kept means identical, pins whole, signed reasoning only after its own prefix,
+ * rendering deterministic, and with one plan each prompt a prefix of the next. Call it in every test that renders.
  */
 export function expectValid(thread: Thread, plan: Plan, prompt: Prompt, context: LawContext): void {
   const found = breaches(thread, plan, prompt, context);

@@ -3,7 +3,7 @@ import type { PromptMessage, Source } from '@bobbin/core/internal';
 
 const LONGEST = 72;
 
-/** A prompt as text, one line a message: where it stands, who speaks, where it comes from, what it holds. */
+/** A prompt as text, one line a message: its position, who speaks, where it comes from, what it holds. */
 export function promptLines(prompt: Prompt): readonly string[] {
   const marked = new Set(prompt.cachePoints);
   return prompt.messages.map(({ message, source }, position) => {
@@ -59,7 +59,7 @@ function partText(part: Part): string {
   }
 }
 
-/** A text in quotes on one line: whole where it is short, both ends and its length where it is long. */
+/** A text in quotes on one line: whole if it is short, both ends and its length if it is long. */
 function quote(text: string): string {
   if (text.length <= LONGEST) return JSON.stringify(text);
   const head = text.slice(0, LONGEST / 2).toWellFormed();

@@ -51,7 +51,7 @@ export const responsesDialect: Dialect = {
   },
 };
 
-/** What the user and the developer said stays beside a compaction. */
+/** What the user and the developer said stays next to a compaction. */
 function isSaid({ type = 'message', role }: JsonObject): boolean {
   return type === 'message' && role !== 'assistant';
 }

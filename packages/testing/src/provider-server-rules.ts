@@ -19,7 +19,7 @@ export function commonProblem(body: JsonObject, listName: string): string | unde
   return undefined;
 }
 
-/** Strict structured output takes a schema only where every object names all its fields and admits no others. */
+/** Strict structured output takes a schema only if every object names all its fields and admits no others. */
 export function strictSchemaProblem(
   schema: Json | undefined,
   at: string = 'schema',

@@ -16,14 +16,14 @@ export interface ProviderUsage {
   readonly cacheReadTokens: number;
 }
 
-/** How one provider speaks: where, what it takes, and how it answers. */
+/** How one provider speaks: its path, what it takes, and how it answers. */
 export interface Dialect {
   readonly path: string | RegExp;
-  /** True where a request asks for a stream; where absent, its body says so. */
+  /** True if a request asks for a stream; if absent, its body says so. */
   isStream?(url: string): boolean;
-  /** What the model reads of a request: a provider that compacts drops what came before. The whole where absent. */
+  /** What the model reads of a request: a provider that compacts drops what came before. The whole if absent. */
   reads?(body: JsonObject): JsonObject;
-  /** Why the provider would not take a request, or undefined where it would. */
+  /** Why the provider would not take a request, or undefined if it would. */
   problem(body: JsonObject, headers: Readonly<Record<string, string>>): string | undefined;
   answer(text: string, finish: Finish, usage: ProviderUsage, body: JsonObject): JsonObject;
   /** `index` is the number of the request, for an id that is not used twice. */
@@ -34,7 +34,7 @@ export interface Dialect {
     body: JsonObject,
     index: number,
   ): JsonObject;
-  /** An answer that begins with the provider's own compaction, where it has one. */
+  /** An answer that begins with the provider's own compaction, if it has one. */
   compaction?(summary: string, text: string, usage: ProviderUsage, body: JsonObject): JsonObject;
   /** The same in the events of a stream. */
   stream(answer: JsonObject): string;
@@ -72,7 +72,7 @@ export type ProviderStep =
       readonly headers?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'overflow' }
-  /** Bytes that are no answer at all. */
+  /** Bytes that are not an answer. */
   | { readonly kind: 'garbage'; readonly body: string }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' };
@@ -92,7 +92,7 @@ export interface ProviderServer {
   readonly origin: string;
   /** What it was asked, in order. */
   readonly requests: readonly ProviderRequest[];
-  /** Throws where a request was unexpected or invalid, or where the script was not played to its end. */
+  /** Throws if a request was unexpected or invalid, or if the script was not played to its end. */
   expectDone(): void;
   close(): Promise<void>;
 }
@@ -109,8 +109,8 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
 
 /**
  * A provider on loopback that plays a script, one step a request. It is as strict as the real one about what it takes,
- * records what it was asked, and refuses what the script does not hold. The last step is played for ever where it
- * is given as `forever`.
+ * records what it was asked, and refuses what the script does not hold. The last step is played for ever if it is given
+ * as `forever`.
  */
 export async function providerServer(
   name: DialectName,
@@ -266,7 +266,7 @@ function requestOf(incoming: IncomingMessage, text: string, dialect: Dialect): P
   return { headers, url: incoming.url ?? '', body: known, text: texts.join('\n') };
 }
 
-/** Every text in a value, in order, however deep it is nested. */
+/** Every text in a value, in order, at any depth. */
 function textsIn(value: Json): readonly string[] {
   const texts: string[] = [];
   const rest: (Json | undefined)[] = [value];

@@ -39,7 +39,9 @@ import {
 import { randomConversation } from './generate.ts';
 import { seededRandom, type Random } from './random.ts';
 
-/** A conversation, a policy and a budget, with all that a door needs beside. The same seed gives the same case. */
+/**
+ * A conversation, a policy and a budget, with everything else that a session needs. The same seed gives the same case.
+ */
 export interface RandomCase {
   readonly seed: number;
   readonly messages: readonly Message[];

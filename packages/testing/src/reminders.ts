@@ -1,7 +1,9 @@
 import type { Prompt } from '@bobbin/core';
 import type { PromptMessage } from '@bobbin/core/internal';
 
-/** A prompt as its plan makes it: without reminders, and without the words beside them that keep the roles in order. */
+/**
+ * A prompt as its plan makes it: without reminders, and without the words next to them that keep the roles in order.
+ */
 export function withoutReminders(prompt: Prompt): Prompt {
   const kept = [...prompt.messages.keys()].filter(
     (position) => !isReminder(prompt.messages[position]) && !isBeside(prompt.messages[position]),
@@ -20,7 +22,7 @@ export function isReminder(shown: PromptMessage | undefined): boolean {
   return shown?.source.kind === 'rehydrated' || shown?.source.kind === 'recalled';
 }
 
-/** True for the words beside a reminder. */
+/** True for the words next to a reminder. */
 export function isBeside(shown: PromptMessage | undefined): boolean {
   return shown?.source.kind === 'bridge' && shown.source.beside === 'reminder';
 }

@@ -10,15 +10,15 @@ export type SummarizerOutcome =
   | { readonly kind: 'throws'; readonly message: string }
   /** Never answers; rejects when the request's signal says so. */
   | { readonly kind: 'hangs' }
-  /** A summary larger than what it stands for. */
+  /** A summary larger than what it replaces. */
   | { readonly kind: 'huge'; readonly chars: number }
-  /** Something that is no summary at all, as a careless adapter may return. */
+  /** Something that is not a summary, as a careless adapter may return. */
   | { readonly kind: 'malformed'; readonly value: unknown };
 
 export interface ScriptedSummarizer extends Summarizer {
   /** What it was asked, in order. */
   readonly requests: readonly SummaryRequest[];
-  /** Throws where the script was not played to its end. */
+  /** Throws if the script was not played to its end. */
   expectDone(): void;
 }
 
@@ -46,7 +46,7 @@ export function scriptedSummarizer(...script: readonly SummarizerOutcome[]): Scr
   };
 }
 
-/** The compactor outlives any error of a summarizer; `expectDone` tells this one afterwards. */
+/** The compactor survives any error of a summarizer; `expectDone` reports this one afterwards. */
 class UnexpectedRequest extends Error {
   override readonly name = 'UnexpectedRequest';
 }

@@ -16,8 +16,8 @@ import { expectValid, type SentPrompt } from './laws.ts';
 import { promptLines } from './prompt-lines.ts';
 
 /**
- * A thread of the real door beside a copy of all that was said on it: every prompt that it gives is checked against
- * every law. It takes the door's own options.
+ * A real session with a copy of all that was said on its thread: every prompt that it gives is checked against every
+ * law. It takes the options of `createBobbin`.
  */
 export class WatchedThread {
   readonly options: BobbinOptions;

@@ -192,9 +192,9 @@ function changed(message: Message): readonly string[] {
 }
 
 test('a changed message with another speaker, other calls or nothing left', () => {
-  breaks('a changed message keeps its seat', changed(user('looking')));
-  breaks('a changed message keeps its seat', changed(assistant('looking', a)));
-  breaks('a changed message keeps its seat', changed(assistant()));
+  breaks('a changed message keeps its place', changed(user('looking')));
+  breaks('a changed message keeps its place', changed(assistant('looking', a)));
+  breaks('a changed message keeps its place', changed(assistant()));
 });
 
 test('messages out of order', () => {
@@ -282,7 +282,7 @@ test('signed reasoning behind another prefix than its own', () => {
     threadVersion: 5,
     records: [dropped],
   };
-  const law = 'signed reasoning only behind its own prefix';
+  const law = 'signed reasoning only after its own prefix';
   breaks(law, broken(render(windowOf(signed, plan), plan, given), plan, given, signed));
   const careful = { ...plan, signedFrom: 5 };
   assert.deepEqual(
@@ -303,7 +303,7 @@ test('signed reasoning behind another prompt than the one that went out', () => 
     sent: [{ length: 1, messages: [{ message: user(text), source: { kind: 'bridge' } }] }],
   });
   assert.deepEqual(broken(prompt, plan, was('1'), signed), []);
-  breaks('signed reasoning only behind its own prefix', broken(prompt, plan, was('0'), signed));
+  breaks('signed reasoning only after its own prefix', broken(prompt, plan, was('0'), signed));
 });
 
 test('what was brought back: once, within its reserve, and where it was put', () => {

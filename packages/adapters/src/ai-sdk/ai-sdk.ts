@@ -16,9 +16,9 @@ export type { AiSdkMemoryTools } from './tools.ts';
 
 /** Bobbin's options; `thread` names the session to keep and resume. */
 export interface AiSdkOptions extends AdapterOptions<AiSdkMessage> {
-  /** The agent's tools: their schemas are counted, and the policies that `withPolicy` declares beside them are used. */
+  /** The agent's tools: their schemas are counted, and the policies that `withPolicy` declares for them are used. */
   readonly toolSet?: Readonly<Record<string, object>>;
-  /** The agent's instructions, to be counted with their cache markers; AI SDK 7 tells them itself. */
+  /** The agent's instructions, counted with their cache markers; AI SDK 7 passes them itself. */
   readonly instructions?: string | AiSdkMessage | readonly AiSdkMessage[];
 }
 
@@ -29,10 +29,10 @@ export interface StepToPrepare<Wire> extends RunContext {
   readonly instructions?: unknown;
 }
 
-/** What a step goes on with: all of it is to be given back to the SDK. */
+/** What a step goes on with: give all of it back to the SDK. */
 export interface PreparedStep<Wire> {
   messages: Wire[];
-  /** Tells the middleware which step it sees. */
+  /** Identifies the step for the middleware. */
   providerOptions: StepMark;
   /** Major 6 gives it to the finished step, which is known by it; major 7 does not read it. */
   experimental_context: unknown;
@@ -50,18 +50,18 @@ export interface AiSdkBobbin extends AdapterControls<AiSdkMessage> {
   readonly prepareStep: <Wire extends AiSdkMessage>(
     step: StepToPrepare<Wire>,
   ) => Promise<PreparedStep<Wire>>;
-  /** Keeps what the step said, with what the provider reported of it, also where no other step follows. */
+  /** Keeps what the step said, with what the provider reported of it, also if no other step follows. */
   readonly onStepFinish: (step: FinishedStep) => Promise<void>;
   /** The same, by its name in AI SDK 7. Give one of the two; both together do no harm. */
   readonly onStepEnd: (step: FinishedStep) => Promise<void>;
   readonly middleware: AiSdkMiddleware;
   /** `read_artifact` and `recall`. Prompts name them once they were taken from here. */
   readonly tools: AiSdkMemoryTools;
-  /** The prompt of a stored session: the messages to go on with. Empty where there is no such session yet. */
+  /** The prompt of a stored session: the messages to go on with. Empty if there is no such session yet. */
   readonly loadActiveMessages: <Wire extends AiSdkMessage = AiSdkMessage>() => Promise<Wire[]>;
 }
 
-/** Tools that are not told may hold a cache marker: there is room left for it. */
+/** Undeclared tools may hold a cache marker: one is left free for it. */
 const UNTOLD_TOOLS = { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } };
 
 export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {

@@ -6,7 +6,7 @@ import type { AiSdkMessage } from '@bobbin/codecs';
 export interface PreparedPrompt {
   readonly conversation: HostRequest<AiSdkMessage>;
   readonly fitted: Fitted<AiSdkMessage>;
-  /** True where `prepareStep` made it. */
+  /** True if `prepareStep` made it. */
   readonly isPrepared?: boolean;
 }
 
@@ -39,9 +39,9 @@ export class OpenSteps {
   }
 
   /**
-   * The prepared step that a finished one is, which is thereby closed. A run lists a step before it tells of it or
-   * after; in the second case the step is known by its context. Where several could be meant none is, and what the step
-   * said comes with the next list of its conversation.
+   * Returns the prepared step of a finished one and closes it. A run lists a step before it reports it or after; in the
+   * second case the step is known by its context. If several could be meant, none is returned, and what the step said
+   * comes with the next list of its conversation.
    */
   finish(step: RunContext & { readonly stepNumber?: number }): PreparedPrompt | undefined {
     const context = contextOf(step);

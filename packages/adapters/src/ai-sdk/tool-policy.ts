@@ -4,9 +4,9 @@ import { checkToolPolicy, type ToolPolicies } from '@bobbin/core/internal';
 const POLICY = Symbol.for('bobbin.tool-policy');
 
 /**
- * Declares beside a tool what its results are worth: how durable they are, which of their fields survive.
+ * Declares with a tool what its results are worth: how durable they are, which of their fields survive.
  *
- * @throws TypeError, one line that names the field, where the policy is not one.
+ * @throws TypeError, one line that names the field, if the policy is not valid.
  */
 export function withPolicy<Tool extends object>(tool: Tool, policy: ToolPolicy): Tool {
   checkToolPolicy(policy, 'policy');
@@ -35,7 +35,7 @@ function isTool(given: unknown): boolean {
 /**
  * The policies of a set of tools by name, of those that declare one.
  *
- * @throws TypeError where the tools have no names: a host may have no types to tell it.
+ * @throws TypeError if the tools have no names: a host may have no types that would report it.
  */
 export function policiesOf(tools: Readonly<Record<string, object>>): ToolPolicies {
   if (Array.isArray(tools))

@@ -66,7 +66,8 @@ export function mastraBobbin(options: AdapterOptions<AiSdkMessage> = {}): Mastra
       await request.refused(refusal);
       return { retry: true };
     },
-    // What Mastra calls a tool with is not what the model was sent: the only conversation is meant, or the named thread.
+    // Mastra calls a tool with other arguments than the model was sent: the only conversation is meant, or the named
+    // thread.
     tools: memoryTools(conversations, () => []),
   };
 }

@@ -19,7 +19,7 @@ import { compactStatusTool } from '../compact-status.ts';
 
 export interface McpOptions extends Memory {
   readonly tenant?: string;
-  /** The thread that the tools read. Where absent, a call names one, unless the tenant has only one. */
+  /** The thread that the tools read. If absent, a call names one, unless the tenant has only one. */
   readonly thread?: string;
 }
 
@@ -112,7 +112,7 @@ async function answerCall(
   if (problem !== undefined) return failure(problem);
   const text = await tool.answer(options, key, args);
   if (NOTHING_THERE.test(text)) return failure(text);
-  // A server that is bound to no thread is told the thread in each call, also in one that a result suggests.
+  // A server that is bound to no thread needs the thread in each call, also in one that a result suggests.
   const suggested = `recall({"thread": ${JSON.stringify(key.thread)}, "message": `;
   const literal =
     options.thread === undefined ? text.replaceAll('recall({"message": ', suggested) : text;

@@ -8,8 +8,8 @@ export type StreamEvent = Model['getStreamedResponse'] extends (
   : never;
 
 /**
- * A stream whose answer has begun: until then a refusal can still be mended. OpenAI tells that it has taken a request
- * before it looks how long that is, so what is told before the answer is held back.
+ * A stream whose answer has begun: until then a refusal can still be handled. OpenAI reports that it accepted a request
+ * before it checks its length, so the events before the answer are held back.
  */
 export async function begun(
   stream: AsyncIterable<StreamEvent>,
@@ -44,7 +44,7 @@ async function* resumed(
   }
 }
 
-/** What the Responses API tells of a request before its answer; `response.failed` comes in place of one. */
+/** The events of the Responses API before its answer; `response.failed` comes in place of one. */
 const OPENINGS = new Set<unknown>([
   'response.created',
   'response.queued',

@@ -70,7 +70,7 @@ const HOSTED = /^(?:web_search|file_search|code_interpreter|image_generation|mcp
 
 /**
  * The call and the result of a tool that the provider ran. The SDK keeps the provider's item in its data and moves what
- * came of it into `output` for some tools. Undefined for what is no such pair: lists of tools and approvals.
+ * came of it into `output` for some tools. Undefined for other items: lists of tools and approvals.
  */
 function hostedPair(item: JsonObject): readonly Part[] | undefined {
   const { id, name, status, output } = item;

@@ -17,7 +17,7 @@ import { begun } from './begun-stream.ts';
 
 type ModelRequest = Parameters<Model['getResponse']>[0];
 
-/** The name of the thread that requests belong to, where a session has one. */
+/** The name of the thread that requests belong to, if a session has one. */
 export type ThreadName = () => Promise<string | undefined>;
 
 /** A provider whose models are asked with fitted prompts. */
@@ -97,7 +97,7 @@ function fittingModel(
   };
 }
 
-/** Where the provider keeps the conversation, only what is new is sent: there is nothing to fit. */
+/** If the provider keeps the conversation, only what is new is sent: there is nothing to fit. */
 function isKeptByProvider({ previousResponseId, conversationId }: ModelRequest): boolean {
   return previousResponseId !== undefined || conversationId !== undefined;
 }

@@ -28,7 +28,7 @@ export interface OpenAIAgentsOptions extends AdapterOptions<AgentInputItem> {
 export interface OpenAIAgentsBobbin extends AdapterControls<AgentInputItem> {
   /** Between runs: reads as much of the history as fits, keeps all of it. */
   readonly session: Session & SessionCapabilities;
-  /** Within a run: its models are asked with fitted prompts, and once more where one is refused. */
+  /** Within a run: its models are asked with fitted prompts, and once more if one is refused. */
   readonly provider: (inner: ModelProvider) => ModelProvider;
   /** `read_artifact` and `recall`. */
   readonly tools: readonly MemoryFunctionTool[];
@@ -69,7 +69,7 @@ export interface ToolSchema {
   additionalProperties: true;
 }
 
-/** The SDK takes schemas that are not strict where they admit more. */
+/** The SDK takes schemas that are not strict if they admit more. */
 function asSchema({ properties, required }: JsonObject): ToolSchema {
   return {
     type: 'object',

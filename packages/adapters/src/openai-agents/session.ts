@@ -10,7 +10,10 @@ import { textMessage, type Message, type MessageId, type ThreadId } from '@bobbi
 import type { HostConversations } from '../conversations.ts';
 import { agentItems } from './codec.ts';
 
-/** What a run asks of a session beside the plain interface: to compact, and to replace a call that was approved otherwise. */
+/**
+ * What a run asks of a session in addition to the plain interface: to compact, and to replace a call that was approved
+ * in another form.
+ */
 export interface SessionCapabilities {
   runCompaction(args?: { readonly force?: boolean }): Promise<null>;
   applyHistoryMutations(args: {
@@ -37,7 +40,7 @@ export class ThreadSession implements Session, SessionCapabilities {
   readonly #id: string;
   readonly #tenant: string;
   readonly #conversations: HostConversations<AgentInputItem>;
-  /** How often the history was begun anew; undefined until the store was asked. */
+  /** How often the history was started again; undefined until the store was asked. */
   #beginnings: number | undefined;
   /** How many messages of the path the run has added: a model may have been shown more, in a turn that failed. */
   #added: number | undefined;
@@ -96,7 +99,7 @@ export class ThreadSession implements Session, SessionCapabilities {
     return null;
   }
 
-  /** A compaction that the provider made: it opens a history of its own, and the one before it stays in the store. */
+  /** A compaction that the provider made: it opens a new history, and the one before it stays in the store. */
   async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
     await this.clearSession();
     await this.addItems(items);
@@ -132,7 +135,7 @@ export class ThreadSession implements Session, SessionCapabilities {
     return this.#conversations.named(await this.thread());
   }
 
-  /** The conversation without what a failed turn left behind. */
+  /** The conversation without the remains of a failed turn. */
   async #settled(): Promise<Conversation<AgentInputItem>> {
     const conversation = await this.#current();
     this.#added ??= conversation.session.length;

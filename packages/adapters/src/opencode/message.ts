@@ -17,7 +17,7 @@ export function isTool(part: OpenCodePart): part is ToolPart {
   return part.type === 'tool';
 }
 
-/** What a part says in words of its own. */
+/** What a part says in its own words. */
 export function wordsOf(part: OpenCodePart): string | undefined {
   const { text, prompt } = part as { readonly text?: unknown; readonly prompt?: unknown };
   const said = part.type === 'subtask' ? prompt : text;
@@ -33,11 +33,11 @@ export function isSpoken(part: OpenCodePart): boolean {
 export function withOutput(part: ToolPart, output: string | undefined): OpenCodePart {
   if (output === undefined) return part;
   const field = part.state.status === 'error' ? { error: output } : { output };
-  const told: ToolPart = { ...part, state: { ...part.state, ...field } };
-  return told;
+  const changed: ToolPart = { ...part, state: { ...part.state, ...field } };
+  return changed;
 }
 
-/** A text that nobody said, as a part of a message. */
+/** A text without a speaker, as a part of a message. */
 export function writtenPart(
   { id, sessionID }: OpenCodeMessage['info'],
   text: string,
@@ -71,7 +71,7 @@ const NO_COST = {
 };
 
 /**
- * The head of a message that nobody said, like that of one that somebody did. What became of the other is not its own:
+ * The head of a message without a speaker, made like that of a real one. The outcome of the real one is left out:
  * OpenCode leaves out messages with an error, and counts what each cost.
  */
 export function writtenInfo(

@@ -3,7 +3,7 @@ import { isJsonObject, lastOf, type Json, type JsonObject } from '@bobbin/core/i
 import type { AdapterOptions } from '../conversations.ts';
 import type { OpenCodeMessage } from './message.ts';
 
-/** OpenCode asks for answers of at most this many tokens, whatever a model could write. */
+/** OpenCode asks for answers of at most this many tokens, even if a model could write more. */
 const LONGEST_ANSWER_TOKENS = 32_000;
 
 /** As much of OpenCode's client as is needed to ask for the limits of its models. */

@@ -3,23 +3,23 @@ import { EMPTY_SUMMARY, extractSummarizer, fitSummary, startsTurn } from '@bobbi
 import { isSpoken } from './message.ts';
 import type { Listed } from './shown.ts';
 
-/** What a summary by OpenCode must hold is told in at most this many tokens. */
+/** What a summary by OpenCode must hold is described in at most this many tokens. */
 const CONTEXT_TOKENS = 2_000;
 
 /** A session as it was shown last. */
 interface View {
-  /** What it goes on with: behind a compaction of OpenCode it is another conversation. */
+  /** What it goes on with: after a compaction of OpenCode it is another conversation. */
   readonly conversation: { readonly session: Session };
-  /** What the user asks in the list; undefined where no list was shown. */
+  /** What the user asks in the list; undefined if no list was shown. */
   readonly task: string | null | undefined;
-  /** True where the user's own words open the list: nothing came before. */
+  /** True if the user's own words open the list: nothing came before. */
   readonly isWhole: boolean;
 }
 
 /**
- * A session of OpenCode. Behind each compaction its lists begin anew, with a summary and a text that OpenCode writes for
- * the user: what the user asked and ruled before is in none of them, and is carried here. All else is in OpenCode's own
- * summary, and would name messages by the numbers of another list.
+ * A session of OpenCode. After each compaction its lists begin again, with a summary and a text that OpenCode writes
+ * for the user. What the user asked and ruled before is in none of them, and is carried here. All else is in OpenCode's
+ * own summary, and would name messages by the numbers of another list.
  */
 export class OpencodeSession {
   #view: View;

@@ -65,14 +65,14 @@ export class Shown {
     return message.role === 'user' && host?.info.role !== 'user' ? undefined : owner;
   }
 
-  /** The host's messages from one on that say nothing to the model: they stay behind whatever they stand behind. */
+  /** The host's messages from one on that say nothing to the model: they stay after the message that they follow. */
   #silentFrom(from: number): readonly OpenCodeMessage[] {
     const { host, owners } = this.#listed;
     const next = owners.find((owner) => owner >= from) ?? host.length;
     return host.slice(from, next);
   }
 
-  /** A message of the host: the very one where all of it is kept, else what the prompt shows of it. */
+  /** A message of the host: the same object if all of it is kept, otherwise what the prompt shows of it. */
   #said(owner: number, run: readonly PromptMessage[]): readonly OpenCodeMessage[] {
     const host = this.#listed.host[owner];
     if (host === undefined) return [];
@@ -83,7 +83,7 @@ export class Shown {
     return [isWhole ? host : retold(host, whole, now)];
   }
 
-  /** A message that nobody said, in the form of one that somebody of its role did. */
+  /** A message without a speaker, in the form of a real one of its role. */
   #written(message: Message, at: number): readonly OpenCodeMessage[] {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const { host } = this.#listed;

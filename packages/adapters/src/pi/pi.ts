@@ -95,7 +95,7 @@ type Cut = Pick<BeforeCompact['preparation'], 'firstKeptEntryId' | 'settings'>;
 
 /**
  * An extension for pi. Pi says what it would keep; the summary of all before it is Bobbin's, verified against what was
- * said, and what was summarised stays searchable. If nothing can be summarised, or nobody follows the instructions of
+ * said, and what was summarised stays searchable. If nothing can be summarised, or no model follows the instructions of
  * `/compact`, pi summarises by itself.
  */
 export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiApi) => void {
@@ -118,7 +118,7 @@ export function bobbinExtension(options: AdapterOptions<Message> = {}): (pi: PiA
     { ...own, store: conversations.store, artifacts: conversations.memory.artifacts },
   );
 
-  /** What an earlier process compacted is searchable again, though its store is gone. */
+  /** What an earlier process compacted is searchable again, although its store is gone. */
   async function restored({ sessionManager }: PiContext): Promise<ThreadKey> {
     const thread = sessionManager.getSessionId() as ThreadId;
     const key = { tenant, thread };
@@ -187,7 +187,7 @@ async function compacted(
   return [await conversation.session.compact(asked), branch];
 }
 
-/** Pi's own policy, with the cut where pi wants it. */
+/** Pi's own policy, with the cut that pi wants. */
 function keeping(messages: number, { reserveTokens }: { readonly reserveTokens: number }): Policy {
   return { ...piPolicy({ reserveTokens }), cut: { kind: 'keep-messages', messages } };
 }

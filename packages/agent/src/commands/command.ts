@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@bobbin/core/internal';
 import type { Agent } from '../loop/agent.ts';
 
-/** Something to choose from: what is chosen goes behind the command. */
+/** Something to choose from: the choice goes after the command. */
 export interface Choices {
   readonly title: string;
   readonly items: readonly {
@@ -22,7 +22,7 @@ export interface CommandResult {
 
 export interface SlashCommand {
   readonly name: string;
-  /** What stands behind the name. */
+  /** What comes after the name. */
   readonly operands: string;
   readonly summary: string;
   /** Whether it must wait until nothing is under way. */

@@ -3,7 +3,7 @@ import { ExpectedError } from '../expected-error.ts';
 import type { SlashCommand } from './command.ts';
 import { turnOf } from './turn-choice.ts';
 
-/** Duplicates the session at a point: behind a turn, or as it is. */
+/** Duplicates the session at a point: after a turn, or as it is. */
 export const forkCommand: SlashCommand = {
   name: 'fork',
   operands: '[N]',

@@ -34,7 +34,7 @@ export const resumeCommand: SlashCommand = {
   },
 };
 
-/** Where the person is: 2026-11-15 19:03. */
+/** In the person's time zone: 2026-11-15 19:03. */
 function timeText(time: number): string {
   const local = new Date(time - new Date(time).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16).replace('T', ' ');

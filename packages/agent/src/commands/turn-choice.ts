@@ -11,7 +11,7 @@ export function turnOf(turns: readonly Node[], number: string): Node {
   return node;
 }
 
-/** Messages of the user, also those that were compacted: all, or those that are meant. */
+/** Messages of the user, also those that were compacted: all, or only some. */
 export function turnChoices(
   title: string,
   turns: readonly Node[],

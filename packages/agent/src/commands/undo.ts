@@ -30,7 +30,7 @@ export const undoCommand: SlashCommand = {
   },
 };
 
-/** Takes plans back until none from a version on is in force. False where there is none. */
+/** Takes plans back until none from a version on is in force. False if there is none. */
 async function undoFrom(handle: Session<unknown>, version: number): Promise<boolean> {
   let undone = false;
   while (versionInForce(handle) >= version && (await handle.undo())) undone = true;
@@ -55,7 +55,7 @@ async function undoCompaction(
   };
 }
 
-/** The messages stay in the file, on a fork of their own. Files that the turn changed stay as they are. */
+/** The messages stay in the file, on a separate fork. Files that the turn changed stay as they are. */
 async function undoTurn(agent: Agent, path: readonly Node[], turn: Node): Promise<CommandResult> {
   const before = path[turn.index - 1];
   const { undid } = agent.session.handle.plan;
@@ -63,7 +63,7 @@ async function undoTurn(agent: Agent, path: readonly Node[], turn: Node): Promis
   if (before === undefined)
     await agent.enter(newSessionId(agent.options.clock.now()), model, [key, ...setting.paidIn]);
   else await agent.session.moveHead(before);
-  // The earlier head knows nothing of an undo that was made behind it.
+  // The earlier head knows nothing of an undo that was made after it.
   if (undid !== undefined) await undoFrom(agent.session.handle, undid);
   agent.tellSession();
   return {

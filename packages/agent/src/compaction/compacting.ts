@@ -21,7 +21,7 @@ export class Compacting {
     this.#onBegan = onBegan;
   }
 
-  /** Something is begun that may or may not turn out to compact. */
+  /** Starts something that may or may not compact. */
   reset(): void {
     this.#usage = NO_USAGE;
     this.#isWanted = false;
@@ -48,7 +48,7 @@ export class Compacting {
     this.#onBegan();
   }
 
-  /** It did not come to its end: nothing has changed. */
+  /** It did not finish: nothing has changed. */
   stop(reason: string): void {
     if (this.#isUnderWay) this.#agent.emit({ type: 'compaction-stopped', reason });
   }
@@ -59,7 +59,7 @@ export class Compacting {
     this.#usage = addUsage(this.#usage, report.usage);
   }
 
-  /** No model wrote the summary: the extract stands in. */
+  /** No model wrote the summary: the extract is used. */
   failSummary(): void {
     this.#wasAsked = true;
     this.#summaryFailed = true;
@@ -77,7 +77,9 @@ export class Compacting {
     return event;
   }
 
-  /** Why no model followed the instructions for a summary; undefined where one did, now or for the same messages before. */
+  /**
+   * Why no model followed the instructions for a summary; undefined if one did, now or for the same messages before.
+   */
   #unheeded({ events, compacted }: Fitted<unknown>): string | undefined {
     const { summaries, settings } = this.#agent.session.setting;
     if (!compacted) return undefined;
@@ -104,7 +106,7 @@ export class Compacting {
     return { kind: 'compacted', result: 'none' };
   }
 
-  /** Tells what the engine did for a prompt, and says how it came out. */
+  /** Emits what the engine did for a prompt, and returns how it came out. */
   async tell(fitted: Fitted<unknown>, signal: AbortSignal): Promise<Result> {
     const { result, shortened } = verdictOf(fitted, this.#isUnderWay, this.#summaryFailed);
     if (shortened > 0)

@@ -8,11 +8,11 @@ import { NO_USAGE } from '../model/usage.ts';
 /** What a prompt or a compaction did, judged from the engine's events. */
 export interface Verdict {
   readonly result: Result;
-  /** Results that were shortened when first seen, which is no compaction. */
+  /** Results that were shortened when first seen, which is not a compaction. */
   readonly shortened: number;
 }
 
-/** Useless is only what asked a model for a summary in vain: to find nothing to compact costs nothing. */
+/** Only a compaction that asked a model for a summary in vain is useless: finding nothing to compact costs nothing. */
 export function verdictOf(
   { events, compacted }: Fitted<unknown>,
   summarized: boolean,
@@ -45,7 +45,7 @@ export interface CompactionSize {
   readonly count: number;
 }
 
-/** What a compaction did and cost, for a person. `usage` is undefined where no model was asked. */
+/** What a compaction did and cost, for a person. `usage` is undefined if no model was asked. */
 export function compactionEnd(
   { events, version }: Pick<Fitted<unknown>, 'events' | 'version'>,
   { tokensBefore, tokensAfter, count }: CompactionSize,

@@ -5,7 +5,7 @@ import type { ModelMessage } from 'ai';
 import { markedMessages, systemMessage, toolSet, type Request } from '../loop/loop.ts';
 import type { AgentSession } from '../session/session.ts';
 
-/** The request that was sent last, and where the thread stood then. */
+/** The request that was sent last, and the thread's head at that time. */
 export interface Sent {
   readonly request: Request;
   readonly head: MessageId | undefined;
@@ -19,8 +19,8 @@ export function sentFor({ handle }: AgentSession, request: Request): Sent {
 }
 
 /**
- * What was sent last with what came since: the provider reads all but the end of it from its cache. Undefined where
- * the prompt does not go on from it: another model, another plan, another fork.
+ * What was sent last with what came since: the provider reads all but the end of it from its cache. Undefined if the
+ * prompt does not go on from it: another model, another plan, another fork.
  */
 export async function livePrompt(
   { request, head, length, version }: Sent,

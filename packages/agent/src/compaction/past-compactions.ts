@@ -16,7 +16,7 @@ export interface PastCompaction {
   /** Of the plan that it made. */
   readonly version: number;
   readonly plan: Plan;
-  /** What it reported; nothing where a branch took it over from the session that it comes from. */
+  /** What it reported; nothing if a branch took it over from the session that it comes from. */
   readonly events: readonly StoredEvent[];
 }
 

@@ -4,7 +4,7 @@ import type { CompactionSettings } from '../settings.ts';
 
 /** The most of the window that the reserve may take: the default is made for large windows. */
 const RESERVE_SHARE = 0.25;
-/** The most that a summary may take of what it stands for. */
+/** The most that a summary may take of what it replaces. */
 const SUMMARY_RATIO = 0.5;
 const REHYDRATION_SHARE = 1 / 16;
 
@@ -29,7 +29,7 @@ interface Figures {
   readonly keepRecentTokens: number;
 }
 
-/** A preset with the settings' figures, where it has such; the others have rules of their own. */
+/** A preset with the settings' figures, if it has such; the others have their own rules. */
 function policyFor(
   preset: PresetName | undefined,
   { reserveTokens, keepRecentTokens }: Figures,
@@ -58,8 +58,8 @@ function policyFor(
 }
 
 /**
- * The agent's own: pi's trigger, cut and hand-over, with large results moved to artifacts first, and no summary
- * where that is enough.
+ * The agent's own: pi's trigger, cut and hand-over, with large results moved to artifacts first, and no summary if that
+ * is enough.
  */
 function agentPolicy({ reserveTokens, keepRecentTokens }: Figures): Policy {
   return {

@@ -6,19 +6,19 @@ import type { Model } from '../model/models.ts';
 import { reasonOf } from '../model/provider-error.ts';
 
 export interface SummarizingOptions {
-  /** The model that writes summaries; the built-in extract where absent. */
+  /** The model that writes summaries; the built-in extract if absent. */
   readonly model?: Model;
   readonly manner: SummaryManner;
   readonly maxOutputTokens: number;
-  /** The prompt that the model knows already, where it is the model that works. */
+  /** The prompt that the model knows already, if it is the model that works. */
   readonly live?: () => Promise<LivePrompt | undefined>;
   readonly onStart?: () => void;
   readonly onReport?: (report: SummaryReport) => void;
-  /** The model gave no summary; the engine's extract stands in. */
+  /** The model gave no summary; the engine's extract is used. */
   readonly onFailure?: (reason: string) => void;
 }
 
-/** The summarizer that a session gives the engine: it tells when it begins and what it cost. */
+/** The summarizer that a session gives the engine: it reports when it begins and what it cost. */
 export function sessionSummarizer(options: SummarizingOptions): Summarizer {
   const { model, manner, onStart, onReport, onFailure } = options;
   return {
@@ -30,8 +30,8 @@ export function sessionSummarizer(options: SummarizingOptions): Summarizer {
     async summarize(request) {
       onStart?.();
       if (model === undefined) return extractSummarizer.summarize(request);
-      const report = (told: SummaryReport): void => {
-        const named = namedFor(model, told);
+      const report = (reported: SummaryReport): void => {
+        const named = namedFor(model, reported);
         onReport?.(named);
         request.report?.(named);
       };

@@ -10,7 +10,7 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['.webp', 'image/webp'],
 ]);
 
-/** The media type that a path promises; undefined where it is none of an image. */
+/** The media type that a path promises; undefined if it is not an image's. */
 export function imageType(path: string): string | undefined {
   return MEDIA_TYPES.get(extname(path).toLowerCase());
 }
@@ -18,7 +18,10 @@ export function imageType(path: string): string | undefined {
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** The media type by the first bytes. A provider refuses what is none of them, and every prompt that holds it from then on. */
+/**
+ * The media type by the first bytes. A provider refuses an image of another type, and from then on every prompt that
+ * holds it.
+ */
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 12));
   if (head.subarray(0, PNG.length).equals(PNG)) return 'image/png';
@@ -39,7 +42,7 @@ export interface AttachmentPlace {
   readonly now: number;
 }
 
-/** An image for a message. It is an artifact as well, so that it can be read back when a summary stands in its place. */
+/** An image for a message. It is an artifact as well, so that it can be read back after a summary replaced it. */
 export async function attachedImage(
   path: string,
   bytes: Buffer,

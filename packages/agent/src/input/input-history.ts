@@ -16,7 +16,7 @@ export class InputHistory {
     this.#path = join(data, 'history', `${projectName(project)}.jsonl`);
   }
 
-  /** The last lines, the oldest first; none where there is no file to be read. */
+  /** The last lines, the oldest first; none if there is no file to read. */
   lines(): readonly string[] {
     try {
       const stored = readFileSync(this.#path, 'utf8').trimEnd().split('\n').slice(-MOST_LINES);
@@ -26,7 +26,7 @@ export class InputHistory {
     }
   }
 
-  /** A file that cannot be written costs the memory of it, nothing else. */
+  /** A file that cannot be written costs only the history. */
   add(line: string): void {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Folders } from '../folders.ts';
 import { leadsOut } from '../loop/permissions.ts';
 
-/** A file with standing orders: always whole in the prompt, as it is on disk now. */
+/** A file with permanent instructions: always whole in the prompt, as it is on disk now. */
 export interface Instruction {
   readonly path: string;
   readonly content: string;
@@ -12,9 +12,9 @@ export interface Instruction {
 const NAMES = ['AGENTS.md', 'CLAUDE.md'];
 
 /**
- * The instruction files that hold for a project: the user's own, then those of each folder from the repository's root
- * down. Of two names in one folder the first counts where both say the same. A link that leads out of the repository
- * is not followed: it would send whatever it points to.
+ * The instruction files that apply to a project: the user's own, then those of each folder from the repository's root
+ * down. If two names in one folder say the same, the first counts. A link that leads out of the repository is not
+ * followed: it would send the file that it points to.
  */
 export function readInstructions(folders: Folders): readonly Instruction[] {
   const found: Instruction[] = [];
@@ -42,7 +42,7 @@ function contentOf(path: string, within: string | undefined): string {
   }
 }
 
-/** The folders from the repository's root to the project; the project alone where there is no repository. */
+/** The folders from the repository's root to the project; the project alone if there is no repository. */
 function ancestors(project: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = project; ; folder = dirname(folder)) {

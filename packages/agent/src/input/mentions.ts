@@ -17,7 +17,8 @@ const LONGEST_FILE = 60_000;
 
 /**
  * What was typed with what it mentions: `@path` brings the file or the image along, `@thread:ID` what that session
- * holds for the message. What brings nothing stays the word that it is, and a notice says so; mentions in what is brought along are only text.
+ * holds for the message. A mention of nothing stays a plain word, and a notice says so; mentions inside a file or
+ * session are only text.
  */
 export async function withMentions(
   agent: Agent,
@@ -49,7 +50,7 @@ interface Brought {
   readonly image?: ImagePart;
 }
 
-/** What comes along, or in words why nothing does. */
+/** What the mention adds, or in words why nothing. */
 async function broughtFile(agent: Agent, name: string): Promise<Brought | string> {
   const { folders, vault, clock } = agent.options;
   const path = resolve(folders.project, name);
@@ -64,7 +65,10 @@ async function broughtFile(agent: Agent, name: string): Promise<Brought | string
   return { text: image.note, image: image.image };
 }
 
-/** Who types a path outside the project has allowed it, but not where a link leads; who plays a script has not. */
+/**
+ * A person who types a path outside the project has allowed it, but not the target of a link. A script has no such
+ * permission.
+ */
 function mayBring(
   { options: { folders, permissions, interactive } }: Agent,
   path: string,

@@ -87,7 +87,7 @@ export class Agent {
     return this.#machine.phase === 'idle';
   }
 
-  /** Also an answer that was interrupted is none. */
+  /** An interrupted answer does not count as one. */
   get #isUnanswered(): boolean {
     const last = this.#session.handle.messages.at(-1);
     if (last?.role !== 'assistant') return last !== undefined;
@@ -99,7 +99,7 @@ export class Agent {
     this.#dispatch({ kind: 'submit', text });
   }
 
-  /** Has the last message answered. Where everything is, nothing is asked for: it would be paid for. */
+  /** Has the last message answered. If every message is answered, nothing is asked for: it would be paid for. */
   goOn(): void {
     if (this.isIdle && !this.#isUnanswered)
       return this.emit({ type: 'notice', text: 'Nothing waits for an answer: type a message.' });
@@ -123,7 +123,7 @@ export class Agent {
     this.tellContext();
   }
 
-  /** Throws where there is no such model. */
+  /** Throws if there is no such model. */
   switchModel(model: string): void {
     this.#choose(model);
     this.#dispatch({ kind: 'want', wanted: { kind: 'switch', model } });
@@ -134,12 +134,12 @@ export class Agent {
     this.tellContext();
   }
 
-  /** Answers a permission that was asked for. False where it was not, or no longer is. */
+  /** Answers a permission that was asked for. False if it was not, or no longer is. */
   answer(id: string, answer: Answer): boolean {
     return this.#questions.answer(id, answer);
   }
 
-  /** Nobody is there to be asked any more. */
+  /** No person is left to ask. */
   leaveAlone(): void {
     this.#questions.close();
   }
@@ -156,7 +156,7 @@ export class Agent {
     await this.options.vault.store.close();
   }
 
-  /** Goes over to a session that was there before, with the model that it had. */
+  /** Changes to an existing session, with the model that it had. */
   async resume(id: string): Promise<void> {
     const key = { ...this.#session.key, thread: id as ThreadId };
     const restored = await restoredModel(this.#session.store, key, (name) => this.#choose(name));
@@ -168,8 +168,8 @@ export class Agent {
   }
 
   /**
-   * Goes over to another session; the one before stays as it is. What was asked for meanwhile comes along. What was paid
-   * in other sessions counts here where they are named.
+   * Changes to another session; the one before stays as it is. What was asked for meanwhile comes along. What was paid
+   * in other sessions counts here if they are named.
    */
   async enter(
     id: string,
@@ -212,7 +212,7 @@ export class Agent {
     for (const listener of this.#listeners) listener(event);
   };
 
-  /** Reports how it started: the session, and what there is to know of it. */
+  /** Reports how it started: the session, and what a person should know of it. */
   tellStart(): void {
     this.tellSession();
     for (const text of this.#notices) this.emit({ type: 'notice', text });
@@ -281,7 +281,7 @@ export class Agent {
     };
   }
 
-  /** Throws where there is no such model. */
+  /** Throws if there is no such model. */
   #choose(name: string): Model {
     const { settings, env, folders } = this.options;
     return chooseModel(name, settings, env, folders.project);
@@ -305,7 +305,10 @@ export class Agent {
     this.#effects = this.#effects.then(() => this.#carryOutAll(effects));
   }
 
-  /** Where one fails, those behind it would go by what did not happen: what was typed comes back, and the turn is over. */
+  /**
+   * If one fails, those after it would rely on something that did not happen: what was typed comes back, and the turn
+   * is over.
+   */
   async #carryOutAll(effects: readonly Effect[]): Promise<void> {
     for (const [i, effect] of effects.entries()) {
       try {
@@ -365,7 +368,7 @@ export class Agent {
     for (const resolve of this.#resting.splice(0)) resolve(reason);
   }
 
-  /** What an interruption keeps from being sent goes back to where it was typed. */
+  /** What an interruption keeps from being sent goes back to the place where it was typed. */
   async #append(typed: string): Promise<void> {
     const { signal } = this.#controller;
     try {
@@ -378,7 +381,7 @@ export class Agent {
     }
   }
 
-  /** Runs one long thing; what it returns, or how it failed, is the machine's next event. */
+  /** Runs one long task; its result, or its failure, is the machine's next event. */
   #under(work: (signal: AbortSignal) => Promise<MachineEvent>): void {
     const { signal } = this.#controller;
     this.#compacting.reset();
@@ -388,7 +391,7 @@ export class Agent {
         this.#compacting.stop(signal.aborted ? 'interrupted' : reasonOf(error));
         return signal.aborted ? ABORTED : { kind: 'failed', reason: reasonOf(error) };
       })
-      // A prompt that was ready all the same is not sent.
+      // A prompt that was already made is not sent.
       .then((event) =>
         this.#dispatch(signal.aborted && event.kind === 'prepared' ? ABORTED : event),
       )

@@ -6,18 +6,18 @@ import { DELAY_MS, isRefusal, reasonOf, retryDelay } from '../model/provider-err
 import type { Toolbox } from '../tools/toolbox.ts';
 import { earlyUsage, NO_USAGE, usageOf } from '../model/usage.ts';
 
-/** One request: the loop asks once, so that whatever follows from the answer can be decided between steps. */
+/** One request: the loop asks once, so that what follows from the answer can be decided between steps. */
 export interface Request {
   readonly model: LanguageModel;
   readonly system: string;
   readonly messages: readonly AiSdkMessage[];
-  /** Positions behind which the provider may cache, for providers that want markers. */
+  /** Positions after which the provider may cache, for providers that want markers. */
   readonly cachePoints: readonly number[];
   readonly tools: Toolbox;
   readonly signal: AbortSignal;
   /** Text and reasoning as they come. */
   readonly onText: (kind: 'text' | 'reasoning', text: string) => void;
-  /** It is asked again: what came so far counts for nothing. */
+  /** The request is repeated: discard what came so far. */
   readonly onRetry: (retry: Retry) => void;
 }
 
@@ -34,7 +34,7 @@ export type Answer =
       readonly usage: Usage;
       readonly cutOff: boolean;
     }
-  /** Interrupted: what was said until then, and what the provider has told of its cost. */
+  /** Interrupted: what was said until then, and what the provider has reported of its cost. */
   | { readonly kind: 'aborted'; readonly text: string; readonly usage: Usage }
   /** The provider refused the prompt as too long. */
   | { readonly kind: 'overflow'; readonly reason: string; readonly refusal: Refusal }
@@ -49,7 +49,7 @@ interface Passing {
 
 const MOST_ATTEMPTS = 3;
 
-/** Asks, and asks again where the provider is busy or the stream breaks off. */
+/** Asks, and retries if the provider is busy or the stream breaks off. */
 export async function askModel(request: Request): Promise<Answer> {
   const { signal } = request;
   for (let attempt = 1; ; attempt++) {
@@ -70,7 +70,7 @@ async function askOnce(request: Request, attempt: number): Promise<Answer | Pass
   const { streamText } = await import('ai');
   const { model, signal } = request;
   let text = '';
-  let told = NO_USAGE;
+  let usageSoFar = NO_USAGE;
   let error: unknown;
   let hasBegun = false;
   try {
@@ -92,11 +92,11 @@ async function askOnce(request: Request, attempt: number): Promise<Answer | Pass
       } else if (part.type === 'reasoning-delta') request.onText('reasoning', part.text);
       else if (part.type === 'raw') {
         hasBegun = true;
-        told = earlyUsage(part.rawValue) ?? told;
-      } else if (part.type === 'finish-step') told = usageOf(part.usage);
+        usageSoFar = earlyUsage(part.rawValue) ?? usageSoFar;
+      } else if (part.type === 'finish-step') usageSoFar = usageOf(part.usage);
       else if (part.type === 'error') error = part.error;
     }
-    if (signal.aborted) return { kind: 'aborted', text, usage: told };
+    if (signal.aborted) return { kind: 'aborted', text, usage: usageSoFar };
     if (error === undefined) {
       const [messages, usage, finish] = await Promise.all([
         result.responseMessages,
@@ -113,7 +113,7 @@ async function askOnce(request: Request, attempt: number): Promise<Answer | Pass
   } catch (thrown) {
     error = thrown;
   }
-  if (signal.aborted) return { kind: 'aborted', text, usage: told };
+  if (signal.aborted) return { kind: 'aborted', text, usage: usageSoFar };
   const reason = reasonOf(error);
   const refusal = contextLimitOf(error);
   if (refusal !== undefined) return { kind: 'overflow', reason, refusal };

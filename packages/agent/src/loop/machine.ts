@@ -2,9 +2,9 @@ import type { Refusal } from '@bobbin/core';
 import type { EndReason } from '../events.ts';
 
 /**
- * What the agent is doing and what comes next, as a pure function of what happened. Exactly one thing is under
- * way in any phase but `idle`; it ends with an event. Compaction stands between steps, so that no answer and no tool
- * result is ever thrown away for it.
+ * What the agent is doing and what comes next, as a pure function of what happened. Exactly one thing is under way in
+ * any phase but `idle`; it ends with an event. Compaction happens between steps, so that no answer and no tool result
+ * is ever thrown away for it.
  */
 export interface Machine {
   readonly phase: Phase;
@@ -27,11 +27,11 @@ export interface Machine {
 
 export type Phase =
   | 'idle'
-  /** Something is made ready that no message may overtake: a hand-over. */
+  /** Something is being prepared that no message may overtake: a hand-over. */
   | 'holding'
-  /** The prompt is being made; it turns to `compacting` where that takes a compaction. */
+  /** The prompt is being made; it turns to `compacting` if that takes a compaction. */
   | 'preparing'
-  /** As `preparing`, behind the last answer of a turn: what was typed is sent, else the turn is over. */
+  /** As `preparing`, after the last answer of a turn: what was typed is sent, otherwise the turn is over. */
   | 'settling'
   | 'compacting'
   | 'settling-compacting'
@@ -55,7 +55,7 @@ export type Result = 'none' | 'done' | 'by-extract' | 'useless';
 
 export type MachineEvent =
   | { readonly kind: 'submit'; readonly text: string }
-  /** Answer what is there: behind a branch, a hand-over, an interruption. */
+  /** Answer what is there: after a branch, a hand-over, an interruption. */
   | { readonly kind: 'go-on' }
   | { readonly kind: 'hold' }
   | { readonly kind: 'released'; readonly goOn: boolean }
@@ -65,7 +65,7 @@ export type MachineEvent =
   | { readonly kind: 'compaction-began' }
   /** The last compaction was taken back. */
   | { readonly kind: 'undone' }
-  /** `full`: it does not fit and may not be compacted. `fits` is false where even compaction could not make it fit. */
+  /** `full`: it does not fit and may not be compacted. `fits` is false if even compaction could not make it fit. */
   | {
       readonly kind: 'prepared';
       readonly result: Result;
@@ -92,7 +92,7 @@ export type Effect =
   | { readonly kind: 'abort' }
   | { readonly kind: 'use-extract' }
   | { readonly kind: 'tell-queue'; readonly texts: readonly string[] }
-  /** What was typed and not sent goes back to where it was typed: it is never lost. */
+  /** What was typed and not sent goes back to the place where it was typed: it is never lost. */
   | { readonly kind: 'return'; readonly texts: readonly string[] }
   | { readonly kind: 'notice'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
@@ -112,7 +112,7 @@ export function isLong({ kind }: Effect): boolean {
   return LONG.has(kind);
 }
 
-/** When to compact for a prompt: early, as the policy says; only where it would not fit; or not at all. */
+/** When to compact for a prompt: early, as the policy says; only if it would not fit; or not at all. */
 export type Readiness = 'early' | 'must' | 'never';
 
 export type Step = readonly [Machine, readonly Effect[]];
@@ -254,19 +254,20 @@ type Prepared = Extract<MachineEvent, { kind: 'prepared' }>;
 
 function prepared(before: Machine, { result, fits, full }: Prepared): Step {
   const settling = before.phase.startsWith('settling');
-  const [machine, told] = judged(before, result);
+  const [machine, reported] = judged(before, result);
   if (full)
     return stop(machine, [
-      ...told,
+      ...reported,
       { kind: 'error', text: machine.automatic === 'off' ? FULL : NO_ROOM },
     ]);
-  if (!fits) return stop(machine, [...told, { kind: 'error', text: TOO_SMALL }]);
+  if (!fits) return stop(machine, [...reported, { kind: 'error', text: TOO_SMALL }]);
   if (machine.refills >= MOST_REFILLS)
-    return stop({ ...machine, refills: 0 }, [...told, { kind: 'error', text: REFILLS }]);
+    return stop({ ...machine, refills: 0 }, [...reported, { kind: 'error', text: REFILLS }]);
   if (machine.queue.length > 0 || machine.wanted.length > 0)
-    return prefixed(told, betweenSteps(machine));
-  if (settling) return [{ ...machine, phase: 'idle' }, [...told, { kind: 'end', reason: 'done' }]];
-  return [{ ...machine, phase: 'asking' }, [...told, { kind: 'ask' }]];
+    return prefixed(reported, betweenSteps(machine));
+  if (settling)
+    return [{ ...machine, phase: 'idle' }, [...reported, { kind: 'end', reason: 'done' }]];
+  return [{ ...machine, phase: 'asking' }, [...reported, { kind: 'ask' }]];
 }
 
 /** What the outcome of a compaction means for the next ones. */
@@ -284,7 +285,7 @@ function judged(machine: Machine, result: Result): Step {
   return failures >= MOST_FAILURES ? gaveUp(next) : [next, []];
 }
 
-/** A person may compact as often as they like: that is no loop. */
+/** A person may compact as often as they like: that is not a loop. */
 function isAskedFor(phase: Phase): boolean {
   return (
     phase === 'compacting-for-user' ||
@@ -328,13 +329,13 @@ function betweenSteps(machine: Machine): Step {
   return prepare(machine, settling ? 'settling' : 'preparing');
 }
 
-function afterAskedFor([machine, told]: Step): Step {
+function afterAskedFor([machine, reported]: Step): Step {
   const { phase } = machine;
   if (phase === 'compacting-for-provider' || phase.endsWith('between-steps'))
-    return prefixed(told, betweenSteps({ ...machine, phase: 'preparing' }));
+    return prefixed(reported, betweenSteps({ ...machine, phase: 'preparing' }));
   if (machine.queue.length > 0 || machine.wanted.length > 0)
-    return prefixed(told, betweenSteps({ ...machine, phase: 'settling' }));
-  return [{ ...machine, phase: 'idle' }, [...told, { kind: 'end', reason: 'done' }]];
+    return prefixed(reported, betweenSteps({ ...machine, phase: 'settling' }));
+  return [{ ...machine, phase: 'idle' }, [...reported, { kind: 'end', reason: 'done' }]];
 }
 
 type Overflowed = Extract<MachineEvent, { kind: 'overflowed' }>;
@@ -347,26 +348,26 @@ function overflowed(machine: Machine, { reason, refusal }: Overflowed): Step {
       [{ kind: 'error', text: `${OVERFLOWS} (${reason})` }],
       'failed',
     );
-  const told: Effect = {
+  const reported: Effect = {
     kind: 'notice',
     text: `The provider refused the prompt (${reason}). It is compacted and sent again.`,
   };
   return [
     { ...machine, overflows, phase: 'compacting-for-provider' },
-    [told, { kind: 'compact-for-provider', refusal }],
+    [reported, { kind: 'compact-for-provider', refusal }],
   ];
 }
 
 function failed(machine: Machine, reason: string): Step {
-  const told: Effect = { kind: 'error', text: reason };
+  const reported: Effect = { kind: 'error', text: reason };
   const { phase } = machine;
   if (phase !== 'compacting' && phase !== 'settling-compacting')
-    return stop(machine, [told], 'failed');
-  // The prompt may well fit without: the next answer is worth more than the compaction.
+    return stop(machine, [reported], 'failed');
+  // The prompt may fit without it: the next answer is worth more than the compaction.
   const [next, effects] = judged(machine, 'useless');
   const again = phase === 'compacting' ? 'preparing' : 'settling';
   const [last, more] = prepare({ ...next, phase: again }, again);
-  return [last, [told, ...effects, ...more.map((effect) => withoutCompaction(effect))]];
+  return [last, [reported, ...effects, ...more.map((effect) => withoutCompaction(effect))]];
 }
 
 function withoutCompaction(effect: Effect): Effect {
@@ -374,10 +375,10 @@ function withoutCompaction(effect: Effect): Effect {
 }
 
 function aborted(machine: Machine): Step {
-  const told: Effect[] = isCompacting(machine.phase)
+  const reported: Effect[] = isCompacting(machine.phase)
     ? [{ kind: 'notice', text: NOTHING_CHANGED }]
     : [];
-  return stop({ ...machine, wanted: [] }, told, 'interrupted');
+  return stop({ ...machine, wanted: [] }, reported, 'interrupted');
 }
 
 function stop(machine: Machine, effects: readonly Effect[], reason: EndReason = 'stopped'): Step {

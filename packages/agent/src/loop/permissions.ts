@@ -8,7 +8,7 @@ export interface PermissionRequest {
   /** The command, or the path: relative inside the project, absolute outside. */
   readonly subject: string;
   readonly outside: boolean;
-  /** The path inside the project that was asked for, where a link of it leads out: such a path is refused. */
+  /** The path inside the project that was asked for, if a link in it leads out: such a path is refused. */
   readonly link?: string;
 }
 
@@ -16,7 +16,7 @@ export interface PermissionRequest {
 export interface Permissions {
   /** Everything (`--yes`). */
   readonly all: boolean;
-  /** Rules such as `run:npm test *` and `write:src/**`. They reach outside the project only where they name it. */
+  /** Rules such as `run:npm test *` and `write:src/**`. They reach outside the project only if they name it. */
   readonly allow: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const WITH_SUBCOMMANDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The rule for commands like one: the same program, with the same subcommand where it takes one. */
+/** The rule for commands like one: the same program, with the same subcommand if it takes one. */
 export function alikeRule(command: string): string | undefined {
   if (CHAINED.test(command)) return undefined;
   const [program = '', subcommand = ''] = command.trim().split(/\s+/);
@@ -60,7 +60,7 @@ export function isAllowed(request: PermissionRequest, { all, allow }: Permission
 /** Folders whose files say what runs later, without a question. */
 const GUARDED = /(?:^|\/)\.(?:git|bobbin)(?:\/|$)/;
 
-/** A write that "all edits" covers: in the project, and not where a write would mean a command. */
+/** A write that "all edits" covers: in the project, and not to a file whose content is run as a command. */
 export function isEdit({ kind, subject, outside }: PermissionRequest): boolean {
   return kind === 'write' && !outside && !GUARDED.test(subject);
 }
@@ -87,7 +87,7 @@ function covers(rule: string, { kind, subject, outside }: PermissionRequest): bo
 function coversCommand(pattern: string, command: string): boolean {
   if (pattern === '*') return true;
   if (!pattern.endsWith('*')) return pattern === command;
-  // With a blank before it the star stands for whole words, also for none.
+  // After a blank the star matches whole words, also none.
   const isBare = pattern.endsWith(' *') && command === pattern.slice(0, -2);
   return (isBare || command.startsWith(pattern.slice(0, -1))) && !CHAINED.test(command);
 }
@@ -102,7 +102,7 @@ export function pathRequest(kind: 'read' | 'write', path: string, root: string):
   return { kind, subject: absolute, outside: true, ...link };
 }
 
-/** Whether a relative path leads out of where it begins. */
+/** Whether a relative path leads out of its starting folder. */
 export function leadsOut(path: string): boolean {
   return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
 }

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../events.ts';
 import type { Answer } from './permissions.ts';
 import type { Question } from './tool-run.ts';
 
-/** The permissions that somebody is asked for, until they are answered. */
+/** The permissions that a person is asked for, until they are answered. */
 export class Questions {
   readonly #emit: (event: AgentEvent) => void;
   readonly #open = new Map<string, (answer: Answer) => void>();
@@ -23,7 +23,7 @@ export class Questions {
     });
   }
 
-  /** False where that was not asked, or no longer is. */
+  /** False if that was not asked, or no longer is. */
   answer(id: string, answer: Answer): boolean {
     const resolve = this.#open.get(id);
     this.#open.delete(id);
@@ -31,7 +31,7 @@ export class Questions {
     return resolve !== undefined;
   }
 
-  /** Nobody answers any more: what is open, and whatever is asked from now on, gets a no. */
+  /** No person answers any more: open questions and all later ones get a no. */
   close(): void {
     this.#isAnswered = false;
     for (const id of this.#open.keys()) this.answer(id, 'no');

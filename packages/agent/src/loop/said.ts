@@ -7,9 +7,9 @@ export interface Said {
   readonly images?: readonly ImagePart[];
 }
 
-/** What was typed is a part of its own, so that it can be told from the rest ever after. */
+/** What was typed is a separate part, so that it can always be distinguished from the rest. */
 export function saidParts({ typed, attached = [], images = [] }: Said): readonly Part[] {
-  // The blank line is for whoever reads the parts as one text.
+  // The blank line is for readers that join the parts to one text.
   const blocks = attached.map((text) => ({ kind: 'text', text: `\n${text}` }) as const);
   return [{ kind: 'text', text: typed }, ...blocks, ...images];
 }

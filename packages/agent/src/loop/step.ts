@@ -59,7 +59,7 @@ export class Step {
     return { kind: 'prepared', result, fits, full: false };
   }
 
-  /** True where the model is to go on by itself: nobody has just said what with, and the turn is not over. */
+  /** True if the model should go on by itself: there is no new message to go on with, and the turn is not over. */
   #isWithinTask(): boolean {
     const { machine, session } = this.#agent;
     return !machine.phase.startsWith('settling') && session.handle.messages.at(-1)?.role !== 'user';

@@ -6,7 +6,7 @@ import { reasonOf } from '../model/provider-error.ts';
 
 /**
  * Takes what a person typed: a command that begins with a slash, or a message with its mentions. An empty line has the
- * last message answered, but not after an interruption: that was somebody's will. What went wrong is an event.
+ * last message answered, but not after an interruption, which was deliberate. What went wrong is an event.
  */
 export async function submit(agent: Agent, text: string): Promise<CommandResult | undefined> {
   const trimmed = text.trim();
@@ -29,7 +29,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** @throws ExpectedError where it cannot be carried out. */
+/** @throws ExpectedError if it cannot be carried out. */
 export async function runCommand(
   agent: Agent,
   name: string,

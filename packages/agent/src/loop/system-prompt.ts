@@ -1,6 +1,6 @@
 import type { Instruction } from '../input/instructions.ts';
 
-/** What the model is told before the conversation. It changes only when a file on disk does, so that it stays cached. */
+/** What the model reads before the conversation. It changes only when a file on disk does, so that it stays cached. */
 export function systemPrompt(project: string, instructions: readonly Instruction[]): string {
   const files = instructions.map(
     ({ path, content }) => `<instructions file="${path}">\n${content}\n</instructions>`,

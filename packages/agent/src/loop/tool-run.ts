@@ -13,7 +13,7 @@ import { ArgumentError, Arguments } from '../tools/arguments.ts';
 import { failure, type Tool, type ToolContext, type ToolOutput } from '../tools/tool.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
-/** Asks a person; undefined where there is nobody to ask. */
+/** Asks a person; undefined if there is none to ask. */
 export type Ask = ((question: Question, signal: AbortSignal) => Promise<Answer>) | undefined;
 
 export interface Question {
@@ -38,7 +38,7 @@ export class ToolRunner {
   readonly #permissions: Permissions;
   /** The very same that was allowed. */
   readonly #granted = new Set<string>();
-  /** Commands that are allowed beside, as rules. */
+  /** Commands that are also allowed, as rules. */
   readonly #rules: string[] = [];
   #allowsEdits = false;
 
@@ -48,7 +48,7 @@ export class ToolRunner {
     this.#ask = ask;
   }
 
-  /** Whatever goes wrong becomes a result, so that the model can mend it. */
+  /** Every failure becomes a result, so that the model can correct it. */
   async run(call: CallPart, context: ToolContext): Promise<ToolOutput> {
     const tool = this.#tools.get(call.tool);
     if (tool === undefined) return failure(`there is no tool ${call.tool}`);

@@ -31,7 +31,7 @@ export class LearntTokens {
     return isFigure(factor) && isFigure(share) ? { factor, share } : undefined;
   }
 
-  /** A file that cannot be written costs the memory of it, nothing else. */
+  /** A file that cannot be written costs only what was learnt. */
   keep(model: string, counter: Counter, learnt: Learnt): void {
     const before = this.of(model, counter);
     const isKnown = before !== undefined && isClose(before.factor, learnt.factor);

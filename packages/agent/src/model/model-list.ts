@@ -2,7 +2,7 @@ import { listedModels } from './model-server.ts';
 import { endpointOf, missingKey, OFFERED, servers } from './models.ts';
 import type { Settings } from '../settings.ts';
 
-/** A model that can be chosen, and what there is to know before. */
+/** A model that can be chosen, and what a person should know before. */
 export interface ListedModel {
   readonly name: string;
   readonly note: string;

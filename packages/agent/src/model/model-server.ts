@@ -18,7 +18,7 @@ const PATIENCE_MS = 1_500;
 /** Lists of models and sizes are short; a longer answer is something else. */
 const MOST_BYTES = 4_000_000;
 
-/** The names of the models that a server has; undefined where none answers. */
+/** The names of the models that a server has; undefined if none answers. */
 export async function listedModels(endpoint: Endpoint): Promise<readonly string[] | undefined> {
   const answer = await asked(endpoint, `${bare(endpoint)}/models`);
   if (answer === undefined) return undefined;
@@ -26,8 +26,8 @@ export async function listedModels(endpoint: Endpoint): Promise<readonly string[
 }
 
 /**
- * A model with the window that its server reports, where it has a server and nobody said how large the window is. The
- * notice says what is assumed where the server does not report it.
+ * A model with the window that its server reports, if it has a server and the size is not known otherwise. The notice
+ * says what is assumed if the server does not report it.
  */
 export async function withServerWindow(
   model: Model,
@@ -51,7 +51,7 @@ export async function withServerWindow(
 
 /**
  * A model that was assumed to have some window, once it has answered: a server that loads models when they are first
- * asked reports only then what it gave them. Undefined where there is nothing new.
+ * asked reports only then what it gave them. Undefined if there is nothing new.
  */
 export async function withLoadedWindow(model: Model): Promise<Model | undefined> {
   if (model.windowFrom !== 'assumed') return undefined;
@@ -146,7 +146,7 @@ function isLoopback(url: string): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
-/** The object that a server answers with; undefined where it does not, or with something else. */
+/** The object that a server answers with; undefined if it does not, or with something else. */
 async function asked(
   { apiKey }: Endpoint,
   url: string,

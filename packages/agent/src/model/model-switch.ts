@@ -6,7 +6,7 @@ import type { Model } from './models.ts';
 import { reasonOf } from './provider-error.ts';
 import { saveModel } from '../settings.ts';
 
-/** Goes on with another model; where its window is smaller, the old one compacts first. */
+/** Goes on with another model; if its window is smaller, the old one compacts first. */
 export async function switchModel(
   agent: Agent,
   compacting: Compacting,
@@ -41,7 +41,7 @@ export async function switchModel(
   return { kind: 'switched', result };
 }
 
-/** The next start begins with the model; what cannot be kept is said and costs nothing else. */
+/** The next start begins with the model; a failure to keep it is reported and costs nothing else. */
 function keep({ options, emit, session }: Agent, name: string): void {
   const text = `${name}, a window of ${tokensText(session.windowTokens)} tokens`;
   try {

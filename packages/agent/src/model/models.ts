@@ -12,7 +12,7 @@ export interface Model {
   readonly provider: string;
   readonly id: string;
   readonly windowTokens: number;
-  /** Who said how large the window is: a person, its server, the table of models, or nobody. */
+  /** The source of the window's size: a person, its server, the table of models, or none. */
   readonly windowFrom: 'given' | 'server' | 'known' | 'assumed';
   /** The server that can be asked of the model; none for the providers' own. */
   readonly endpoint?: Endpoint;
@@ -89,7 +89,7 @@ export function chooseModel(
   }
 }
 
-/** What the settings know of a model, with or without the window behind its name. */
+/** What the settings know of a model, with or without the window after its name. */
 export function modelSettings(name: string, { models }: Settings): ModelSettings {
   return models[name] ?? models[name.replace(/@\d+$/, '')] ?? {};
 }
@@ -99,7 +99,7 @@ export function servers({ providers }: Settings): readonly string[] {
   return [...new Set([...Object.keys(LOCAL), ...Object.keys(providers)])];
 }
 
-/** @throws ExpectedError where there is no such server, or no key for it. */
+/** @throws ExpectedError if there is no such server, or no key for it. */
 export function endpointOf(
   provider: string,
   settings: Settings,
@@ -138,13 +138,13 @@ export const OFFERED: readonly string[] = [
   'openai/gpt-5.4-mini',
 ];
 
-/** The variable that a provider's own models need; undefined where it is there, or none is needed. */
+/** The variable that a provider's own models need; undefined if it is there, or none is needed. */
 export function missingKey(name: string, env: NodeJS.ProcessEnv): string | undefined {
   const variable = `${name.slice(0, name.indexOf('/')).toUpperCase()}_API_KEY`;
   return hasKey(env, variable) ? undefined : variable;
 }
 
-/** The key, and another address than the provider's own where the environment names one. */
+/** The key, and another address than the provider's own if the environment names one. */
 function providerOptions(
   env: NodeJS.ProcessEnv,
   prefix: 'ANTHROPIC' | 'OPENAI',
@@ -153,7 +153,7 @@ function providerOptions(
   const apiKey = requiredKey(env, `${prefix}_API_KEY`, name);
   const baseURL = env[`${prefix}_BASE_URL`] ?? '';
   if (baseURL === '') return { apiKey };
-  // Anthropic's own clients put the version behind what this variable names, OpenAI's have it there.
+  // Anthropic's own clients append the version to what this variable names; OpenAI's variable includes it.
   if (prefix === 'OPENAI' || /\/v\d+\/?$/.test(baseURL)) return { apiKey, baseURL };
   return { apiKey, baseURL: `${baseURL.replace(/\/$/, '')}/v1` };
 }

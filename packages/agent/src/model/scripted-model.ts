@@ -189,7 +189,7 @@ function resultText(output: { readonly type: string; readonly value?: unknown })
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value ?? '');
 }
 
-/** A message without its cache markers, which are no content. */
+/** A message without its cache markers, which are not content. */
 function bare(message: CallOptions['prompt'][number]): object {
   const { role, content } = message;
   return { role, content };

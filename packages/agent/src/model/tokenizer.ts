@@ -2,10 +2,13 @@ import type { Counter } from '@bobbin/core';
 import { modelFacts } from '@bobbin/core/internal';
 import type { Model } from './models.ts';
 
-/** How long a session that was just opened is left in peace. */
+/** How long a session that was just opened has priority over loading. */
 const PEACE_MS = 1_000;
 
-/** The tokenizer of a model, where it is public. To load it takes a while: it begins behind the open session, or when it is needed. */
+/**
+ * The tokenizer of a model, if it is public. Loading takes a while: it begins after the session is open, or when it is
+ * needed.
+ */
 export function loadedBehind({ id }: Model): () => Promise<Counter | undefined> {
   if (modelFacts(id).encoding === undefined) return () => Promise.resolve(undefined);
   let loading: Promise<Counter | undefined> | undefined;

@@ -20,7 +20,7 @@ export function usageOf(reported: LanguageModelUsage): Usage {
   };
 }
 
-/** What Anthropic tells when an answer begins: what an interruption then still costs. Others tell only at the end. */
+/** What Anthropic reports when an answer begins: the cost of an interrupted answer. Others report only at the end. */
 export function earlyUsage(chunk: unknown): Usage | undefined {
   const { type, message } = (chunk ?? {}) as { type?: unknown; message?: { usage?: unknown } };
   const usage = type === 'message_start' ? message?.usage : undefined;

@@ -9,8 +9,8 @@ import { Screen } from '../tui/screen.ts';
 import { themeFor } from '../tui/theme.ts';
 
 /**
- * The agent in a terminal. The screen with its prompt is there at once: the engine is loaded and the session opened
- * behind it, and what is typed meanwhile waits.
+ * The agent in a terminal. The screen with its prompt is there at once: the engine is loaded and the session opened in
+ * the background, and what is typed meanwhile waits.
  */
 export async function tuiMode(invocation: Invocation, folders: Folders): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY)

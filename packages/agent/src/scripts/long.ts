@@ -3,8 +3,8 @@ import type { Script } from '../model/scripted-model.ts';
 const DEFAULT_STEPS = 40;
 
 /**
- * A long task to watch compaction with: "do N steps" runs N commands, each with some output. Where it is it knows from
- * its own last command alone, so that it goes on behind any compaction.
+ * A long task to watch compaction with: "do N steps" runs N commands, each with some output. It knows its position from
+ * its own last command alone, so that it goes on after any compaction.
  */
 export const longScript: Script = ({ messages, tools }) => {
   if (tools.length === 0) return { text: summaryOf(messages.map(({ text }) => text).join('\n')) };

@@ -4,8 +4,8 @@ import type { Agent } from '../loop/agent.ts';
 import { newSessionId } from './session-id.ts';
 
 /**
- * Goes over to a new session that begins as this one did up to a message. A compaction that was made before that
- * message comes along; one that was made behind it does not, so that branching before a compaction undoes it.
+ * Changes to a new session that begins as this one did up to a message. A compaction that was made before that message
+ * comes along; one that was made after it does not, so that branching before a compaction undoes it.
  */
 export async function branchTo(
   agent: Agent,

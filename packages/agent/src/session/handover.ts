@@ -19,8 +19,8 @@ const MOST_QUOTED = 3;
 const LONGEST_QUOTE = 1_500;
 
 /**
- * What one thread holds for a goal: its summary, written for that goal, and the messages nearest to it, word for
- * word. The engine's summarizer makes it; where a model fails, the extract does.
+ * What one thread holds for a goal: its summary, written for that goal, and the messages nearest to it, word for word.
+ * The engine's summarizer makes it; if a model fails, the extract does.
  */
 export async function pulledOut(
   session: AgentSession,
@@ -54,7 +54,7 @@ export async function pulledOut(
   return [text, ...quotes(path, goal)].join('\n\n');
 }
 
-/** As a summarizer, but with the extract where it fails. */
+/** As a summarizer, but with the extract if it fails. */
 function trying(summarizer: Summarizer, signal: AbortSignal): Summarizer {
   return {
     id: summarizer.id,

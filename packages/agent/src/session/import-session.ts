@@ -18,8 +18,9 @@ export interface Imported {
 }
 
 /**
- * Makes a session of this folder from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, or from stdin (-). All that was
- * said and done comes along, also what its harness had compacted: the engine compacts it anew, and recall finds it.
+ * Makes a session of this folder from a session file of Bobbin, pi, Claude Code, Codex or OpenCode, or from stdin (-).
+ * All that was said and done comes along, also what its harness had compacted: the engine compacts it again, and recall
+ * finds it.
  */
 export async function importSession(
   file: string,

@@ -12,7 +12,7 @@ export interface Ledger {
   readonly summaries: Usage;
   /** The share of the input that was read from the provider's cache. */
   readonly cacheShare: number;
-  /** In the currency of the settings' prices; undefined where no model that was asked has one. */
+  /** In the currency of the settings' prices; undefined if no model that was asked has one. */
   readonly price?: number;
   /** How many calls were of models without a price. */
   readonly unpriced: number;
@@ -24,7 +24,7 @@ interface Entry {
   readonly usage: Usage;
 }
 
-/** Whatever was asked for was paid: forks that were left count too. */
+/** Every request was paid for: forks that were left count too. */
 export async function ledgerOf({ store, key, setting }: AgentSession): Promise<Ledger> {
   const answers: Entry[] = [];
   const summaries: Entry[] = [];
@@ -66,7 +66,7 @@ function sumOf(entries: readonly Entry[]): Usage {
   return entries.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
 }
 
-/** What a model was paid, by the prices of the settings; undefined where they have none for it. */
+/** What a model was paid, by the prices of the settings; undefined if they have none for it. */
 export function priceOf(usage: Usage, model: string, settings: Settings): number | undefined {
   const { inputPrice, outputPrice } = modelSettings(model, settings);
   if (inputPrice === undefined || outputPrice === undefined) return undefined;

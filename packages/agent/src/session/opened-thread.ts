@@ -23,7 +23,7 @@ export interface OpenedThread {
   readonly limitTokens: number;
   readonly systemTokens: number;
   readonly toolTokens: number;
-  /** The tokenizer that counts; an estimator does where absent. */
+  /** The tokenizer that counts; an estimator does if absent. */
   readonly exact?: Counter;
   /** What counts before anything is learnt of the model. */
   readonly base: Counter;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 
-/** A name for a new session: when it began, and enough chance to be the only one. */
+/** A name for a new session: its start time, and enough random characters to be unique. */
 export function newSessionId(now: number): string {
   const time = new Date(now)
     .toISOString()
@@ -11,7 +11,7 @@ export function newSessionId(now: number): string {
   return `${time}-${randomBytes(3).toString('hex')}`;
 }
 
-/** The folder of a project's sessions: readable, and another one for every path. */
+/** The folder of a project's sessions: readable, and unique for every path. */
 export function projectName(path: string): string {
   const readable = basename(path)
     .toLowerCase()

@@ -6,8 +6,8 @@ import type { Folders } from '../folders.ts';
 import { projectName } from './session-id.ts';
 
 /**
- * Keeps a session to one process: two that go on with it would each lose sight of what the other does. It is SQLite's
- * file lock, which the operating system gives back when a process dies.
+ * Keeps a session to one process: two that continue it would not see each other's messages. It is SQLite's file lock,
+ * which the operating system releases when a process dies.
  */
 export class SessionLock {
   readonly path: string;
@@ -18,7 +18,7 @@ export class SessionLock {
     this.#database = database;
   }
 
-  /** The lock, or `held` where another has it, or undefined where none can be kept: then nothing can be written either. */
+  /** The lock, or `held` if another has it, or undefined if none can be kept: then nothing can be written either. */
   static take(path: string): SessionLock | 'held' | undefined {
     let database: DatabaseSync;
     try {
@@ -36,7 +36,7 @@ export class SessionLock {
     }
   }
 
-  /** The file goes first: who opens it between the two finds it held. */
+  /** The file goes first: a process that opens it between the two finds it held. */
   release(): void {
     rmSync(this.path, { force: true });
     this.#database.close();
@@ -45,7 +45,7 @@ export class SessionLock {
 
 /**
  * The lock of a session: the one that is held already, or a new one.
- * @throws ExpectedError where another process works on that session.
+ * @throws ExpectedError if another process works on that session.
  */
 export function lockOf(
   { data, project }: Folders,

@@ -2,13 +2,13 @@ import type { Store } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { reasonOf } from '../model/provider-error.ts';
 
-/** The model to go on with in a session: the one that answered last there, or in words why it cannot be had. */
+/** The model to go on with in a session: the one that answered last there, or in words why it is not available. */
 export type RestoredModel =
   | { readonly kind: 'restored'; readonly name: string }
   | { readonly kind: 'unavailable'; readonly why: string }
   | { readonly kind: 'none' };
 
-/** `choose` throws where there is no such model. */
+/** `choose` throws if there is no such model. */
 export async function restoredModel(
   store: Store,
   key: ThreadKey,

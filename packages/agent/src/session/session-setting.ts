@@ -12,7 +12,7 @@ export interface SessionSetting {
   readonly vault: Vault;
   readonly settings: Settings;
   readonly model: Model;
-  /** Writes the summaries, where it is not the model that works. */
+  /** Writes the summaries, if it is not the model that works. */
   readonly summaryModel?: Model;
   readonly clock: Clock;
   /** Sessions whose cost counts here: all of them was undone. */

@@ -53,9 +53,9 @@ export class AgentSession {
   readonly #charges: CompactionEvent[] = [];
   /** What summaries cost that may yet lead to a plan: then the engine puts that into the ledger. */
   readonly #reports: SummaryReport[];
-  /** Loads the tokenizer of the model; undefined where there is none to be had. */
+  /** Loads the tokenizer of the model; undefined if none is available. */
   #tokenizer: () => Promise<Counter | undefined>;
-  /** The window in the engine's tokens: less than the model's where the provider refused what should have fitted. */
+  /** The window in the engine's tokens: less than the model's if the provider refused what should have fitted. */
   #windowTokens: number;
 
   private constructor(
@@ -147,7 +147,7 @@ export class AgentSession {
 
   /**
    * What the window holds, the one figure for footer, commands and events: as the provider reported it last with the
-   * rest estimated, or all of it estimated where nothing was reported for the plan in force.
+   * rest estimated, or all of it estimated if nothing was reported for the plan in force.
    */
   get contextTokens(): number {
     const { tokens, reportedTokens } = this.#reported();
@@ -177,7 +177,7 @@ export class AgentSession {
     return this.#setting.vault.learnt.of(this.model.name, this.#opened.base)?.share ?? 1;
   }
 
-  /** Takes in what an answer's usage has taught, also for what is sent beside the messages, and keeps it. */
+  /** Learns from an answer's usage, also the size of the request without its messages, and keeps it. */
   async #learn(): Promise<void> {
     const { handle, base, systemTokens } = this.#opened;
     const { reportedTokens, tokens } = this.#reported();
@@ -203,7 +203,7 @@ export class AgentSession {
     return ids;
   }
 
-  /** The prompt for the next request, compacted first where the policy says so. Instructions are read anew from disk. */
+  /** The prompt for the next request, compacted first if the policy says so. Instructions are read again from disk. */
   async prompt(compaction: boolean, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     await this.#countExactly();
     const { folders, automatic } = this.#setting;
@@ -215,7 +215,7 @@ export class AgentSession {
 
   /**
    * Compacts now. A short conversation keeps less than the settings say, or there would be nothing to compact.
-   * Instructions are for a summary, so that there is one even where moving results out would be enough.
+   * Instructions are for a summary, so that there is one even if moving results out would be enough.
    */
   async compact(options: CompactOptions): Promise<Fitted<AiSdkMessage>> {
     await this.#countExactly();
@@ -290,7 +290,7 @@ export class AgentSession {
     };
   }
 
-  /** True where the prompt does not fit as it is. */
+  /** True if the prompt does not fit as it is. */
   get isFull(): boolean {
     return this.handle.pressure > 1;
   }
@@ -309,7 +309,7 @@ export class AgentSession {
     this.#windowTokens = windowTokens;
   }
 
-  /** What writes a summary for something else than a compaction; as checked as any (handover, mentions). */
+  /** Writes a summary for something other than a compaction (handover, mentions), with the same checks. */
   summarizer(): Summarizer {
     const { model, settings, summaries, summaryModel = model } = this.#setting;
     const { compaction } = settings;
@@ -321,7 +321,7 @@ export class AgentSession {
     return trustedSummarizer(own);
   }
 
-  /** Two sentences about the session by a model, where the policy has them written. */
+  /** Two sentences about the session by a model, if the policy has them written. */
   async about(signal: AbortSignal): Promise<string | undefined> {
     const { model, settings, summaries, summaryModel = model } = this.#setting;
     const { name } = policyOf(settings.compaction, this.#windowTokens, true);
@@ -329,8 +329,8 @@ export class AgentSession {
     if (summary === undefined || summaries === 'extract' || mannerOf(name).display === 'none')
       return undefined;
     const { displaySummary } = await import('@bobbin/models');
-    const report = (told: SummaryReport): void =>
-      this.#setting.onSummaryReport(namedFor(summaryModel, told));
+    const report = (reported: SummaryReport): void =>
+      this.#setting.onSummaryReport(namedFor(summaryModel, reported));
     try {
       return await displaySummary(summary, await summaryModel.load(), { signal, report });
     } finally {
@@ -338,7 +338,7 @@ export class AgentSession {
     }
   }
 
-  /** Notes what was paid for a summary beside the engine: for a hand-over, a mention, a list. */
+  /** Notes what was paid for a summary outside the engine: for a hand-over, a mention, a list. */
   charge(report: SummaryReport): void {
     const tokens = { tokensBefore: 0, tokensAfter: 0, limitTokens: this.#opened.limitTokens };
     const time = this.#setting.clock.now();
@@ -346,7 +346,7 @@ export class AgentSession {
     this.#charges.push({ kind: 'summary-report', report, thread, time, ...tokens });
   }
 
-  /** Puts the charges into the ledger; of a session that is not there yet, when its first message is. */
+  /** Puts the charges into the ledger; for a session that does not exist yet, after its first message. */
   async keepCharges(): Promise<void> {
     if (this.handle.length === 0 || this.#charges.length === 0) return;
     const charges = [...this.#charges];
@@ -354,7 +354,7 @@ export class AgentSession {
     this.#charges.splice(0, charges.length);
   }
 
-  /** The provider refused the prompt: a smaller one to retry with. What it told of its window holds from now on. */
+  /** The provider refused the prompt: a smaller one to retry with. The window that it reported holds from now on. */
   async refused(refusal: Refusal, signal: AbortSignal): Promise<Fitted<AiSdkMessage>> {
     this.#windowTokens = Math.min(this.#windowTokens, refusal.limitTokens ?? this.#windowTokens);
     await this.#reconfigure(this.#system, this.#setting.automatic);
@@ -376,7 +376,7 @@ export class AgentSession {
     return head === undefined ? [] : this.store.turns(this.key, head);
   }
 
-  /** Moves the head back to an earlier message: what came behind it stays in the file, on a fork of its own. */
+  /** Moves the head back to an earlier message: what came after it stays in the file, on a separate fork. */
   async moveHead(node: Node): Promise<void> {
     await this.store.append(this.key, [node]);
     await this.change({});

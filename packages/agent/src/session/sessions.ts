@@ -45,13 +45,16 @@ function sessionFiles(folders: Folders): readonly { path: string; changedAt: num
     .toSorted((a, b) => b.changedAt - a.changedAt || (a.path < b.path ? 1 : -1));
 }
 
-/** The session that a person means by an id, the beginning of one, or the path of its file; undefined where that is not one. */
+/**
+ * The session that a person means by an id, the beginning of one, or the path of its file; undefined if that is not
+ * exactly one.
+ */
 export function findSession(folders: Folders, wanted: string): string | undefined {
   const matching = matchingSessions(folders, wanted);
   return matching.length === 1 ? matching[0] : undefined;
 }
 
-/** As `findSession`. @throws ExpectedError with what helps where that is not one session. */
+/** As `findSession`. @throws ExpectedError that says what helps, if that is not exactly one session. */
 export function namedSession(folders: Folders, wanted: string): string {
   const [id, ...others] = matchingSessions(folders, wanted);
   if (id === undefined)

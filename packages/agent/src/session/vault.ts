@@ -17,7 +17,8 @@ export async function openVault(folders: Folders): Promise<Vault> {
     import('@bobbin/stores/jsonl'),
     import('@bobbin/stores/artifacts'),
   ]);
-  // What was said and read is its owner's alone. Where no folder can be made, the store says so when it is written to.
+  // What was said and read belongs to its owner alone. If no folder can be made, the store says so when it is written
+  // to.
   await mkdir(folders.data, { recursive: true, mode: 0o700 }).catch(() => undefined);
   const folder = join(folders.data, 'sessions');
   const artifacts = folderArtifacts(join(folders.data, 'artifacts'));

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 
-/** A call whose arguments are not what the tool takes: told to the model, which can mend it. */
+/** A call whose arguments are not what the tool takes: reported to the model, which can correct it. */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }

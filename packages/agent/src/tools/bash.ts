@@ -13,12 +13,12 @@ import {
 
 const DEFAULT_SECONDS = 120;
 const LONGEST_SECONDS = 1_800;
-/** How long the end of the output may take behind the end of the command. */
+/** How long the end of the output may take after the end of the command. */
 const DRAIN_MS = 200;
 const HEAD_CHARS = 60_000;
 const TAIL_CHARS = 140_000;
 
-/** Runs a command line. What it put out cannot be had again: running it twice is not the same. */
+/** Runs a command line. Its output cannot be fetched again: running it twice is not the same. */
 export const bashTool: Tool = {
   name: 'bash',
   description:
@@ -52,12 +52,12 @@ async function execute(
   });
   if (child.pid !== undefined) keepGroup(child.pid);
   const output = new CappedText(HEAD_CHARS, TAIL_CHARS);
-  const telling = new PacedText(progress);
+  const paced = new PacedText(progress);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');
     stream.on('data', (chunk: string) => {
       output.add(chunk);
-      telling.add(chunk);
+      paced.add(chunk);
     });
   }
   const exited = exitOf(child);
@@ -71,7 +71,7 @@ async function execute(
     await within(GRACE_MS + DRAIN_MS, exited);
   }
   const isOver = await within(DRAIN_MS, closed);
-  telling.end();
+  paced.end();
   if (isOver !== true) letGo(child, isStopped);
   const inBackground = isOver !== true && !isStopped;
   return report(command, output.text(), ended, seconds, inBackground);
@@ -84,7 +84,9 @@ function exitOf(child: ChildProcess): Promise<string | number> {
   });
 }
 
-/** What holds the output open behind the command's end may go on writing, but nobody waits for it. */
+/**
+ * A process that holds the output open after the command's end may go on writing, but the tool does not wait for it.
+ */
 function letGo({ stdout, stderr }: ChildProcess, isStopped: boolean): void {
   for (const stream of [stdout, stderr]) {
     if (isStopped) stream?.destroy();
@@ -93,7 +95,7 @@ function letGo({ stdout, stderr }: ChildProcess, isStopped: boolean): void {
   }
 }
 
-/** What it comes to, or undefined if it takes longer. */
+/** The result, or undefined if it takes longer. */
 function within<T>(ms: number, outcome: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     // What was put out before is read between the two.

@@ -53,7 +53,7 @@ interface Edit {
   readonly places: number;
 }
 
-/** What an edit makes of a file, or in words why it makes nothing of it. */
+/** The file after an edit, or in words why the edit is not possible. */
 async function editOf(args: Arguments, root: string): Promise<Edit | string> {
   const path = resolve(root, args.text('path'));
   const bytes = await readBytes(path);

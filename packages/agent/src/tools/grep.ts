@@ -8,7 +8,7 @@ import { failure, integer, objectSchema, text, type Tool, type ToolOutput } from
 
 const DEFAULT_MATCHES = 100;
 
-/** Searches file contents. Its results go stale by themselves and are found again for nothing. */
+/** Searches file contents. Its results go stale by themselves and cost nothing to find again. */
 export function grepTool(root: string): Tool {
   return {
     name: 'grep',
@@ -70,7 +70,7 @@ function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Where it really is: a link that was asked for by name has been allowed. */
+/** The real path: a link that was asked for by name has been allowed. */
 async function searchPlace(
   path: string,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 const CONTEXT_LINES = 2;
 const MOST_LINES = 400;
-/** Beyond so many changed lines a diff takes long to find and tells nothing: the old and the new stand in its place. */
+/** Beyond so many changed lines a diff takes long to find and says nothing: the old and the new text replace it. */
 const MOST_EDITS = 1_000;
 
 /**
@@ -9,7 +9,7 @@ const MOST_EDITS = 1_000;
  */
 export async function lineDiff(before: string, after: string): Promise<string> {
   if (before === after) return '';
-  // Loaded when something changes: nobody waits for it at the start.
+  // Loaded when something changes, so that the start does not wait for it.
   const { structuredPatch } = await import('diff');
   const patch = structuredPatch('', '', before, after, '', '', {
     context: CONTEXT_LINES,

@@ -20,7 +20,7 @@ export class CappedText {
     this.#tail = this.#tail.slice(-this.#tailChars);
   }
 
-  /** … with a mark in place of a character of which a half was left out: providers refuse halves. */
+  /** … with a mark in place of a character that was cut in half: providers refuse halves. */
   text(): string {
     const over = Math.max(0, this.#tail.length - this.#tailChars);
     const left = this.#left + over;
@@ -34,14 +34,14 @@ export class CappedText {
 const PACE_MS = 100;
 const PACE_CHARS = 4_000;
 
-/** Tells an output as it comes, at a pace that whoever listens can keep: what comes faster is told in part. */
+/** Emits an output as it comes, at a pace that a listener can keep: what comes faster is emitted in part. */
 export class PacedText {
-  readonly #tell: (text: string) => void;
+  readonly #emit: (text: string) => void;
   #pending: CappedText | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(tell: (text: string) => void) {
-    this.#tell = tell;
+  constructor(emit: (text: string) => void) {
+    this.#emit = emit;
   }
 
   add(chunk: string): void {
@@ -50,7 +50,7 @@ export class PacedText {
     this.#timer ??= setTimeout(() => this.#flush(), PACE_MS);
   }
 
-  /** Tells the rest. */
+  /** Emits the rest. */
   end(): void {
     clearTimeout(this.#timer);
     this.#flush();
@@ -60,6 +60,6 @@ export class PacedText {
     const text = this.#pending?.text() ?? '';
     this.#pending = undefined;
     this.#timer = undefined;
-    if (text !== '') this.#tell(text);
+    if (text !== '') this.#emit(text);
   }
 }

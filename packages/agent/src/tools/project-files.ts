@@ -16,9 +16,9 @@ export async function projectFiles(
 }
 
 /**
- * Nobody was asked whether anything may run here, and a repository's own configuration can name programs that git
- * runs. So git never opens the repository: it gets an empty one of ours, to which every file is new, and reads of the
- * project only the `.gitignore` files.
+ * No person has allowed anything to run here, and a repository's own configuration can name programs that git runs. So
+ * git never opens the repository: it gets an empty one of ours, to which every file is new, and reads of the project
+ * only the `.gitignore` files.
  */
 function gitFiles(folder: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
   const root = repositoryOf(folder);

@@ -31,8 +31,8 @@ const LARGEST_BYTES = 2_000_000;
 const MOST_MEGABYTES = 512;
 
 /**
- * Searches in a thread of its own: an expression can take longer than anybody waits, and nothing else stops it. Gives
- * in words why nothing was found out.
+ * Searches in a separate thread: an expression can take longer than a person waits, and nothing else stops it. Returns
+ * in words why nothing was found.
  */
 export function search(task: SearchTask, signal: AbortSignal): Promise<Found | string> {
   return new Promise((resolve) => {

@@ -8,7 +8,7 @@ export function markOf(content: string | Uint8Array): Determinism {
   return { contentHash: createHash('sha256').update(content).digest('hex').slice(0, 16) };
 }
 
-/** Tells whether the file that a call named is still what it was. */
+/** Says whether the file that a call named is still what it was. */
 export function fileDeterminism(root: string): CaptureDeterminism {
   return async ({ args }) =>
     markOf(await readBytes(resolve(root, new Arguments(parseJson(args)).text('path'))));
@@ -16,7 +16,9 @@ export function fileDeterminism(root: string): CaptureDeterminism {
 
 const LARGEST_BYTES = 10_000_000;
 
-/** A file's bytes, or in words why there are none. What is no regular file is not opened: a pipe would keep one waiting. */
+/**
+ * A file's bytes, or in words why there are none. Only a regular file is opened: a pipe would keep the reader waiting.
+ */
 export async function readBytes(path: string): Promise<Buffer | string> {
   try {
     const info = await stat(path);

@@ -5,7 +5,7 @@ export function isText(bytes: Uint8Array): boolean {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Bytes as the text that gives the same bytes again; undefined where there is none. */
+/** Bytes as the text that gives the same bytes again; undefined if there is none. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return UTF8.decode(bytes);

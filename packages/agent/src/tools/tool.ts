@@ -11,7 +11,7 @@ export interface ToolContext {
   readonly store: Store;
   readonly artifacts: ArtifactStore;
   readonly signal: AbortSignal;
-  /** Tells what a long-running tool has put out so far. */
+  /** Emits what a long-running tool has put out so far. */
   readonly progress: (text: string) => void;
 }
 

@@ -43,7 +43,7 @@ export function writeTool(root: string): Tool {
   };
 }
 
-/** What is there before a write: a text, nothing, bytes that are no text, or what is no file at all. */
+/** What is there before a write: a text, nothing, bytes that are not text, or something that is not a file. */
 type Present = { readonly text: string } | 'absent' | 'unreadable' | 'special';
 
 async function presentContent(path: string): Promise<Present> {

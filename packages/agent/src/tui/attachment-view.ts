@@ -14,7 +14,7 @@ export class AttachmentView implements Component {
   }
 
   invalidate(): void {
-    // Nothing depends on the width but what is cut off.
+    // Only what is cut off depends on the width.
   }
 
   render(width: number): string[] {

@@ -12,13 +12,13 @@ import type { Theme } from './theme.ts';
 
 const MOST_VISIBLE = 10;
 
-/** What is asked, with its answers. It may hold what a model wrote: none of it reaches the terminal but as characters. */
+/** A question with its answers. It may hold what a model wrote: only plain characters of it reach the terminal. */
 export interface Choice {
   readonly title: string;
-  /** A change to decide upon. */
+  /** A change to decide on. */
   readonly diff?: string;
   readonly items: readonly SelectItem[];
-  /** Which one is marked to begin with; the first where it is not said. */
+  /** Which one is marked to begin with; the first if absent. */
   readonly marked?: string;
 }
 
@@ -45,7 +45,7 @@ export class Chooser extends Container {
       items.findIndex(({ value }) => value === marked),
     );
     this.#list = this.#listFor(WIDE);
-    // A line of the title that is not its first is marked, so that none passes for a question of its own.
+    // Lines of the title after the first are marked, so that none looks like a separate question.
     const lines = visible(title)
       .split('\n')
       .map((line) => theme.bold(line));
@@ -92,7 +92,7 @@ const MARGIN = 4;
 const GAP = 2;
 const LEAST_LABEL = 14;
 
-/** An item in one line, its description after the label's column; where that is narrow, only the beginning of it. */
+/** An item in one line, its description after the label's column; if that is narrow, only the beginning of it. */
 function lineOf({ label, description = '' }: SelectItem, column: number, width: number): string {
   const parts = oneLine(description).split(' · ');
   for (let count = parts.length; count > 0; count--) {

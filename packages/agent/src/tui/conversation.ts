@@ -20,7 +20,7 @@ import { Transcript } from './transcript.ts';
 /** As many lines as the editor remembers. */
 const REMEMBERED = 100;
 
-/** Events that are no part of a thread: they are shown also after a newer state of it. */
+/** Events that are not part of a thread: they are shown also after a newer state of it. */
 const REMARKS: ReadonlySet<AgentEvent['type']> = new Set(['command', 'notice', 'error']);
 
 /** An agent on a screen: what is typed goes in, events come out. */
@@ -52,12 +52,12 @@ export class Conversation {
     conversation.#agent = agent;
     agent.tellStart();
     await conversation.#remember(agent);
-    // Commands are loaded behind the first drawing of the session.
+    // Commands are loaded after the first drawing of the session.
     setImmediate(() => void conversation.#complete());
     return conversation;
   }
 
-  /** Brings back what was typed in this folder before; of a session that comes from elsewhere, what was said in it. */
+  /** Brings back what was typed in this folder before; for a session that comes from elsewhere, what was said in it. */
   async #remember({ session }: Agent): Promise<void> {
     const typed = this.#history.lines();
     const said = typed.length > 0 ? [] : (await session.turns()).map(({ message }) => message);
@@ -91,7 +91,7 @@ export class Conversation {
     this.#transcript.toggleFolds();
   }
 
-  /** The session to come back to; undefined where nothing was said in it. */
+  /** The session to come back to; undefined if nothing was said in it. */
   get resumable(): string | undefined {
     const session = this.#agent?.session;
     return session === undefined || session.handle.length === 0 ? undefined : session.id;
@@ -107,7 +107,7 @@ export class Conversation {
     if (this.#agent === undefined) return;
     const { submit } = await import('../loop/submit.ts');
     const { choices } = (await submit(this.#agent, text)) ?? {};
-    // Not awaited: whatever is chosen is a new line to carry out.
+    // Not awaited: the choice is a new line to carry out.
     if (choices !== undefined && choices.items.length > 0)
       void this.#offer(text.trim().split(/\s/)[0] ?? '', choices);
   }
@@ -136,7 +136,7 @@ export class Conversation {
     this.#screen.draw();
   }
 
-  /** A session that was there before, or whose path is another one now, is shown anew. */
+  /** A session that was there before, or whose path has changed, is drawn again. */
   #takeSession(session: string, messages: number): void {
     const agent = this.#agent;
     const isOther = session !== this.#session && this.#session !== '';
@@ -146,12 +146,12 @@ export class Conversation {
     void this.#countCost(agent);
   }
 
-  /** Shows a session anew. What happens meanwhile is shown after it. */
+  /** Draws a session again. What happens meanwhile is shown after it. */
   async #restart(session: AgentSession, length: number): Promise<void> {
     const waiting = this.#waiting?.filter(({ type }) => REMARKS.has(type)) ?? [];
     this.#waiting = waiting;
     const messages = [...session.handle.messages];
-    // What cannot be read fails again, with its reason, where it is needed next.
+    // What cannot be read fails again, with its reason, when it is needed next.
     const compactions = await shownCompactions(session).catch(() => []);
     if (this.#waiting !== waiting) return;
     this.#waiting = undefined;

@@ -1,6 +1,6 @@
 import type { Theme } from './theme.ts';
 
-/** Colours the lines of a diff by the sign behind their number. */
+/** Colours the lines of a diff by the sign after their number. */
 export function diffStyle({ added, removed, dim }: Theme): (line: string) => string {
   return (line) => {
     const sign = /^ *\d+ ([+-]) /.exec(line)?.[1];

@@ -32,7 +32,7 @@ export class FoldedLines {
   }
 }
 
-/** What stands for the lines that are not shown. */
+/** Replaces the lines that are not shown. */
 export function moreLines(
   { dim }: Theme,
   more: number,

@@ -11,18 +11,18 @@ export interface FooterState {
   readonly windowTokens: number;
   readonly usage: Usage;
   readonly automatic: boolean;
-  /** What was paid so far: in money where prices are known, in tokens otherwise. */
+  /** What was paid so far: in money if prices are known, in tokens otherwise. */
   readonly cost: string;
 }
 
 const GAP = 2;
 const LONGEST_NAME = 40;
-/** So much of a model's name is worth more than the figures beside the context. */
+/** So much of a model's name is worth more than the figures next to the context. */
 const LEAST_NAME = 14;
 
 /**
- * One line: context use, whether auto-compaction is off, cache hits, cost, model. Where it is narrow, the cache and
- * the cost go first; a name that is too long loses its beginning.
+ * One line: context use, whether auto-compaction is off, cache hits, cost, model. If it is narrow, the cache and the
+ * cost go first; a name that is too long loses its beginning.
  */
 export class Footer implements Component {
   readonly #theme: Theme;

@@ -16,7 +16,7 @@ export function printable(text: string): string {
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** A text to decide upon: what could hide in it, or hide something of it, is written out. */
+/** A text to decide on: what could hide in it, or hide something of it, is written out. */
 export function visible(text: string): string {
   return text.replaceAll(UNSEEN, (char) => {
     if (char === '\n') return char;

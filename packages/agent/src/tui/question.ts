@@ -2,15 +2,16 @@ import { matchesKey } from '@earendil-works/pi-tui';
 import { Chooser, type Choice } from './chooser.ts';
 import type { Theme } from './theme.ts';
 
-/** So long after it appeared, whatever is pressed was not meant for it. */
+/** A key that is pressed within this time after the question appeared was not meant for it. */
 const UNSEEN_MS = 400;
 
 /** Answers by the one key that gives each. */
 export type Keys = Readonly<Record<string, string>>;
 
 /**
- * A question that comes unasked for, above the editor. While the editor is empty and the question could be seen, one key
- * answers it, or the arrow keys and Enter. Who is typing goes on typing: what is in the editor is a message.
+ * A question that appears by itself, above the editor. While the editor is empty and the question could be seen, one
+ * key answers it, or the arrow keys and Enter. A person who is typing goes on typing: what is in the editor is a
+ * message.
  */
 export class Question {
   readonly chooser: Chooser;
@@ -24,7 +25,7 @@ export class Question {
     this.#done = done;
   }
 
-  /** Takes a key before the editor does. False where it is the editor's. */
+  /** Takes a key before the editor does. False if it is the editor's. */
   takeKey(data: string, isEditorEmpty: boolean): boolean {
     const isPicking = ['up', 'down', 'enter'].some((key) => matchesKey(data, key as 'enter'));
     if (Date.now() - this.#appeared < UNSEEN_MS) return isPicking;

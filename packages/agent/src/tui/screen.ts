@@ -79,7 +79,7 @@ export class Screen {
     this.#tui.stop();
   }
 
-  /** Takes back what was drawn: there is nothing to be seen in it. */
+  /** Takes back what was drawn: it shows nothing. */
   erase(): void {
     this.#tui.setClearOnShrink(true);
     this.#tui.clear();
@@ -90,12 +90,12 @@ export class Screen {
     this.#tui.requestRender();
   }
 
-  /** Draws everything anew: what was there is another conversation's. */
+  /** Draws everything again: what was there belongs to another conversation. */
   redraw(): void {
     this.#tui.requestRender(true);
   }
 
-  /** Lets a person choose who wanted to, in place of the editor; what was typed stays there. */
+  /** Opens a choice that a person asked for, in place of the editor; what was typed stays there. */
   choose(choice: Choice): Promise<string | undefined> {
     return this.#open((done) => new Chooser(this.#theme, choice, done));
   }

@@ -52,7 +52,7 @@ export class ToolView implements Component {
   }
 
   invalidate(): void {
-    // Nothing depends on the width but what is cut off.
+    // Only what is cut off depends on the width.
   }
 
   render(width: number): string[] {

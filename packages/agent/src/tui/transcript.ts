@@ -30,12 +30,12 @@ export class Transcript extends Container {
   readonly #foldable = new Set<Foldable>();
   #streaming: { view: Markdown; text: string } | undefined;
   #reasoning: ReasoningView | undefined;
-  /** What was said beside an answer while it comes: it follows it. */
+  /** What is said while an answer comes: it follows the answer. */
   #beside: string[] = [];
   /** Whether the end of what was interrupted is shown already. */
   #isShown = false;
   #folded = true;
-  /** How many messages of the thread it shows or stands for. */
+  /** How many messages of the thread it shows or replaces. */
   messages = 0;
 
   constructor(theme: Theme) {
@@ -63,7 +63,7 @@ export class Transcript extends Container {
     if (length > shown.length)
       this.say(this.#theme.dim(`(${length - shown.length} earlier messages)`));
     const first = length - shown.length;
-    // Of those before what is shown, the last one shows what the model reads instead.
+    // The last of the messages before what is shown holds what the model reads instead.
     const earlier = compactions.filter(({ after }) => after <= first).slice(-1);
     for (const { end } of earlier) this.#compaction(end);
     for (const [i, message] of shown.entries()) {

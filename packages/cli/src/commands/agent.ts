@@ -6,7 +6,7 @@ export function isAgentCall(args: readonly string[]): boolean {
   const [first] = args;
   if (first === undefined) return process.stdin.isTTY && process.stdout.isTTY;
   if (ABOUT_ALL.has(first)) return false;
-  // A command is one word; a prompt that is one word goes behind `agent`.
+  // A command is one word; a prompt that is one word goes after `agent`.
   return first === 'agent' || first.startsWith('-') || /\s/.test(first);
 }
 

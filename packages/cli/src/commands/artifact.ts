@@ -7,7 +7,7 @@ import { readKeys } from '../input/key-file.ts';
 import { plainText } from '../output/plain-text.ts';
 import { write } from '../input/text-stream.ts';
 
-/** Whose artifacts are read and written here: those of `createBobbin` where it is told no other tenant. */
+/** Whose artifacts are read and written here: those of `createBobbin` if it is given no other tenant. */
 const REQUESTER = { tenant: 'default' } as const;
 
 const OPTIONS = {
@@ -45,7 +45,7 @@ export const artifactCommand: Command = {
   },
 };
 
-/** The artifacts of a folder, which is made where it is not there: what cannot be written fails before the work. */
+/** The artifacts of a folder, which is made if it does not exist: what cannot be written fails before the work. */
 export async function newArtifactsIn(folder: string): Promise<ArtifactStore> {
   const { makeFolders } = await import('@bobbin/stores/artifacts');
   await makeFolders(folder);

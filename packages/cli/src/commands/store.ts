@@ -164,7 +164,7 @@ interface Done {
   readonly problems: readonly { readonly id: string; readonly problem: string }[];
 }
 
-/** Does something for each tenant, and tells what was done and what is wrong. */
+/** Does something for each tenant, and reports what was done and what is wrong. */
 async function eachTenant(
   tenants: readonly string[],
   work: (tenant: string) => Promise<Done>,

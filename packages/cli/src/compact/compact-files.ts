@@ -26,7 +26,7 @@ import {
   type Compacted,
 } from './compacted.ts';
 
-/** Compacts what the operands name, as the options say, and gives the exit code. */
+/** Compacts what the operands name, as the options say, and returns the exit code. */
 export async function compact(operands: readonly string[], values: CompactValues): Promise<number> {
   const sources = sourcesOf(operands);
   checkOut(values, sources);
@@ -49,7 +49,7 @@ export async function compact(operands: readonly string[], values: CompactValues
   );
 }
 
-/** @throws UsageError where the file cannot be a summary. */
+/** @throws UsageError if the file cannot be a summary. */
 async function summaryIn(path: string): Promise<string> {
   const [source] = sourcesOf([path]);
   const text = source === undefined ? '' : await readText(source);
@@ -57,7 +57,7 @@ async function summaryIn(path: string): Promise<string> {
   return text;
 }
 
-/** @throws UsageError where the output would not be whole, or its input no longer. */
+/** @throws UsageError if the output would not be whole, or would overwrite its input. */
 function checkOut({ out, jsonl }: CompactValues, sources: readonly TextSource[]): void {
   if (out === undefined || out === '-') return;
   if (sources.length > 1 && jsonl !== true)
@@ -173,7 +173,7 @@ function summaryOf(transcript: Transcript, summary: unknown): string {
   return transcript.failAt('summary', 'must be the text of a summary');
 }
 
-/** `session.json: 150,312 → 59,870 tokens …`, in one line, and one for each thing to know beside. */
+/** `session.json: 150,312 → 59,870 tokens …`, in one line, and one line for each further thing to know. */
 function report(
   name: string,
   settings: CompactSettings,
@@ -208,7 +208,7 @@ function report(
   ].join('\n');
 }
 
-/** Where the content is that excerpts point to. */
+/** The place of the content that excerpts point to. */
 function artifactLines(
   name: string,
   { fitted }: Compacted,
@@ -223,7 +223,7 @@ function artifactLines(
   return [`  ${excerpts}, whole only in ${name}; --artifacts FOLDER keeps the whole`];
 }
 
-/** A line on the terminal that is written over; nothing where nobody looks. */
+/** A line on the terminal that is written over; nothing if the output is not a terminal. */
 class Progress {
   #shownAt = performance.now();
 

@@ -29,7 +29,7 @@ import type { COMPACT_OPTIONS } from './compact-options.ts';
 
 /** What was asked for, looked up. What a model decides waits for the conversation, which may name one. */
 export interface CompactRequest {
-  /** The name of a format; `auto` looks at each text. */
+  /** The name of a format; `auto` detects it for each text. */
   readonly format: string;
   readonly policy: Policy;
   readonly model?: string;
@@ -37,7 +37,7 @@ export interface CompactRequest {
   readonly windowTokens?: number;
   readonly budgetTokens?: number;
   readonly instructions?: string;
-  /** Where artifacts are kept; nowhere where absent. */
+  /** Where artifacts are kept; nowhere if absent. */
   readonly artifacts?: ArtifactStore;
   /** What a model wrote about the conversation: verified and used as a summarizer's answer. */
   readonly summary?: string;
@@ -61,7 +61,7 @@ export interface Compacted {
   readonly millis: number;
 }
 
-/** @throws UsageError where an option is not what it should be. */
+/** @throws UsageError if an option is not what it should be. */
 export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): CompactRequest {
   const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
   const counter = oneOf('counter', values.counter, COUNTERS);
@@ -81,7 +81,9 @@ export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): Compa
   };
 }
 
-/** How a conversation is compacted: for the model that was asked for, or for the one that it names, where that is known. */
+/**
+ * How a conversation is compacted: for the model that was asked for, or for the one that it names, if that is known.
+ */
 export async function settingsFor(
   request: CompactRequest,
   conversation: Conversation,
@@ -103,7 +105,7 @@ export async function settingsFor(
   return budgetTokens === undefined ? settings : bounded(settings, budgetTokens);
 }
 
-/** What is taken for granted of a model that is not known; undefined where it is known, or all was said. */
+/** What is taken for granted of a model that is not known; undefined if it is known, or all was said. */
 function assumptionsFor({
   model,
   window,
@@ -130,8 +132,8 @@ export function transcriptBudget(windowTokens: number): Budget {
 }
 
 /**
- * Bounds the messages alone, and aims at all of that: there is no later request for which room would be left, nor a
- * provider's cache to spare.
+ * Bounds the messages alone, and aims at all of that: there is no later request to leave space for, nor a provider's
+ * cache to spare.
  */
 function bounded(settings: CompactSettings, tokens: number): CompactSettings {
   const { economics: _, firstSightShare: __, ...policy } = settings.policy;
@@ -183,7 +185,7 @@ export interface Figures {
   readonly compacted: boolean;
   readonly fits: boolean;
   readonly counter: string;
-  /** The model that was asked for, or that the conversation names; absent where nothing is known of one. */
+  /** The model that was asked for, or that the conversation names; absent if nothing is known of one. */
   readonly model?: string;
   readonly preset: string;
 }

@@ -23,7 +23,7 @@ import { transcriptBudget, compacted, type CompactSettings, type Compacted } fro
 /** Small enough for every rung to be needed. */
 const WINDOW_TOKENS = 64_000;
 
-/** Compacts the sample and draws that, or only saves it to a file, and gives the exit code. */
+/** Compacts the sample and draws the result, or only saves it to a file, and returns the exit code. */
 export async function demonstrate(save: string | undefined): Promise<number> {
   const session = readSample();
   if (save !== undefined) {

@@ -1,6 +1,9 @@
 import { isKnownModel } from '@bobbin/core/internal';
 
-/** The known model that was probably meant: one slip away. Digits are versions, where another one is no slip. */
+/**
+ * The known model that was probably meant: one typing error away. Digits are versions: another digit is not a typing
+ * error.
+ */
 export function modelMeant(model: string): string | undefined {
   const folder = model.slice(0, model.lastIndexOf('/') + 1);
   for (const id of oneSlipAway(model.slice(folder.length)))

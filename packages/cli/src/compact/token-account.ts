@@ -21,7 +21,7 @@ import {
 } from '@bobbin/core/internal';
 import { carriedOut, freedByRung, type RungTotal } from './freed-by-rung.ts';
 
-/** Why a prompt costs other than what was said, beside what the rungs free. */
+/** Why a prompt costs something other than what was said, apart from what the rungs free. */
 export type Cause = 'hidden' | 'thinking' | 'waiting' | 'late' | 'notes' | 'opener';
 
 /** What was said, and every token that a prompt costs more or less than that: the sum is what it costs. */
@@ -53,13 +53,15 @@ export function accountOf(
     if (source.kind === 'no-result') count('notes', counter.message(message));
     if (source.kind === 'bridge') count('opener', counter.message(message));
   }
-  countSeats(messages, prompt, plan, counter, count);
+  countPlaces(messages, prompt, plan, counter, count);
   const said = messages.reduce((sum, message) => sum + counter.message(message), 0);
   return { said, rungs: freedByRung(events), causes };
 }
 
-/** What messages in their sent cost other than as the plan has them: what a provider would refuse is not sent so. */
-function countSeats(
+/**
+ * The difference between what messages cost as sent and as the plan has them: what a provider would refuse is changed.
+ */
+function countPlaces(
   messages: readonly Message[],
   prompt: Prompt,
   plan: Plan,
@@ -79,7 +81,7 @@ function countSeats(
 
 interface Sent {
   readonly tokens: number;
-  /** Its results came behind their round. */
+  /** Its results came after their round. */
   readonly isLate: boolean;
 }
 
@@ -96,7 +98,7 @@ function sentInPlace(prompt: Prompt, counter: Counter): ReadonlyMap<MessageId, S
   return sent;
 }
 
-/** A message as a plan has it in its place; undefined where a record stands for it. */
+/** A message as a plan has it in its place; undefined if a record replaces it. */
 function plannedIn(
   message: Message,
   action: Action | undefined,
@@ -120,7 +122,7 @@ function threadOf(messages: readonly Message[]): Thread {
 
 const ACCOUNTED = 'accounted' as ThreadId;
 
-/** The account of the prompt that a conversation would be if nothing were compacted. */
+/** The account of a conversation's prompt if nothing were compacted. */
 export function uncompactedAccount(
   messages: readonly Message[],
   rules: ProviderRules,

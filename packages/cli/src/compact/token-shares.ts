@@ -7,7 +7,7 @@ export type Kind = 'system' | 'user' | 'assistant' | 'results' | 'excerpts' | 's
 
 export type Shares = Readonly<Record<Kind, number>>;
 
-/** Every kind has a sign and a colour of its own, so that a bar can be read with and without colours. */
+/** Every kind has its own sign and colour, so that a bar can be read with and without colours. */
 export const KINDS: Readonly<Record<Kind, { readonly sign: string; readonly color: Style }>> = {
   summary: { sign: '▚', color: 'magenta' },
   system: { sign: '■', color: 'white' },
@@ -24,7 +24,7 @@ export function sharesOf(messages: readonly Message[], counter: Counter): Shares
   return shares;
 }
 
-/** What a prompt spends them on: what the plan made stands apart from what was kept. */
+/** What a prompt spends them on: what the plan made is separate from what was kept. */
 export function promptShares({ prompt }: Fitted<unknown>, counter: Counter): Shares {
   const shares = emptyShares();
   for (const { message, source } of prompt.messages) {

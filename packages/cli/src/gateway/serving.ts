@@ -3,7 +3,7 @@ import { gatewaySettings, runGateway, SettingError, type GatewaySettings } from 
 import { EXIT, InputError, tell, UsageError } from '../failure.ts';
 import type { GatewayValues } from '../commands/serve.ts';
 
-/** The port where the gateway of a machine is looked for. */
+/** The default port of a machine's gateway. */
 export const USUAL_PORT = 7077;
 
 /** Runs a gateway until it is asked to end. */
@@ -17,7 +17,7 @@ export async function serve(values: GatewayValues): Promise<number> {
   return EXIT.done;
 }
 
-/** What options, the environment and a file say, with the usual port where none says another. */
+/** What options, the environment and a file say, with the usual port if none says another. */
 export function settingsOf(values: GatewayValues): GatewaySettings {
   const { config, ...flags } = values;
   const path = config ?? process.env['BOBBIN_CONFIG'];

@@ -47,7 +47,7 @@ export async function wrapAgent(
   }
 }
 
-/** The gateway that runs at the port, or one of its own. */
+/** The gateway that runs at the port, or a new one. */
 async function gatewayFor(values: GatewayValues): Promise<UsedGateway> {
   const settings = settingsOf({ 'log-level': 'silent', ...values });
   const { port = USUAL_PORT, token } = settings.options;

@@ -27,7 +27,7 @@ export interface Conversation {
   text(messages: readonly unknown[]): string;
 }
 
-/** @throws InputError where the text is not in the format. */
+/** @throws InputError if the text is not in the format. */
 export function readConversation(text: string, source: string, format: string): Conversation {
   const session = sessionFormat(format, text);
   if (session !== undefined) return readSession(session, text, source);
@@ -35,7 +35,7 @@ export function readConversation(text: string, source: string, format: string): 
   return transcriptConversation(transcript, format, (messages) => transcript.text(messages));
 }
 
-/** A list of messages as a conversation; whoever has it says how it is written. */
+/** A list of messages as a conversation; the caller says how it is written. */
 export function transcriptConversation(
   transcript: Transcript,
   format: string,

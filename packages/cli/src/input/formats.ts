@@ -36,7 +36,7 @@ const SESSIONS: ReadonlyMap<string, SessionFormat> = new Map(
   SESSION_FORMATS.map((format) => [format.name, format]),
 );
 
-/** Every name that a user may give; `auto` looks at the text. */
+/** Every name that a user may give; `auto` detects the format from the text. */
 export const FORMATS: Readonly<Record<string, unknown>> = {
   auto: undefined,
   ...MESSAGE_FORMATS,
@@ -60,7 +60,7 @@ export function sessionCodec(
 
 /**
  * The format of a list of messages: the one asked for, or the one that is recognised.
- * @throws DecodeError where it is one that the command cannot read.
+ * @throws DecodeError if it is one that the command cannot read.
  */
 export function messageFormat(format: string, messages: readonly unknown[]): MessageFormat {
   if (Object.hasOwn(MESSAGE_FORMATS, format)) return format as MessageFormat;
@@ -82,7 +82,7 @@ export const ROLES: readonly string[] = [
   'function',
 ];
 
-/** The role of a message, where it has one: not every item of every format does. */
+/** The role of a message, if it has one: not every item of every format does. */
 export function roleOf(message: unknown): string | undefined {
   const { role } = fields(message);
   return typeof role === 'string' ? role : undefined;

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON. The built-in parser tells this only sometimes. */
+/** Where a text stops being JSON. The built-in parser reports this only sometimes. */
 export class JsonProblem extends Error {
   override readonly name = 'JsonProblem';
   readonly offset: number;
@@ -9,7 +9,7 @@ export class JsonProblem extends Error {
   }
 }
 
-/** A value inside a JSON text: its first character and the one behind its last. */
+/** A value inside a JSON text: its first character and the one after its last. */
 export interface JsonRange {
   readonly start: number;
   readonly end: number;
@@ -53,7 +53,7 @@ export function* entries(text: string, start: number): Generator<JsonEntry> {
   }
 }
 
-/** Where the value at a path begins, or the nearest value around it that is there. */
+/** Where the value at a path begins, or the nearest existing value around it. */
 export function offsetOf(text: string, start: number, path: readonly (string | number)[]): number {
   let offset = start;
   for (const key of path) {

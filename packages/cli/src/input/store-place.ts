@@ -22,12 +22,12 @@ async function openStore(place: string, existing: boolean): Promise<Store> {
     : jsonlStore(place, { existing });
 }
 
-/** A place as it may be told: an address without its user, its password and its parameters, which may hold one. */
+/** A place as it may be shown: an address without its user, its password and its parameters, which may hold one. */
 export function shownPlace(place: string): string {
   const [scheme] = POSTGRES.exec(place) ?? [];
   if (scheme === undefined) return place;
   const [address = '', ...more] = place.slice(scheme.length).split(/[?#]/);
-  // Where an unescaped password holds what ends an address, all of it may be the password.
+  // If an unescaped password holds what ends an address, all of it may be the password.
   if (more.some((part) => part.includes('@'))) return `${scheme}…`;
   return scheme + address.slice(address.lastIndexOf('@') + 1);
 }
@@ -67,7 +67,7 @@ export async function withStore<T>(
   }
 }
 
-/** The tenants that were named, which must have threads; all where none was. */
+/** The tenants that were named, which must have threads; all if none was. */
 export async function tenantsOf(
   store: Store,
   place: string,

@@ -15,7 +15,7 @@ export async function takeOver(operands: readonly string[], values: ImportValues
   const text = await readText(source);
   if (sessionFormat('auto', text) === undefined)
     throw new InputError(source.name, undefined, 'is no session file that is known');
-  // What is damaged is told with its place, before a session is begun.
+  // Damage is reported with its place, before a session is begun.
   readConversation(text, source.name, 'auto');
   const options = [
     ...(values.model === undefined ? [] : ['--model', values.model]),

@@ -19,8 +19,8 @@ const standardInput: TextSource = {
 };
 
 /**
- * What a command is to read: its operands, or what is piped to it where it has none; `-` is stdin.
- * @throws UsageError where there is nothing to read.
+ * What a command reads: its operands, or what is piped to it if it has none; `-` is stdin.
+ * @throws UsageError if there is nothing to read.
  */
 export function sourcesOf(operands: readonly string[]): readonly TextSource[] {
   if (operands.length > 0)
@@ -43,7 +43,7 @@ export function isFileOf(source: TextSource, path: string): boolean {
   }
 }
 
-/** @throws InputError where it is not UTF-8, or larger than a string can be. */
+/** @throws InputError if it is not UTF-8, or larger than a string can be. */
 export async function readText(source: TextSource): Promise<string> {
   const pending = new PendingText(source.name);
   if (sizeOf(source) > constants.MAX_STRING_LENGTH) pending.refuse(1);
@@ -51,7 +51,7 @@ export async function readText(source: TextSource): Promise<string> {
   return pending.take(1);
 }
 
-/** 0 where it is not known before all is read. */
+/** 0 if it is not known before all is read. */
 function sizeOf(source: TextSource): number {
   try {
     return source.stats().size;
@@ -60,7 +60,7 @@ function sizeOf(source: TextSource): number {
   }
 }
 
-/** A text of which more is to come. */
+/** An unfinished text. */
 class PendingText {
   readonly #source: string;
   #chunks: Buffer[] = [];
@@ -99,8 +99,8 @@ export interface Line {
 }
 
 /**
- * The lines of a stream as they come, empty ones left out. Only a line feed ends a line: other separators may stand
- * inside a JSON string. Nothing is read before the line before it was taken.
+ * The lines of a stream as they come, empty ones left out. Only a line feed ends a line: a JSON string may contain
+ * other separators. Nothing is read before the line before it was taken.
  */
 export async function* readLines(source: TextSource): AsyncGenerator<Line> {
   const pending = new PendingText(source.name);
@@ -123,7 +123,7 @@ export async function* readLines(source: TextSource): AsyncGenerator<Line> {
   if (line.text.trim() !== '') yield line;
 }
 
-/** @throws InputError where it cannot be read. */
+/** @throws InputError if it cannot be read. */
 async function* readChunks(source: TextSource): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of source.open()) yield Buffer.from(chunk as Uint8Array);
@@ -144,7 +144,7 @@ function decode(bytes: Buffer, source: string, firstLine: number): string {
   }
 }
 
-/** Writes, and waits where the reader is slower. */
+/** Writes, and waits if the reader is slower. */
 export async function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain');
 }

@@ -11,12 +11,12 @@ import {
 } from './json-text.ts';
 
 /**
- * A conversation as it stands in a file: a list of messages, or an object that holds one beside other fields. What is
- * kept of it is written with the very characters that were read.
+ * A conversation in a file: a list of messages, or an object that holds one among other fields. What is kept of it is
+ * written with the very characters that were read.
  */
 export class Transcript {
   readonly messages: readonly unknown[];
-  /** The fields beside the messages, as they were parsed; none where the text is a list. */
+  /** The other fields next to the messages, as they were parsed; none if the text is a list. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly #text: string;
   readonly #source: string;
@@ -26,7 +26,7 @@ export class Transcript {
 
   /**
    * A text that is all of its source, or one line of it.
-   * @throws InputError where the text is no transcript.
+   * @throws InputError if the text is not a transcript.
    */
   constructor(text: string, source: string, line?: number) {
     this.#text = text;
@@ -45,7 +45,7 @@ export class Transcript {
     );
   }
 
-  /** Runs what decodes the messages, and says of a problem where it stands in the text. */
+  /** Runs what decodes the messages, and adds to a problem its place in the text. */
   located<T>(decode: () => T): T {
     try {
       return decode();
@@ -88,7 +88,7 @@ export class Transcript {
     return `[${before}${messages.map(write).join(`,${before === '' ? this.#gap() : before}`)}${after}]`;
   }
 
-  /** What stands between two items on one line: nothing, or a space. */
+  /** What separates two items on one line: nothing, or a space. */
   #gap(): string {
     const [first, second] = entries(this.#text, this.#list.start);
     if (first === undefined || second === undefined) return '';
@@ -106,7 +106,7 @@ export class Transcript {
     }
   }
 
-  /** What to do where several lines were read as one text, or one text as several lines. */
+  /** What to do if several lines were read as one text, or one text as several lines. */
   #otherwise({ offset, message }: JsonProblem): string {
     if (this.#line !== undefined)
       return offset === this.#text.length

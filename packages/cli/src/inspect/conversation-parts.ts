@@ -8,7 +8,7 @@ export interface PlacedMessage {
   readonly name: string;
   readonly turn: number;
   readonly message: Message;
-  /** For each result, what was called; undefined where no call waits for it. */
+  /** For each result, what was called; undefined if no call waits for it. */
   readonly answers: readonly (string | undefined)[];
   /** Calls that no result answers. */
   readonly unanswered: readonly string[];

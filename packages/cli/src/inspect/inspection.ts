@@ -41,7 +41,7 @@ export async function inspect(operands: readonly string[], values: InspectValues
   return EXIT.done;
 }
 
-/** Why the figures are an estimate, where they are. */
+/** Why the figures are an estimate, if they are. */
 function estimated(screen: Screen, { counter, model }: CompactSettings): readonly string[] {
   if (!counter.name.startsWith('estimate×')) return [];
   const why =
@@ -98,7 +98,7 @@ function compactionLines(
 const BAR = 8;
 /** Below this width a row does without its bar. */
 const WIDTH_FOR_BARS = 70;
-/** Below this width what a message says has a line of its own. */
+/** Below this width the text of a message has a separate line. */
 const WIDTH_FOR_ROWS = 54;
 
 /** A row for each message, under a heading for each turn. */
@@ -190,7 +190,7 @@ function whyOf({ events }: Fitted<unknown>): readonly string[] {
   );
 }
 
-/** The reason counts what would be sent: where that is not what was said, the difference is told. */
+/** The reason counts what would be sent: if that is not what was said, the difference is shown. */
 function compactingBecause(fitted: Fitted<unknown>, withoutRecords: Account): string {
   const differences = causeTexts(withoutRecords).map(
     ([tokens, text]) => `${signed(tokens)} ${text}`,
@@ -228,7 +228,7 @@ function accountRows(
   ];
 }
 
-/** What the compaction costs where a provider caches prompts, and when it has paid; nothing where there was none. */
+/** What the compaction costs if a provider caches prompts, and when it has paid; nothing if there was none. */
 function netText({ events }: Fitted<unknown>): string {
   const done = events.findLast((event) => event.kind === 'completed');
   if (done?.kind !== 'completed' || done.rewrittenTokens === 0) return '';

@@ -18,13 +18,13 @@ export function wrap(text: string, width: number): readonly string[] {
   return lines;
 }
 
-/** A text behind a head, wrapped; its other lines are indented as far as the head reaches. */
+/** A text after a head, wrapped; its other lines are indented as far as the head reaches. */
 export function hanging(head: string, text: string, width: number): readonly string[] {
   const indent = columns(head);
   return wrap(text, width - indent).map((line, i) => (i === 0 ? head : ' '.repeat(indent)) + line);
 }
 
-/** Items with something between them; a line breaks behind that only. */
+/** Items with something between them; a line breaks only after that. */
 export function sideBySide(
   items: readonly string[],
   between: string,
@@ -39,7 +39,7 @@ export function sideBySide(
 /** A space at which no line breaks. */
 const NO_BREAK = '\u00A0';
 
-/** One line of a text that somebody else wrote: controls and changes of direction, which could steer a terminal, become spaces. */
+/** One line of a foreign text: controls and changes of direction, which could steer a terminal, become spaces. */
 export function oneLine(text: string, width: number): string {
   const line = text
     .slice(0, width * 4)
@@ -49,7 +49,7 @@ export function oneLine(text: string, width: number): string {
   return columns(line) <= width ? line : clipped(withShortPaths(line, width), width);
 }
 
-/** A word with two slashes, or with one and an extension, that is no address. */
+/** A word with two slashes, or with one and an extension, that is not an address. */
 const PATH = /(?<!\S)(?!\S*:\/\/)(?:\S*\/\S*\/\S+|\S+\/\S+\.\w+)/g;
 
 /** Takes folders off the front of paths that reach beyond the width: a file is known by its name. */
@@ -92,7 +92,7 @@ export function columns(line: string): number {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Latin letters, punctuation, arrows and blocks: each is a character of its own. */
+/** Latin letters, punctuation, arrows and blocks: each is one character. */
 const PLAIN = /^[ -~\u00A0-\u02FF\u2010-\u2027\u2190-\u22FF\u2500-\u25FF]*$/;
 
 /** What a person takes for one character. The first segmenter of a process takes 20 ms, and most lines do without. */

@@ -5,17 +5,17 @@ import { finished } from 'node:stream/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * A file that is written beside its place and moved there when all of it is written: until then, and where anything
+ * A file that is written under another name and moved into place when all of it is written: until then, and if anything
  * fails, what was there stays untouched.
  */
 export class OutFile {
   readonly stream: WriteStream;
   readonly #path: string;
-  /** Where it is written; undefined for what is no file but a device or a pipe, which is written to at once. */
+  /** The place of writing; undefined for a device or a pipe, which is written to directly. */
   readonly #beside: string | undefined;
   readonly #done: Promise<void>;
 
-  /** Begins it; fails at once where it is a folder, where there is no such folder, or where it must not be written. */
+  /** Begins it; fails at once if it is a folder, if its folder does not exist, or if it must not be written. */
   static async open(path: string): Promise<OutFile> {
     const target = await realpath(path).catch(() => path);
     const found = await stat(target).catch(() => undefined);
@@ -36,7 +36,7 @@ export class OutFile {
       flags: this.#beside === undefined ? 'w' : 'wx',
       ...(found === undefined ? {} : { mode: found.mode }),
     });
-    // Whatever fails is told with the name that the user knows.
+    // Every failure is reported with the name that the user knows.
     this.stream.on('error', (error) => Object.assign(error, { path: name }));
     this.#done = finished(this.stream);
     this.#done.catch(() => undefined);

@@ -10,7 +10,7 @@ const MARGIN = '  ';
 const LABEL = 8;
 const FIGURE = 8;
 
-/** Two bars on one scale, with a line where the window ends. */
+/** Two bars on one scale, with a line at the end of the window. */
 export function windowBars(
   screen: Screen,
   budget: Budget,
@@ -87,7 +87,7 @@ const BECAME: Readonly<Record<string, (rung: RungTotal) => string>> = {
   drop: ({ messages }) => `${counted(messages, 'message')} left out, an index entry stays`,
 };
 
-/** A bar for each rung of a policy, where there is room for one: how much it freed, or that it was not needed. */
+/** A bar for each rung of a policy, if there is space for one: how much it freed, or that it was not needed. */
 export function rungBars(
   screen: Screen,
   ladder: readonly string[],

@@ -1,9 +1,9 @@
-/** Controls but for tabs and line breaks, and what changes the direction in which text is shown. */
+/** Controls except tabs and line breaks, and what changes the direction in which text is shown. */
 export const STEERING: RegExp =
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
 
-/** A text that somebody else wrote, for a terminal: what would steer it is written out. */
+/** A foreign text, for a terminal: what would steer the terminal is written out. */
 export function plainText(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(STEERING, written);
 }
@@ -12,7 +12,7 @@ function written(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** Colours, which a picture has of its own. */
+/** Colours, which a picture contains itself. */
 // oxlint-disable-next-line no-control-regex -- a colour begins with one
 const COLOURS = /(\u001B\[[\d;]*m)/;
 

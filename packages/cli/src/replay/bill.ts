@@ -8,8 +8,8 @@ export interface Prices {
 }
 
 /**
- * What a row of requests costs where a provider caches prefixes: what begins a prompt as it began the one before is read
- * from the cache, all else is written to it.
+ * What a row of requests costs if a provider caches prefixes: the beginning that a prompt shares with the one before is
+ * read from the cache, all else is written to it.
  */
 export class Bill {
   readonly #prices: Prices;
@@ -50,7 +50,7 @@ export class Bill {
     return this.#read * this.#prices.read + this.#written * this.#prices.write;
   }
 
-  /** Tokens that were written again though they had not changed: what precedes them had. */
+  /** Tokens that were written again although they had not changed: what precedes them had. */
   get rewrittenTokens(): number {
     return this.#rewritten;
   }

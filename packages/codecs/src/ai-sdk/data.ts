@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, jsonText } from '@bobbin/core/internal';
 import { base64Of, dataUrl } from '../wire/data-url.ts';
 
-/** The message as JSON can hold it: bytes as base64, URLs as text. The same object where it holds neither. */
+/** The message as JSON can hold it: bytes as base64, URLs as text. The same object if it holds neither. */
 export function serializable(wire: JsonObject): JsonObject {
   return withData(wire, (data) => {
     if (isTagged(data, 'data')) return changed(data, 'data', inline);
@@ -32,7 +32,7 @@ function isTagged(data: unknown, type: string): data is JsonObject {
 
 type Change = (value: unknown) => unknown;
 
-/** Changes the data of images and files, also of those that tools gave; the same object where there are none. */
+/** Changes the data of images and files, also of those that tools gave; the same object if there are none. */
 function withData(wire: JsonObject, change: Change): JsonObject {
   const inPart = (part: unknown): unknown =>
     isTagged(part, 'tool-result')
@@ -64,7 +64,7 @@ function each(change: Change): Change {
   };
 }
 
-/** Where the content of an image or a file is: a URL, a data URL, inline text, or a reference as JSON. */
+/** The place of the content of an image or a file: a URL, a data URL, inline text, or a reference as JSON. */
 export function sourceOf(data: Json, mediaType: string | undefined): string {
   if (typeof data === 'string')
     return /^(?:https?|data|file|gs):/.test(data)

@@ -124,7 +124,7 @@ export function encodePart(part: Part, callOptions: JsonObject): object {
     case 'opaque':
       return part.value as object;
     case 'result':
-      // Results have messages of their own.
+      // Results have separate messages.
       return {};
   }
 }

@@ -13,7 +13,7 @@ import { blocksOf, type ServerBlocks, type WireMessage } from '../wire/whole-ser
 export type DecodeServerPart = (place: Place) => readonly Part[] | undefined;
 
 /**
- * Tools that the provider runs. A result is a pair with its call, also where an earlier message made the call: code that
+ * Tools that the provider runs. A result is a pair with its call, also if an earlier message made the call: code that
  * calls the host's tools has its result messages later. A call that this message does not answer has no part.
  */
 export function serverParts(

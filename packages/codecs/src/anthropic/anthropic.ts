@@ -25,7 +25,7 @@ export type AnthropicMessage = WireObject<{
 
 /**
  * Anthropic Messages: the `messages` of a request. A user message that begins with tool results and goes on with what
- * the user says is two messages inside, so that the words start a turn of their own; they are joined again on the way
+ * the user says becomes two messages inside, so that the words start a separate turn; they are joined again on the way
  * out.
  */
 export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResult> = {
@@ -44,7 +44,7 @@ export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResu
   encode(messages) {
     const read = summariesAfterCompaction(messages, () => false);
     return wholeServerPairs(
-      seatSystem(joinMixed(read, encodeMessage, MIXED)),
+      placeSystem(joinMixed(read, encodeMessage, MIXED)),
       ANTHROPIC_SERVER_BLOCKS,
     );
   },
@@ -52,7 +52,7 @@ export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResu
   usage: (response) => responseUsage(response)?.usage,
 };
 
-/** One message of the wire, wherever it is kept. */
+/** One message of the wire, independent of where it is kept. */
 export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Message[] {
   const wire = place.object();
   const role = place.at('role').text();
@@ -81,7 +81,7 @@ export function decodeAnthropic(place: Place, calls: KnownCalls): readonly Messa
 
 const KNOWN = new Set(['role', 'content']);
 
-/** Claude Code puts notes of its own after tool results: nobody said them. */
+/** Claude Code puts its own notes after tool results: no speaker said them. */
 const MIXED: MixedFormat = {
   field: 'content',
   isResult: ({ type }) => type === 'tool_result',
@@ -112,15 +112,15 @@ function encodeMessage(message: Message): AnthropicMessage | undefined {
 const neighbours = new WeakMap<object, readonly [unknown, unknown]>();
 
 /**
- * Within the messages, `system` may only follow the user's side, and nothing but the assistant may follow it. Where a
- * compaction took its neighbours away it is said in the user's place; where they are as they came, so is it.
+ * Within the messages, `system` may only follow the user's side, and only the assistant may follow it. If a compaction
+ * took its neighbours away, it becomes a user message; if they are unchanged, so is it.
  */
-function seatSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+function placeSystem(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
   return messages.map((message, i) => {
     if (message.role !== 'system') return message;
     const [before, after] = [messages[i - 1], messages[i + 1]];
-    const isSeated = before?.role === 'user' && (after?.role ?? 'assistant') === 'assistant';
-    return isSeated || isAsItCame(message, before, after) ? message : { ...message, role: 'user' };
+    const isValid = before?.role === 'user' && (after?.role ?? 'assistant') === 'assistant';
+    return isValid || isAsItCame(message, before, after) ? message : { ...message, role: 'user' };
   });
 }
 

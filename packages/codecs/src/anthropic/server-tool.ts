@@ -23,7 +23,7 @@ function isServerResult({ type }: JsonObject): boolean {
 export type DecodeServerBlock = (place: Place) => readonly Part[] | undefined;
 
 /**
- * Tools that Anthropic runs. A result is a pair with its call, also where the call is in an earlier message: code that
+ * Tools that Anthropic runs. A result is a pair with its call, also if the call is in an earlier message: code that
  * calls the host's tools has its result messages later. A call that this message does not answer has no part.
  */
 export function serverBlocks(blocks: readonly Place[], calls: KnownCalls): DecodeServerBlock {

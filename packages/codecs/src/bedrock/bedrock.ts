@@ -58,7 +58,7 @@ const MIXED: MixedFormat = {
 };
 
 const KNOWN = new Set(['role', 'content']);
-/** The message that came in, by the form of it that is kept, where they differ. */
+/** The message that came in, by its kept form, if they differ. */
 const live = new WeakMap<object, object>();
 
 function decodeMessage(place: Place, calls: KnownCalls): readonly Message[] {

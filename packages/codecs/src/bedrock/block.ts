@@ -14,7 +14,7 @@ function kindOf(block: JsonObject): string {
   return Object.keys(block).find((name) => block[name] !== undefined) ?? 'block';
 }
 
-/** Reads a block. Tools that the model's host runs are pairs where the same message holds both halves. */
+/** Reads a block. Tools that the model's host runs are pairs if the same message holds both halves. */
 export function decodeBlock(
   place: Place,
   calls: KnownCalls,

@@ -6,7 +6,7 @@ const BYTES = '$bytes';
 /** Bytes are in sources of media, and in reasoning that was redacted: never deeper than this. */
 const MOST_LEVELS = 8;
 
-/** The message as JSON can hold it. The same object where it holds no bytes. */
+/** The message as JSON can hold it. The same object if it holds no bytes. */
 export function serializable(wire: JsonObject): JsonObject {
   return changed(wire, MOST_LEVELS, (value) =>
     value instanceof Uint8Array ? { [BYTES]: base64Of(value) } : undefined,

@@ -118,7 +118,7 @@ const SERVER_TOOLS = [
   { call: 'toolCall', result: 'toolResponse', tool: 'tool' },
 ] as const;
 
-/** The parts of the calls and results of Google's own tools, by their wire form, where both are in the content. */
+/** The parts of the calls and results of Google's own tools, by their wire form, if both are in the content. */
 function serverPairs(places: readonly Place[]): ReadonlyMap<JsonObject, readonly Part[]> {
   const pairs = new Map<JsonObject, readonly Part[]>();
   for (const { call, result, tool } of SERVER_TOOLS) {

@@ -178,7 +178,7 @@ function contentOf(content: BaseMessage['content'], calls: KnownCalls): readonly
   return blocks.flatMap((block) => decodeServer(block) ?? blockParts(block));
 }
 
-/** Calls are among the blocks too, where the provider puts them there: `tool_calls` has them all. */
+/** Calls are among the blocks too, if the provider puts them there: `tool_calls` has them all. */
 const CALL_BLOCKS = new Set<unknown>([
   'tool_use',
   'tool_call',
@@ -243,7 +243,7 @@ function encodeMessage(message: Message): readonly BaseMessage[] {
   return [live.get(original as object) ?? mapStoredMessageToChatMessage(original as StoredMessage)];
 }
 
-/** What Bobbin wrote or changed: each result is a message of its own, before what else is said. */
+/** What Bobbin wrote or changed: each result is a separate message, before the other content. */
 function written(message: Message): readonly BaseMessage[] {
   const parts = serverToolsAsText(message);
   const said = parts.filter((part) => part.kind !== 'result');

@@ -30,7 +30,7 @@ function serverResultId({ type, tool_use_id: used, toolCallId }: JsonObject): st
 export type DecodeServerBlock = (block: JsonObject) => readonly Part[] | undefined;
 
 /**
- * Tools that the provider runs. A result is a pair with its call, also where an earlier message made the call. A call that
+ * Tools that the provider runs. A result is a pair with its call, also if an earlier message made the call. A call that
  * this message does not answer has no part.
  */
 export function serverBlocks(blocks: readonly JsonObject[], calls: KnownCalls): DecodeServerBlock {
@@ -87,7 +87,7 @@ const SERVER_BLOCKS: ServerBlocks = {
 };
 
 interface ListedMessage extends WireMessage {
-  /** How many of the host's tools it calls: LangChain names them beside the content. */
+  /** How many of the host's tools it calls: LangChain names them next to the content. */
   readonly calls: number;
 }
 

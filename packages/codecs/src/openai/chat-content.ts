@@ -48,7 +48,7 @@ function decodeFile(file: Place): ContentPart {
   };
 }
 
-/** Text alone is a string; anything else a list of parts. */
+/** Text alone is a string; anything else is a list of parts. */
 export function encodeContent(parts: readonly Part[]): string | object[] {
   if (parts.length === 0) return '';
   if (parts.length === 1 && parts[0]?.kind === 'text') return textOf({ role: 'user', parts });

@@ -1,8 +1,8 @@
 import type { Message } from '@bobbin/core';
 
 /**
- * The items of messages, for OpenAI: reasoning is refused without the item that it led to, and that item's id is asked
- * for its reasoning. Where the item was changed or never came, both are left out.
+ * The items of messages, for OpenAI, which refuses reasoning without the item that it led to, and an item's id without
+ * its reasoning. If the item was changed or never came, both are left out.
  */
 export function encodeItems<Item extends object>(
   messages: readonly Message[],

@@ -50,7 +50,7 @@ function sourceOf(place: Place, ...fields: readonly string[]): string {
   return place.fail(`must have ${fields.join(' or ')}`);
 }
 
-/** Text alone is a string; anything else a list of parts, which are the model's own in its messages. */
+/** Text alone is a string; anything else is a list of parts, of the model's own kinds in its messages. */
 export function encodeContent(parts: readonly Part[], isOutput: boolean): Json {
   const [first] = parts;
   if (first === undefined) return '';

@@ -30,7 +30,7 @@ interface OutputItem {
   readonly note?: (result: ResultPart) => string;
 }
 
-/** Calls that the host answers with an item of its own; functions are the first of them. */
+/** Calls that the host answers with a separate item; functions are the first of them. */
 export const CALL_ITEMS: ReadonlyMap<string, CallItem> = new Map(
   Object.entries<CallItem>({
     function_call: {

@@ -69,7 +69,7 @@ function isAssistants({ role }: Message): boolean {
   return role === 'assistant';
 }
 
-/** One item of the wire, wherever it is kept. */
+/** One item of the wire, independent of where it is kept. */
 export function decodeResponsesItem(place: Place, calls: KnownCalls): Message {
   const wire = place.object();
   const type = typeOf(place);

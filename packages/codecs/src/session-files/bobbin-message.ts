@@ -7,7 +7,7 @@ import { recogniseMessages } from '../recognise.ts';
 
 const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
 
-/** A message that Bobbin wrote, as it is, once it is sure that it is one. */
+/** A message that Bobbin wrote, unchanged, after a check that it is one. */
 export function checkedMessage(place: Place): Message {
   if (!ROLES.has(place.at('role').text())) return place.at('role').fail('must be a role');
   if (place.has('meta')) place.at('meta').object();
@@ -41,8 +41,8 @@ function checkPart(place: Place): void {
 }
 
 /**
- * A store keeps the wire form of messages and not whose it is. It stays where a codec of a provider reads the very same
- * out of it; elsewhere, as with messages of a framework, any codec can write what the messages say.
+ * A store keeps the wire form of messages but not its format. The form stays if a codec of a provider reads the very
+ * same message out of it; otherwise, as with messages of a framework, any codec can write what the messages say.
  */
 export function withKnownWire(messages: readonly Message[]): readonly Message[] {
   const wired = messages.filter(({ original }) => original !== undefined);

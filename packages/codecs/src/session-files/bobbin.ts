@@ -108,7 +108,7 @@ interface Made {
   readonly isUndo: boolean;
 }
 
-/** The compaction of a line, where it was made on a path: another fork does not know it. */
+/** The compaction of a line, if it was made on a path: another fork does not know it. */
 function compactionOn(path: readonly string[], place: Place): readonly Made[] {
   if (place.at('type').value !== 'compaction') return [];
   const plan = place.at('plan');

@@ -22,7 +22,7 @@ import {
 import type { Session, SessionCompaction, SessionFormat, SessionHeader } from './session.ts';
 
 /**
- * Rollouts of Codex: a line for each item of the Responses API, and events beside them. A compaction holds the items
+ * Rollouts of Codex: a line for each item of the Responses API, and events between them. A compaction holds the items
  * that it leaves; older ones hold a summary, before which Codex puts the newest user messages.
  */
 export const codexSession: SessionFormat = {

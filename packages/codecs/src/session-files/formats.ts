@@ -13,7 +13,7 @@ export const SESSION_FORMATS: readonly SessionFormat[] = [
   opencodeSession,
 ];
 
-/** The format of a session file, by what is in it; undefined where it is none of them. */
+/** The format of a session file, by what is in it; undefined if it is none of them. */
 export function recogniseSession(text: string): SessionFormat | undefined {
   return SESSION_FORMATS.find((format) => format.recognises(text));
 }

@@ -20,7 +20,7 @@ export function jsonLines(text: string): readonly Place[] {
   return places;
 }
 
-/** The first objects of such a file, for recognising it; none where it is no such file. */
+/** The first objects of such a file, for recognising it; none if it is another kind of file. */
 export function firstLines(text: string, most: number): readonly JsonObject[] {
   const found: JsonObject[] = [];
   let start = 0;
@@ -41,13 +41,13 @@ export function encodeJsonLines({ entries }: Session): string {
   return entries.map(({ original }) => `${jsonText(original)}\n`).join('');
 }
 
-/** A time as milliseconds, whether a file has it as a number or as text. */
+/** A time as milliseconds, from a number or a text. */
 export function timeField(value: unknown): { readonly time?: number } {
   const time = typeof value === 'string' ? Date.parse(value) : value;
   return typeof time === 'number' && Number.isFinite(time) ? { time } : {};
 }
 
-/** `{ [name]: text }`, empty where there is no such text. */
+/** `{ [name]: text }`, empty if there is no such text. */
 export function textField<Name extends string>(
   name: Name,
   value: unknown,
@@ -57,7 +57,7 @@ export function textField<Name extends string>(
     : {};
 }
 
-/** A count of tokens; what is no number counts as 0. */
+/** A count of tokens; a value that is not a number counts as 0. */
 export function tokenCount(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }

@@ -45,7 +45,7 @@ interface Line {
   readonly type: string;
   readonly id: string;
   readonly parent: string | null;
-  /** None where the line holds no message, or one that the user hid from the model. */
+  /** None if the line holds no message, or one that the user hid from the model. */
   readonly message: Message | undefined;
 }
 
@@ -143,7 +143,7 @@ function messageOf(type: string, place: Place): Message | undefined {
   }
 }
 
-/** A summary that pi made, as the user's message that it is to the model. */
+/** A summary that pi made, as the user message that the model reads. */
 function summaryOf(place: Place): Message {
   const meta = { ...timeField(place.at('timestamp').value), synthetic: true };
   return textMessage('user', place.at('summary').text(), meta);
@@ -157,7 +157,7 @@ function messagesOf(lines: readonly Line[]): readonly Message[] {
   return lines.flatMap(({ message }) => message ?? []);
 }
 
-/** Where on the path the first entry is that a compaction keeps; undefined where it keeps none. */
+/** The position on the path of the first entry that a compaction keeps; undefined if it keeps none. */
 function firstKept(path: readonly Line[], at: number): number | undefined {
   const { place } = path[at] as Line;
   const {
@@ -171,7 +171,7 @@ function firstKept(path: readonly Line[], at: number): number | undefined {
   return found < 0 || found >= at ? undefined : found;
 }
 
-/** Where the last so many messages before a compaction begin: none of them lies before the compaction before it. */
+/** Where the last so many messages before a compaction begin: none of them comes before the previous compaction. */
 function lastMessages(path: readonly Line[], at: number, count: number): number | undefined {
   let first: number | undefined;
   for (let i = at - 1, left = count; i >= 0 && left > 0; i--) {
@@ -220,7 +220,7 @@ function blocks(content: JsonObject[string]): JsonObject[string] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** A command that the user ran without telling the model. */
+/** A command that the user ran and kept from the model. */
 function isHidden(place: Place): boolean {
   const { message } = place.object();
   return isJsonObject(message) && message['excludeFromContext'] === true;

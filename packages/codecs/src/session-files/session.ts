@@ -4,17 +4,17 @@ import type { JsonObject } from '@bobbin/core/internal';
 /** A line of a session file, or a message of an export, with the messages that it became. */
 export interface SessionEntry {
   readonly original: JsonObject;
-  /** None for what is no message, settings, events, snapshots, and for what the user hid from the model. */
+  /** None for what is not a message (settings, events, snapshots) and for what the user hid from the model. */
   readonly messages: readonly Message[];
 }
 
 /** A compaction that the harness made itself. */
 export interface SessionCompaction {
-  /** Its summary; empty where only the provider can read it. */
+  /** Its summary; empty if only the provider can read it. */
   readonly summary: string;
   /** How many of the session's messages came before it. */
   readonly after: number;
-  /** The first of those messages that stayed as it was; `after` where none did. */
+  /** The first of those messages that stayed as it was; `after` if none did. */
   readonly firstKept: number;
   readonly time?: number;
   readonly tokensBefore?: number;
@@ -46,14 +46,14 @@ export interface Session {
 }
 
 /**
- * A harness's session files. Where they hold a provider's own messages, these are the `original` of the messages, and
- * that provider's codec encodes them as they came; elsewhere any codec encodes them.
+ * A harness's session files. If they hold a provider's own messages, these are the `original` of the messages, and that
+ * provider's codec encodes them as they came; otherwise any codec encodes them.
  */
 export interface SessionFormat {
   readonly name: string;
-  /** True where a text is such a file, judged by its beginning. */
+  /** True if a text is such a file, judged by its beginning. */
   recognises(text: string): boolean;
-  /** Throws a `DecodeError` where it is not. */
+  /** Throws a `DecodeError` if it is not. */
   decode(text: string): Session;
   /** The file again, as equal JSON. */
   encode(session: Session): string;

@@ -5,7 +5,7 @@ const ROLES = new Set<unknown>(['system', 'user', 'assistant', 'tool']);
 
 /**
  * What the AI SDK and the providers that it writes for would refuse of a list of `ModelMessage`s, one located line
- * each: a call that nobody answers before anyone else speaks, and a result without its call.
+ * each: a call without an answer before the next speaker, and a result without its call.
  */
 export function aiSdkProblems(messages: readonly object[]): readonly string[] {
   const pairs = new Pairs();

@@ -37,9 +37,9 @@ function orderProblems(turns: readonly AnthropicTurn[]): readonly string[] {
       return [`${path}.role: the first message must be the user's`];
     if (role === 'user' || role === 'assistant') return [];
     if (role !== 'system') return [`${path}.role: there is no such role`];
-    const isSeated =
+    const isValid =
       turns[i - 1]?.role === 'user' && (turns[i + 1]?.role ?? 'assistant') === 'assistant';
-    return isSeated ? [] : [`${path}.role: system must be between the user and the assistant`];
+    return isValid ? [] : [`${path}.role: system must be between the user and the assistant`];
   });
 }
 
@@ -100,7 +100,7 @@ function serverPairProblems(turns: readonly AnthropicTurn[]): readonly string[] 
   return problems;
 }
 
-/** True where code of Anthropic's may still run: the host's tools are called, or give their results and nothing else. */
+/** True if code of Anthropic's may still run: the host's tools are called, or give their results and nothing else. */
 function goesOn({ role, blocks }: AnthropicTurn): boolean {
   const types = blocks.map(({ block }) => block['type']);
   if (role === 'assistant') return types.includes('tool_use');
@@ -141,7 +141,7 @@ function blockProblems({ role }: AnthropicTurn, { path, block }: PlacedBlock): r
     : [];
 }
 
-/** Counts cache markers wherever they may be. */
+/** Counts cache markers at every place that may hold one. */
 function countMarkers(values: readonly unknown[]): number {
   const rest = [...values];
   let markers = 0;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 
-/** What a request says beside its items: a stored response or conversation has calls of its own. */
+/** What a request says in addition to its items: a stored response or conversation has its own calls. */
 export interface ResponsesRequest {
   readonly previous_response_id?: unknown;
   readonly conversation?: unknown;

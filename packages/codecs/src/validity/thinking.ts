@@ -54,7 +54,7 @@ function isThinking({ type }: PlacedBlock['block']): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-/** Without cache markers, which are no content. */
+/** Without cache markers, which are not content. */
 function bare(value: unknown): unknown {
   const text = JSON.stringify(value ?? null, (key, field: unknown) =>
     key === 'cache_control' ? undefined : field,

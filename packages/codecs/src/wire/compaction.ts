@@ -40,8 +40,8 @@ function hasCompaction({ extra }: Message): boolean {
 
 /**
  * The messages as a provider reads them that compacted the conversation itself. It drops what comes before its newest
- * compaction, so summaries that were put there go after it. Of the rest `isRead` says what may stay before it. Where
- * everything before it is as it came, nothing changes.
+ * compaction, so summaries that were put there go after it. `isRead` says which other messages may stay before it. If
+ * everything before it is unchanged, nothing changes.
  */
 export function summariesAfterCompaction(
   messages: readonly Message[],

@@ -15,7 +15,7 @@ export function parseDataUrl(source: string): DataUrl | undefined {
   return options.includes('base64') ? { mediaType, base64: source.slice(comma + 1) } : undefined;
 }
 
-/** `{ mediaType }` for a part, empty where the source does not say. */
+/** `{ mediaType }` for a part, empty if the source does not say. */
 export function mediaTypeField(source: string): { readonly mediaType?: string } {
   const mediaType = parseDataUrl(source)?.mediaType;
   return mediaType === undefined || mediaType === '' ? {} : { mediaType };

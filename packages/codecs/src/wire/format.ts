@@ -28,8 +28,8 @@ export interface MessageFormat {
 }
 
 /**
- * The format of a list of messages, by what is in it. Messages of nothing but text look alike in many formats: they count
- * as OpenAI Chat's. Undefined where nothing in the list is specific, and a message has no role that a format knows.
+ * The format of a list of messages, by what is in it. Messages of nothing but text look alike in many formats: they
+ * count as OpenAI Chat's. Undefined if nothing in the list is specific, and a message has no role that a format knows.
  */
 export function detectFormat(messages: readonly unknown[]): MessageFormat | undefined {
   for (const message of messages) {

@@ -43,7 +43,7 @@ export class KnownCalls {
     return this.#find(this.#serverCalls, callId);
   }
 
-  /** `{ tool }` for a result part, empty where the call is not known. */
+  /** `{ tool }` for a result part, empty if the call is not known. */
   field(callId: string): { readonly tool?: string } {
     const tool = this.tool(callId);
     return tool === undefined ? {} : { tool };

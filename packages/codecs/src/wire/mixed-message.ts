@@ -15,7 +15,7 @@ export interface MixedFormat {
   /** The field that holds the blocks. */
   readonly field: string;
   readonly isResult: (block: JsonObject) => boolean;
-  /** True for a block after results that nobody said: a note of the host's, a cache marker. */
+  /** True for a block after results that no speaker said: a note of the host's, a cache marker. */
   readonly isNote: (block: JsonObject) => boolean;
 }
 
@@ -24,7 +24,7 @@ const wholes = new WeakMap<object, JsonObject>();
 /** Marks the words of a message whose tool results are the message before. */
 const JOINS = 'joins_results';
 
-/** The two messages of a mixed one; undefined where it holds only results, or none. */
+/** The two messages of a mixed one; undefined if it holds only results, or none. */
 export function splitMixed(
   wire: JsonObject,
   blocks: readonly Block[],

@@ -22,7 +22,7 @@ export class Place {
       : `${this.#parent.path}.${this.#key}`;
   }
 
-  /** The place of a field of an object; its value is undefined where it is absent. */
+  /** The place of a field of an object; its value is undefined if it is absent. */
   at(key: string): Place {
     return new Place(key, this.object()[key], this);
   }
@@ -46,7 +46,7 @@ export class Place {
     return typeof this.value === 'string' ? this.value : this.fail('must be a string');
   }
 
-  /** Undefined where it is absent or null. */
+  /** Undefined if it is absent or null. */
   optionalText(): string | undefined {
     return this.value === undefined || this.value === null ? undefined : this.text();
   }

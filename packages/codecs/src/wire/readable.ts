@@ -48,7 +48,7 @@ function split(value: Json, left: RegExp): Readable {
 const UNREADABLE = /^encrypted_|^(?:signature|fingerprint|cache_control)$/;
 const NEVER = /^(?!)/;
 
-/** A data URL, or an object that holds bytes as base64 beside their media type, under the names that providers use. */
+/** A data URL, or an object that holds bytes as base64 next to their media type, under the names that providers use. */
 function mediaOf(value: unknown): ImagePart | FilePart | undefined {
   if (typeof value === 'string') {
     const mediaType = parseDataUrl(value)?.mediaType ?? '';

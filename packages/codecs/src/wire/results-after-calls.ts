@@ -9,8 +9,8 @@ interface Answered {
 
 /**
  * The messages with each result directly after the message that called, for formats that take it nowhere else. A round
- * may hold several assistant messages before its results, where a call was left unanswered or its result came late, and
- * words beside a result before the next one.
+ * may hold several assistant messages before its results, if a call was left unanswered or its result came late, and
+ * words next to a result before the next one.
  */
 export function resultsAfterCalls(messages: readonly Message[]): readonly Message[] {
   const isApart = messages.some((message, i) => {
@@ -23,7 +23,7 @@ export function resultsAfterCalls(messages: readonly Message[]): readonly Messag
   const ordered: Answered[] = [];
   const calledBy = new Map<string, Answered>();
   for (const message of messages) {
-    if (answers(message)) seat(message, calledBy, ordered);
+    if (answers(message)) place(message, calledBy, ordered);
     else {
       const answered = { message, results: [] };
       ordered.push(answered);
@@ -50,22 +50,22 @@ function openCalls(message: Message): readonly string[] {
     .filter((callId) => !answered.has(callId));
 }
 
-/** Puts results after the message whose calls they answer. The message is split where they go apart, or beside words. */
-function seat(
+/** Puts results after the message whose calls they answer. The message is split if they go apart, or next to words. */
+function place(
   message: Message,
   calledBy: ReadonlyMap<string, Answered>,
   ordered: Answered[],
 ): void {
   const last = ordered[ordered.length - 1];
-  const seats = new Map<Answered | undefined, Part[]>();
+  const byCall = new Map<Answered | undefined, Part[]>();
   for (const part of message.parts) {
     if (part.kind !== 'result') continue;
     const own = calledBy.get(part.callId) ?? last;
-    seats.set(own, [...(seats.get(own) ?? []), part]);
+    byCall.set(own, [...(byCall.get(own) ?? []), part]);
   }
   const said = message.parts.filter(({ kind }) => kind !== 'result');
-  const isWhole = seats.size === 1 && said.length === 0;
-  for (const [own, parts] of seats)
+  const isWhole = byCall.size === 1 && said.length === 0;
+  for (const [own, parts] of byCall)
     own?.results.push(isWhole ? message : withParts(message, parts));
   if (said.length > 0) ordered.push({ message: withParts(message, said), results: [] });
 }

@@ -28,7 +28,7 @@ export function resultAsText(result: string): string {
   return `[A tool of the provider gave]\n${result}`;
 }
 
-/** The parts of a message that is no longer what its provider made: its tools are text, before all else. */
+/** The parts of a message that differs from what its provider made: its tools become text, before all else. */
 export function serverToolsAsText(message: Message): readonly Part[] {
   const server = serverCallIds(message);
   if (server.size === 0) return message.parts;

@@ -1,6 +1,6 @@
-// What later versions of the language have and ES2022 has not.
+// Functions that later versions of the language have and ES2022 lacks.
 
-/** The index of the last item that is meant, or -1. */
+/** The index of the last matching item, or -1. */
 export function lastIndex<Item>(
   items: readonly Item[],
   isMeant: (item: Item, index: number) => boolean,
@@ -9,7 +9,7 @@ export function lastIndex<Item>(
   return -1;
 }
 
-/** The last item that is meant. */
+/** The last matching item. */
 export function lastOf<Item, Kind extends Item>(
   items: readonly Item[],
   isMeant: (item: Item) => item is Kind,

@@ -1,11 +1,11 @@
 import { sorted } from './list.ts';
-/** ` (did you mean openai?)`, where one of some names is near to what was given; else nothing. */
+/** ` (did you mean openai?)` if one of some names is near to what was given; otherwise nothing. */
 export function didYouMean(given: string, names: readonly string[]): string {
   const meant = nearest(given, names);
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 
-/** The name that was probably meant, if any: it differs by few slips, or one begins with the other. */
+/** The name that was probably meant, if any: it differs by few typing errors, or one begins with the other. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const said = given.toLowerCase();
   const [best] = sorted(
@@ -22,7 +22,7 @@ function beginsWith(a: string, b: string): boolean {
   return Math.min(a.length, b.length) >= SHORTEST_BEGINNING && (a.startsWith(b) || b.startsWith(a));
 }
 
-/** How many slips lead from one word to another: a letter too many, too few, a wrong one, or two exchanged. */
+/** How many typing errors lead from one word to another: an extra, missing or wrong letter, or two exchanged. */
 function slipsBetween(a: string, b: string): number {
   let before: readonly number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,6 +1,6 @@
 import { didYouMean, nearest } from './nearest.ts';
 
-/** @throws TypeError, one line, where a value is not of its kind; `path` is the option as its user wrote it. */
+/** @throws TypeError, one line, if a value is not of its kind; `path` is the option as its user wrote it. */
 export type Shape = (value: unknown, path: string) => void;
 export type Shapes<Fields> = { readonly [Name in keyof Fields]-?: Shape };
 
@@ -48,7 +48,7 @@ export function oneOf(...names: readonly string[]): Shape {
   };
 }
 
-/** Something that can do what is asked of it, whatever else it is. */
+/** Something that has the methods it is asked for. Other properties do not matter. */
 export function hasMethods(must: string, ...methods: readonly string[]): Shape {
   return shape(
     must,
@@ -63,7 +63,7 @@ export function listOf(each: Shape): Shape {
   };
 }
 
-/** An object of things of one kind by names of the user's own. */
+/** An object with values of one kind under names that the user chooses. */
 export function recordOf(must: string, each: Shape): Shape {
   const named = shape(must, isObject);
   return (value, path) => {

@@ -28,7 +28,7 @@ export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): Exte
   };
 }
 
-/** An entry is one draft's and never changes: it is described once, however often a size is tried for it. */
+/** An entry belongs to one draft and never changes, so it is described once for all sizes that are tried. */
 const descriptions = new WeakMap<Entry, string>();
 
 function descriptionOf(draft: Draft, entry: Entry): string {
@@ -74,7 +74,7 @@ export async function moveToArtifact(
   );
 }
 
-/** True where a message holds what cannot be asked for again: such a result, or a picture or file that came inside it. */
+/** True if a message holds what cannot be asked for again: such a result, or a picture or file that came inside it. */
 export async function isIrreplaceable(entry: Entry, context: RungContext): Promise<boolean> {
   if (entry.message.parts.some(isAttached)) return true;
   for (const result of resultsOf(entry.message)) {

@@ -36,7 +36,7 @@ import type { Summary } from '../plan/summary.ts';
 import { spanOf } from '../thread/span.ts';
 import type { Node } from '../thread/thread.ts';
 
-/** All that a compaction needs beside the thread. */
+/** All that a compaction needs in addition to the thread. */
 export interface CompactorConfig {
   readonly policy: Policy;
   readonly budget: Budget;
@@ -45,19 +45,19 @@ export interface CompactorConfig {
   readonly cacheLimits?: CacheLimits;
   readonly tools: ToolPolicies;
   readonly summarizer: Summarizer;
-  /** Stands in where the summarizer fails: the built-in extract where absent. */
+  /** Used when the summarizer fails: the built-in extract if absent. */
   readonly fallback?: Summarizer;
-  /** How long a summarizer may take before the fallback stands in. */
+  /** How long a summarizer may take before the fallback is used. */
   readonly summaryDeadlineMs?: number;
   readonly artifacts: ArtifactStore;
   readonly clock: Clock;
-  /** Takes secrets out of what plans say of messages; `redactSecrets` where absent. */
+  /** Takes secrets out of what plans say of messages; `redactSecrets` if absent. */
   readonly redact?: Redact;
   /** Asked at each compaction: true if the model was given the tools that read back what was compacted. */
   readonly offersTools?: () => boolean;
 }
 
-/** What is to be compacted. */
+/** What to compact. */
 export interface Job {
   readonly key: ThreadKey;
   /** The newest message of the path. */
@@ -68,11 +68,11 @@ export interface Job {
   /** How many messages of the path were sent to a provider before. */
   readonly sent: number;
   readonly reason: string;
-  /** Compacts though the target may hold already. */
+  /** Compacts even if the target already holds. */
   readonly forced?: boolean;
   /** What the provider reported beyond what is known of the request. */
   readonly unseenTokens?: number;
-  /** Leaves the last resort out: whoever asks looks at the budget again. */
+  /** Leaves out the last resort: the caller checks the budget again. */
   readonly onlyLadder?: true;
   readonly instructions?: string;
   readonly signal?: AbortSignal;
@@ -81,10 +81,10 @@ export interface Job {
 }
 
 export interface Compaction {
-  /** The new plan, or the one that was given where nothing changed. */
+  /** The new plan, or the one that was given if nothing changed. */
   readonly plan: Plan;
   readonly changed: boolean;
-  /** False only where the pins alone exceed the budget and could not be shortened. */
+  /** False only if the pins alone exceed the budget and could not be shortened. */
   readonly fits: boolean;
   readonly events: readonly CompactionEvent[];
 }
@@ -94,19 +94,19 @@ export type Decision =
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'compact'; readonly reason: string };
 
-/** What is known of the prompt beside its figures. */
+/** What is known of the prompt in addition to its figures. */
 export interface Since {
   /** The provider's cache has expired. */
   readonly cold: boolean;
   /** Nothing was said since the plan was made. */
   readonly settled: boolean;
-  /** What the last compaction left, or what none may touch where that is more. */
+  /** What the last compaction left, or what no compaction may touch if that is more. */
   readonly floor: PromptSize;
 }
 
 /**
  * Whether to compact now: the trigger decides, hysteresis and economics may postpone, and what no longer fits must be
- * compacted. Where nothing was said since the plan was made, the trigger has had its answer.
+ * compacted. If no message came since the plan was made, the trigger has already been answered.
  */
 export function decide(
   setting: CompactorConfig,
@@ -149,7 +149,7 @@ const SUMMARY_DEADLINE_MS = 180_000;
 /** As a share of the limit. */
 const MOST_HEADROOM = 0.15;
 
-/** What the renderer adds may take a second go; more are a margin. */
+/** What the renderer adds may take a second attempt; more are a margin. */
 const MOST_TRIES = 8;
 
 /** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
@@ -169,9 +169,9 @@ class Run {
   readonly #before: number;
   readonly #events: CompactionEvent[] = [];
   readonly #rungs = new Set<string>();
-  /** Who wrote the last summary: not the summarizer where the fallback stood in. */
+  /** Who wrote the last summary: not the summarizer if the fallback was used. */
   #writer = '';
-  /** Something had to be shown otherwise, whatever that costs. */
+  /** Something had to be shown differently, at any cost. */
   #mayGrow = false;
 
   constructor(setting: CompactorConfig, job: Job) {
@@ -200,7 +200,7 @@ class Run {
   }
 
   /**
-   * True where a tool loop is running whose reasoning is bound to what precedes it. Left out of the loop, it makes a
+   * True if a tool loop is running whose reasoning is bound to what precedes it. Left out of the loop, it makes a
    * provider refuse the loop: so the loop ends, and work goes on from the newest results, shown as a user's text.
    */
   #holdsBoundLoop(): boolean {
@@ -228,7 +228,7 @@ class Run {
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
-      // What is over beyond the draft is what the renderer adds: the draft must leave room for it.
+      // The renderer adds what exceeds the draft: the draft must leave space for it.
       await this.#climb(LAST_RESORT, Math.max(0, before - over - this.#headroom()), true);
       plan = this.#finish(head);
       over = this.#overshoot(plan);
@@ -254,10 +254,10 @@ class Run {
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#events };
   }
 
-  /** Instructions are for a summary that a model writes: who gave some hears where none was. */
+  /** Instructions are for a summary that a model writes: their author gets a warning if no model wrote one. */
   #warnOfInstructions(): void {
     if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
-    // Where a model failed, a warning has said so.
+    // If a model failed, a warning has said so.
     const isWritten =
       this.#rungs.has('summarize') && this.#setting.summarizer.id !== extractSummarizer.id;
     if (isWritten) return;
@@ -277,7 +277,7 @@ class Run {
     return { rewrittenTokens, paysAfterRequests: paysAfter(prices, rewrittenTokens, freed) };
   }
 
-  /** A prompt that fitted must not become longer: what is short already can only grow by being summarised. */
+  /** A prompt that fitted must not become longer: a summary of something short would only grow. */
   #gained({ tokensAfter }: Plan): boolean {
     if (this.#before > this.#limit || this.#mayGrow || tokensAfter < this.#before) return true;
     const { window, plan } = this.#job;
@@ -294,7 +294,7 @@ class Run {
     return { plan: this.#job.plan, changed: false, fits: true, events: this.#events };
   }
 
-  /** Which of what is never compacted was shortened, as a person would say it. */
+  /** Which parts that are never compacted were shortened, in words for a person. */
   #shortenedPins(): string {
     const { entries } = this.#draft;
     const { pins } = this.#job.plan;
@@ -321,7 +321,7 @@ class Run {
     return { ...plan, warnings: [...plan.warnings, message] };
   }
 
-  /** What the ladder aims at. Asked for by hand, it halves what is there, however small. */
+  /** What the ladder aims at. A compaction by hand halves what is there, even if it is small. */
   #target(): number {
     const { unseenTokens: unseen = 0 } = this.#job;
     const share = Math.floor(this.#limit * this.#setting.policy.targetShare);
@@ -331,7 +331,7 @@ class Run {
       : target;
   }
 
-  /** Results were cut before it was known how short the summary is: the newest get back what room is left. */
+  /** Results were cut before the length of the summary was known: the newest get back the space that is left. */
   #giveBack(): void {
     const target = this.#setting.policy.stop === 'at-target' ? this.#target() : 0;
     for (const entry of reversed(this.#draft.entries)) {
@@ -343,7 +343,7 @@ class Run {
     }
   }
 
-  /** Pins that had to be cut are shown whole again where that fits, with some headroom. */
+  /** Pins that had to be cut are shown whole again if that fits, with some headroom. */
   #restorePins(): void {
     const most = this.#limit - this.#headroom();
     for (const entry of this.#draft.entries) {
@@ -356,7 +356,7 @@ class Run {
     }
   }
 
-  /** Under hard pressure a cut that just fits would be made again with the next messages: half the room stays free. */
+  /** Under hard pressure a cut that just fits would be made again with the next messages: half the space stays free. */
   #quietTokens(): number {
     const pins = this.#draft.entries.filter(({ pinned }) => pinned);
     const pinTokens = pins.reduce((sum, entry) => sum + this.#draft.cost(entry), 0);
@@ -450,7 +450,7 @@ class Run {
     this.#emitRecord(strategy.name, record, before - this.#draft.tokens);
   }
 
-  /** What cannot be asked for again goes to an artifact before a summary or nothing takes its place. */
+  /** What cannot be fetched again goes to an artifact before a summary or nothing replaces it. */
   async #keepIrreplaceable(rung: Rung, { span }: Proposal, context: RungContext): Promise<void> {
     if (rung.replacesMessages !== true) return;
     for (const id of span.ids) {
@@ -471,7 +471,7 @@ class Run {
     }
   }
 
-  /** Asks the host's summarizer. Where it fails, the fallback answers, unless the policy would rather keep all. */
+  /** Asks the host's summarizer. If it fails, the fallback answers, unless the policy prefers to keep everything. */
   async #summarize(asked: SummaryRequest): Promise<Summary> {
     const request = { ...asked, thread: this.#job.key };
     const { summarizer, policy, fallback = extractSummarizer } = this.#setting;
@@ -492,7 +492,7 @@ class Run {
     }
   }
 
-  /** A summarizer that never answers is one that failed. */
+  /** A summarizer that never answers counts as failed. */
   async #inTime(ask: (signal: AbortSignal) => Promise<Summary>): Promise<Summary> {
     const { clock, summaryDeadlineMs = SUMMARY_DEADLINE_MS } = this.#setting;
     const { signal: cancelled } = this.#job;
@@ -576,7 +576,7 @@ class Run {
   }
 }
 
-/** Shortens results that no provider has seen yet: whatever was sent before stays as it was. */
+/** Shortens results that no provider has seen yet: what was sent before stays as it was. */
 export function compactFirstSight(setting: CompactorConfig, job: Job): Promise<Compaction> {
   const overTokens = firstSightTokens(setting);
   const policy: Policy = {
@@ -615,7 +615,7 @@ function foldingRungs({ ladder }: Policy): readonly Rung[] {
   return ladder.filter(({ name }) => name === 'summarize');
 }
 
-/** What leaves the messages so little room, by the names of the budget's parts. */
+/** What leaves the messages so little space, by the names of the budget's parts. */
 function limitOf(budget: Budget): string {
   const { windowTokens, softShare: _, ...reserves } = budget;
   const taken = Object.entries(reserves).flatMap(([name, tokens]) =>

@@ -34,7 +34,7 @@ export interface Entry extends CutItem {
   readonly tokens: number;
   /** The position in `Draft.entries` at which its unit starts. */
   readonly unit: number;
-  /** Never compacted: a pin, the newest user message, something a codec could not read, or what still waits. */
+  /** Never compacted: a pin, the newest user message, something that a codec could not read, or a waiting round. */
   readonly pinned: boolean;
   /** Part of a round that still waits for results: not in the prompt yet. */
   readonly pending: boolean;
@@ -102,7 +102,7 @@ export class Draft {
     return this.#records;
   }
 
-  /** The summary that stands at the beginning so far. */
+  /** The summary at the beginning so far. */
   get summary(): SummarizeRecord | undefined {
     return lastOf(this.#records, (record) => record.kind === 'summarize');
   }
@@ -137,7 +137,7 @@ export class Draft {
     return lastOf(this.entries, (entry) => !entry.pending)?.unit;
   }
 
-  /** What an entry costs as the draft shows it: nothing where it stands behind a summary, a pointer or a drop. */
+  /** What an entry costs as the draft shows it: nothing if a summary, a pointer or a drop replaces it. */
   cost(entry: Entry): number {
     return this.#costs.get(entry.node.id) ?? 0;
   }
@@ -156,7 +156,7 @@ export class Draft {
       : entry.message;
   }
 
-  /** True where the draft no longer shows an entry in its own seat. */
+  /** True if the draft no longer shows an entry in its own place. */
   isGone(entry: Entry): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
@@ -177,7 +177,7 @@ export class Draft {
       if (entry.unit === newest?.unit && hasResults(entry.message)) this.hold(entry);
   }
 
-  /** Keeps an entry that lies before a cut, though it is no pin. */
+  /** Keeps an entry before a cut although it is not pinned. */
   hold(entry: Entry): void {
     this.#held.add(entry.node.id);
   }
@@ -186,7 +186,7 @@ export class Draft {
     return entry.pinned || this.#held.has(entry.node.id);
   }
 
-  /** Adds a record. It takes the place of the records that it covers, and a summary that of the one it contains. */
+  /** Adds a record. It replaces the records that it covers, and a summary replaces the one it contains. */
   add(record: PlanRecord): void {
     this.#absorb(record);
     this.#records = [...this.#records, record];
@@ -195,7 +195,7 @@ export class Draft {
     if (record.kind === 'summarize') this.#firstChange = Math.min(this.#firstChange, record.at);
   }
 
-  /** What an entry would cost more if it were shown as it came in: nothing where this draft did not cut it. */
+  /** What an entry would cost more if it were shown as it came in: nothing if this draft did not cut it. */
   cutBy(entry: Entry): number {
     const action = this.action(entry);
     if (action?.kind !== 'externalize' || action.trimmed === true) return 0;
@@ -220,7 +220,9 @@ export class Draft {
       this.#firstChange = Math.min(this.#firstChange, entry.node.index);
   }
 
-  /** Hides messages, except pins: a pin outlives its time. What is shown of one that was shortened goes as well. */
+  /**
+   * Hides messages, except pins: a pin outlives its time to live. The excerpt of a shortened message is hidden as well.
+   */
   hide(hides: readonly Hide[]): void {
     const fresh = hides.filter(({ id }) => {
       const entry = this.entry(id);
@@ -281,7 +283,9 @@ export class Draft {
     return isMoved || isRestyled ? 0 : this.#firstChange;
   }
 
-  /** A record of an earlier plan whose messages all lie before the start stays in that plan alone: plans stay small. */
+  /**
+   * A record of an earlier plan whose messages all come before the start stays in that plan alone: plans stay small.
+   */
   #stillCounts(record: PlanRecord, start: number, carried: ReadonlySet<MessageId>): boolean {
     if (record.kind === 'summarize' || !this.#earlier.has(record)) return true;
     return record.span.ids.some(
@@ -318,13 +322,13 @@ export class Draft {
     });
   }
 
-  /** What the messages that a record brings of its own cost. */
+  /** What the messages that a record adds cost. */
   #syntheticCost(record: PlanRecord): number {
     const messages = standIns(record, this.style);
     return messages.reduce((sum, message) => sum + this.counter.message(message), 0);
   }
 
-  /** Everything before the first message that still stands in line is carried or gone. */
+  /** Everything before the first message that is still in line is carried or gone. */
   #beginning(): { start: number; carried: readonly Carried[] } {
     let { start } = this.#base;
     for (const entry of this.entries) {

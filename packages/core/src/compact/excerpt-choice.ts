@@ -73,7 +73,7 @@ function isSaid({ segment }: Placed): boolean {
   return segment.callId === undefined;
 }
 
-/** The share of an excerpt that is kept for its first and its last lines, whatever they are worth. */
+/** The share of an excerpt that is kept for its first and its last lines, regardless of their worth. */
 const HEAD = 0.25;
 const TAIL = 0.15;
 /** A visible mark, and the line feeds around it. */
@@ -91,7 +91,7 @@ export function chosenExcerpt(draft: Draft, entry: Entry, chars: number): Remain
   return { kept, argsChars: chars };
 }
 
-/** The draft is surveyed only where a part has to be cut. */
+/** The draft is surveyed only if a part has to be cut. */
 function chosenRanges(
   draft: Draft,
   { message, node }: Entry,
@@ -106,10 +106,10 @@ function chosenRanges(
   return chooser.chosen(true)[0] ?? [];
 }
 
-/** An entry to be cut beside others. */
+/** An entry that is cut together with others. */
 export interface CutEntry {
   readonly entry: Entry;
-  /** How much of the head and of the tail of each part stays whatever it is worth. */
+  /** How much of the head and of the tail of each part stays regardless of its worth. */
   readonly headChars: number;
   readonly tailChars: number;
 }
@@ -121,13 +121,13 @@ export interface TogetherOptions {
   readonly argsChars: number;
   /** Whether long arguments are cut to a length when they are shown, or their lines compete with those of results. */
   readonly args: 'by-length' | 'by-worth';
-  /** Uses the whole room, also for what is not worth naming. */
+  /** Uses all the space, also for what is not worth naming. */
   readonly fills: boolean;
-  /** Lines that are worth less per character are left out though there is room. */
+  /** Leaves out lines that are worth less per character, although there is space. */
   readonly leastWorth?: number;
 }
 
-/** Cuts several entries at once within one room: what is needed most stays, whichever of them it stands in. */
+/** Cuts several entries at once to fit one space: what is needed most stays, in whichever entry it is. */
 export function excerptsTogether(
   draft: Draft,
   cut: readonly CutEntry[],
@@ -277,7 +277,7 @@ function charsOf(stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, [start, end]) => sum + end - start, 0);
 }
 
-/** What is left of the room goes to the first and the last lines: where nothing is worth naming, they tell most. */
+/** The space that is left goes to the first and the last lines: if nothing is worth naming, they say most. */
 function widened(stretches: readonly Stretch[], text: string, chars: number): readonly Stretch[] {
   const { length } = text;
   const head = stretches[0]?.[0] === 0 ? stretches[0][1] : 0;

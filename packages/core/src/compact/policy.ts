@@ -15,7 +15,7 @@ import type { RenderStyle } from '../plan/plan.ts';
 import { rungShape, type Rung } from './rungs/rung.ts';
 import { triggerShape, type Trigger } from '../plan/trigger.ts';
 
-/** When to compact, what stays, how to make room, how it is shown. A preset is a policy with a name. */
+/** When to compact, what stays, how to free space, how it is shown. A preset is a policy with a name. */
 export interface Policy {
   readonly name: string;
   readonly trigger: Trigger;
@@ -29,7 +29,7 @@ export interface Policy {
   readonly style: RenderStyle;
   /** A tool result larger than this share of the limit is shortened when it is first seen, which costs no cache. */
   readonly firstSightShare?: number;
-  /** Where given, soft pressure waits until a rewrite pays. */
+  /** If given, soft pressure waits until a rewrite pays. */
   readonly economics?: { readonly prices: CachePrices; readonly requestsToCome: number };
   /** What a failing summarizer leads to: the extract is used (the default), or the messages stay as they are. */
   readonly onSummaryFailure?: 'extract' | 'keep';
@@ -37,7 +37,7 @@ export interface Policy {
   readonly continueWith?: string;
 }
 
-/** A policy is looked at where it comes in: a slip in it would only show under pressure, hours later. */
+/** A policy is checked when it is given: a mistake in it would otherwise show only under pressure, hours later. */
 export const policyShape: Shape = object<Policy>({
   name: string,
   trigger: triggerShape,

@@ -41,10 +41,10 @@ const LISTS = [
 const NO_ANSWER =
   /^\W{0,3}(?:error\b|exception\b|traceback \(|\{\s{0,9}"(?:type"\s{0,3}:\s{0,3}"error"|error")|<!doctype html|<html|(?:http )?(?:4\d\d|5\d\d)\b|(?:api|internal server|rate limit|network|connection|request|overloaded|timeout)[ _-]?(?:error|exceeded|failed|reached)|too many requests|service unavailable|bad gateway|(?:i'?m|i am) (?:sorry|unable|not able)|sorry,|i (?:can(?:'|no)t|cannot|won't) (?:help|assist|comply|summari[sz]e|do that|provide))/i;
 const LONGEST_ERROR = 1_000;
-/** Below this, an account may be longer than what it stands for. */
+/** Below this, an account may be longer than what it replaces. */
 const SMALL_CHARS = 2_000;
 
-/** Why a summary must not be stored, or undefined where it may. */
+/** Why a summary must not be stored, or undefined if it may. */
 export function refusal(summary: Summary, request?: SummaryRequest): string | undefined {
   const misshapen = misshape(summary);
   if (misshapen !== undefined)

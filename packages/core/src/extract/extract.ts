@@ -36,7 +36,7 @@ export interface ExtractRequest {
   readonly task: string | null;
   readonly round: number;
   readonly splitTurn?: { readonly turn: number; readonly maxTokens: number };
-  /** What stays in the prompt beside the summary: what it shows is not repeated. */
+  /** What stays in the prompt next to the summary: what it shows is not repeated. */
   readonly kept?: readonly Kept[];
   /** The most tokens of the summary's text, as `counter` counts them. */
   readonly maxTokens?: number;
@@ -52,7 +52,7 @@ const SHARE = {
   files: 0.3,
   splitTurn: 0.15,
 } as const;
-/** Lines that are joined cost less than was reckoned: what is left over is spent again. */
+/** Joined lines cost less than was estimated: what is left over is spent again. */
 const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 4_000;
@@ -102,10 +102,10 @@ class Extract {
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
-    const told = this.#hidden.filter(
+    const unshown = this.#hidden.filter(
       (node) => !this.#isTask(node) && (node.turn !== split || startsTurn(node.message)),
     );
-    story.read(told, this.#all, (node) => textOf(node.message));
+    story.read(unshown, this.#all, (node) => textOf(node.message));
     const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
       this.#quotable.has(of),
     );
@@ -122,7 +122,7 @@ class Extract {
     return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
   }
 
-  /** Spends the room, looks how much of it is used, and spends again. */
+  /** Spends the space, looks how much of it is used, and spends again. */
   #filled(bare: Summary, selection: Selection, notes: () => readonly Note[]): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
     let summary = bare;
@@ -159,7 +159,7 @@ class Extract {
     return startsTurn(message) && this.#task !== null && textOf(message) === this.#task;
   }
 
-  /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are no notes. */
+  /** Marks what the prompt shows anyway: kept messages, and the parts of the summary that are not notes. */
   #markShown(selection: Selection, rendered: string): void {
     for (const { shown } of this.#request.kept ?? [])
       for (const { mentions } of scan(shown, this.#statistics.reader))
@@ -206,7 +206,7 @@ class Extract {
   }
 }
 
-/** The task of a conversation: the first message by which a person asks something, in their words. */
+/** The task of a conversation: the first message in which a person asks for something, in their words. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   if (given === null || isRequest(given)) return given;
   const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));

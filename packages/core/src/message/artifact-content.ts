@@ -59,7 +59,7 @@ function partText(part: Part): string | undefined {
   }
 }
 
-/** Tells the results and calls of one message apart. */
+/** Distinguishes the results and calls of one message. */
 function headingOf(part: Part): string {
   if (part.kind === 'call') return `[${part.tool} called as ${part.callId}]\n`;
   return part.kind === 'result' ? `[${part.tool ?? 'result'} of call ${part.callId}]\n` : '';

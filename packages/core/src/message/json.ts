@@ -101,7 +101,7 @@ function sortedKeys(object: object): readonly string[] {
   return keys;
 }
 
-/** The value of a JSON text, or undefined where the text is not JSON. */
+/** The value of a JSON text, or undefined if the text is not JSON. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;

@@ -20,7 +20,7 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** What a model thought. `signature` is set where a provider binds the block to the bytes before it. */
+/** What a model thought. `signature` is set if a provider binds the block to the bytes before it. */
 export interface ReasoningPart {
   readonly kind: 'reasoning';
   readonly text: string;
@@ -39,7 +39,7 @@ export interface CallPart {
 export type Outcome = 'success' | 'failure' | 'partial';
 export type Durability = 'ephemeral' | 'anchoring' | 'replayable' | 'non-replayable';
 
-/** What tells whether a source is still what it was when a tool read it. */
+/** Shows whether a source is still what it was when a tool read it. */
 export interface Determinism {
   readonly contentHash?: string;
   readonly etag?: string;
@@ -47,7 +47,7 @@ export interface Determinism {
   readonly version?: string;
 }
 
-/** The envelope of a tool result: what compaction needs to know of it beside its content. */
+/** The envelope of a tool result: what compaction needs to know of it in addition to its content. */
 export interface ResultPart {
   readonly kind: 'result';
   readonly callId: string;
@@ -86,7 +86,7 @@ export interface OpaquePart {
   readonly kind: 'opaque';
   readonly type: string;
   readonly value: Json;
-  /** Set where a provider compacted the conversation itself: it reads nothing that comes before this part. */
+  /** Set if a provider compacted the conversation itself: it reads nothing that comes before this part. */
   readonly compaction?: true;
 }
 
@@ -102,14 +102,14 @@ export interface Usage {
   readonly cacheWriteTokens: number;
 }
 
-/** What is known of a message beside its content. It does not enter the id. */
+/** What is known of a message in addition to its content. It does not enter the id. */
 export interface MessageMeta {
   /** Milliseconds since the epoch. */
   readonly time?: number;
   readonly author?: string;
   /** The sub-agent branch that the message belongs to; absent on the root branch. */
   readonly branch?: string;
-  /** Made by a compactor, said by nobody: an imported summary or its shadow. */
+  /** Made by a compactor, not said by a person or model: an imported summary or its shadow. */
   readonly synthetic?: boolean;
   readonly usage?: Usage;
   readonly status?: 'complete' | 'aborted' | 'error';
@@ -135,7 +135,7 @@ export interface Message {
 
 const contentHashes = new WeakMap<Message, string>();
 
-/** The hash of what a message says, wherever it stands. */
+/** The hash of what a message says, at any position. */
 export function contentHash(message: Message): string {
   let hash = contentHashes.get(message);
   if (hash === undefined) {
@@ -184,7 +184,7 @@ export function textMessage(role: Role, text: string, meta?: MessageMeta): Messa
   return meta === undefined ? { role, parts } : { role, parts, meta };
 }
 
-/** The same message with other parts: it is no longer what came in, so it has no wire form. */
+/** The same message with other parts: it differs from what came in, so it has no wire form. */
 export function withParts(message: Message, parts: readonly Part[]): Message {
   const { original: _, ...rest } = message;
   return { ...rest, parts };
@@ -206,12 +206,12 @@ export function hasResults(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'result');
 }
 
-/** True where a provider has bound the message to the bytes before it. */
+/** True if a provider has bound the message to the bytes before it. */
 export function isSigned(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'reasoning' && part.signature !== undefined);
 }
 
-/** True where a codec met something it could not read: such a message is never compacted. */
+/** True if a codec met something it could not read: such a message is never compacted. */
 export function isOpaque(message: Message): boolean {
   return message.parts.some(
     (part) =>
@@ -238,7 +238,7 @@ function joinText(parts: readonly Part[]): string {
   return texts.join('\n');
 }
 
-/** True for a summary that a harness or a plan made. Text that only looks like one belongs to whoever wrote it. */
+/** True for a summary that a harness or a plan made. Text that only looks like one belongs to its author. */
 export function isSummary({ meta }: Message): boolean {
   return meta?.synthetic === true;
 }

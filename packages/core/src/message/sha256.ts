@@ -131,7 +131,7 @@ function absorb(view: DataView, offset: number): void {
   let f = state[5]!;
   let g = state[6]!;
   let h = state[7]!;
-  // Four rounds at a time: each writes two of the eight where they stand, and the rest need not move on.
+  // Four rounds at a time: each writes two of the eight in place, and the rest need not move on.
   for (let i = 0; i < 64; i += 4) {
     h = mixed(e, f, g, h, (k[i]! + w[i]!) | 0);
     d = (d + h) | 0;

@@ -11,7 +11,7 @@ export function tailOf(text: string, chars: number): string {
   return text.slice(isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
 }
 
-/** Whatever ends a line to somebody who reads it: terminals, editors and programs do not agree. */
+/** Everything that may end a line for a reader: terminals, editors and programs do not agree. */
 export const LINE_END: RegExp = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 
 const RARE_LINE_END = /[\r\v\f\u0085\u2028\u2029]/;

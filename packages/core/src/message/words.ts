@@ -11,7 +11,7 @@ export function namesIn(text: string): ReadonlySet<string> {
   return names;
 }
 
-/** True where a string is no plain word: nobody can guess it, so nobody may lose or invent it. */
+/** True if a string is not a plain word: it cannot be guessed, so it must not be lost or invented. */
 function isName(word: string): boolean {
   if (/\d/.test(word)) return /\d{3}|[A-Za-z_]/.test(word);
   if (/[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(word)) return true;
@@ -28,7 +28,7 @@ export function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => sentence !== '');
 }
 
-/** Words that hold a sentence together and tell nothing. */
+/** Words that hold a sentence together and carry no meaning. */
 export const STOP: ReadonlySet<string> = new Set(
   `a an and are as at be been by can could did do does for from had has have i in into is it its may might of on or our
   shall should so that the their them then there these they this to was we were will with would you your please not no`.split(

@@ -14,9 +14,9 @@ import {
 export interface CutItem {
   readonly message: Message;
   readonly tokens: number;
-  /** What it costs as it came in, where it is shown shortened. */
+  /** What it costs as it came in, if it is shown shortened. */
   readonly wholeTokens?: number;
-  /** True where no pair would be parted by cutting before it. */
+  /** True if no pair would be parted by cutting before it. */
   readonly startsUnit: boolean;
 }
 
@@ -27,8 +27,8 @@ export type CutRule =
   /** The newest messages by tokens. Without splitting, a cut never falls inside a turn that fits. */
   | { readonly kind: 'keep-tokens'; readonly tokens: number; readonly splitTurns: boolean }
   /**
-   * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, where a summary of the rest
-   * should have `summaryTokens` beside.
+   * As `keep-tokens` with splitting, in a share of the target; in less of it, down to half, if a summary of the rest
+   * should have `summaryTokens` as well.
    */
   | { readonly kind: 'keep-share'; readonly share: number; readonly summaryTokens?: number }
   | BesideSummary
@@ -66,18 +66,18 @@ export const cutShape: Shape = variant<CutRule>(
 );
 
 export interface Cut {
-  /** The first item that stays; 0 where there is nothing to take away. */
+  /** The first item that stays; 0 if there is nothing to take away. */
   readonly index: number;
   /** Where the turn of that item starts. */
   readonly turnStart: number;
-  /** True where the cut falls inside a turn, so that its beginning is summarised apart. */
+  /** True if the cut falls inside a turn, so that its beginning is summarised apart. */
   readonly split: boolean;
 }
 
 export interface CutLimits {
   /** The size that the ladder aims at: a single turn above it must be split. */
   readonly targetTokens: number;
-  /** What no prompt may exceed: a number of tokens to keep is at most a third of it. No bound where absent. */
+  /** What no prompt may exceed: a number of tokens to keep is at most a third of it. No bound if absent. */
   readonly limitTokens?: number;
 }
 
@@ -140,7 +140,9 @@ function keepMessages(items: readonly CutItem[], keep: number): number {
   return index;
 }
 
-/** Results count toward what is kept, but are no cut points; neither are summaries, nor what system or tools author. */
+/**
+ * Results count toward what is kept, but are not cut points; neither are summaries, nor messages by system or tools.
+ */
 function isCutPoint({ message, startsUnit }: CutItem): boolean {
   const author = message.meta?.author ?? message.role;
   const isSpoken = author !== 'system' && author !== 'tool';
@@ -157,8 +159,8 @@ function keepTokens(items: readonly CutItem[], tokens: number): number {
 }
 
 /**
- * The most that a number of tokens to keep may stand for: figures are made for large windows, and in a small one the
- * rest must have room for a summary.
+ * The most that a number of tokens to keep may mean: figures are made for large windows, and in a small one the rest
+ * must leave space for a summary.
  */
 export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits): number {
   if (limitTokens === undefined) return Number.POSITIVE_INFINITY;
@@ -169,7 +171,7 @@ export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits):
 
 const MOST_KEPT_SHARE = 1 / 3;
 
-/** What may be kept beside a summary, in tokens. In a prompt made to measure all that the summary leaves. */
+/** What may be kept next to a summary, in tokens. In a prompt of a given size: all that the summary leaves. */
 export function besideSummary(
   { summaryTokens, leastShare, mostShare }: BesideSummary,
   items: readonly CutItem[],
@@ -186,10 +188,10 @@ export function besideSummary(
   return Math.floor(Math.max(left * leastShare, Math.min(most, left - summary)));
 }
 
-/** A summary hardly ever needs more than this of what it stands for. */
+/** A summary hardly ever needs a larger share than this of what it replaces. */
 const MOST_OF_SUMMARISED = 0.45;
 
-/** A long result counts as what an excerpt of it would cost, and leaves room for more of it than that. */
+/** A long result counts as what an excerpt of it would cost, and leaves space for more of it than that. */
 const EXCERPT_SHARE = 0.025;
 const LEAST_EXCERPT_TOKENS = 100;
 const SHARE_BEFORE_EXCERPTS = 0.75;
@@ -201,7 +203,7 @@ function keepBesideSummary(
 ): number {
   const room = besideSummary(rule, items, limits);
   const most = Math.max(LEAST_EXCERPT_TOKENS, limits.targetTokens * EXCERPT_SHARE);
-  // What was shortened already counts as before, so that the cut stays where it is.
+  // What was already shortened counts as before, so that the cut does not move.
   const shortened = items.map((item) => {
     const { message, tokens, wholeTokens = tokens } = item;
     const isLong = hasResults(message) || (hasCalls(message) && wholeTokens > 2 * most);
@@ -221,7 +223,7 @@ function keepTokensWhole(items: readonly CutItem[], tokens: number, targetTokens
   return last < 0 || lastTurnTokens > targetTokens ? keepTokens(items, tokens) : last;
 }
 
-/** The index at which the tokens from the end reach the limit, or undefined where they never do. */
+/** The index at which the tokens from the end reach the limit, or undefined if they never do. */
 function walkBack(items: readonly CutItem[], tokens: number): number | undefined {
   let kept = 0;
   for (let i = items.length - 1; i >= 0; i--) {
@@ -265,8 +267,8 @@ function turnWindow(items: readonly CutItem[], turns: number): number {
 }
 
 /**
- * Forward to the next user message, so that what is kept starts at one. Where none follows, back to the start of
- * the turn that is going on: it is never taken away whole.
+ * Forward to the next user message, so that what is kept starts at one. If none follows, back to the start of the
+ * running turn: it is never taken away whole.
  */
 function toTurnStart(items: readonly CutItem[], index: number): number {
   for (let i = index; i < items.length; i++) if (turnStartsAt(items, i)) return i;

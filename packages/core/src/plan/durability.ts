@@ -19,7 +19,7 @@ export interface ToolPolicy {
   /** Says how the source looks: asked when a result comes in, and again before it is cleared. */
   readonly captureDeterminism?: CaptureDeterminism;
   readonly ttlMs?: number;
-  /** How its results are kept where they are moved out: as `internal`, for all of the tenant and for ever, if absent. */
+  /** How its results are kept when they are moved out: as `internal`, for all of the tenant and for ever, if absent. */
   readonly artifact?: Partial<Pick<ArtifactMetadata, 'sensitivity' | 'ttlMs' | 'permissions'>>;
   readonly replacement?: string;
 }
@@ -35,8 +35,8 @@ export function durabilityOf(result: ResultPart, tools: ToolPolicies): Durabilit
 }
 
 /**
- * How the sources of replayable results look now, by call id: only so can it be known later whether one has changed. A
- * result that carries marks of its own keeps those.
+ * How the sources of replayable results look now, by call id. Without it, a later change could not be detected. A
+ * result that carries its own marks keeps those.
  */
 export async function captureDeterminism(
   results: readonly ResultPart[],

@@ -16,11 +16,11 @@ export interface RewriteCase {
   readonly tokensFreed: number;
   /** How many requests are still to come. */
   readonly requestsToCome: number;
-  /** True where the provider's cache has expired: there is nothing to lose. */
+  /** True if the provider's cache has expired: there is nothing to lose. */
   readonly cold: boolean;
 }
 
-/** The share that a rewrite must free behind its first changed byte to pay for the cache it throws away. */
+/** The share that a rewrite must free after its first changed byte to pay for the cache it throws away. */
 export function breakEvenShare(prices: CachePrices, requestsToCome: number): number {
   if (requestsToCome <= 0) return 1;
   const { write, read } = prices;

@@ -15,7 +15,7 @@ export function expiryOf(message: Message, tools: ToolPolicies): number {
   return ttlMs === undefined || time === undefined ? Number.POSITIVE_INFINITY : time + ttlMs;
 }
 
-/** The messages whose time to live is over, with what stands in for them. */
+/** The messages whose time to live is over, with their replacements. */
 export function expired(nodes: readonly Node[], tools: ToolPolicies, now: number): readonly Hide[] {
   return nodes
     .filter(({ message }) => expiryOf(message, tools) < now)

@@ -18,7 +18,7 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
   return unchanged ? kept : withoutReasoningFrom(kept, 0, length);
 }
 
-/** True where a plan shows the same of a thread as an earlier one, but for what was pinned since. */
+/** True if a plan shows the same of a thread as an earlier one, except for what was pinned since. */
 export function sameShow(before: Plan, after: Plan): boolean {
   const pins = new Set(after.pins.filter((id) => !before.pins.includes(id)));
   return showOf(withoutRecords(before, pins, () => undefined)) === showOf(after);
@@ -29,7 +29,7 @@ function showOf({ start, records, hides }: Plan): string {
   return jsonText([start, records.map((record) => ({ ...record, span: record.span.ids })), hides]);
 }
 
-/** True for what no compaction may touch, whatever else is said. */
+/** True for what no compaction may touch in any case. */
 export function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
   const { message } = node;
   return (

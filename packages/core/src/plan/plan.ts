@@ -6,7 +6,7 @@ import type { Summary } from './summary.ts';
 
 export const PLAN_FORMAT = 1;
 
-/** Content moved to an artifact. One message keeps its seat and shows an excerpt; a longer span becomes a pointer. */
+/** Content moved to an artifact. One message keeps its place and shows an excerpt; a longer span becomes a pointer. */
 export interface ExternalizeRecord {
   readonly kind: 'externalize';
   readonly span: Span;
@@ -22,7 +22,7 @@ export interface ExternalizeRecord {
   readonly trimmed?: true;
   /** The reasoning of the message stays: a running turn must keep it, and trimming takes only tools' text. */
   readonly keepsReasoning?: true;
-  /** Fields of results that stay whatever else is cut, by call id. */
+  /** Fields of results that always stay, by call id. */
   readonly preserved?: JsonObject;
   /** The artifact store failed: only the thread holds the content, and recall finds it. */
   readonly unstored?: true;
@@ -37,12 +37,12 @@ export interface SummarizeRecord {
   /** What this round summarised; earlier rounds' spans are in the plans before. */
   readonly span: Span;
   readonly summary: Summary;
-  /** The summary as it is shown: its data rendered within the room it had. */
+  /** The summary as it is shown: its data rendered within the space it had. */
   readonly text: string;
   readonly summaryTokens: number;
-  /** The index of the first message behind it, rounds before included: where it stands in the prompt. */
+  /** The index of the first message that it replaces, rounds before included: its place in the prompt. */
   readonly at: number;
-  /** How many messages stand behind it, rounds before included. */
+  /** How many messages it replaces, rounds before included. */
   readonly messages: number;
 }
 
@@ -73,7 +73,7 @@ export interface DropIndex {
 
 export type PlanRecord = ExternalizeRecord | SummarizeRecord | ClearRecord | DropRecord;
 
-/** A message whose time to live is over: its replacement stands in its seat. */
+/** A message whose time to live is over: its replacement takes its place. */
 export interface Hide {
   readonly id: MessageId;
   readonly replacement: string;
@@ -88,9 +88,9 @@ export interface Carried {
 /** How records are shown. It is part of the plan, so that a past prompt can be rendered again. */
 export interface RenderStyle {
   readonly summaryRole: 'assistant' | 'user' | 'pair';
-  /** Stands before a summary; `{first}`, `{last}` and `{round}` are filled in. */
+  /** Comes before a summary; `{first}`, `{last}` and `{round}` are filled in. */
   readonly summaryPrefix: string;
-  /** Where the summary stands among carried messages: at its first message, or behind all of them. */
+  /** The place of the summary among carried messages: at its first message, or after all of them. */
   readonly summaryAt: 'first' | 'last';
   /** The model has the tools `read_artifact` and `recall`: only then does a prompt name them. */
   readonly offersReadArtifact?: boolean;
@@ -108,7 +108,7 @@ export interface Plan {
   readonly createdAt: number;
   readonly policy: string;
   readonly style: RenderStyle;
-  /** Where the prompt begins: every message before this index is carried or stands behind a record. */
+  /** Where the prompt begins: every message before this index is carried or replaced by a record. */
   readonly start: number;
   readonly carried: readonly Carried[];
   readonly records: readonly PlanRecord[];
@@ -117,7 +117,7 @@ export interface Plan {
   readonly pins: readonly MessageId[];
   /** Where the last batch of trimming ended: nothing before this index is trimmed again. */
   readonly trimmedTo?: number;
-  /** Signed reasoning from this index on holds; what lies before it was bound to bytes that have changed since. */
+  /** Signed reasoning from this index on holds; what comes before it was bound to bytes that have changed since. */
   readonly signedFrom: number;
   /** Indexes before `signedFrom` whose reasoning holds all the same: the changes came after them. */
   readonly stillSigned?: readonly (readonly [from: number, to: number])[];

@@ -19,7 +19,9 @@ export interface Normalized {
   readonly warnings: readonly string[];
 }
 
-/** Gives every message one record: drop over externalize over summarize over clear. Overlaps are told as warnings. */
+/**
+ * Gives every message one record: drop over externalize over summarize over clear. Overlaps are reported as warnings.
+ */
 export function normalize(
   records: readonly PlanRecord[],
   turnOf: TurnOf = unknownTurn,
@@ -55,7 +57,7 @@ export function withoutRecords(plan: Plan, ids: ReadonlySet<MessageId>, turnOf: 
   return { ...plan, records, hides: plan.hides.filter(({ id }) => !ids.has(id)) };
 }
 
-/** The turn of a message, where it is known. */
+/** The turn of a message, if it is known. */
 export type TurnOf = (id: MessageId) => number | undefined;
 const unknownTurn: TurnOf = () => undefined;
 

@@ -28,7 +28,7 @@ export interface Item {
   readonly state: 'open' | 'current' | 'done';
   readonly priority: Priority;
   readonly context?: string;
-  /** The index of the message that last told that it was begun. */
+  /** The index of the message that last reported that it was begun. */
   readonly at?: number;
 }
 
@@ -42,7 +42,7 @@ export interface ArtifactReference {
 export interface ToolOutcome {
   readonly tool: string;
   readonly outcome: Outcome;
-  /** Read from what came back: neither the tool nor an exit code said so. A guess denies nobody's word. */
+  /** Inferred from the result: neither the tool nor an exit code said so. A guess contradicts no statement. */
   readonly guessed?: boolean;
   /** What was asked of the tool, short enough to read. */
   readonly call: string;
@@ -51,7 +51,7 @@ export interface ToolOutcome {
   readonly error?: string;
   /** The lines that say how much passed or failed, or the last line that came back. */
   readonly result?: string;
-  /** What the error led to, where it ended. */
+  /** What the error led to, if it ended. */
   readonly resolution?: string;
   readonly turn: number;
   /** The index of the call's message. */
@@ -68,7 +68,7 @@ export interface FileRecord {
   readonly written: boolean;
   readonly edited: boolean;
   readonly deleted: boolean;
-  /** The lines that were read, where that is known. */
+  /** The lines that were read, if that is known. */
   readonly ranges?: readonly LineRange[];
   readonly note?: string;
   /** The index of the message that touched it last. */
@@ -76,15 +76,15 @@ export interface FileRecord {
   readonly worth?: number;
 }
 
-/** A change to a file that somebody looked at, in a diff or a list of changed files: not made in this conversation. */
+/** A change to a file that was looked at, in a diff or a list of changed files: not made in this conversation. */
 export interface SeenChange {
   readonly path: string;
   readonly does?: 'added' | 'deleted' | 'renamed' | 'modified';
-  /** The path before, where the file was renamed. */
+  /** The path before, if the file was renamed. */
   readonly from?: string;
   readonly plus?: number;
   readonly minus?: number;
-  /** How many lines changed, where only their sum is known. */
+  /** How many lines changed, if only their sum is known. */
   readonly lines?: number;
   /** What changed in it. */
   readonly note?: string;
@@ -115,7 +115,7 @@ export interface Note {
   /** Where it comes from: a file's path, or a call as it reads in one line. */
   readonly source?: string;
   readonly turn: number;
-  /** The index of the message that it stands in. */
+  /** The index of the message that contains it. */
   readonly at?: number;
   /** The index of a later message in which the user took it back or changed it. */
   readonly overruledAt?: number;
@@ -136,7 +136,7 @@ export interface Summary {
   readonly round: number;
   readonly firstTurn: number;
   readonly lastTurn: number;
-  /** The index of the last message that it stands for. */
+  /** The index of the last message that it replaces. */
   readonly until?: number;
   /** The first user message that asks something, verbatim. */
   readonly task: string | null;
@@ -155,7 +155,7 @@ export interface Summary {
   readonly notes: readonly Note[];
   readonly currentTask: string | null;
   readonly currentPlan: readonly string[];
-  /** A model's own account, where a model wrote one. */
+  /** A model's own account, if a model wrote one. */
   readonly prose: string | null;
   readonly splitTurn: SplitTurn | null;
 }

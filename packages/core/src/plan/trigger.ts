@@ -23,12 +23,12 @@ export interface PromptSize {
 
 /** What a trigger sees. Every figure is kept up to date as messages come, so that checking costs nothing. */
 export interface TriggerInput extends PromptSize {
-  /** What the provider reported for the whole request, with the rest estimated; `tokens` where nothing was reported. */
+  /** What the provider reported for the whole request, with the rest estimated; `tokens` if nothing was reported. */
   readonly contextTokens: number;
   readonly budget: Budget;
 }
 
-/** When to compact. Data, but for the one kind that holds a function of the user's. */
+/** When to compact. It is data, except for the one kind that holds a function of the user's. */
 export type Trigger =
   /** Above a share of the window, overhead counted. */
   | { readonly kind: 'soft-limit' }
@@ -36,7 +36,7 @@ export type Trigger =
   | { readonly kind: 'window-share'; readonly share: number; readonly of?: 'reported' }
   /** The context leaves less than a reserve of the window; one made for larger windows is half of a small one. */
   | { readonly kind: 'reserve'; readonly reserveTokens: number }
-  /** At least a number of tokens, and, where `messages` is given, more messages than that. */
+  /** At least a number of tokens, and, if `messages` is given, more messages than that. */
   | { readonly kind: 'tokens'; readonly atLeast: number; readonly messages?: number }
   /** More than a number of turns. */
   | { readonly kind: 'turns'; readonly over: number }
@@ -79,7 +79,7 @@ export const allOf = (...triggers: readonly Trigger[]): Trigger =>
 export const when = (name: string, fires: (check: TriggerInput) => boolean): Trigger =>
   made('when', { kind: 'custom', name, fires });
 
-/** Why a trigger fires, in words for a person; undefined where it does not. */
+/** Why a trigger fires, in words for a person; undefined if it does not. */
 export function firedBecause(trigger: Trigger, check: TriggerInput): string | undefined {
   const { tokens, contextTokens, budget } = check;
   switch (trigger.kind) {
@@ -126,7 +126,7 @@ function firstReason(triggers: readonly Trigger[], check: TriggerInput): string 
   return undefined;
 }
 
-/** True where the messages no longer fit at all: compaction must act, whatever the trigger says. */
+/** True if the messages no longer fit at all: compaction must act, regardless of the trigger. */
 export function mustAct(check: TriggerInput): boolean {
   return check.tokens > messageLimit(check.budget);
 }
@@ -135,7 +135,7 @@ export function mustAct(check: TriggerInput): boolean {
 const QUIET_SHARE = 0.2;
 
 /**
- * True where a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
+ * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
  * compaction would free little, and the next message would ask for another.
  */
 export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {

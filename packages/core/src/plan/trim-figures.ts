@@ -13,7 +13,7 @@ import type { CachePrices } from './economics.ts';
 export interface TrimLimits {
   /** The newest results, which stay whole. */
   readonly keepResults: number;
-  /** A result up to about this long stays whole; of a longer one this much stays, more where it holds much. */
+  /** A result up to about this long stays whole; a longer one keeps this much, or more if it holds much. */
   readonly standInChars: number;
   /** The same for the arguments of a call. */
   readonly argsChars: number;
@@ -50,7 +50,7 @@ const SMALLEST_SHARE = 0.25;
 const FEWEST_RESULTS = 2;
 const SHORTEST_CHARS = 200;
 
-/** What trimming leaves where messages may cost so many tokens: a smaller window must be used more sparingly. */
+/** What trimming leaves if messages may cost so many tokens: a smaller window must be used more sparingly. */
 export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimits {
   const share = Math.min(1, Math.max(SMALLEST_SHARE, limitTokens / FULL_LIMIT_TOKENS));
   const scaled = (figure: number, least: number): number =>
@@ -66,12 +66,12 @@ export function limitsWithin(limits: TrimLimits, limitTokens: number): TrimLimit
 /** A stand-in has a frame: what is hardly longer than one stays whole. */
 const FRAME_CHARS = 80;
 
-/** True where trimming would shorten a result. */
+/** True if trimming would shorten a result. */
 function isLongResult(result: ResultPart, { standInChars }: TrimLimits): boolean {
   return resultText(result).length > standInChars + FRAME_CHARS;
 }
 
-/** True where trimming would shorten a call's arguments. */
+/** True if trimming would shorten a call's arguments. */
 function isLongCall({ args }: CallPart, { argsChars }: TrimLimits): boolean {
   return args.length > argsChars + FRAME_CHARS;
 }
@@ -110,7 +110,7 @@ interface Item {
   readonly results: number;
 }
 
-/** What a batch of trimming would free now, what it would write again, and what was read in vain for want of it. */
+/** What a batch of trimming would free now, what it would write again, and what was read in vain without it. */
 export interface TrimCase {
   readonly freeableTokens: number;
   readonly rewrittenTokens: number;
@@ -118,11 +118,11 @@ export interface TrimCase {
   readonly wastedTokens: number;
 }
 
-/** The figures that tell when a batch pays, kept up to date as messages come after the last batch. */
+/** The figures that say when a batch pays, kept up to date as messages come after the last batch. */
 export class TrimFigures implements TrimCase {
   readonly #limits: TrimLimits;
   readonly #items: Item[] = [];
-  /** The first item that stays whole, and how many results stand from there on. */
+  /** The first item that stays whole, and how many results there are from there on. */
   #boundary = 0;
   #keptResults = 0;
   #freeable = 0;

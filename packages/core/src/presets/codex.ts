@@ -7,7 +7,7 @@ import { HAND_OVER } from './pi.ts';
 export interface CodexOptions {
   /** An absolute limit. */
   readonly autoCompactTokens?: number;
-  /** The model whose absolute limit is meant, where `autoCompactTokens` gives none. */
+  /** The model whose absolute limit is meant, if `autoCompactTokens` gives none. */
   readonly model?: string;
   readonly keepUserTokens: number;
 }
@@ -28,7 +28,7 @@ function limitOf(model: string | undefined): number | undefined {
   return LIMITS.find(([pattern]) => model !== undefined && pattern.test(model))?.[1];
 }
 
-/** Codex: the newest user messages stay up to 20 000 tokens, the summary stands behind them. */
+/** Codex: the newest user messages stay up to 20 000 tokens, the summary comes after them. */
 export function codex(options: Partial<CodexOptions> = {}): Policy {
   const { model, keepUserTokens, ...given } = parseOptions(options);
   const autoCompactTokens = given.autoCompactTokens ?? limitOf(model);

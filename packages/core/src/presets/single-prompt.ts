@@ -16,8 +16,8 @@ const KEEP: BesideSummary = {
 };
 
 /**
- * One conversation into one prompt of a given size. No request follows, so there is neither a cache to spare nor a reason
- * to leave room: excerpts and a summary share all of it.
+ * One conversation into one prompt of a given size. No request follows, so there is neither a cache to spare nor a
+ * reason to leave space: excerpts and a summary share all of it.
  */
 export const singlePrompt: Policy = {
   name: 'ladder',

@@ -17,7 +17,7 @@ export interface TextSizes {
   readonly words: number;
 }
 
-/** Words and the texts that hold them, ranked by BM25: for stores that have no index of their own. */
+/** Words and the texts that hold them, ranked by BM25: for stores that have no index. */
 export class LexicalIndex<Id> {
   readonly #postings = new Map<string, (readonly [id: Id, count: number, length: number])[]>();
   readonly #known = new Set<Id>();
@@ -46,12 +46,12 @@ export class LexicalIndex<Id> {
 
   search(words: readonly string[]): readonly Scored<Id>[] {
     const postings = words.map((word) => this.posting(word));
-    const telling = tellingWords(
+    const rare = tellingWords(
       postings.map(({ length }) => length),
       this.sizes.texts,
     );
     return rankTexts(
-      telling.map((i) => postings[i] ?? []),
+      rare.map((i) => postings[i] ?? []),
       this.sizes,
     );
   }
@@ -64,7 +64,7 @@ const COMMON_SHARE = 0.25;
 
 /**
  * Which of some words to search many texts for, given how many texts have each: a common word changes little in an
- * order that rarer ones give, and costs the most. Where all are common, all are searched for.
+ * order that rarer ones give, and costs the most. If all are common, all are searched for.
  */
 export function tellingWords(held: readonly number[], texts: number): readonly number[] {
   const all = held.map((_, i) => i).filter((i) => held[i] !== 0);

@@ -10,7 +10,7 @@ import type { PageRequest } from './page.ts';
 import { READ_ARTIFACT_TOOL, readArtifact } from './read-artifact.ts';
 import { answerRecall, RECALL_TOOL, type RecallRequest } from './recall.ts';
 
-/** Where an agent's tools read what was compacted. */
+/** The source from which an agent's tools read what was compacted. */
 export interface Memory {
   readonly store: Store;
   readonly artifacts: ArtifactStore;

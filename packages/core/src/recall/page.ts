@@ -8,7 +8,7 @@ export interface PageRequest {
   readonly limit?: number;
   /** The first and the last line, from 1. */
   readonly lines?: readonly [number, number];
-  /** Shows the lines that hold this text, whatever its case, with their neighbours. */
+  /** Shows the lines that hold this text, in upper or lower case, with their neighbours. */
   readonly search?: string;
 }
 

@@ -41,7 +41,7 @@ function scoredLines(text: string, words: readonly string[], longest: number): r
   }));
 }
 
-/** The end of a piece: between two words where there is a space near. */
+/** The end of a piece: between two words if there is a space near. */
 function pieceEnd(text: string, start: number, longest: number): number {
   const end = start + longest;
   const space = text.lastIndexOf(' ', end);

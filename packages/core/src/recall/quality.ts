@@ -11,15 +11,15 @@ export interface Quality {
   readonly askedForContext: number;
   /** Calls of `read_artifact` and `recall`, and what was brought back without one. */
   readonly rehydrationRequests: number;
-  /** What the host said of the task, where it did. */
+  /** What the host said of the task, if it did. */
   readonly taskCompleted?: boolean;
 }
 
-/** The canary: an agent that asks for what it was told. English, because it needs no more than a trend. */
+/** The canary: an agent that asks for what it already read. English is enough for a trend. */
 const ASKS_AGAIN =
   /\b(remind me|(can|could|would) you (please )?(repeat|re-?send|paste|share|provide|tell me)\b[^.?!]{0,60}\bagain|(do not|don't|no longer) (have|see|recall|remember)\b[^.?!]{0,60}\b(earlier|previous|conversation|context|you (mentioned|said|shared))|what (was|were) (the|your)\b[^.?!]{0,60}\bagain)/i;
 
-/** Read from what a store has recorded since the last compaction of a thread; undefined where there was none. */
+/** Read from what a store has recorded since the last compaction of a thread; undefined if there was none. */
 export async function qualityOf(store: Store, key: ThreadKey): Promise<Quality | undefined> {
   const window = await store.window(key);
   const current = window?.current;

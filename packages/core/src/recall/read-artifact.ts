@@ -30,7 +30,7 @@ export const READ_ARTIFACT_TOOL: ToolDefinition = {
   },
 };
 
-/** The part of an artifact that is asked for; what is not there and what may not be read are told alike. */
+/** The requested part of an artifact. An artifact that is missing and one that may not be read give the same answer. */
 export async function readArtifact(
   artifacts: ArtifactStore,
   requester: Requester,

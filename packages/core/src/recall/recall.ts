@@ -25,9 +25,9 @@ export interface Recalled {
 export interface RecallOptions {
   readonly most?: number;
   readonly excerptChars?: number;
-  /** Where given, meaning counts beside words. */
+  /** If given, recall goes by meaning in addition to words. */
   readonly embedder?: Embedder;
-  /** The end of the path that is asked on: what was said on other forks is not found. The whole thread where absent. */
+  /** The end of the path that is asked on: what was said on other forks is not found. The whole thread if absent. */
   readonly head?: MessageId;
   /** Messages that the prompt shows as they are: nothing of them was lost. */
   readonly shown?: ReadonlySet<MessageId>;
@@ -41,10 +41,10 @@ const RANK_OFFSET = 60;
 const CORRECTION_DEPTH = 64;
 const MOST_CORRECTIONS = 3;
 const EMBED_AT_ONCE = 64;
-/** What an embedder is told of one message: more than most of them read. */
+/** The part of one message that an embedder gets: more than most of them read. */
 const EMBEDDED_CHARS = 8_000;
 
-/** Finds what was compacted: by words, and by meaning where there is an embedder. */
+/** Finds what was compacted: by words, and by meaning if there is an embedder. */
 export async function recall(
   index: RecallIndex,
   key: ThreadKey,
@@ -86,7 +86,7 @@ async function correctionsOf(
   return corrections(rules, constraints(later)).slice(-MOST_CORRECTIONS);
 }
 
-/** The vector of a query. Where the embedder fails, words alone must do. */
+/** The vector of a query. If the embedder fails, words alone must do. */
 async function vectorOf(embedder: Embedder, query: string): Promise<readonly number[] | undefined> {
   return embed(embedder, [query]).then(
     ([vector]) => vector,
@@ -199,7 +199,7 @@ export const RECALL_TOOL: ToolDefinition = {
 
 export type RecallRequest = PageRequest & { readonly query?: string; readonly message?: string };
 
-/** Answers a call of the tool, on the path that was talked on last where none is given. */
+/** Answers a call of the tool, on the path that was talked on last if none is given. */
 export async function answerRecall(
   store: Store,
   key: ThreadKey,

@@ -53,7 +53,7 @@ export interface WantedArtifact {
 
 /** Reading further back than this costs more than it finds. */
 const MOST_REFERENCES = 200;
-/** Words of every hint, which tell none from another. */
+/** Words that every hint contains, so they distinguish none. */
 const HINT_WORDS: ReadonlySet<string> = new Set(
   wordsOf('full content needed lines success failure'),
 );
@@ -131,7 +131,7 @@ function isCooling(
   return last !== undefined && last !== turn && turn - last < cooldownTurns;
 }
 
-/** True where a text holds an id as a whole word, never as a part of a longer one. */
+/** True if a text holds an id as a whole word, never as a part of a longer one. */
 export function names(text: string, id: string): boolean {
   for (let at = text.indexOf(id); at !== -1; at = text.indexOf(id, at + 1)) {
     if (!isWordChar(text[at - 1]) && !isWordChar(text[at + id.length])) return true;
@@ -145,7 +145,7 @@ function isWordChar(char: string | undefined): boolean {
 
 const topics = new WeakMap<ArtifactReference, ReadonlySet<string>>();
 
-/** The words that tell what an artifact holds; read once, since every step of a turn asks for them. */
+/** The words that describe what an artifact holds; read once, since every step of a turn asks for them. */
 function topicOf(reference: ArtifactReference): ReadonlySet<string> {
   const known = topics.get(reference);
   if (known !== undefined) return known;
@@ -155,7 +155,7 @@ function topicOf(reference: ArtifactReference): ReadonlySet<string> {
   return topic;
 }
 
-/** True where a question shares at least two words, and half of its or the hint's, with what an artifact holds. */
+/** True if a question shares at least two words, and half of its or the hint's, with what an artifact holds. */
 function asksFor(asked: readonly string[], reference: ArtifactReference): boolean {
   const topic = topicOf(reference);
   const matching = asked.filter((word) => topic.has(word)).length;

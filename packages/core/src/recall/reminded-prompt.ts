@@ -14,7 +14,7 @@ export interface PlacedReminder extends Reminder {
   readonly turn: number;
 }
 
-/** Tells where on the path a message of the prompt is from. */
+/** Returns the position on the path that a message of the prompt comes from. */
 export type IndexOf = (source: Source) => number | undefined;
 
 /** If roles must alternate, the assistant acknowledges each reminder. */
@@ -35,7 +35,7 @@ export function indexIn(thread: Thread, plan: Plan): IndexOf {
   };
 }
 
-/** What reminders cost at most, with the words that keep the roles in order beside each. */
+/** The most that reminders cost, including the words next to each that keep the roles in order. */
 export function reminderTokens(
   reminders: readonly { readonly message: Message }[],
   { alternate }: ProviderRules,

@@ -23,7 +23,7 @@ function measure(stem: string): number {
   return stem.match(MEASURE)?.length ?? 0;
 }
 
-/** Replaces the first ending that fits, where what is left is long enough. */
+/** Replaces the first ending that fits, if what is left is long enough. */
 function replaceEnding(
   endings: readonly (readonly [from: string, to: string])[],
   above: number,

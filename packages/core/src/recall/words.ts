@@ -2,7 +2,7 @@ import { headOf } from '../message/text.ts';
 import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
 import { stemOf } from './stem.ts';
 
-/** The most of one message that is searchable: the rest is still read by its place. */
+/** The most of one message that is searchable: the rest can still be read by its place. */
 const SEARCHABLE_CHARS = 100_000;
 const LONGEST_WORD = 64;
 
@@ -72,7 +72,7 @@ function nameTokens(name: string): readonly string[] {
   return isName && name.length <= LONGEST_WORD ? [...tokens, runs.join('').toLowerCase()] : tokens;
 }
 
-/** A run of letters and digits, with its parts where it is written as `camelCase` or `HTTPServer`. */
+/** A run of letters and digits, with its parts if it is written as `camelCase` or `HTTPServer`. */
 function runTokens(run: string): readonly string[] {
   if (run.length > LONGEST_WORD) return [];
   const whole = run.toLowerCase();

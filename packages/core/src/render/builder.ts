@@ -92,7 +92,7 @@ export class PromptBuilder {
     };
   }
 
-  /** What the last compaction left, as it is counted now, or the pins alone where those cost more. */
+  /** What the last compaction left, as it is counted now, or the pins alone if those cost more. */
   get floor(): PromptSize {
     const left = this.#left ?? this.extent;
     return { ...left, tokens: Math.max(left.tokens, this.#pinnedTokens) };
@@ -105,7 +105,7 @@ export class PromptBuilder {
     if (this.#round.length > 0 && this.#openCalls.ends(node.message)) this.#closeRound();
     const action = this.#actions.get(node.id);
     if (action !== undefined && !isInPlace(action)) {
-      // What stands behind a record is past: no result can come for a round before it.
+      // What a record replaces is past: no result can come for a round before it.
       this.#closeRound();
       this.#standIn(action);
       return;
@@ -115,7 +115,7 @@ export class PromptBuilder {
     else this.#emitNode(node);
   }
 
-  /** Shows what stands before the path. A round that was carried is over: one that waits never is. */
+  /** Shows what comes before the path. A carried round is over; a round that waits is never carried. */
   showBeginning(): void {
     this.#closeRound();
     this.#showSummaries(this.#plan.start);
@@ -151,7 +151,7 @@ export class PromptBuilder {
     for (const [node, stray] of strays) this.#emitStray(node, stray);
   }
 
-  /** A message whose results all come too late: what else it holds stays. */
+  /** A message whose results all come too late: the rest of it stays. */
   #emitUnseated(node: Node): void {
     const stray = placesOf(node.message, () => true);
     this.#emitWithout(node, stray);
@@ -165,13 +165,13 @@ export class PromptBuilder {
     this.#emit(withParts(shown, parts), { kind: 'changed', id: node.id, by: 'stray' });
   }
 
-  /** A message as the plan shows it in its seat. */
+  /** A message as the plan shows it in its place. */
   #shown(node: Node): Message {
     const action = this.#actions.get(node.id);
-    return isSeat(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
+    return keepsPlace(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
   }
 
-  /** A result that no provider would take as one is told as what it is: a tool's text. */
+  /** A result that no provider would accept as one is shown as what it is: a tool's text. */
   #emitStray(node: Node, stray: Places): void {
     const parts = [...lateResults(this.#shown(node), stray)].flatMap(strayParts);
     this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
@@ -179,13 +179,13 @@ export class PromptBuilder {
 
   #emitNode(node: Node): void {
     const before = this.#tokens;
-    this.#emitSeated(node);
+    this.#emitInPlace(node);
     if (isPinned(node, this.#pins)) this.#pinnedTokens += this.#tokens - before;
   }
 
-  #emitSeated(node: Node): void {
+  #emitInPlace(node: Node): void {
     const action = this.#actions.get(node.id);
-    if (isSeat(action)) {
+    if (keepsPlace(action)) {
       const shown = inPlace(node.message, action, this.#plan.style);
       const message = this.#withoutBoundReasoning(node, shown) ?? shown;
       this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
@@ -205,7 +205,7 @@ export class PromptBuilder {
     return parts.length === message.parts.length ? undefined : withParts(message, parts);
   }
 
-  /** Summaries stand at their first message, or behind all that is carried. */
+  /** Summaries are placed at their first message, or after all that is carried. */
   #showSummaries(index: number): void {
     if (this.#summaries.length === 0) return;
     const due = (record: SummarizeRecord): boolean =>
@@ -214,7 +214,7 @@ export class PromptBuilder {
     for (const record of this.#summaries.filter(due)) this.#standIn(record);
   }
 
-  /** Shows a record that stands for its messages, once. */
+  /** Shows a record that replaces its messages, once. */
   #standIn(record: Action): void {
     if (record.kind === 'hide' || this.#stoodIn.has(record)) return;
     this.#stoodIn.add(record);
@@ -234,7 +234,7 @@ export class PromptBuilder {
     this.#add(shown);
   }
 
-  /** Keeps the roles in an order that the provider takes. Inside a round the thread's own order stands. */
+  /** Keeps the roles in an order that the provider takes. Inside a round the thread's own order is kept. */
   #bridge(message: Message): void {
     const { role } = message;
     const last = this.#lastRole;
@@ -257,7 +257,7 @@ export class PromptBuilder {
   }
 }
 
-function isSeat(action: Action | undefined): action is InPlaceRecord {
+function keepsPlace(action: Action | undefined): action is InPlaceRecord {
   return action !== undefined && isInPlace(action);
 }
 
@@ -281,7 +281,7 @@ function lateResults(shown: Message, places: Places): ReadonlySet<ResultPart> {
   return new Set(resultsOf(shown).filter((_, place) => places.has(place)));
 }
 
-/** What a result that came too late holds, with a word on where it comes from. */
+/** What a result that came too late holds, with a note on where it comes from. */
 function strayParts({ tool, callId, content }: ResultPart): readonly Part[] {
   return [
     { kind: 'text', text: `[Late result of ${tool ?? 'a tool'} (call ${callId})]` },

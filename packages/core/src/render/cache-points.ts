@@ -18,13 +18,13 @@ const OFFSET_ROUNDS = 4;
 export interface CachePointOptions {
   readonly counter: Counter;
   readonly cacheLimits?: CacheLimits;
-  /** Tools and system prompt stand before the messages in what a provider caches; none where absent. */
+  /** Tools and system prompt come before the messages in what a provider caches; none if absent. */
   readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
 }
 
 /**
- * Where a provider should cache: behind the previous turn, behind round N−4, and at the tail. Fewer where the
- * provider takes fewer, the most useful first: tail, previous turn, earlier round.
+ * Where a provider should cache: after the previous turn, after round N−4, and at the tail. Fewer if the provider takes
+ * fewer, the most useful first: tail, previous turn, earlier round.
  */
 export function cachePoints(
   messages: readonly PromptMessage[],

@@ -4,7 +4,7 @@ import type { Stretch } from '../plan/plan.ts';
 
 const GAP = '…';
 
-/** The stretches of a text, a visible mark wherever something is left out. */
+/** The stretches of a text, with a visible mark at each omission. */
 export function excerpt(text: string, stretches: readonly Stretch[]): string {
   const shown: string[] = [];
   let end = 0;
@@ -63,7 +63,7 @@ export const NOTHING: Remainder = { kept: [], argsChars: 0 };
 const LONGEST_WORD = 24;
 const isWordPart = (char: string): boolean => /[\p{L}\p{N}_]/u.test(char);
 
-/** Where the first whole word begins at or behind a place. */
+/** Where the first whole word begins at or after a place. */
 export function wordStart(text: string, at: number): number {
   if (at <= 0 || at >= text.length || !isWordPart(text.charAt(at - 1))) return at;
   let to = at;
@@ -79,7 +79,7 @@ export function wordEnd(text: string, at: number): number {
   return at - to < LONGEST_WORD ? to : at;
 }
 
-/** Of every part two thirds of the characters at the head, one third at the tail. */
+/** Every part keeps two thirds of the characters at the head, one third at the tail. */
 export function ends(message: Message, chars: number): Remainder {
   const head = Math.ceil((chars * 2) / 3);
   const tail = Math.floor(chars / 3);
@@ -97,7 +97,7 @@ export function ends(message: Message, chars: number): Remainder {
   return { kept, argsChars: chars };
 }
 
-/** The beginning and the end of a value with a visible mark between, or the value where it is short enough. */
+/** The beginning and the end of a value with a visible mark between, or the value if it is short enough. */
 export function cutValue(text: string, chars: number): string {
   const head = Math.ceil((chars * 2) / 3);
   const tail = Math.floor(chars / 3);

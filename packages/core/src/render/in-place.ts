@@ -16,7 +16,7 @@ import type { ClearRecord, ExternalizeRecord, Hide, RenderStyle, Stretch } from 
 /** What of the style decides how a record is shown in place. */
 type Shows = Pick<RenderStyle, 'offersReadArtifact'>;
 
-/** An action that changes a message and leaves it in its seat, so that calls and results stay together. */
+/** An action that changes a message and leaves it in its place, so that calls and results stay together. */
 export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 'hide' } & Hide);
 
 /** The message as the plan shows it. Reasoning is left out unless the record keeps it. */
@@ -160,7 +160,7 @@ function fairShare(lengths: readonly number[], total: number): number {
   return total;
 }
 
-/** What stands in for content that was moved to an artifact, with the way to read it back. */
+/** The replacement for content that was moved to an artifact, with the way to read it back. */
 export function pointer(
   content: string,
   record: ExternalizeRecord,
@@ -186,7 +186,7 @@ export function pointer(
   return lines.join('\n');
 }
 
-/** Fields that stay whatever else is cut. */
+/** Fields that always stay. */
 function keyData({ preserved = {} }: ExternalizeRecord, { callId }: ResultPart): string {
   const fields = preserved[callId];
   return isJsonObject(fields) ? `\nKey data: ${jsonText(fields)}` : '';
@@ -203,7 +203,7 @@ function fieldsOf(record: ClearRecord, result: ResultPart): JsonObject {
   return isJsonObject(fields) ? fields : {};
 }
 
-/** True for a record that leaves its messages in their seats. */
+/** True for a record that leaves its messages in their places. */
 export function isInPlace(action: Action): action is InPlaceRecord {
   if (action.kind === 'externalize') return action.span.ids.length === 1;
   return action.kind === 'clear' || action.kind === 'hide';

@@ -4,13 +4,13 @@ import { startsTurn, type ArtifactId, type Message, type MessageId } from '../me
 export type Source =
   /** Exactly as it came in. */
   | { readonly kind: 'kept'; readonly id: MessageId }
-  /** In its seat, but changed by the plan or to be valid. */
+  /** In its place, but changed by the plan or to be valid. */
   | {
       readonly kind: 'changed';
       readonly id: MessageId;
       readonly by: 'externalize' | 'clear' | 'hide' | 'stray' | 'unsigned';
     }
-  /** Stands for the messages of a record. */
+  /** Replaces the messages of a record. */
   | { readonly kind: 'record'; readonly record: number }
   /** Holds the place of a result that never came. */
   | { readonly kind: 'no-result'; readonly callId: string }
@@ -31,12 +31,12 @@ export interface Prompt {
   readonly messages: readonly PromptMessage[];
   /** What the messages cost, by the counter that the plan was made with. */
   readonly tokens: number;
-  /** Positions in `messages` behind which a provider may cache. */
+  /** Positions in `messages` after which a provider may cache. */
   readonly cachePoints: readonly number[];
 }
 
-/** True where a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
+/** True if a message of the prompt begins a turn of the thread: a bridge, a record or a stray result does not. */
 export function beginsTurn({ message, source }: PromptMessage): boolean {
-  const inSeat = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
-  return inSeat && startsTurn(message);
+  const isInPlace = source.kind === 'kept' || (source.kind === 'changed' && source.by !== 'stray');
+  return isInPlace && startsTurn(message);
 }

@@ -3,7 +3,7 @@ import type { Role } from '../message/message.ts';
 /** What a provider asks of a list of messages. Adding a provider is adding a row. */
 export interface ProviderRules {
   readonly name: string;
-  /** The role of the first message behind the system messages. */
+  /** The role of the first message after the system messages. */
   readonly first: 'user' | 'any';
   /** Whether two messages of one role may follow one another. */
   readonly alternate: boolean;

@@ -2,7 +2,7 @@ import type { Stretch } from '../plan/plan.ts';
 
 /** A value of arguments: a text up to this long stays whole. */
 const WHOLE_CHARS = 100;
-/** Of a longer one this much of its beginning stays, whatever else does. */
+/** This much of the beginning of a longer one always stays. */
 const HEAD_CHARS = 80;
 const GAP = String.raw`\n…\n`;
 

@@ -2,10 +2,10 @@ import { textMessage, type Message } from '../message/message.ts';
 import type { PlanRecord, RenderStyle, SummarizeRecord } from '../plan/plan.ts';
 import { isInPlace, pointer } from './in-place.ts';
 
-/** Stands before a summary's shadow, so that user and assistant alternate. */
+/** Comes before a summary's shadow, so that user and assistant alternate. */
 const SHADOW = 'Summarize the conversation so far, so that the work can go on from it.';
 
-/** The messages that stand for a summarised span; none where there was no room for any of it. */
+/** The messages that replace a summarised span; none if there was no space for any of it. */
 export function summaryMessages(
   record: Pick<SummarizeRecord, 'summary' | 'text'>,
   style: RenderStyle,
@@ -29,7 +29,7 @@ export function summaryMessages(
   }
 }
 
-/** The messages that a record brings of its own; one that changes its message in place brings none. */
+/** The messages that a record adds; one that changes its message in place adds none. */
 export function standIns(record: PlanRecord, style: RenderStyle): readonly Message[] {
   switch (record.kind) {
     case 'summarize':

@@ -35,11 +35,13 @@ import type { ModelTable } from '../tokens/models.ts';
 
 /** Everything has a default that works: memory, the `ladder` preset, summaries without a model. */
 export interface BobbinOptions<Wire = Message> extends CompactionHooks {
-  /** The model that reads the prompts: its window, cache prices and what its tokens are to the estimate are looked up. */
+  /**
+   * The model that reads the prompts: decides its window, its cache prices and the factor from estimate to its tokens.
+   */
   readonly model?: string;
   /** Facts of models that the table does not have. */
   readonly models?: ModelTable;
-  /** The window in tokens; the model's where absent. */
+  /** The window in tokens; the model's if absent. */
   readonly window?: number;
   readonly budget?: Partial<Budget>;
   readonly preset?: PresetName | Policy;
@@ -47,17 +49,20 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly thrift?: Thrift;
   /** The model has the tools `read_artifact` and `recall`: only then do prompts name them. Reading `tools` says so too. */
   readonly offersReadArtifact?: boolean;
-  /** The host's message format; Bobbin's own where absent. */
+  /** The host's message format; Bobbin's own if absent. */
   readonly codec?: Codec<Wire>;
-  /** If absent, tokens are counted exactly where `@bobbin/models` is installed and has the model's tokenizer, else estimated. */
+  /**
+   * If absent, tokens are counted exactly if `@bobbin/models` is installed and has the model's tokenizer, otherwise
+   * estimated.
+   */
   readonly counter?: Counter;
-  /** Whatever it writes is verified against the extract, redacted and cached. */
+  /** Everything it writes is verified against the extract, redacted and cached. */
   readonly summarizer?: Summarizer;
-  /** How long it may take before the extract stands in: three minutes where absent. */
+  /** How long it may take before the extract is used instead: three minutes if absent. */
   readonly summaryDeadlineMs?: number;
-  /** In this process where absent. */
+  /** In this process if absent. */
   readonly summaryCache?: SummaryCache;
-  /** Takes secrets out of summaries; `redactSecrets` where absent. */
+  /** Takes secrets out of summaries; `redactSecrets` if absent. */
   readonly redact?: Redact;
   readonly store?: Store;
   readonly artifacts?: ArtifactStore;
@@ -68,10 +73,10 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   readonly cacheLimits?: CacheLimits;
   /** What one turn may bring back of what was moved out; `budget.rehydrationTokens` is what it may cost. */
   readonly rehydration?: Partial<RehydrationLimits>;
-  /** Where given, recall goes by meaning too. */
+  /** If given, recall goes by meaning too. */
   readonly embedder?: Embedder;
   readonly tenant?: string;
-  /** What whoever reads the prompts may see of artifacts; all of the tenant's where absent. */
+  /** What the reader of the prompts may see of artifacts; all of the tenant's if absent. */
   readonly access?: Omit<Requester, 'tenant'>;
   readonly clock?: Clock;
 }
@@ -106,7 +111,9 @@ export interface Bobbin<
   readonly tools: Tool[];
   /** The result of a call of one of `tools`, as the provider takes results; undefined for any other call. */
   answer(call: unknown, where?: Where<Wire>): Promise<Result | undefined>;
-  /** For hosts that do not: the thread of that name, resumed where the store has it, at its newest message or an older one. */
+  /**
+   * For hosts that do not: the thread of that name, resumed if the store has it, at its newest message or an older one.
+   */
   thread(id: string, head?: MessageId): Promise<Session<Wire>>;
 }
 

@@ -1,20 +1,20 @@
 import { isJsonObject, parseJson } from '../message/json.ts';
 
-/** A provider's refusal of a request that was larger than its window, with the sizes that its words tell. */
+/** A provider's refusal of a request that was larger than its window, with the sizes that its words give. */
 export interface ContextLimit {
   /** The provider or server whose wording it is; several share some. */
   readonly provider: string;
-  /** What the request was, without the room for the answer that was asked for beside it. */
+  /** The size of the request, without the space for the answer that it asked for. */
   readonly requestTokens?: number;
   readonly limitTokens?: number;
 }
 
-/** The words of one refusal. The groups `request`, `answer` (room asked for beside it) and `limit` are tokens. */
+/** The words of one refusal. The groups `request`, `answer` (the space it asked for) and `limit` are tokens. */
 type Wording = readonly [provider: string, words: RegExp];
 
 /**
  * How providers and servers say that a prompt is too long, as seen in their responses and documentation in November
- * 2026. The first that matches counts, so those that tell sizes stand before those that do not.
+ * 2026. The first that matches counts, so those that give sizes come before those that do not.
  */
 const WORDINGS: readonly Wording[] = [
   ['anthropic', /prompt is too long: (?<request>[\d,]+) tokens? > (?<limit>[\d,]+) maximum/i],
@@ -117,7 +117,7 @@ const TOO_LARGE_STATUS = 413;
 const RATE = /rate.?limit|too many requests|quota|throttl/i;
 const DEEPEST = 6;
 
-/** What a provider's error says of the context limit; undefined where the error is about something else. */
+/** What a provider's error says of the context limit; undefined if the error is about something else. */
 export function contextLimitOf(error: unknown): ContextLimit | undefined {
   const said = new Said();
   said.add(error, 0);

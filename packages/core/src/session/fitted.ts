@@ -13,17 +13,18 @@ export interface Fitted<Wire> {
   readonly version: number;
   readonly compacted: boolean;
   /**
-   * True where the messages, without what was recalled, cost no more than `limitTokens`. False only where pins alone
-   * exceed it, or where the reserves leave no room; `events` then says by how much, and what the window is less.
+   * True if the messages, without what was recalled, cost no more than `limitTokens`. False only if pins alone exceed
+   * it, or if the reserves leave no space; `events` then says by how much, and what the window is less.
    */
   readonly fits: boolean;
   /**
-   * What the messages may cost: the window less all parts of the budget. What was recalled is paid from a part of its own,
-   * so that a prompt which fits has at most `limitTokens` + `budget.rehydrationTokens`, and always fits the window.
+   * What the messages may cost: the window less all parts of the budget. What was recalled has its own part of the
+   * budget, so that a prompt which fits has at most `limitTokens` + `budget.rehydrationTokens`, and always fits the
+   * window.
    */
   readonly limitTokens: number;
   readonly events: readonly CompactionEvent[];
-  /** What the host should send next, where the policy asks for it after a compaction. */
+  /** What the host should send next, if the policy asks for it after a compaction. */
   readonly continueWith?: string;
 }
 

@@ -22,7 +22,7 @@ async function storedPlan(
   return stored.plan;
 }
 
-/** The newest plan that was made for no more than so many messages. */
+/** The newest plan that was made for at most so many messages. */
 export async function planWithin(store: Store, state: SessionState, length: number): Promise<Plan> {
   let { plan } = state;
   for (let { version } = state; plan.threadVersion > length; version--)
@@ -32,7 +32,7 @@ export async function planWithin(store: Store, state: SessionState, length: numb
 
 /**
  * The plan that an undo restores, and the version that it undoes; undefined if there is nothing to undo. A change of
- * pins alone is no compaction, and what was undone before is not restored.
+ * pins alone is not a compaction, and what was undone before is not restored.
  */
 export async function undonePlan(
   store: Store,

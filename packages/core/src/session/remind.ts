@@ -36,7 +36,7 @@ type Reminded = readonly [SessionState, readonly EventDetail[]];
 
 const NOTHING_SHOWN: ReadonlyMap<ArtifactId, number> = new Map();
 
-/** The present turn, where a reminder of it is placed, and what it may take. */
+/** The present turn, the place of a reminder in it, and what the reminder may take. */
 interface Occasion {
   readonly sources: ReminderSources;
   readonly limits: RehydrationLimits;

@@ -170,7 +170,7 @@ export class Session<Wire = Message> {
     });
   }
 
-  /** Compacts once if a trigger fires, whatever the policy's own says. A lost race changes nothing. */
+  /** Compacts once if a given trigger fires, regardless of the policy's own. A lost race changes nothing. */
   compactIf(trigger: Trigger, options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
       checkCompactOptions(options);

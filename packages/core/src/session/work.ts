@@ -340,7 +340,7 @@ export class SessionWork {
     return { ...folded, ...enforced, events: [...folded.events, ...enforced.events] };
   }
 
-  /** The index from which reasoning no longer holds though the plan shows it; undefined if there is none. */
+  /** The index from which reasoning no longer holds although the plan shows it; undefined if there is none. */
   async #releasedFrom(): Promise<number | undefined> {
     if (this.state.sent.kind === 'resumed') this.state = await this.#resumed();
     const { state } = this;

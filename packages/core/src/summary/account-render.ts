@@ -8,23 +8,23 @@ import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
 import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
-/** The share of the text that an account has at least, where it is long enough. */
+/** The share of the text that an account has at least, if it is long enough. */
 export const ACCOUNT_SHARE = 0.95;
-/** What is always said, where the account lacks it, may take this share of the text. */
+/** What is always said, if the account lacks it, may take this share of the text. */
 const ALWAYS_SHARE = 0.2;
 /** A line that has fewer new words than this repeats the account. */
 const LEAST_FRESH = 0.25;
 const TASK_CHARS = 600;
 const ERROR_LINES = 3;
 
-/** The text of a summary: its account first, where a model wrote one. */
+/** The text of a summary: its account first, if a model wrote one. */
 export function summaryText(summary: Summary): string {
   return summary.prose === null
     ? renderSummary(summary)
     : accountText(summary, Number.POSITIVE_INFINITY, false);
 }
 
-/** The same within a number of tokens; undefined where not even its first line fits. */
+/** The same within a number of tokens; undefined if not even its first line fits. */
 export function fitSummaryText(
   summary: Summary,
   maxTokens: number,
@@ -64,7 +64,7 @@ type Section = (typeof SECTIONS)[number];
 
 interface Line extends Candidate {
   readonly section: Section;
-  /** What is said before anything else, where the account lacks it. */
+  /** What is said before anything else, if the account lacks it. */
   readonly always?: true;
 }
 
@@ -100,7 +100,7 @@ const lengthOf = (lines: readonly Line[]): number =>
   lines.reduce((sum, { text }) => sum + text.length + 1, 0) +
   new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
 
-/** What the account lacks of what is always said, by weight. A rule is only left out where the account quotes it. */
+/** What the account lacks of what is always said, by weight. A rule is only left out if the account quotes it. */
 function chosenAlways(lines: readonly Line[], prose: string, chars: number): Always {
   const account = flat(prose);
   const seen = new SeenWords(prose);

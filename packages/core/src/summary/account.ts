@@ -66,7 +66,7 @@ interface Block {
   readonly value: number;
 }
 
-/** The beginning of an account says what it is about, its end where things are. */
+/** The beginning of an account says what it is about, its end how far the work is. */
 const EDGE_SHARE = 0.12;
 const EDGE_WEIGHT = 1.5;
 const CODE_WEIGHT = 1;

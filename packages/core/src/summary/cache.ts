@@ -66,7 +66,7 @@ function content(nodes: readonly Node[]): readonly unknown[] {
 /** A call under way, and how many wait for it. */
 interface Call {
   readonly answer: Promise<Summary>;
-  /** Aborts it, and lets nobody join any more: a summarizer may not listen to the abort. */
+  /** Aborts it, and lets no other caller join: a summarizer may not listen to the abort. */
   readonly abandon: (reason: unknown) => void;
   waiting: number;
 }

@@ -36,12 +36,12 @@ export function repositoryTexts(events: readonly RepositoryEvent[]): readonly st
     .map(({ kind, text, at }) => quoteLines(`${kind} ${text} [m${at + 1}]`));
 }
 
-/** A hint that only repeats the description is none. */
+/** A hint that only repeats the description is not useful. */
 export function artifactText({ description, hint }: ArtifactReference): string {
   return hint.includes(description) ? description : `${description} (${hint})`;
 }
 
-/** A command with its status where that is certain, and the lines that decide how it ended. */
+/** A command with its status if that is certain, and the lines that decide how it ended. */
 export function outcomeText(o: ToolOutcome, errorLines: number): string {
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
@@ -54,7 +54,7 @@ export function outcomeText(o: ToolOutcome, errorLines: number): string {
   return returned.length === 0 ? head : `${head}\n${quoteLines(returned.join('\n'))}`;
 }
 
-/** Every line of a tool's text is marked, so that it cannot pass for somebody else's. */
+/** Every line of a tool's text is marked, so that it cannot be mistaken for someone else's words. */
 export function quoteLines(text: string): string {
   return `· ${linesOf(text).join('\n· ')}`;
 }

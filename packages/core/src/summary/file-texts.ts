@@ -14,7 +14,7 @@ export function fileText(f: FileRecord, root: string): string {
 
 const MOST_READ = 60;
 
-/** The files that were only read, a line for each folder, with the lines that were read where they are known. */
+/** The files that were only read, a line for each folder, with the lines that were read if they are known. */
 export function readTexts(files: readonly FileRecord[], root: string): readonly string[] {
   const read = files.filter((file) => file.read && !isChanged(file)).slice(-MOST_READ);
   const byFolder = groupedBy(read, ({ path }) => folderOf(shownPath(path, root)));
@@ -30,16 +30,16 @@ function readText({ path, ranges = [], at }: FileRecord): string {
 
 /** What is left of a path must still say where it is. */
 const LEAST_NAMES = 3;
-const isTelling = (path: string): boolean => path.split('/').length >= LEAST_NAMES;
+const isSpecific = (path: string): boolean => path.split('/').length >= LEAST_NAMES;
 
 export function shownPath(path: string, root: string): string {
   const rest = path.slice(root.length);
-  return root !== '' && path.startsWith(root) && isTelling(rest) ? rest : path;
+  return root !== '' && path.startsWith(root) && isSpecific(rest) ? rest : path;
 }
 
 const LEAST_SAVED_CHARS = 40;
 
-/** The folder that most files share: it is told once. */
+/** The folder that most files share: it is named once. */
 export function rootOf(files: readonly FileRecord[]): string {
   const counts = new Map<string, number>();
   const shown = files.filter(isChanged);
@@ -47,7 +47,7 @@ export function rootOf(files: readonly FileRecord[]): string {
     if (!path.startsWith('/') && !path.startsWith('~')) continue;
     for (
       let k = path.indexOf('/', 1);
-      k > 0 && isTelling(path.slice(k + 1));
+      k > 0 && isSpecific(path.slice(k + 1));
       k = path.indexOf('/', k + 1)
     ) {
       const folder = path.slice(0, k + 1);
@@ -81,8 +81,8 @@ const DOES = {
 export function seenText({ path, from, does, note, at, ...counts }: SeenChange): string {
   const moved = from === undefined ? '' : ` from ${from}`;
   const how = does === undefined ? [] : [`${DOES[does]}${moved}`];
-  const told = [...how, ...countTexts(counts), `m${at + 1}`].join(', ');
-  return quoteLines(`${path} (${told})${note === undefined ? '' : `: ${note}`}`);
+  const details = [...how, ...countTexts(counts), `m${at + 1}`].join(', ');
+  return quoteLines(`${path} (${details})${note === undefined ? '' : `: ${note}`}`);
 }
 
 function countTexts({ plus = 0, minus = 0, lines = 0 }: Partial<SeenChange>): readonly string[] {
@@ -95,7 +95,7 @@ function countTexts({ plus = 0, minus = 0, lines = 0 }: Partial<SeenChange>): re
 /** So many files of one folder that fared alike are shown as one line. */
 const MANY_ALIKE = 3;
 
-/** The lines of the changes that were looked at; files of one folder of which no more is known share a line. */
+/** The lines of the changes that were looked at; files of one folder share a line if no more is known of them. */
 export function seenTexts(
   seen: readonly SeenChange[],
   isQuoted: (path: string) => boolean,

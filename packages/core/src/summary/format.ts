@@ -63,7 +63,7 @@ function cut(text: string, chars: number): string {
   return `${head}… [${text.length - head.length} more characters]`;
 }
 
-/** Cuts formatted messages into runs of at most so many tokens, in order; one that is larger alone stands alone. */
+/** Cuts formatted messages into runs of at most so many tokens, in order; a message that is larger is a run alone. */
 export function chunks<T extends { readonly text: string }>(
   items: readonly T[],
   maxTokens: number,

@@ -1,6 +1,6 @@
 import { contentWords } from '../message/words.ts';
 
-/** Exact strings count more than words: nobody can guess them. */
+/** Exact strings count more than words: they cannot be guessed. */
 const EXACT = /\d|_|\p{Ll}\p{Lu}/u;
 const EXACT_WEIGHT = 1.5;
 /** How much a line gains by being short: 0 not at all, 1 in proportion. */
@@ -44,7 +44,7 @@ export function wordsOf(text: string): readonly string[] {
 /** A line that may be shown. */
 export interface Candidate {
   readonly text: string;
-  /** What a new word in it counts, beside those of other lines. */
+  /** What a new word in it counts, compared with those of other lines. */
   readonly weight: number;
 }
 
@@ -55,8 +55,8 @@ interface Queued<T> {
 }
 
 /**
- * The lines that add most for their length, each judged beside those chosen before it, within a number of characters.
- * A line of which less than a share is new is left out.
+ * The lines that add most for their length, each compared with those chosen before it, within a number of characters. A
+ * line is left out if too small a share of it is new.
  */
 export function chooseFresh<T extends Candidate>(
   lines: readonly T[],

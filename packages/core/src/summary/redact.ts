@@ -97,7 +97,7 @@ const SAID_LETTERS =
 const NAMED =
   /(\b[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|CREDENTIALS?)=|\b[Xx]-[A-Za-z-]{0,40}(?:[Kk]ey|[Tt]oken|[Ss]ecret)["']?\s?:\s?)(["']?)([^\s"'\\,;<>]{4,400})/g;
 const COOKIES = /\b((?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?)([^\n"']{1,4000})/gi;
-/** `-u name:password`, as curl has it; `docker run -u 1000:1000` and `-u user:group` are something else. */
+/** `-u name:password`, as in curl; `docker run -u 1000:1000` and `-u user:group` are something else. */
 const LOGIN = /(\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[\w.@%+-]{1,80}:)([^\s"'@/]{1,200})/g;
 /** `mysql -pvalue`, `sshpass -p value`. */
 const CLIENT_PASSWORD =
@@ -192,12 +192,12 @@ function withoutLetters(whole: string, before: string, value: string): string {
   return NO_PASSWORD.test(value) ? whole : before + MARK;
 }
 
-/** Names of types, references to where the value really is, and what stands for a value that was left out. */
+/** Names of types, references to the real place of the value, and placeholders for a value that was left out. */
 const PLACEHOLDER =
   /^(?:\[redacted|\[|\$|\{|%|<|\*{2}|\.{3}|x{3,}$|process\.|os\.|env\.|import\.|self\.|this\.|config\.|null|none|nil|undefined|true|false|string|str|number|optional|required)/i;
 const isPlaceholder = (value: string): boolean => PLACEHOLDER.test(value) || /[([]/.test(value);
 
-/** A path is no password; a word of prose or code neither unless it is quoted: `password is required`. */
+/** A path is not a password, nor is a word of prose or code unless it is quoted: `password is required`. */
 function isPassword(value: string, quoted: boolean): boolean {
   if (/^[.~]{0,2}\/[\w./-]*$/.test(value)) return false;
   if (value.length < 4 || /^[\w]+(?:\.[A-Za-z_]\w*)+$/.test(value)) return false;

@@ -56,7 +56,7 @@ export function renderSummary(summary: Summary): string {
   return layOut(summary, summaryLines(summary, { chars: Number.POSITIVE_INFINITY }), 0);
 }
 
-/** The text without the lines that only fill a room up: what a selection of notes has to fit beside. */
+/** The text without the lines that only fill the space up: a selection of notes has to fit next to it. */
 export function renderEssentials(summary: Summary, room: RenderRoom): string {
   const lines = summaryLines(summary, room).filter(({ rank }) => rank < RANK.more);
   return layOut(summary, lines, 1);
@@ -64,7 +64,7 @@ export function renderEssentials(summary: Summary, room: RenderRoom): string {
 
 /**
  * The same text within a number of tokens: what matters least is left out first, and the text says how much was.
- * Undefined where not even the heading fits.
+ * Undefined if not even the heading fits.
  */
 export function fitSummary(
   summary: Summary,
@@ -248,9 +248,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
 }
 
 /**
- * Facts in the order of the thread. Where not all can be shown, constraints come before values and these before the
- * rest, and of each the newest and the oldest before those between: what was laid down at first holds for all that
- * followed, and what was said last is meant for now.
+ * Facts in the order of the thread. If not all can be shown, constraints come before values and these before the rest,
+ * and of each the newest and the oldest before those between: what was laid down at first holds for all that followed,
+ * and what was said last is meant for now.
  */
 function factLines(facts: readonly Fact[], room: RenderRoom): readonly Line[] {
   const lines = new Map<number, Line>();
@@ -294,7 +294,7 @@ function taskText(task: string, room: RenderRoom): string {
   return `${headOf(task, head)} [… ${task.length - head - tail} characters left out …] ${tailOf(task, tail)}`;
 }
 
-/** Of many lines that say what failed the first are shown; more where the text is long. */
+/** The first of many lines that say what failed are shown; more if the text is long. */
 const [FEW_ERROR_LINES, MOST_ERROR_LINES, LARGE_CHARS] = [4, 12, 12_000];
 
 /** What was said, and quoted lines under the file or the call that they come from. */

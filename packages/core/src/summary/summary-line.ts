@@ -19,7 +19,7 @@ export const SECTIONS = [
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
-/** What is shown before what, where not all can be: lower is left out later. */
+/** The order in which lines are left out if not all can be shown: lower is left out later. */
 export const RANK = {
   task: 0,
   fact: 1,
@@ -35,7 +35,7 @@ export type Rank = (typeof RANK)[keyof typeof RANK];
 /** A line or an entry of a few lines in a section. */
 export interface Line {
   readonly section: Section;
-  /** Lines under one heading stand together. */
+  /** Lines under one heading stay together. */
   readonly heading?: string;
   /** Says where the text is from. Neighbours with one label share it, with the gap between them. */
   readonly label?: string;
@@ -43,15 +43,15 @@ export interface Line {
   readonly text: string;
   readonly rank: Rank;
   readonly worth: number;
-  /** Somebody's words in it: where the conversation shows them, the line is left out. */
+  /** A person's words in it: if the conversation shows them, the line is left out. */
   readonly said?: string;
-  /** Where it belongs among the lines of its section; absent: where it was added. */
+  /** Its place among the lines of its section; the place where it was added if absent. */
   readonly at?: number;
 }
 
 export interface RenderRoom {
   /** How many characters there are for the whole text. */
   readonly chars: number;
-  /** The task stands in the prompt as a message: it is not told again. */
+  /** The task is in the prompt as a message: the summary does not repeat it. */
   readonly taskStands?: boolean;
 }

@@ -8,7 +8,7 @@ export interface Span {
   readonly lastTurn: number;
 }
 
-/** The span of some nodes of one path, or undefined where there are none. */
+/** The span of some nodes of one path, or undefined if there are none. */
 export function spanOf(nodes: readonly Node[]): Span | undefined {
   const [first, ...rest] = nodes;
   if (first === undefined) return undefined;

@@ -10,8 +10,8 @@ import type { Node } from './thread.ts';
 
 /**
  * Follows the rounds of a path. A round is a run of assistant messages and the results after it; a result is in place
- * when its call stands in that run and waits for it. Any other result is stray: its call is missing, was answered
- * already or lies behind a later message, and no provider would take it as a result.
+ * when its call is in that run and waits for it. Any other result is stray: its call is missing, was answered already
+ * or comes before a later message, and no provider would accept it as a result.
  */
 export class OpenCalls {
   readonly #open = new Map<string, CallPart>();
@@ -22,7 +22,7 @@ export class OpenCalls {
     return this.#open;
   }
 
-  /** True where a message ends the round before it, so that open calls will never be answered. */
+  /** True if a message ends the round before it, so that open calls will never be answered. */
   ends(message: Message): boolean {
     if (message.role === 'assistant') return this.#answering;
     return message.role !== 'tool' && !hasResults(message);
@@ -55,19 +55,19 @@ export class OpenCalls {
  * its result, or reasoning from what it led to. Returns the index (within `messages`) at which each unit starts.
  */
 export function unitStarts(messages: readonly Message[]): readonly number[] {
-  const seats = new OpenCalls();
+  const calls = new OpenCalls();
   const madeAt = new Map<CallPart, number>();
   const starts: number[] = [];
   let thoughtAt: number | undefined;
   messages.forEach((message, i) => {
     let joined = i;
-    if (message.role !== 'assistant' || seats.ends(message)) thoughtAt = undefined;
+    if (message.role !== 'assistant' || calls.ends(message)) thoughtAt = undefined;
     if (message.role === 'assistant' && isThought(message)) thoughtAt ??= i;
     joined = Math.min(joined, thoughtAt ?? i);
     // What a tool's side says without a result (an approval) means nothing apart from what it answers.
     if (message.role === 'tool' && !hasResults(message))
       joined = Math.min(joined, Math.max(0, i - 1));
-    for (const call of seats.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
+    for (const call of calls.next(message)) joined = Math.min(joined, madeAt.get(call) ?? i);
     while ((starts.at(-1) ?? 0) > joined) starts.pop();
     if (joined === i) starts.push(i);
     for (const call of callsOf(message)) madeAt.set(call, i);
@@ -76,23 +76,23 @@ export function unitStarts(messages: readonly Message[]): readonly number[] {
 }
 
 /**
- * Where the round begins that still waits for results; the length of the path where none does. What is gone from the
+ * Where the round begins that still waits for results; the length of the path if none does. What is gone from the
  * prompt is past: it ends a round.
  */
 export function waitingFrom(
   messages: readonly Message[],
   isGone: (index: number) => boolean = () => false,
 ): number {
-  const seats = new OpenCalls();
+  const calls = new OpenCalls();
   let from = messages.length;
   messages.forEach((message, i) => {
-    if (isGone(i) || seats.ends(message)) {
+    if (isGone(i) || calls.ends(message)) {
       from = messages.length;
-      seats.endRound();
+      calls.endRound();
     }
     if (isGone(i)) return;
-    seats.next(message);
-    if (seats.open.size === 0) from = messages.length;
+    calls.next(message);
+    if (calls.open.size === 0) from = messages.length;
     else if (from === messages.length) from = i;
   });
   return from;
@@ -118,7 +118,7 @@ export function unitAround(path: readonly Node[], node: Node): readonly Node[] {
   return path.slice(starts[unit], starts[unit + 1]);
 }
 
-/** A message that holds nothing but reasoning belongs to the run of assistant messages behind it. */
+/** A message that holds nothing but reasoning belongs to the run of assistant messages after it. */
 function isThought(message: Message): boolean {
   return message.parts.length > 0 && message.parts.every((part) => part.kind === 'reasoning');
 }

@@ -1,6 +1,6 @@
 /**
- * What a prompt may cost. Everything that is sent counts: the system prompt and tool schemas that a host sends beside
- * the messages, the provider's formatting, room for the answer and for rehydrated artifacts.
+ * What a prompt may cost. Everything that is sent counts: the system prompt and tool schemas that a host sends with the
+ * messages, the provider's formatting, and space for the answer and for rehydrated artifacts.
  */
 export interface Budget {
   readonly windowTokens: number;
@@ -37,12 +37,12 @@ export function budget(given: Partial<Budget> = {}): Budget {
   return whole;
 }
 
-/** What a request contains beside its messages, in tokens. */
+/** What a request contains in addition to its messages, in tokens. */
 export function besideMessages(b: Budget): number {
   return b.systemTokens + b.toolTokens + b.formattingTokens;
 }
 
-/** What is sent beside the messages, and what is kept free. */
+/** What is sent in addition to the messages, and what is kept free. */
 export function overheadTokens(b: Budget): number {
   return (
     b.systemTokens +

@@ -31,7 +31,7 @@ export function startCalibration(model?: string): Calibration {
   return { factor: family?.[1] ?? UNKNOWN_FAMILY, samples: 0 };
 }
 
-/** Where a learnt figure goes once another was seen. */
+/** The learnt figure after another one was seen: up at once, down slowly. */
 export function towards(known: number, seen: number): number {
   return seen > known ? seen : known + (seen - known) * DOWNWARD;
 }
@@ -57,8 +57,8 @@ export function scaled(counter: Counter, { factor }: Calibration): Counter {
 }
 
 /**
- * The default counter where no tokenizer is public, to be scaled by a model's factor: runs of characters weighed by what
- * they are.
+ * The default counter if no tokenizer is public, scaled by a model's factor: runs of characters weighed by what they
+ * are.
  */
 export function estimator(provider?: MediaProvider): Counter {
   const media = mediaTokens(provider);

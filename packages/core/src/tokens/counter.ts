@@ -3,7 +3,7 @@ import type { Message } from '../message/message.ts';
 import { countMessages, estimateTokens, type MediaTokens } from './estimate.ts';
 import { mediaTokens, type MediaProvider } from './media.ts';
 
-/** What is sent to a model beside the messages, and with them the whole request. */
+/** What is sent to a model in addition to the messages; together they are the whole request. */
 export interface RequestShape {
   readonly system?: string;
   readonly tools?: Json;

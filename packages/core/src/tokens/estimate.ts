@@ -86,7 +86,7 @@ function countReplacing(value: Json, text: (text: string) => number, media: Medi
 
 const DATA_URL = /^data:([^;,]+)[^,]*;base64,/;
 
-/** A data URL, or an object that holds bytes as base64 beside their media type, under the names that providers use. */
+/** A data URL, or an object that holds bytes as base64 next to their media type, under the names that providers use. */
 function mediaOf(value: unknown): ImagePart | FilePart | undefined {
   if (typeof value === 'string') return mediaPart(DATA_URL.exec(value)?.[1], value);
   if (!isJsonObject(value)) return undefined;

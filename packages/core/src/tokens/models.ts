@@ -3,12 +3,12 @@ import type { MediaProvider } from './media.ts';
 /** What is known of a family of models. Prices are multiples of the price of fresh input; all of it is data. */
 export interface ModelFacts {
   /**
-   * What one request may hold. Where a provider bounds the input apart from the window (OpenAI: 922 000 of 1 050 000,
-   * the rest being for the answer), it is that bound: a larger prompt is refused.
+   * What one request may hold. If a provider bounds the input apart from the window (OpenAI: 922 000 of 1 050 000, the
+   * rest being for the answer), it is that bound: a larger prompt is refused.
    */
   readonly windowTokens: number;
   readonly provider?: MediaProvider;
-  /** The public tokenizer, where there is one. */
+  /** The public tokenizer, if there is one. */
   readonly encoding?: 'o200k' | 'cl100k';
   readonly cache?: CacheFacts;
 }
@@ -19,7 +19,7 @@ export interface CacheFacts {
   /** How long an entry lives, at least, without being read. */
   readonly ttlMs: number;
   readonly minimumTokens: number;
-  /** How many markers a request may carry; 0 where the provider finds the prefix by itself. */
+  /** How many markers a request may carry; 0 if the provider finds the prefix by itself. */
   readonly markers: number;
 }
 
@@ -34,7 +34,7 @@ function anthropic(windowTokens: number, minimumTokens: number, readPrice: numbe
   return { windowTokens, provider: 'anthropic', cache } satisfies ModelFacts;
 }
 
-/** OpenAI before GPT-5.6: writing to the cache costs nothing more, and there are no markers. */
+/** OpenAI before GPT-5.6: writing to the cache is free, and there are no markers. */
 function openai(windowTokens: number, readPrice?: number) {
   const facts = { windowTokens, provider: 'openai', encoding: 'o200k' } satisfies ModelFacts;
   if (readPrice === undefined) return facts;
@@ -63,8 +63,8 @@ function google(windowTokens: number, minimumTokens: number, readPrice: number =
 const window = (windowTokens: number): ModelFacts => ({ windowTokens });
 
 /**
- * By prefix of the model id, the longest match first. As the providers documented it in November 2026; where a model's
- * cache minimum is not documented, its predecessor's stands.
+ * By prefix of the model id, the longest match first. As the providers documented it in November 2026; if a model's
+ * cache minimum is not documented, its predecessor's is used.
  */
 const TABLE: ModelTable = {
   'claude-': anthropic(200_000, 1024),
@@ -165,7 +165,7 @@ export function modelFacts(model: string | undefined, own: ModelTable = {}): Mod
   );
 }
 
-/** False where nothing is known of a model, as of most that run locally: the facts of no model stand in. */
+/** False if nothing is known of a model, as of most that run locally: the facts for an unknown model are used. */
 export function isKnownModel(model: string, own: ModelTable = {}): boolean {
   return modelFacts(model, own) !== FALLBACK;
 }

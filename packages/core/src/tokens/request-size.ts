@@ -3,8 +3,8 @@ import type { Budget } from './budget.ts';
 import type { Counter } from './counter.ts';
 
 /**
- * What a request holds beside its messages, measured when it changes and not at each step. Most of what providers count
- * is often here: tens of thousands of tokens of instructions and tool schemas.
+ * What a request holds in addition to its messages, measured when it changes and not at each step. Most of what
+ * providers count is often here: tens of thousands of tokens of instructions and tool schemas.
  */
 export class RequestSize {
   #known:

@@ -20,16 +20,16 @@ const DIGIT = 2;
 const BLANK = 3;
 const TAB = 4;
 const BREAK = 5;
-/** A letter with an accent: the word goes on behind it. */
+/** A letter with an accent: the word goes on after it. */
 const LATIN = 6;
 const SIGN = 7;
 /** Signs that come in rows have a kind each. */
 const ROWS = '-=.#*_';
-/** Kinds from here on have one price each, wherever they stand. */
+/** Kinds from here on have one price each, at any place. */
 const FLAT = SIGN + 1 + ROWS.length;
-/** Runs beyond the kinds of characters: letters and digits behind a digit … */
+/** Runs beyond the kinds of characters: letters and digits after a digit … */
 const LATER = 32;
-/** … and behind another: no words, but base64, an id, a hash. */
+/** … and after another: no words, but base64, an id, a hash. */
 const MIXED = LATER + 3;
 
 const LATIN_LETTER = 0.95;
@@ -129,12 +129,12 @@ const FINALS = 28;
 const RARE_VOWELS = new Set([2, 3, 7, 10, 14, 15, 16]);
 const RARE_FINALS = new Set([2, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15, 18, 22, 23, 24, 25, 26, 27]);
 
-/** Syllables are ordered by initial, vowel and final; with some of these hardly any is a token of its own. */
+/** Syllables are ordered by initial, vowel and final; with some of these hardly any is a token by itself. */
 function isRareSyllable(at: number): boolean {
   return RARE_FINALS.has(at % FINALS) || RARE_VOWELS.has(Math.floor(at / FINALS));
 }
 
-/** A word is one token; behind a letter or a digit it shares less with the vocabulary, behind an accent it goes on. */
+/** A word is one token; after a letter or a digit it shares less with the vocabulary, after an accent it goes on. */
 const WORD = 1.03;
 const GLUED = 1.15;
 const JOINED = 0.6;
@@ -145,7 +145,7 @@ const LETTER_FROM_14 = 0.64;
 const CAPITAL = 0.12;
 const CAPITAL_FROM_6 = 0.62;
 const MIXED_LETTER = 0.68;
-/** Digits come by threes. A blank before them is a token of its own. */
+/** Digits come by threes. A blank before them is a separate token. */
 const DIGITS = 1.25;
 const GLUED_DIGITS = 1.4;
 const SPACED_DIGITS = 2.2;
@@ -173,15 +173,15 @@ const NEXT_GROUP = 6;
 /** Places of signs: the first four that differ, then those that are the same as before. */
 const IN_ROW = 4;
 
-/** The kind of the run that a character belongs to, behind a run. */
-function runBehind(kind: number, before: number): number {
+/** The kind of the run that a character belongs to, after a run. */
+function runAfter(kind: number, before: number): number {
   if (kind > DIGIT || (before > DIGIT && before < LATER)) return kind;
   const level = before < LATER ? 0 : before < MIXED ? LATER : MIXED;
   const follows = kind < DIGIT && before - level === DIGIT;
   return kind + (follows ? (level === 0 ? LATER : MIXED) : level);
 }
 
-function placeBehind(kind: number, run: number, place: number): number {
+function placeAfter(kind: number, run: number, place: number): number {
   const before = run < LATER ? run : (run - LATER) % 3;
   const goesOn = kind === before;
   switch (kind) {
@@ -233,7 +233,9 @@ function signPrice(place: number): number {
   return place === 0 ? FIRST_SIGN : place < 3 ? NEXT_SIGN : SIGN_FROM_4;
 }
 
-/** The second letter of a word is at place 3, the sixth at 7, the ninth at 10, the fourteenth and all behind it at 15. */
+/**
+ * The second letter of a word is at place 3, the sixth at 7, the ninth at 10, the fourteenth and all after it at 15.
+ */
 function letterPrice(kind: number, place: number): number {
   if (place === FREE) return WORD;
   if (place === BEHIND_LETTER) return GLUED;
@@ -245,8 +247,8 @@ function letterPrice(kind: number, place: number): number {
 
 /**
  * Every character is looked up, because branches on the kinds of a text's characters are mostly guessed wrong. A state
- * is the kind of a run and the place of its newest character, four bits of it; where a run is longer than what prices
- * tell apart, its places come again.
+ * is the kind of a run and the place of its newest character, four bits of it; if a run is longer than what prices
+ * distinguish, its places repeat.
  */
 const KINDS: Uint8Array = kindsOfCharacters();
 const RUNS = MIXED + 3;
@@ -259,6 +261,6 @@ for (let run = 0; run < RUNS; run++) {
     const state = (run << 4) | place;
     PRICES[state] = priceOf(run, place);
     for (let kind = 0; kind < LATER; kind++)
-      NEXT[(state << 5) | kind] = (runBehind(kind, run) << 4) | placeBehind(kind, run, place);
+      NEXT[(state << 5) | kind] = (runAfter(kind, run) << 4) | placeAfter(kind, run, place);
   }
 }

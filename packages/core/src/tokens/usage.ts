@@ -19,7 +19,7 @@ export interface ContextSize {
   readonly reportedTokens: number;
 }
 
-/** The size of a context from the last valid usage on, the messages behind it estimated. */
+/** The size of a context from the last valid usage on, with the messages after it estimated. */
 export function contextSize(messages: readonly Message[], counter: Counter): ContextSize {
   let estimated = 0;
   for (let i = messages.length - 1; i >= 0; i--) {

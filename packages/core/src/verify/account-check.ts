@@ -7,7 +7,7 @@ import { claimsIn, judge } from './judge.ts';
 import type { Correction } from './report.ts';
 import { allows, givesOrders, saysWhatToDo, wishIn } from './wishes.ts';
 
-/** A claim counts as said by somebody when this share of its words is in one line of theirs. */
+/** A claim counts as said by a speaker when this share of its words is in one line of theirs. */
 export const SAID = 0.6;
 const LEAST_WORDS = 3;
 
@@ -36,7 +36,7 @@ export class AccountCheck {
     this.#orders = orders;
   }
 
-  /** A text as the messages allow it: each line as it was but for what had to change. Code is left as it is. */
+  /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
     let isCode = false;
     return text
@@ -51,7 +51,7 @@ export class AccountCheck {
       .trim();
   }
 
-  /** A single statement as the messages allow it; undefined where they contradict it. */
+  /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
     const removed = this.#refusal(sentence);
     if (removed !== undefined) {
@@ -119,7 +119,7 @@ export class AccountCheck {
     });
   }
 
-  /** Why a sentence must not be in a summary: it obeys a tool, or turns round what the user or the record says. */
+  /** Why a sentence must not be in a summary: it obeys a tool, or reverses what the user or the record says. */
   #refusal(sentence: string): Correction | undefined {
     const wish = wishIn(sentence);
     if (this.#obeysTool(sentence, wish)) return this.#planted(sentence, wish ?? sentence);
@@ -131,7 +131,7 @@ export class AccountCheck {
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
   }
 
-  /** True where a sentence makes an order that a tool's text gives a wish of the user, or a step. */
+  /** True if a sentence presents an order in a tool's text as a wish of the user, or as a step. */
   #obeysTool(sentence: string, wish: string | undefined): boolean {
     const claim = wish ?? sentence;
     if (this.#evidence.size(claim) < LEAST_WORDS) return false;

@@ -74,7 +74,7 @@ export class Evidence {
     return this.#claims.get(claim)?.support.get(word.toLowerCase()) ?? 0;
   }
 
-  /** True where a text occurs in the messages, however it is written. */
+  /** True if a text occurs in the messages, in any spelling. */
   mentions(text: string): boolean {
     this.#all ??= this.#texts.join('\n');
     return this.#all.includes(text.toLowerCase());

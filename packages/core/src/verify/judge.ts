@@ -72,7 +72,7 @@ const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
   ],
 ];
 
-/** True where one of two sentences about the same denies what the other says. */
+/** True if one of two sentences about the same denies what the other says. */
 function denies(claim: string, statement: string, isExact: boolean): boolean {
   const [words, others] = [new Set(contentWords(claim)), new Set(contentWords(statement))];
   const [denied, otherDenied] = [deniedWords(claim), deniedWords(statement)];
@@ -83,7 +83,7 @@ function denies(claim: string, statement: string, isExact: boolean): boolean {
   );
 }
 
-/** The statement that a sentence denies, where it is nearer to those that it denies than to others. */
+/** The statement that a sentence denies, if it is nearer to those that it denies than to others. */
 function deniedMatch(sentence: string, near: readonly Match[]): Match | undefined {
   const [first] = near;
   if (first === undefined) return undefined;
@@ -152,7 +152,7 @@ export function claimsIn(sentence: string): readonly string[] {
 /** A statement with this share of a claim's words says the same: a wrong correction is worse than none. */
 const SAYS_SAME = 0.75;
 
-/** A file that the messages never connect with what a sentence says, where one of them says the same of another. */
+/** A file that the messages never connect with what a sentence says, if one of them says the same of another. */
 function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...new Set(pathsIn(sentence).map(baseOf))];
   const [name = ''] = names;
@@ -184,7 +184,7 @@ interface Numbered {
 
 const NUMBER = /(?<![\w./#:@-])[$€£~]?(\d[\d,]*(?:\.\d+)?)(?![\w/]|[.:-]\d)(%?)/g;
 
-/** The numbers of a text that are no part of a name, with the words beside them. */
+/** The numbers of a text that are not part of a name, with the words next to them. */
 function numbersIn(text: string): readonly Numbered[] {
   return [...text.matchAll(NUMBER)].map(({ 0: whole, 1: value = '', index }) => ({
     value: value.replaceAll(',', ''),
@@ -194,7 +194,7 @@ function numbersIn(text: string): readonly Numbered[] {
   }));
 }
 
-/** A number beside a word, where the statements nearest to the sentence have another number beside the same word. */
+/** A number next to a word, if the statements nearest to the sentence have another number next to the same word. */
 function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined {
   const matches = evidence.matches(sentence).filter(({ share }) => share >= SAYS_NUMBER);
   for (const number of numbersIn(sentence)) {
@@ -236,7 +236,7 @@ function valuesBeside({ statement }: Match, { before, after }: Numbered): readon
 /** Words with a number that everybody knows, or that number what a text itself has in order. */
 const COMMON =
   /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top|day|step|phase|part|round|option|level|tier|type)-?\d+$/i;
-const TELLING = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
+const SPECIFIC = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
 
 /** `PR-79` is also written `PR 79` and `PR #79`. */
 function isMentioned(name: string, evidence: Evidence): boolean {
@@ -251,7 +251,7 @@ function isMentioned(name: string, evidence: Evidence): boolean {
 /** Names that no message contains. A number may be counted or added up: it is not marked. */
 function unknownNames(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...namesIn(sentence)].filter(
-    (name) => TELLING.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
+    (name) => SPECIFIC.test(name) && !COMMON.test(name) && !isMentioned(name, evidence),
   );
   return names.length === 0 ? undefined : { kind: 'mark', names };
 }

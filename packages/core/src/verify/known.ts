@@ -25,7 +25,7 @@ export class KnownTexts {
     }
   }
 
-  /** True where a text says what one of these says, in nearly the same words. */
+  /** True if a text says what one of these says, in nearly the same words. */
   has(text: string): boolean {
     if (this.#texts.has(plain(text))) return true;
     const words = new Set(contentWords(text));

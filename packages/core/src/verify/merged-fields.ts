@@ -10,7 +10,7 @@ const MOST_ITEMS = 80;
 const MOST_FACTS_FROM_MODEL = 20;
 const LONGEST_LINE = 300;
 
-/** The facts that are known, and a model's that somebody said, each with the one who really said it. */
+/** The known facts, and those of a model that a speaker really said, each with its true speaker. */
 export function mergedFacts(
   own: readonly Fact[],
   carried: readonly Fact[],
@@ -95,7 +95,7 @@ export function mergedItems(
   return newestItems([...items.values()]);
 }
 
-/** Open items are never left out; of what is done, the newest stay. */
+/** Open items are never left out; the newest of the finished ones stay. */
 function newestItems(items: readonly Item[]): readonly Item[] {
   let excess = items.length - MOST_ITEMS;
   return items.filter((item) => {

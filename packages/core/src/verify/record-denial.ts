@@ -38,13 +38,13 @@ function saysDeleted(sentence: string, path: string): boolean {
 const WORKED =
   /\b(?:pass(?:ed|es|ing)?|succeed(?:ed|s)?|success(?:ful(?:ly)?)?|works?|worked|green|fixed)\b/gi;
 const FAILED = /\b(?:fail(?:ed|s|ing|ure)?|errors?|broken?|crash(?:ed|es)?|red)\b/gi;
-/** What turns a verb round, or makes it a condition, a wish or a memory, when it stands before it in its clause. */
+/** What negates a verb, or makes it a condition, a wish or a memory, when it comes before it in its clause. */
 const TURNED =
   /\b(?:not|no|none|never|neither|nor|hardly|without|until|till|before|once|when|whenever|if|unless|whether|should|must|would|will|could|may|might|so that|make sure|ensure|expected|supposed)\b|n't\b|\bto\s+(?:\w+ly\s+)?(?:be\s+)?$/i;
 const QUALIFIED =
   /^\W*(?:\w+\W+){0,2}?(?:before|until|earlier|initially|at first|except|only if|but)\b/i;
 
-/** True where a sentence says one of some verbs plainly. */
+/** True if a sentence says one of some verbs plainly. */
 function says(sentence: string, verbs: RegExp): boolean {
   return [...sentence.matchAll(verbs)].some(({ 0: verb, index }) => {
     const clause =
@@ -91,13 +91,13 @@ const KINDS: readonly { readonly command: RegExp; readonly named: RegExp }[] = [
     named: /\b((?:[\w-]+\s+){0,3})(?:lint(?:er|ing)?)\b/i,
   },
 ];
-/** Words before "tests" behind which a part of them may be named. */
+/** Words before "tests" after which a part of them may be named. */
 const ANY = /^(?:all|the|our|every|whole|full|entire|these|those|of|and|now|so|then|that|both)$/i;
 
 const stillFails = ({ outcome, guessed, resolution }: ToolOutcome): boolean =>
   outcome === 'failure' && guessed !== true && resolution === undefined;
 
-/** A sentence that names a kind of run speaks of the last one of that kind; of a part, where the command names it too. */
+/** A sentence that names a kind of run speaks of the last one of that kind; of a part, if the command names it too. */
 function kindDenies(sentence: string, last: readonly ToolOutcome[]): string | undefined {
   for (const { command, named } of KINDS) {
     const before = named.exec(sentence)?.[1];
@@ -132,7 +132,7 @@ function lastOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] 
   return [...last.values()];
 }
 
-/** True where a sentence names a file by its path or by the end of it. */
+/** True if a sentence names a file by its path or by the end of it. */
 function mentions(sentence: string, path: string): boolean {
   if (sentence.includes(path)) return true;
   const base = path.slice(path.lastIndexOf('/') + 1);

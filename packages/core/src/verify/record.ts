@@ -66,7 +66,7 @@ export function lackingNotes(from: {
   );
 }
 
-/** The sentences of the user and the agent that somebody wrote, with what their words count. */
+/** The sentences that the user and the agent wrote themselves, with what their words count. */
 function sentencesOf(nodes: readonly Node[]): readonly Sentence[] {
   const roles = rolesOf(nodes);
   const found: Sentence[] = [];

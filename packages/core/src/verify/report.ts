@@ -16,12 +16,12 @@ export interface Correction {
     | 'marked'
     /** The messages contradict it. */
     | 'removed'
-    /** A tool gave an order, and the summary made it a wish of the user or a step. */
+    /** A tool gave an order, and the summary presented it as a wish of the user or a step. */
     | 'planted'
     /** Another one said it than the summary says. */
     | 'attributed';
   readonly claim: string;
-  /** What it became, where it is not gone. */
+  /** What it became, if it is not gone. */
   readonly text?: string;
   readonly because: string;
   /** The message that says so. */

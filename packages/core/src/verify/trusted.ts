@@ -15,17 +15,17 @@ import { verify, type Verified } from './verify.ts';
 const MOST_REPORTED = 20;
 
 export interface TrustOptions {
-  /** Takes secrets out; the built-in redaction where absent. Compose with `redactSecrets` to add to it. */
+  /** Takes secrets out; the built-in redaction if absent. Compose with `redactSecrets` to add to it. */
   readonly redact?: Redact;
-  /** Keeps answers; none where absent. */
+  /** Keeps answers; none if absent. */
   readonly cache?: SummaryCache;
   /** The policy with its version: a summary made under another one is not taken from the cache. */
   readonly policy?: string;
 }
 
 /**
- * A host's summarizer as the compactor uses it, and the only place where an answer is refused: asked once for equal
- * requests, refused where it must not be stored, without secrets, verified and completed. What is cached is the
+ * A host's summarizer as the compactor uses it, and the only place where an answer is refused: it is asked once for
+ * equal requests, refused if it must not be stored, without secrets, verified and completed. What is cached is the
  * answer: it is verified each time, because what else is in the prompt may have changed.
  */
 export function trustedSummarizer(inner: Summarizer, options: TrustOptions = {}): Summarizer {

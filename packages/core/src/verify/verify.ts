@@ -134,7 +134,7 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
   );
 }
 
-/** What the user is on record for in an earlier summary, beside its facts. */
+/** What the user is on record for in an earlier summary, in addition to its facts. */
 function wishesBefore(previous: Summary | null): readonly string[] {
   if (previous === null) return [];
   const said = previous.notes.filter(({ by }) => by === 'user').map(({ text }) => text);
@@ -153,8 +153,8 @@ function planOf(check: AccountCheck, texts: readonly string[]): readonly string[
 }
 
 /**
- * The model's text of the beginning of a split turn. Where it has none, its account covers the turn; where it has an
- * empty one, or no account at all, the extract describes the turn.
+ * The model's text of the beginning of a split turn. If it is absent, the account covers the turn; if it is empty, or
+ * there is no account at all, the extract describes the turn.
  */
 function splitTurnOf(
   summary: Summary,

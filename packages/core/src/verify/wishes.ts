@@ -4,7 +4,7 @@ import { contentWords } from '../message/words.ts';
 const ADDRESSES =
   /\b(?:ignore|disregard|forget|override|you (?:must|should|are|have to|will|need)|always|never|do not|don't|must|instructions?|system prompt|the (?:assistant|agent|model|user|summary)|summar(?:y|i[sz]e))\b/i;
 
-/** True where a tool's text gives orders in so many words. */
+/** True if a tool's text gives orders in so many words. */
 export function givesOrders(text: string): boolean {
   return ADDRESSES.test(text);
 }
@@ -22,7 +22,7 @@ const VERBS = new Set(
   ),
 );
 
-/** True where a sentence says what is to be done, rather than how things are or went. */
+/** True if a sentence says what to do, rather than how things are or went. */
 export function saysWhatToDo(sentence: string): boolean {
   if (AHEAD.test(sentence)) return true;
   const first = /^\W*(?:\[[ x]\]\W*)?([a-z]+)(?![-'\w])/i.exec(sentence)?.[1];
@@ -37,14 +37,14 @@ const WISH = new RegExp(
 );
 const LEAST_WORDS = 2;
 
-/** What a sentence says that the user wants, without saying so: undefined where it says nothing of the kind. */
+/** What a sentence says that the user wants, without saying so: undefined if it says nothing of the kind. */
 export function wishIn(sentence: string): string | undefined {
   if (!WISH.test(sentence)) return undefined;
   const wish = sentence.replace(WISH, ' ');
   return contentWords(wish).length < LEAST_WORDS ? undefined : wish;
 }
 
-/** True where a sentence says what is allowed or forbidden. */
+/** True if a sentence says what is allowed or forbidden. */
 export function allows(sentence: string): boolean {
   return /\b(?:may|allowed|permitted|permission|authori[sz]ed|can now|(?:ok(?:ay)?|fine|free|safe) to|forbidden|prohibited|must not|never)\b/i.test(
     sentence,

@@ -16,7 +16,7 @@ export interface ClaimBlob {
   readonly order: number;
 }
 
-/** What lies under an artifact's name. */
+/** What is stored under an artifact's name. */
 export interface Kept {
   readonly contents: readonly ContentBlob[];
   readonly claims: readonly ClaimBlob[];
@@ -25,10 +25,9 @@ export interface Kept {
 }
 
 /**
- * Where a tenant's artifact lies: `TENANT/ID/`, in it
- * `content`, `content.KEY` (encrypted), or either with `.NONCE`: a copy that no sweep has seen yet;
- * `claim.THREAD.ORDER-NONCE.json`, of which the highest order of each thread counts; and
- * `sweep.NONCE`, the mark of a sweep.
+ * The place of a tenant's artifact: `TENANT/ID/`, in it `content`, `content.KEY` (encrypted), or either with `.NONCE`:
+ * a copy that no sweep has seen yet; `claim.THREAD.ORDER-NONCE.json`, of which the highest order of each thread counts;
+ * and `sweep.NONCE`, the mark of a sweep.
  */
 export function placeOf(tenant: string, id: ArtifactId): string {
   return `${fileName(tenant)}/${id}/`;
@@ -38,7 +37,7 @@ export function contentName(place: string, key: string | undefined): string {
   return key === undefined ? `${place}content` : `${place}content.${fileName(key)}`;
 }
 
-/** Another name for content, which nobody else uses. */
+/** Another, unused name for content. */
 export function freshContentName(place: string, key: string | undefined): string {
   return `${place}content.${key === undefined ? '' : fileName(key)}.${nonce()}`;
 }
@@ -66,12 +65,12 @@ export function currentClaims({ claims }: Kept): readonly ClaimBlob[] {
   const newest = new Map<string, ClaimBlob>();
   for (const claim of claims) {
     const other = newest.get(claim.thread);
-    if (other === undefined || isBehind(claim, other)) newest.set(claim.thread, claim);
+    if (other === undefined || isLater(claim, other)) newest.set(claim.thread, claim);
   }
   return [...newest.values()];
 }
 
-function isBehind(a: ClaimBlob, b: ClaimBlob): boolean {
+function isLater(a: ClaimBlob, b: ClaimBlob): boolean {
   return a.order === b.order ? a.name > b.name : a.order > b.order;
 }
 

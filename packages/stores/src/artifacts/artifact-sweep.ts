@@ -4,10 +4,10 @@ import type { Blobs } from './blobs.ts';
 const MARK_FOR_MS = 3_600_000;
 
 /**
- * Removes an artifact that nobody claims any more. It may die anywhere, and others may put the same content meanwhile:
- * the mark stands before claims are looked at for the last time, and a put writes its claim before it looks for marks.
- * So either the sweep sees the claim and stops, or the put sees the mark (or that the content is gone) and writes
- * content under a name that the sweep does not know.
+ * Removes an artifact that no thread claims any more. It may die anywhere, and others may put the same content
+ * meanwhile. The mark is written before claims are looked at for the last time, and a put writes its claim before it
+ * looks for marks. So either the sweep sees the claim and stops, or the put sees the mark (or that the content is gone)
+ * and writes content under a name that the sweep does not know.
  */
 export async function sweepPlace(
   blobs: Blobs,

@@ -31,7 +31,7 @@ import { assertKeyRing, decrypt, encrypt, holdsKey, keyIdOf, type KeyRing } from
 export { makeFolders } from './new-folder.ts';
 
 export interface ArtifactOptions {
-  /** Where given, content is encrypted at rest. */
+  /** If given, content is encrypted at rest. */
   readonly keys?: KeyRing;
   /** Says when an artifact has expired. */
   readonly clock?: Clock;
@@ -89,9 +89,9 @@ export interface SweepOptions {
 const HOUR_MS = 3_600_000;
 
 /**
- * Artifacts as blobs: the content once, and beside it a claim of each thread that put it, which holds the metadata.
+ * Artifacts as blobs: the content once, and next to it a claim of each thread that put it, which holds the metadata.
  * The content is written before the claim, and the claim before a plan that points to it.
- * @throws RangeError where the keys could not encrypt.
+ * @throws RangeError if the keys could not encrypt.
  */
 export function keepArtifacts(blobs: Blobs, options: ArtifactOptions = {}): KeptArtifacts {
   if (options.keys !== undefined) assertKeyRing(options.keys);
@@ -229,7 +229,7 @@ class BlobArtifacts implements KeptArtifacts {
     return { copied: done, problems };
   }
 
-  /** Does something for each artifact alone, and counts where it was done. */
+  /** Does something for each artifact alone, and counts how often it was done. */
   async #each(
     tenant: string,
     work: (id: ArtifactId, kept: Kept) => Promise<boolean>,
@@ -250,7 +250,7 @@ class BlobArtifacts implements KeptArtifacts {
     const current = contentName(place, this.#keys?.current);
     const old = contents.filter(({ name }) => name !== current);
     if (old.length === 0) return false;
-    // Of two copies the one that stays may be the one that the sweep is about to remove.
+    // The copy of two that stays may be the one that the sweep is about to remove.
     if (marks.length > 0)
       throw new StoreError('unavailable', `${place}: a sweep is under way; rotate again after it`);
     const there = contents.filter(({ name }) => name === current);
@@ -263,7 +263,7 @@ class BlobArtifacts implements KeptArtifacts {
     return true;
   }
 
-  /** Looks again where something was replaced between the listing and the look. */
+  /** Looks again if something was replaced between the listing and the look. */
   async #look<T>(
     id: ArtifactId,
     requester: Requester,
@@ -282,7 +282,7 @@ class BlobArtifacts implements KeptArtifacts {
     return undefined;
   }
 
-  /** A claim that lets someone read. A damaged one matters only where no other does. */
+  /** A claim that lets someone read. A damaged one matters only if no other does. */
   async #claimFor(kept: Kept, requester: Requester): Promise<ArtifactMetadata | undefined> {
     let problem: unknown;
     for (const { name } of currentClaims(kept)) {
@@ -327,7 +327,7 @@ class BlobArtifacts implements KeptArtifacts {
     return undefined;
   }
 
-  /** The content of the first copy that can be read; undefined where one has vanished meanwhile. */
+  /** The content of the first copy that can be read; undefined if one has vanished meanwhile. */
   async #readAny(contents: readonly ContentBlob[]): Promise<Uint8Array | undefined> {
     const problems: unknown[] = [];
     for (const content of contents) {
@@ -347,7 +347,7 @@ class BlobArtifacts implements KeptArtifacts {
     await this.#blobs.write(name, bytes);
   }
 
-  /** The content of a copy, checked; undefined where it is gone. */
+  /** The content of a copy, checked; undefined if it is gone. */
   async #read({ name, key }: ContentBlob): Promise<Uint8Array | undefined> {
     const { place, id } = partsOf(name);
     const bytes = await this.#blobs.read(name);
@@ -373,7 +373,7 @@ async function problemOf(
   }
 }
 
-/** What cannot be read can be put right; what cannot be reached cannot. */
+/** Unreadable content can be replaced; an unreachable store cannot be repaired. */
 function undefinedWhereBad(error: unknown): undefined {
   if (!(error instanceof StoreError) || error.problem === 'unavailable') throw error;
 }

@@ -9,8 +9,8 @@ const UNFINISHED_FOR_MS = 86_400_000;
 const ATTEMPTS = 20;
 
 /**
- * Keeps blobs as files. A file is written beside and then moved into place, so that it is whole or not there; what was
- * written survives a power failure, its name too.
+ * Keeps blobs as files. A file is written under another name and then moved into place, so that it is whole or not
+ * there; what was written survives a power failure, and so does its name.
  */
 export function folderBlobs(folder: string): Blobs {
   const pathOf = (name: string): string => join(folder, ...name.split('/'));
@@ -59,7 +59,7 @@ async function moveIn(beside: string, path: string, made: string | undefined): P
       await rename(beside, path);
       break;
     } catch (error) {
-      // Whoever removed the last file of the folder removes the folder as well.
+      // The process that removed the last file of the folder removes the folder as well.
       if (attempt === ATTEMPTS || (error as { code?: string }).code !== 'ENOENT') throw error;
     }
   }

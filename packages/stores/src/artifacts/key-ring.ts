@@ -67,7 +67,7 @@ export function decrypt(
   }
 }
 
-/** The key id that a file name stands for: a long one cannot be read from its name, but the ring knows it. */
+/** The key id that a file name encodes: a long one cannot be read from its name, but the ring knows it. */
 export function keyIdOf(ring: KeyRing | undefined, name: string): string {
   const known = Object.keys(ring?.keys ?? {}).find((id) => fileName(id) === name);
   return known ?? nameInFile(name) ?? name;

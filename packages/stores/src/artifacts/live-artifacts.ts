@@ -4,7 +4,7 @@ import type { ArtifactId } from '@bobbin/core/internal';
 /**
  * Every artifact that a plan of a tenant points to. Past plans count: a compaction can be undone, and any past prompt
  * rendered again. The store reads the ids in parts, and no plan.
- * @throws StoreError where a thread cannot be read: what it points to is not known.
+ * @throws StoreError if a thread cannot be read: what it points to is not known.
  */
 export async function liveArtifacts(
   store: Store,

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder where it is not there, with those above it, and gives the first that was made. Only its owner may read it. The recursive `mkdir`
- * of Node 24 never ends where a folder is there in which none can be made, as in /proc.
+ * Makes a folder if it does not exist, with those above it, and returns the first that was made. Only its owner may
+ * read it. The recursive `mkdir` of Node 24 never ends if a folder exists in which none can be made, as in /proc.
  */
 export async function makeFolders(path: string): Promise<string | undefined> {
   const above = dirname(path);
@@ -13,7 +13,7 @@ export async function makeFolders(path: string): Promise<string | undefined> {
     await mkdir(path, { mode: 0o700 });
     return first ?? path;
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have made it meanwhile.
     if (await isFolder(path)) return first;
     throw error;
   }

@@ -3,12 +3,12 @@ import { causeText, StoreError } from '../store-error.ts';
 import type { Blobs } from './blobs.ts';
 
 export interface S3Options {
-  /** Of any store that speaks S3, such as `https://s3.eu-central-1.amazonaws.com`. */
+  /** The address of any store that speaks S3, such as `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of credentials that are lent for a time, as roles have. */
+  /** The token of temporary credentials, as roles have. */
   readonly sessionToken?: string;
   readonly region?: string;
 }

@@ -29,7 +29,10 @@ export class ColdMessages {
     this.#blobs = blobs;
   }
 
-  /** The nodes of rows, in their order, wherever their texts are; `where` names the store and the thread in an error. */
+  /**
+   * The nodes of rows, in their order, in the database or moved out of it; `where` names the store and the thread in an
+   * error.
+   */
   async nodes(
     rows: readonly MessageRow[],
     key: ThreadKey,

@@ -7,8 +7,8 @@ import type { ColdMessages } from './cold-messages.ts';
 /** A store that can move old messages to cheaper storage. */
 export interface TieredStore extends Store {
   /**
-   * Moves the messages of a thread that were compacted, and lie before its window, to the cold tier; counts them. It may
-   * be broken off and repeated, and other processes may use the thread meanwhile.
+   * Moves the compacted messages of a thread before its window to the cold tier, and counts them. It may be broken off
+   * and repeated, and other processes may use the thread meanwhile.
    */
   moveCold(key: ThreadKey): Promise<number>;
 }
@@ -18,7 +18,7 @@ export interface MovableRows {
   /** The ids of messages before an index that are searchable, and whose texts are in their rows. */
   movable(key: ThreadKey, before: number): Promise<readonly string[]>;
   rows(key: ThreadKey, ids: readonly string[]): Promise<readonly MessageRow[]>;
-  /** Gives some rows another text, but for those that another process has moved, and counts them. */
+  /** Gives some rows another text, except those that another process has moved, and counts them. */
   replace(key: ThreadKey, ids: readonly string[], text: string): Promise<number>;
 }
 
@@ -51,7 +51,7 @@ export async function moveCold(
       coldText(object),
     );
     if (replaced === 0) await cold.remove(key, object);
-    // If the thread was erased meanwhile and begun anew with the same messages, the object went with the old one.
+    // If the thread was erased meanwhile and begun again with the same messages, the object went with the old one.
     else await cold.ensure(key, object, some);
     moved += replaced;
   }

@@ -16,7 +16,7 @@ export async function everything(
   const listed = (await store.threads(key.tenant, 10_000)).find(
     ({ thread }) => thread === key.thread,
   );
-  // Each store has a clock of its own.
+  // Each store has its own clock.
   const entry = listed && { ...listed, changedAt: listed.changedAt > 0 };
   const [latest, ...otherHeads] = await store.heads(key);
   const plans = [];

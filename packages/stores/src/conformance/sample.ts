@@ -30,16 +30,16 @@ export function talk(turns: number, topic: string = 'spool'): readonly Node[] {
   return nodesOf(messages);
 }
 
-/** Messages behind some nodes, in their places. */
+/** Messages after some nodes, in their places. */
 export function nodesOf(
   messages: readonly Message[],
-  behind: readonly Node[] = [],
+  before: readonly Node[] = [],
 ): readonly Node[] {
-  const thread = Thread.resume('any' as ThreadId, [], behind);
+  const thread = Thread.resume('any' as ThreadId, [], before);
   return messages.map((message) => thread.append(message));
 }
 
-/** A plan that drops a path's messages before an index, but for those it carries. */
+/** A plan that drops a path's messages before an index, except those it carries. */
 export function dropPlan(
   key: ThreadKey,
   path: readonly Node[],

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Makes a folder, and where `sync` is asked for makes its name durable, with those of all that were made above it. */
+/** Makes a folder, and if `sync` is asked for makes its name durable, with those of all that were made above it. */
 export function makeFolder(path: string, sync: boolean): void {
   const first = mkdirSync(path, { recursive: true });
   if (first === undefined || !sync) return;

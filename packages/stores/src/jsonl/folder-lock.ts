@@ -6,8 +6,8 @@ const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 20;
 
 /**
- * A lock between processes that write to one folder. It is SQLite's own file lock: the operating system gives it back
- * when a process dies, so that nobody has to guess whether a lock that was left still counts.
+ * A lock between processes that write to one folder. It is SQLite's own file lock: the operating system releases it
+ * when a process dies, so no process has to guess whether an old lock still counts.
  */
 export class FolderLock {
   readonly #path: string;

@@ -275,7 +275,7 @@ function sessionFiles(folder: string): readonly string[] {
 
 const ENDING = '.jsonl';
 
-/** Removes a session file, and its folder where it was the last one. False where it is not there, or was changed since. */
+/** Removes a session file, and its folder if it was the last one. False if it does not exist, or was changed since. */
 function eraseFile(path: string, unchangedSince: number): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.mtimeMs > unchangedSince) return false;
@@ -291,7 +291,7 @@ function tenantFolders(folder: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** True where a folder has what a store has, also where its lock was not copied along. */
+/** True if a folder has what a store has, also if its lock was not copied along. */
 function holdsSessions(folder: string): boolean {
   return tenantFolders(folder).some((name) => sessionFiles(join(folder, name)).length > 0);
 }
@@ -302,7 +302,7 @@ function threadsIn(folder: string): readonly ThreadId[] {
     .toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** The thread of a file: its name says it, or is too long to. A file of another name is nobody's. */
+/** The thread of a file: its name says it, or is too long to. A file of another name belongs to no thread. */
 function threadOf(folder: string, name: string): ThreadId | undefined {
   const thread = nameInFile(name) ?? sessionHeader(join(folder, name + ENDING))?.thread;
   if (thread === undefined)

@@ -15,9 +15,9 @@ import { isEvent, isPlan } from '../plan-text.ts';
 export const SESSION_FORMAT = 1;
 
 /**
- * A line of a session file. The file is append-only and begins with its `session` line. Whoever reads nothing
- * but `summary` and `firstKeptId` of the last compaction can rebuild what is shown: the summary, that message and
- * all behind it.
+ * A line of a session file. The file is append-only and begins with its `session` line. A reader that knows only
+ * `summary` and `firstKeptId` of the last compaction can rebuild what is shown: the summary, that message and all after
+ * it.
  */
 export type SessionLine =
   | {

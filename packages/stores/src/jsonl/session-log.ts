@@ -36,7 +36,7 @@ export class SessionLog {
   /** How much of the file was read: always up to the end of a line. */
   #bytes = 0;
   #lines = 0;
-  /** The last line that was read: where it begins, and the hash of it. Its writer may have taken it back. */
+  /** The last line that was read: where it begins, and its hash. Its writer may have taken it back. */
   #last = { start: 0, hash: '' };
   /** The file when it was last read to its end. */
   #seen: Stats | undefined;
@@ -48,7 +48,7 @@ export class SessionLog {
     this.#stored = new StoredThread(key.thread);
   }
 
-  /** The thread as the file has it now; undefined where there is no file. */
+  /** The thread as the file has it now; undefined if there is no file. */
   read(): StoredThread | undefined {
     if (!existsSync(this.path)) return undefined;
     const file = openSync(this.path, 'r');
@@ -107,7 +107,7 @@ export class SessionLog {
     return last.toString() === '\n';
   }
 
-  /** Reads the lines that are new. Returns the size of the file, which is larger where the last line is torn. */
+  /** Reads the lines that are new. Returns the size of the file, which is larger if the last line is torn. */
   #catchUp(file: number): number {
     const stats = fstatSync(file);
     if (this.#seen !== undefined && isSame(stats, this.#seen)) return stats.size;
@@ -142,14 +142,14 @@ export class SessionLog {
     }
   }
 
-  /** Takes the line that begins there. Returns where the next one does; undefined where the line is torn. */
+  /** Takes the line that begins there. Returns where the next one begins; undefined if the line is torn. */
   #readLine(bytes: Buffer, start: number): number | undefined {
     const end = bytes.indexOf(10, start);
     const isLast = end === -1;
     const stop = isLast ? bytes.length : end;
     const text = bytes.toString('utf8', start, stop);
     const line = text.trim() === '' ? undefined : decodeLine(text);
-    // A part of a JSON object is no JSON object: only a whole last line is taken without its end.
+    // A part of a JSON object is not a JSON object: only a whole last line is accepted without its line end.
     if (isLast && typeof line === 'string' && this.#isTorn(text)) return undefined;
     if (line !== undefined || !isLast) this.#take(line);
     return stop + Number(!isLast);
@@ -214,7 +214,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** The first line of a session file, where it is one: read without the rest. */
+/** The first line of a session file, if it is one: read without the rest. */
 export function sessionHeader(path: string): { tenant: string; thread: string } | undefined {
   const file = openSync(path, 'r');
   try {

@@ -22,14 +22,14 @@ export interface LedgerRequest {
 /** What is known of a request once it was answered. */
 export interface LedgerAnswer {
   readonly status: number;
-  /** From the provider's own response; absent where it reported nothing. */
+  /** From the provider's own response; absent if it reported nothing. */
   readonly usage?: Usage;
   /** What the input cost, and what the full history would have cost, in tokens of fresh input. */
   readonly paidTokens?: number;
   readonly fullTokens?: number;
   /** The answer in the provider's own form. */
   readonly answer?: string;
-  /** The action, where it changed after the request went out. */
+  /** The action, if it changed after the request went out. */
   readonly action?: string;
   readonly tokensAfter?: number;
 }
@@ -43,7 +43,7 @@ export interface LedgerSum {
   readonly usage: Usage;
   readonly paidTokens: number;
   readonly fullTokens: number;
-  /** What summaries by a model cost beside the requests. */
+  /** What summaries by a model cost in addition to the requests. */
   readonly summaryTokens: number;
 }
 

@@ -19,7 +19,7 @@ export function arrayText(values: string | readonly (string | number | null)[]):
   return `{${values.map((value) => (value === null ? 'NULL' : quoted(String(value)))).join(',')}}`;
 }
 
-/** JSON quotes a text in the same way, and much faster, where it has no control characters. */
+/** JSON quotes a text in the same way, and much faster, if it has no control characters. */
 function quoted(text: string): string {
   if (!/[\p{Cc}\p{Cs}]/u.test(text)) return JSON.stringify(text);
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;

@@ -12,7 +12,10 @@ import { connector, type ServerPlace } from './timed-socket.ts';
 export interface ConnectionOptions extends Patience {
   /** How many connections this process may have at once. */
   readonly connections: number;
-  /** Whether statements are prepared once for each connection; by default where the address leads to the server itself. */
+  /**
+   * Whether statements are prepared once for each connection; by default they are if the address leads to the server
+   * itself.
+   */
   readonly prepare?: 'always' | 'never';
 }
 
@@ -27,7 +30,7 @@ export class Connection {
   readonly #patience: Patience;
   readonly #prepare: boolean;
   #underWay = 0;
-  /** True where the address leads to a pooler, which gives each transaction another session of the server. */
+  /** True if the address leads to a pooler, which gives each transaction another session of the server. */
   readonly isPooled: boolean;
 
   private constructor(sql: Sql, patience: Patience, prepare: boolean, isPooled: boolean) {
@@ -54,7 +57,7 @@ export class Connection {
     return this.#counted(once(this.#patience, () => this.#send(query, values)));
   }
 
-  /** A query that is no function of ours: the tenant is named before it, in the same transaction. */
+  /** A query that is not a function of ours: the tenant is named before it, in the same transaction. */
   askAs(tenant: string, query: string, ...values: readonly Value[]): Promise<readonly unknown[]> {
     const prepare = this.#prepare;
     return this.transact(async (transaction) => {
@@ -71,7 +74,7 @@ export class Connection {
     return this.#counted(reliably(this.#patience, () => transact(this.sql, work)));
   }
 
-  /** The driver waits for an answer on a connection that was lost, too: where nothing is under way, it need not. */
+  /** The driver waits for an answer on a connection that was lost, too: if nothing is under way, it need not. */
   close(): Promise<void> {
     return this.sql.end({ timeout: this.#underWay === 0 ? 0 : CLOSE_SECONDS });
   }
@@ -94,7 +97,8 @@ export class Connection {
 export function pool(url: string, timeoutMs: number, options: Options<Record<string, never>>): Sql {
   const common = {
     onnotice: () => undefined,
-    // Where the connection is lost while the driver asks for the types of arrays, it never answers the query after that.
+    // If the connection is lost while the driver asks for the types of arrays, the driver never answers the query after
+    // that.
     fetch_types: false,
     types: ARRAYS,
     // A pooler may not know a prepared statement any more. The driver would send it again: a COMMIT that was refused, and
@@ -128,7 +132,7 @@ function placesIn(url: string): readonly ServerPlace[] {
   return options.host.map((host, i) => ({ host, port: options.port[i] ?? 5_432 }));
 }
 
-/** A pooler answers for the server, with a process number of its own. */
+/** A pooler answers for the server, with its own process number. */
 async function leadsToPooler(url: string, patience: Patience): Promise<boolean> {
   const sql = pool(url, patience.timeoutMs, { max: 1 });
   try {

@@ -3,8 +3,7 @@ const MOST_QUERY_WORDS = 60;
 
 /**
  * The different words of a text, as the text of a tsvector. Bobbin splits them, and no configuration of the server, so
- * that every store finds the same words. Where a word is in the text does not matter to a search: half of the bytes
- * would go to that.
+ * that every store finds the same words. Positions of words do not matter to a search and would take half of the bytes.
  */
 export function tsvector(words: readonly string[]): string {
   return [...new Set(words)].map(quoted).join(' ');

@@ -5,12 +5,12 @@ const RETRY_MS: readonly number[] = [100, 300, 1_000, 3_000];
 /** A silent connection may be lost: it is asked something in this time, and given up after twice of it. */
 const HEARTBEAT_MS = 10_000;
 
-/** Takes what came through a channel; undefined where something may have come that was not heard. */
+/** Takes what came through a channel; undefined if something may have come that was not heard. */
 type Hearer = (payload: string | undefined) => void;
 
 /**
- * Hears notifications (LISTEN), through one connection for all channels. A lost connection is made anew, for as long as
- * somebody listens; then all hear that something may have been missed.
+ * Hears notifications (LISTEN), through one connection for all channels. A lost connection is made again while there
+ * are listeners; then all hear that something may have been missed.
  */
 export class Listener {
   readonly #url: string;
@@ -41,7 +41,7 @@ export class Listener {
     };
   }
 
-  /** True where it was the last one of its channel. */
+  /** True if it was the last one of its channel. */
   #forget(channel: string, hearer: Hearer): boolean {
     const hearers = this.#hearers.get(channel);
     hearers?.delete(hearer);

@@ -10,19 +10,19 @@ import { causeText, StoreError } from '../store-error.ts';
 export interface Patience {
   /** How long a connection may be silent while something is asked. */
   readonly timeoutMs: number;
-  /** For how long something is tried again after it failed for want of a connection. */
+  /** How long an operation is retried after it failed for lack of a connection. */
   readonly retryMs: number;
 }
 
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 1_000;
 
-/** Tries again where a connection was lost or refused, for as long as the patience lasts. Only for what may be repeated. */
+/** Retries if a connection was lost or refused, for as long as the patience lasts. Only for what may be repeated. */
 export function reliably<T>(patience: Patience, work: () => PromiseLike<T>): Promise<T> {
   return again(patience, work, (error) => isLostConnection(error) || isUnreached(error));
 }
 
-/** Tries again only where nothing can have reached the server. */
+/** Tries again only if nothing can have reached the server. */
 export function once<T extends readonly MaybeRow[]>(
   patience: Patience,
   send: () => PendingQuery<T>,
@@ -86,8 +86,9 @@ async function before<T>(deadline: AbortSignal, work: PromiseLike<T>): Promise<T
 }
 
 /**
- * Some work in one transaction. When a query fails, the driver sends a rollback, which ends the process where the
- * connection is gone: so it does not learn of that, and itself rejects as soon as the connection is closed.
+ * Some work in one transaction. When a query fails, the driver sends a rollback, which ends the process if the
+ * connection is gone. So the driver does not learn of the failure, and this rejects as soon as the connection is
+ * closed.
  */
 export function transact<T>(
   sql: Sql,
@@ -122,7 +123,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** True where the server answered that it will not do it: it did nothing. */
+/** True if the server answered that it will not do it: it did nothing. */
 export function isRefused(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return cause instanceof postgres.PostgresError && !isLostConnection(cause);

@@ -10,7 +10,7 @@ export type ThreadNews =
   /** Something may have happened in any thread: read again what matters. */
   | { readonly kind: 'missed' };
 
-/** A notification is at most 8 000 bytes long; of a thread with a longer name it says only that something happened. */
+/** A notification is at most 8 000 bytes long; for a thread with a longer name it says only that something happened. */
 const LONGEST_NAME = 1_000;
 
 /** The channel of a tenant. */
@@ -28,7 +28,7 @@ export function newsOf(payload: string | undefined): ThreadNews {
     : { kind: 'missed' };
 }
 
-/** A notification need not survive a crash: nobody would hear it. So it does not wait for the disk. */
+/** A notification need not survive a crash, because no listener would hear it. So it does not wait for the disk. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(n.channel, n.payload)
   FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`;
 /** What comes in this time goes together. */

@@ -8,11 +8,11 @@ import { Rounds } from './rounds.ts';
 import { SearchableMemory } from './searchable-ids.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 
-/** A plan that is to be committed, as the values of a query; lists are texts. */
+/** A plan to commit, as the values of a query; lists are texts. */
 type Commit = readonly (string | number | null)[];
 
 interface Outcome {
-  /** Null where another transaction had the thread, or this process knew it otherwise. */
+  /** Null if another transaction had the thread, or this process had another state of it. */
   readonly won: boolean | null;
   /** The number of the last event. */
   readonly sequence: number | null;
@@ -103,7 +103,7 @@ export class PlanCommits {
     return found;
   }
 
-  /** What happens where another transaction has a thread: it is left out, or waited for. */
+  /** What happens if another transaction has a thread: it is left out, or waited for. */
   async #send(commits: readonly Commit[], locked: 'skip' | 'wait'): Promise<readonly Outcome[]> {
     const columns = (commits[0] ?? []).map((_, i): Value =>
       commits.map((commit) => commit[i] ?? null),

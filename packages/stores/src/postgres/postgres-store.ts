@@ -48,15 +48,15 @@ export interface PostgresOptions {
   /** For how long a call is tried again while the database takes no connection. Default: 15 000. */
   readonly retryMs?: number;
   /**
-   * Whether statements are prepared once for each connection. By default they are where the address leads to the server
+   * Whether statements are prepared once for each connection. By default they are if the address leads to the server
    * itself; a pooler must be able to take them along (pgbouncer from 1.21 on, with `max_prepared_statements`).
    */
   readonly prepare?: 'always' | 'never';
-  /** An address that leads to the server itself, for `watch`, where the other one leads to a pooler. */
+  /** An address that leads to the server itself, for `watch`, if the other one leads to a pooler. */
   readonly directUrl?: string;
   /** A replica, which answers what may be a moment old: `nodes`, `searchTenant`, `artifacts` and `tenants`. */
   readonly replicaUrl?: string;
-  /** Where messages are that were moved out of the database with `moveCold`, such as `s3Blobs` of a bucket. */
+  /** The place of messages that were moved out of the database with `moveCold`, such as `s3Blobs` of a bucket. */
   readonly cold?: Blobs;
   /** Into how many partitions, by a hash of the tenant, the tables are divided when they are made. Default: 0. */
   readonly partitions?: number;
@@ -73,7 +73,7 @@ const DEFAULT_TIMEOUT_MS = 15_000;
 const DEFAULT_RETRY_MS = 15_000;
 const HEAD = '(SELECT head FROM bobbin.threads WHERE tenant = $1 AND thread = $2)';
 
-/** Opens a database, and brings its schema up to date where the role may do so. */
+/** Opens a database, and brings its schema up to date if the role may do so. */
 export async function postgresStore(
   url: string,
   options: PostgresOptions = {},

@@ -2,7 +2,7 @@
  * What reads the tables. Every function is STABLE: all its queries see one moment, so that a plan is never read with an
  * older head.
  *
- * A message is looked up by its whole key, in a query of its own or under LIMIT: in a join the server, which has no
+ * A message is looked up by its whole key, in a separate query or under LIMIT: in a join the server, which has no
  * statistics of a thread that grows, may look through the whole thread for each row.
  */
 export const READ_FUNCTIONS = `

@@ -17,7 +17,7 @@ import { tsqueries, tsvector } from './full-text.ts';
 import type { MessageTexts } from './message-texts.ts';
 import { idsOf } from './thread-row.ts';
 
-/** A message as the index has it: its different words, and how many words it has. */
+/** A message as the index keeps it: its different words, and how many words it has. */
 export function searchable({ message }: Node): { words: string; length: number } {
   const words = wordsOf(searchText(message));
   return { words: tsvector(words), length: words.length };

@@ -17,8 +17,8 @@ export const MIGRATIONS: readonly Migration[] = [
 /** Any number, the same for every process: a process that migrates waits for it. */
 const MIGRATION_LOCK = 0x626f62;
 /**
- * How long a migration waits for a lock. Meanwhile every other query on the table waits too: where a long
- * reader has the table it gives way, and tries again.
+ * How long a migration waits for a lock. Meanwhile every other query on the table waits too: if a long reader has the
+ * table, the migration gives way and tries again.
  */
 const LOCK_MS = 1_000;
 const PAUSE_MS = 500;
@@ -31,7 +31,7 @@ export interface MigrationOptions extends Layout {
   readonly migrations?: readonly Migration[];
 }
 
-/** Makes sure that the schema is the present one, or that nothing has to be made, where the store must be there. */
+/** Makes sure that the schema is the present one, or that nothing has to be made if the store must already exist. */
 export async function prepareSchema(
   url: string,
   { sql }: Connection,

@@ -3,7 +3,7 @@ import type { ThreadKey } from '@bobbin/core/internal';
 /** What of a thread was searchable after a commit of this process. */
 export interface SearchableIds {
   readonly version: number;
-  /** How many messages: if a thread is erased and begun anew, it has hardly both the same version and the same count. */
+  /** How many messages: a thread that is erased and begun again hardly has both the same version and the same count. */
   readonly count: number;
   readonly ids: ReadonlySet<string>;
 }

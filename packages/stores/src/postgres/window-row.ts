@@ -10,7 +10,7 @@ export interface WindowRow extends MessageRow {
   readonly kind: 'thread' | 'plan' | 'carried' | 'path';
 }
 
-/** Puts a window together; undefined where there is no such head. */
+/** Puts a window together; undefined if there is no such head. */
 export async function windowFrom(
   rows: readonly WindowRow[],
   where: string,

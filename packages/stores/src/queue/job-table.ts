@@ -13,9 +13,9 @@ export interface Job {
 const LOCK = 0x626f6a;
 
 /**
- * One row for each thread with work to do, so that a thread is never worked on twice at once and a job that is asked for
- * again is the same one. `wanted` says that there is work which nobody has begun; a token and a lease say who does it,
- * and until when. A lease that ended, because its process did, is free to be taken.
+ * One row for each thread with work to do, so that a thread is never worked on twice at once and a job that is asked
+ * for again is the same one. `wanted` says that there is work that no process has begun; a token and a lease say who
+ * does it, and until when. A lease that ended, because its process did, is free to be taken.
  */
 const TABLE = `
   CREATE SCHEMA IF NOT EXISTS bobbin_jobs;
@@ -40,7 +40,7 @@ export class JobTable {
     try {
       await this.#connection.transact(async (transaction) => {
         await transaction`SELECT pg_advisory_xact_lock(${LOCK})`;
-        // Where all of it is there, a role that may only use it need not be allowed to make it.
+        // If all of it exists, a role that may only use it needs no permission to make it.
         const [there] =
           await transaction`SELECT to_regclass('bobbin_jobs.jobs_run_at') IS NOT NULL AS made`;
         if (there?.['made'] !== true) await transaction.unsafe(TABLE);

@@ -10,7 +10,7 @@ export interface WorkOptions {
   readonly pollMs?: number;
 }
 
-/** Does what was asked for. The signal is aborted where the job may have gone to another process. */
+/** Does the work. The signal is aborted if the job may have gone to another process. */
 export type Compact = (key: ThreadKey, signal: AbortSignal) => Promise<unknown>;
 
 export type Failed = (error: unknown, key?: ThreadKey) => void;

@@ -3,19 +3,20 @@ import type { Node, ThreadKey } from '@bobbin/core/internal';
 import type { Database } from './database.ts';
 import { idsOf } from './thread-row.ts';
 
-/** Where a message stands, and the ways up from it. */
+/** The position of a message, and the ways up from it. */
 export interface Step {
   readonly id: MessageId;
   readonly parent: MessageId | null;
   readonly position: number;
-  /** The ancestor at `jumpPosition`; none where that is the parent, or where an earlier schema knew of none. */
+  /** The ancestor at `jumpPosition`; none if that is the parent, or if an earlier schema knew of none. */
   readonly jump: MessageId | null;
 }
 
 /**
- * Where a message at a position can jump to: the position as a sum of the fewest numbers of the form 2ⁿ − 1, without the
- * least of them. Whoever jumps where that is not too far, and goes to the parent elsewhere, meets any ancestor in a number
- * of steps that grows with the logarithm of the way (Myers, "An applicative random-access stack", 1983).
+ * Where a message at a position can jump to: the position as a sum of the fewest numbers of the form 2ⁿ − 1, without
+ * the least of them. A search that jumps if that is not too far, and otherwise goes to the parent, reaches any ancestor
+ * in a number of steps that grows with the logarithm of the distance (Myers, "An applicative random-access stack",
+ * 1983).
  */
 export function jumpPosition(position: number): number {
   let weight = 1;

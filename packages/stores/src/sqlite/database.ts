@@ -13,7 +13,7 @@ export interface SqliteOptions {
   readonly sync?: 'full' | 'normal';
   /** The store must be there already, in the present schema: opening it makes and changes nothing. */
   readonly existing?: boolean;
-  /** Where messages are that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
+  /** The place of messages that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
   readonly cold?: Blobs;
 }
 
@@ -64,7 +64,7 @@ export class Database {
   }
 
   /**
-   * Some work in one transaction. It takes the write lock first, so that it never fails half-way for want of it. While
+   * Some work in one transaction. It takes the write lock first, so that it never fails half-way for lack of it. While
    * another process has the lock, this one goes on with its other work.
    */
   async atomically<T>(work: () => T): Promise<T> {
@@ -107,7 +107,7 @@ export class Database {
     }
   }
 
-  /** False where another connection has the write lock. */
+  /** False if another connection has the write lock. */
   #begin(): boolean {
     try {
       this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
@@ -118,7 +118,7 @@ export class Database {
     }
   }
 
-  /** Puts all of the log into the file and empties it; false where a reader still needs some of it. */
+  /** Puts all of the log into the file and empties it; false if a reader still needs some of it. */
   emptyLog(): boolean {
     const row = this.#withoutWaiting(() => this.get('PRAGMA wal_checkpoint(TRUNCATE)'));
     return (row as { busy: number }).busy === 0;

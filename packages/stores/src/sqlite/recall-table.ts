@@ -116,7 +116,7 @@ export class RecallTable implements RecallIndex {
     );
   }
 
-  /** Writes the index anew without the words that were taken out, in parts. */
+  /** Writes the index again without the words that were taken out, in parts. */
   async purge(): Promise<void> {
     for (let changed = Infinity; changed > 1;) {
       changed = await this.#database.atomically(() =>

@@ -57,7 +57,9 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Refuses what is another program's, or of a newer Bobbin; and what would have to be made or changed, where asked to. */
+/**
+ * Refuses a file of another program or of a newer Bobbin and, if asked to, one that would have to be made or changed.
+ */
 export function assertOurs(database: DatabaseSync, path: string, existing: boolean): void {
   const tables = valueOf(database, 'SELECT count(*) AS value FROM sqlite_schema');
   const owner = valueOf(database, 'SELECT application_id AS value FROM pragma_application_id');

@@ -21,14 +21,16 @@ import { messageLine, promptLine } from '../prompt-lines.ts';
 import { isBeside, isReminder } from '../reminders.ts';
 import { takesAway, withoutMeta, type Breach, type Scene } from './scene.ts';
 
-/** Nothing shows twice: no message of the thread, but for one part in its seat and one told late, and no record. */
+/**
+ * Nothing shows twice: no record, and no message of the thread except with one part in its place and one shown late.
+ */
 export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Iterable<Breach> {
   const law = 'nothing duplicated';
   for (const [id, positions] of positionsOf) {
     const shown = positions.map((position) => prompt.messages[position] as PromptMessage);
-    const told = shown.filter((message) => isTold(message));
-    if (shown.length - told.length > 1 || told.length > 1)
-      yield { law, detail: `message ${thread.get(id)?.index} stands at ${positions.join(', ')}` };
+    const late = shown.filter((message) => isLate(message));
+    if (shown.length - late.length > 1 || late.length > 1)
+      yield { law, detail: `message ${thread.get(id)?.index} is shown at ${positions.join(', ')}` };
   }
   const perRecord = new Map<number, number>();
   for (const { source } of prompt.messages) {
@@ -41,7 +43,7 @@ export function* nothingTwice({ prompt, plan, thread, positionsOf }: Scene): Ite
     const wanted = isShownInLine(record) ? allowed : 0;
     if ((perRecord.get(i) ?? 0) !== wanted) {
       const times = `${perRecord.get(i) ?? 0} times, not ${wanted}`;
-      yield { law, detail: `record ${i} (${record.kind}) stands in the prompt ${times}` };
+      yield { law, detail: `record ${i} (${record.kind}) is shown ${times}` };
     }
   }
 }
@@ -74,13 +76,13 @@ export function* reminders({ whole, plan, context }: Scene): Iterable<Breach> {
 }
 
 function isShownInLine(record: PlanRecord): boolean {
-  // A summary for which there was no room at all is in the plan only.
+  // A summary for which there was no space is in the plan only.
   if (record.kind === 'summarize') return record.text !== '';
   return record.kind === 'externalize' && takesAway(record);
 }
 
-/** A result that stands apart from its call is told as the user's text; what else its message held keeps its seat. */
-function isTold({ message, source }: PromptMessage): boolean {
+/** A result apart from its call is shown as the user's text; the rest of its message keeps its place. */
+function isLate({ message, source }: PromptMessage): boolean {
   const [first] = message.parts;
   return (
     source.kind === 'changed' &&
@@ -105,8 +107,8 @@ export function* keptIsIdentical({ prompt, thread, recordOf, plan }: Scene): Ite
           law: 'kept means identical',
           detail: `message ${node.index}: ${promptLine(shown)}`,
         };
-    } else if (!isTold(shown)) yield* sameSeat(node, shown);
-    else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* toldWhole(node, shown);
+    } else if (!isLate(shown)) yield* samePlace(node, shown);
+    else if (!recordOf.has(node.id) && !hidden.has(node.id)) yield* lateWhole(node, shown);
   }
 }
 
@@ -115,8 +117,8 @@ function isSame(a: Message | Part, b: Message | Part): boolean {
   return a === b || JSON.stringify(withoutMeta(a)) === JSON.stringify(withoutMeta(b));
 }
 
-function* sameSeat(node: Node, shown: PromptMessage): Iterable<Breach> {
-  const law = 'a changed message keeps its seat';
+function* samePlace(node: Node, shown: PromptMessage): Iterable<Breach> {
+  const law = 'a changed message keeps its place';
   if (
     node.message.role !== shown.message.role ||
     callNames(node.message) !== callNames(shown.message)
@@ -132,47 +134,47 @@ function callNames(message: Message): string {
     .join('\n');
 }
 
-/** A result told late is told with all that it holds. */
-function* toldWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
+/** A late result is shown with all that it holds. */
+function* lateWhole(node: Node, shown: PromptMessage): Iterable<Breach> {
   const law = 'nothing vanishes';
-  const told = textOf(shown.message);
+  const text = textOf(shown.message);
   const missing = (part: ContentPart): boolean =>
     part.kind === 'text'
-      ? !told.includes(part.text)
+      ? !text.includes(part.text)
       : !shown.message.parts.some((each) => isSame(each, part));
-  const some = resultsOf(node.message).filter(({ callId }) => told.includes(`(call ${callId})`));
+  const some = resultsOf(node.message).filter(({ callId }) => text.includes(`(call ${callId})`));
   // A message may answer one call twice: the first answer is in place, the other becomes text.
   const isCut = ({ callId }: ResultPart): boolean =>
     some.every((other) => other.callId !== callId || other.content.some(missing));
   const cut = some.find(isCut);
-  if (some.length === 0) yield { law, detail: `late message ${node.index} tells no result` };
+  if (some.length === 0) yield { law, detail: `late message ${node.index} shows no result` };
   if (cut !== undefined) yield { law, detail: `content of late ${cut.callId} at ${node.index}` };
 }
 
-/** Messages of the thread stand in its order; a late result may stand behind the results of the round it came into. */
+/** Messages of the thread keep its order; a late result may come after the results of the round it came into. */
 export function* inOrder({ prompt, thread }: Scene): Iterable<Breach> {
   const law = 'thread order kept';
   let last = -1;
   let lastSaid = -1;
-  let lastTold = -1;
+  let lastLate = -1;
   for (const shown of prompt.messages) {
     const { source, message } = shown;
     if (source.kind !== 'kept' && source.kind !== 'changed') continue;
     const index = thread.get(source.id)?.index ?? -1;
-    if (isTold(shown)) {
-      if (index <= lastTold || index < lastSaid)
-        yield { law, detail: `late message ${index} behind ${Math.max(lastTold, lastSaid)}` };
-      lastTold = index;
+    if (isLate(shown)) {
+      if (index <= lastLate || index < lastSaid)
+        yield { law, detail: `late message ${index} after ${Math.max(lastLate, lastSaid)}` };
+      lastLate = index;
       continue;
     }
-    if (index <= last || index <= lastTold)
-      yield { law, detail: `message ${index} behind ${Math.max(last, lastTold)}` };
+    if (index <= last || index <= lastLate)
+      yield { law, detail: `message ${index} after ${Math.max(last, lastLate)}` };
     last = index;
     if (!hasResults(message)) lastSaid = index;
   }
 }
 
-/** Every message of the path is shown, stands behind a record of this plan or an earlier one, or is still pending. */
+/** Every message of the path is shown, replaced by a record of this plan or an earlier one, or still pending. */
 export function* nothingVanishes(scene: Scene): Iterable<Breach> {
   const { thread, plan, context, recordOf, positionsOf, pending, window } = scene;
   const law = 'nothing vanishes';
@@ -198,7 +200,7 @@ function nodeLine({ index, message }: Node): string {
   return `message ${index} (${message.role}): ${messageLine(message)}`;
 }
 
-/** A message of which nothing can be sent: all of it is reasoning that lost its prefix, or that a record shortens. */
+/** A message that has nothing to send: all of it is reasoning that lost its prefix, or that a record shortens. */
 function isNothingButBound(
   { plan, context, recordOf }: Scene,
   { id, index, message }: Node,
@@ -212,7 +214,7 @@ function isNothingButBound(
 
 /**
  * Pins, system messages, the newest user message and what a codec could not read are shown whole. They are squeezed
- * only where nothing else was left to be taken away, and then a record says so.
+ * only if nothing else was left to be taken away, and then a record says so.
  */
 export function* pinsWhole(scene: Scene): Iterable<Breach> {
   const { window, pins, positionsOf, prompt, pending, recordOf, plan } = scene;

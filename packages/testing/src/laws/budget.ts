@@ -3,7 +3,7 @@ import { inPlace, type ArtifactId, type ExternalizeRecord, type Node } from '@bo
 import { messageLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
-/** The prompt costs what it says, and no more than it may, unless nothing is left to be taken away. */
+/** The prompt costs what it says, and no more than it may, unless nothing is left to take away. */
 export function* budget(scene: Scene): Iterable<Breach> {
   const { whole, prompt, context } = scene;
   const {
@@ -32,7 +32,7 @@ function sum(counter: Counter, { messages }: Prompt): number {
   return messages.reduce((tokens, { message }) => tokens + fresh(counter, message), 0);
 }
 
-/** Where a prompt may exceed its budget, only pins are left in it, and shortened to pointers they would not fit either. */
+/** If a prompt may exceed its budget, only pins are left in it, and shortened to pointers they would not fit either. */
 function* smallest({ window, positionsOf, pinnedUnits, prompt, context }: Scene): Iterable<Breach> {
   const law = 'over budget only where the pins alone are';
   const { counter, limitTokens = 0 } = context;

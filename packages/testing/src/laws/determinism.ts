@@ -59,7 +59,7 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
     yield { law, detail: `at length ${middle} rendering whole and step by step differ` };
 }
 
-/** The first position that is not as it was before, or for a new one, as it is in the prompt; -1 where there is none. */
+/** The first position that is not as it was before, or for a new one, as it is in the prompt; -1 if there is none. */
 function firstChange(
   now: readonly PromptMessage[],
   before: readonly PromptMessage[],

@@ -3,7 +3,7 @@ import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
 /**
- * Every call is answered in its run of assistant messages or behind it before anyone else speaks, every result has its
+ * Every call is answered in its run of assistant messages or after it before anyone else speaks, every result has its
  * call there, and no call is answered twice.
  */
 export function* pairs({ whole }: Scene): Iterable<Breach> {

@@ -1,7 +1,7 @@
 import type { MessageId } from '@bobbin/core';
 import type { Breach, Scene } from './scene.ts';
 
-/** A plan names messages that exist, in order, each with one action; what it carries lies before its start. */
+/** A plan names messages that exist, in order, each with one action; what it carries comes before its start. */
 export function* planShape({ plan, thread }: Scene): Iterable<Breach> {
   const law = 'a plan names its messages one by one';
   const seen = new Map<MessageId, number>();
@@ -41,7 +41,7 @@ function* beginning(plan: Scene['plan'], thread: Scene['thread']): Iterable<Brea
     if (thread.get(id)?.index !== index || !thread.onPath({ id, index }))
       yield { law, detail: `carried ${id} is not at ${index}` };
     if (index <= last || index >= plan.start)
-      yield { law, detail: `carried ${index} behind ${last}, start ${plan.start}` };
+      yield { law, detail: `carried ${index} after ${last}, start ${plan.start}` };
     last = index;
   }
   if (plan.start > plan.threadVersion)

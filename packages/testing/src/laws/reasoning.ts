@@ -12,14 +12,14 @@ import { messageLine } from '../prompt-lines.ts';
 import { withoutMeta, type Breach, type Scene } from './scene.ts';
 
 /**
- * Where a provider binds signed reasoning to the bytes before it, a signed block is sent only behind the very prompt
- * that it was written for: the one that went out, where it is known, or that of the plan in force when its message
- * came, up to that message.
+ * If a provider binds signed reasoning to the bytes before it, a signed block is sent only after the very prompt that
+ * it was written for: the one that went out, if it is known, or that of the plan in force when its message came, up to
+ * that message.
  */
 export function* signedReasoning(scene: Scene): Iterable<Breach> {
   const { whole, plan, thread, context } = scene;
   if (!context.rules.bindsReasoning) return;
-  const law = 'signed reasoning only behind its own prefix';
+  const law = 'signed reasoning only after its own prefix';
   const old: Node[] = [];
   for (const { source, message } of whole.messages) {
     if (source.kind !== 'kept' && source.kind !== 'changed') continue;
@@ -29,7 +29,7 @@ export function* signedReasoning(scene: Scene): Iterable<Breach> {
       yield { law, detail: `the plan releases message ${node.index}` };
     const sent = context.sent?.findLast(({ length }) => length === node.index);
     if (sent !== undefined && !isPrefix(sent.messages, whole.messages))
-      yield { law, detail: `not behind what was sent: message ${node.index}` };
+      yield { law, detail: `not after what was sent: message ${node.index}` };
     if (sent === undefined && node.index < plan.threadVersion) old.push(node);
   }
   for (const [writtenUnder, nodes] of byPlan(scene, old)) {

@@ -4,8 +4,8 @@ import { promptLine } from '../prompt-lines.ts';
 import type { Breach, Scene } from './scene.ts';
 
 /**
- * The first message is one that the provider takes, and the sides alternate where they must. A run of assistant
- * messages whose calls are answered together cannot be parted, and stands.
+ * The first message is one that the provider takes, and the sides alternate if they must. A run of assistant messages
+ * whose calls are answered together cannot be parted, and is accepted.
  */
 export function* roles({ whole, context: { rules } }: Scene): Iterable<Breach> {
   const talk = whole.messages.filter(({ message }) => message.role !== 'system');
@@ -25,7 +25,7 @@ export function* roles({ whole, context: { rules } }: Scene): Iterable<Breach> {
     if (isAnswer(now.message) && isAnswer(before.message)) continue;
     if (isAside(now.message)) continue;
     if (isInRun(talk, i)) continue;
-    yield { law: 'roles alternate', detail: `${promptLine(now)} behind ${promptLine(before)}` };
+    yield { law: 'roles alternate', detail: `${promptLine(now)} after ${promptLine(before)}` };
   }
 }
 
@@ -33,12 +33,12 @@ function isAnswer(message: Message): boolean {
   return message.role === 'tool' || (message.role === 'user' && hasResults(message));
 }
 
-/** What a tool says without a result, such as an approval, belongs to the round that it stands in. */
+/** What a tool says without a result, such as an approval, belongs to the round that it is in. */
 function isAside(message: Message): boolean {
   return message.role === 'tool' && !hasResults(message);
 }
 
-/** True within a run of assistant messages between a call and the results behind the run. */
+/** True within a run of assistant messages between a call and the results after the run. */
 function isInRun(talk: readonly PromptMessage[], position: number): boolean {
   let start = position;
   while (goesOn(talk[start - 1])) start--;

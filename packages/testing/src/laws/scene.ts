@@ -30,14 +30,14 @@ export interface LawContext {
   readonly rules: ProviderRules;
   /** The counter that the prompt was made with. Every message is counted afresh. */
   readonly counter: Counter;
-  /** The most that the messages may cost; no bound where absent. */
+  /** The most that the messages may cost; no bound if absent. */
   readonly limitTokens?: number;
-  /** What the door said: false where the pins alone exceed the limit. */
+  /** What the session reported: false if the pins alone exceed the limit. */
   readonly fits?: boolean;
   readonly cacheLimits?: CacheLimits;
-  /** What the host sends before the messages; nothing where absent. */
+  /** What the host sends before the messages; nothing if absent. */
   readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
-  /** What reminders may cost beside the limit; nothing if absent. */
+  /** What reminders may cost in addition to the limit; nothing if absent. */
   readonly reserveTokens?: number;
   /** The plans of the thread before this one, oldest first. */
   readonly earlier?: readonly Plan[];
@@ -60,7 +60,7 @@ export interface Breach {
   readonly detail: string;
 }
 
-/** A prompt with all that led to it, looked at once so that each law can be short. */
+/** A prompt with all that led to it, read once so that each law can be short. */
 export interface Scene {
   readonly thread: Thread;
   readonly plan: Plan;
@@ -71,7 +71,7 @@ export interface Scene {
   readonly context: LawContext;
   /** The messages that the plan lets into the prompt's making, in order. */
   readonly window: readonly Node[];
-  /** The record that names a message, where one does. */
+  /** The record that names a message, if one does. */
   readonly recordOf: ReadonlyMap<MessageId, PlanRecord>;
   /** Positions in the prompt that show a message of the thread. */
   readonly positionsOf: ReadonlyMap<MessageId, readonly number[]>;
@@ -105,7 +105,7 @@ export function sceneOf(thread: Thread, plan: Plan, whole: Prompt, context: LawC
   };
 }
 
-/** True for a record that leaves nothing in its messages' own seats. */
+/** True for a record that leaves nothing in its messages' own places. */
 export function takesAway(record: PlanRecord | undefined): boolean {
   switch (record?.kind) {
     case undefined:
@@ -152,7 +152,7 @@ function wholeUnits(window: readonly Node[], pins: ReadonlySet<MessageId>): Read
 
 /**
  * The messages of the path's last round, while calls of it wait for their results. A round is a run of assistant
- * messages with calls and the results behind it; whoever else speaks ends it, but a tool without a result does not.
+ * messages with calls and the results after it; any other speaker ends it, but a tool without a result does not.
  */
 function pendingRound(path: readonly Node[]): ReadonlySet<MessageId> {
   let start: number | undefined;

@@ -6,19 +6,19 @@ import type { Entry } from '../draft.ts';
 import type { Effects, Proposal, RungContext } from './rung.ts';
 import { shorten } from './shorten.ts';
 
-/** The share of the target that a summary finds at least: large messages that stay are shortened for it. */
+/** The share of the target that a summary gets at least: large messages that stay are shortened for it. */
 const FLOOR_SHARE = 0.5;
 
-/** Marks the proposals that make room for a summary. */
+/** Marks the proposals that free space for a summary. */
 export const SHORTENS: string = 'summarize-shorten';
 /** A message that stays is shortened for a summary only above this share of the target. */
 export const LARGE_SHARE: number = 0.25;
-/** … and for an account that is there already, above this one. */
+/** … and above this one for an account that already exists. */
 const LARGE_BESIDE_ACCOUNT_SHARE = 0.025;
 
 const BESIDE_ACCOUNT = { share: LARGE_BESIDE_ACCOUNT_SHARE, tokens: Number.POSITIVE_INFINITY };
 
-/** The messages that stay beside a summary, the largest first. */
+/** The messages that stay next to a summary, the largest first. */
 function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>): readonly Entry[] {
   return sorted(
     draft.entries.filter(
@@ -29,8 +29,8 @@ function besideSummary({ draft }: RungContext, covered: ReadonlySet<MessageId>):
 }
 
 /**
- * Shortens the largest messages that stay to a share of the target, until so many tokens are free. What no model has read
- * yet stays whole, except in a prompt that is made to measure.
+ * Shortens the largest messages that stay to a share of the target, until so many tokens are free. What no model has
+ * read yet stays whole, except in a single prompt of a given size.
  */
 export function shorteningProposals(
   context: RungContext,
@@ -59,7 +59,7 @@ export function shorteningProposals(
   });
 }
 
-/** A prompt that is made to measure is read once: there an account goes before the length of the newest messages. */
+/** A single prompt is read once: there an account is worth more than the length of the newest messages. */
 export function afterwards(
   context: RungContext,
   covered: ReadonlySet<MessageId>,

@@ -9,9 +9,11 @@ import type { DropIndex } from '../../plan/plan.ts';
 import type { RungContext, Rung } from './rung.ts';
 
 export interface DropOptions {
-  /** All that lies before the cut; the oldest units until the target holds, but the newest; or all but what stays. */
+  /**
+   * All that comes before the cut; the oldest units until the target holds, except the newest; or all but what stays.
+   */
   readonly reach: 'cut' | 'target' | 'everything';
-  /** Keeps what stands before the first user message. */
+  /** Keeps what comes before the first user message. */
   readonly keepPreamble?: true;
   readonly aim?: 'target' | 'limit';
 }

@@ -11,12 +11,14 @@ import { excerptsTogether } from '../excerpt-choice.ts';
 /** Results up to this long stay whole; so do arguments up to this long. */
 const WHOLE_CHARS = 240;
 const WHOLE_ARGS_CHARS = 700;
-/** Every excerpt has its first line and its last, which tells how it ended. */
+/** Every excerpt has its first line and its last, which says how it ended. */
 const FIRST_LINE_CHARS = 120;
 const LAST_LINE_CHARS = 60;
-/** The newest round, which nobody has read yet, stays whole unless it takes more than this of the room. */
+/**
+ * The newest round, which the model has not read yet, stays whole unless it takes more than this share of the space.
+ */
 const MOST_OF_NEWEST = 0.4;
-/** … or more than this of all that may be sent; a prompt made to measure is read once, and the agent goes on elsewhere. */
+/** … or more than this of all that may be sent; a single prompt is read once, and the agent goes on elsewhere. */
 const MOST_UNREAD = 0.35;
 const MOST_UNREAD_MADE_TO_MEASURE = 0.16;
 const NEWEST_SHARE = 0.06;
@@ -24,8 +26,8 @@ const NEWEST_SHARE = 0.06;
 const LEAST_FREED_SHARE = 0.2;
 
 /**
- * Shortens results and arguments behind the cut, where they leave too little room for a summary of what lies before it.
- * Of each the lines stay that are most likely to be needed; the whole goes to an artifact.
+ * Shortens results and arguments after the cut if they leave too little space for a summary of what comes before it.
+ * The lines that are most likely to be needed stay; the whole goes to an artifact.
  */
 export function excerpts(keep: BesideSummary): Rung {
   const chosen = new WeakMap<RungContext, ReadonlyMap<MessageId, Shortened>>();
@@ -76,24 +78,24 @@ function chooseRemainders(
   { draft, cut, targetTokens, limitTokens }: RungContext,
   keep: BesideSummary,
 ): ReadonlyMap<MessageId, Remainder> {
-  const behind = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
+  const after = draft.entries.slice(cut.index).filter((entry) => !draft.isGone(entry));
   const cost = (entries: readonly Entry[]): number =>
     entries.reduce((sum, entry) => sum + draft.cost(entry), 0);
-  // Where excerpts alone will do, they need leave no room for a summary.
-  const before = draft.tokens - cost(behind);
+  // If excerpts alone are enough, they need not leave space for a summary.
+  const before = draft.tokens - cost(after);
   const besideTokens = besideSummary(keep, draft.entries, { targetTokens, limitTokens });
   const roomTokens = Math.max(besideTokens, targetTokens - before);
-  if (cost(behind) <= roomTokens) return new Map();
+  if (cost(after) <= roomTokens) return new Map();
   const newest = draft.newestUnit;
-  const newestTokens = cost(behind.filter(({ unit }) => unit === newest));
+  const newestTokens = cost(after.filter(({ unit }) => unit === newest));
   const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
   const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * share);
   const sparesNewest = newestTokens <= unread;
-  const long = behind.filter(
+  const long = after.filter(
     (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),
   );
   const shortened = new Set(long);
-  const others = behind.filter((entry) => !shortened.has(entry));
+  const others = after.filter((entry) => !shortened.has(entry));
   const least = long.reduce((sum, entry) => sum + leastTokens(draft, entry), 0);
   const chars = long.reduce((sum, { message }) => sum + longChars(message), 0);
   const charsPerToken =

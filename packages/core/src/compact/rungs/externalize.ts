@@ -12,7 +12,7 @@ import { chosenExcerpt } from '../excerpt-choice.ts';
 export interface ExternalizeOptions {
   /** Smaller results stay. A tool may set its own threshold. */
   readonly overTokens: number;
-  /** How much of each stays in its seat. */
+  /** How much of each stays in its place. */
   readonly keptChars: number;
 }
 
@@ -23,8 +23,8 @@ const parseOptions = optionsParser<ExternalizeOptions>(
 );
 
 /**
- * Moves large tool results that lie before the cut to artifacts, where that is enough to reach the target; an excerpt and
- * the way back stay in their seats. Where it is not, they are left to the summary, which reads them whole.
+ * Moves large tool results before the cut to artifacts if that is enough to reach the target; an excerpt and the way
+ * back stay in their place. If it is not enough, the summary takes them and reads them whole.
  */
 export function externalize(options: Partial<ExternalizeOptions> = {}): Rung {
   const { overTokens, keptChars } = parseOptions(options);

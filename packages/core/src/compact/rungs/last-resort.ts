@@ -3,12 +3,12 @@ import type { Rung } from './rung.ts';
 import { shrinkSummary } from './summarize.ts';
 import { squeeze } from './squeeze.ts';
 
-/** Above this size an excerpt still tells something. */
+/** Above this size an excerpt is still useful. */
 const READABLE_TOKENS = 256;
 
 /**
- * What every ladder ends with, whatever its policy: rungs that need no model and together reach any budget that the
- * pins leave room for. Only when the pins alone exceed it are they shortened, and the plan says so.
+ * Every ladder ends with these rungs, under any policy. They need no model and together reach any budget that the pins
+ * leave space for. Pins are shortened only if they alone exceed the budget, and the plan says so.
  */
 export const LAST_RESORT: readonly Rung[] = [
   squeeze({ reach: 'oversized-pins', floorTokens: READABLE_TOKENS }),
@@ -21,7 +21,7 @@ export const LAST_RESORT: readonly Rung[] = [
   squeeze({ reach: 'pins', floorTokens: 0 }),
 ];
 
-/** What follows a ladder under hard pressure where it leaves a prompt that only just fits. Pins stay as they are. */
+/** What follows a ladder under hard pressure if it leaves a prompt that only just fits. Pins stay as they are. */
 export const QUIET: readonly Rung[] = [
   squeeze({ reach: 'read', floorTokens: READABLE_TOKENS }),
   drop({ reach: 'target' }),

@@ -38,7 +38,7 @@ export interface RungContext {
 export interface Effects {
   readonly artifacts: ArtifactStore;
   readonly summarizer: Summarizer;
-  /** Tells that something failed which the ladder can do without. */
+  /** Reports a failure that the ladder can do without. */
   readonly warn: (message: string) => void;
 }
 
@@ -47,14 +47,14 @@ export interface Rung {
   readonly name: string;
   /** What it works towards: the target (the default), or only what no prompt may exceed. */
   readonly aim?: 'target' | 'limit';
-  /** What it leaves where it trims: with prices, a policy then trims whenever that pays. */
+  /** What it leaves when it trims: with prices, a policy then trims whenever that pays. */
   readonly trims?: TrimLimits;
-  /** Its records take the place of whole messages. */
+  /** Its records replace whole messages. */
   readonly replacesMessages?: true;
   /** Carries all of its proposals out once it has to act at all. */
   readonly wholeBatch?: true;
   propose(context: RungContext): readonly Proposal[];
-  /** The record that the proposal becomes, or undefined where it turned out to be impossible or of no use. */
+  /** The record that the proposal becomes, or undefined if it turned out to be impossible or of no use. */
   execute(
     proposal: Proposal,
     context: RungContext,

@@ -22,7 +22,7 @@ export function shorten(
 
 const MOST_CHARS_A_TOKEN = 16;
 
-/** As much of an entry as costs at most `room`: what is needed most, or else its ends, found by halving. */
+/** As much of an entry as costs at most `room`: what is needed most, or otherwise its ends, found by halving. */
 function within({ draft, counter }: RungContext, entry: Entry, room: number): Shortened {
   const reasoning = loopReasoning(draft, entry, room);
   const record = excerptRecord(draft, entry, { ...NOTHING, ...reasoning });
@@ -39,7 +39,7 @@ function within({ draft, counter }: RungContext, entry: Entry, room: number): Sh
   return { ...(cost(best) <= room ? best : ends(entry.message, low)), ...reasoning };
 }
 
-/** The reasoning of a running turn stays where there is room for it. */
+/** The reasoning of a running turn stays if there is space for it. */
 function loopReasoning(
   draft: Draft,
   entry: Entry,
@@ -51,7 +51,7 @@ function loopReasoning(
   return tokens <= room ? { keepsReasoning: true } : {};
 }
 
-/** How long a message is as JSON, or `most` where it is longer; its texts alone often tell that it is. */
+/** How long a message is as JSON, or `most` if it is longer; the length of its texts alone often decides. */
 function charsWithin({ parts }: Message, most: number): number {
   const least = parts.reduce((sum, part) => sum + partText(part).length, 0);
   return least >= most ? most : Math.min(most, jsonText(parts).length);

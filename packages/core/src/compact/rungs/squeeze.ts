@@ -10,27 +10,27 @@ import type { RungContext, Rung } from './rung.ts';
 
 export interface SqueezeOptions {
   /**
-   * What may be shortened: all but pins and results that no model has read; all but pins; pins, when they alone fill the budget, so that they leave most of the room to
-   * the rest; or pins, when nothing else is left.
+   * What may be shortened: all but pins and results that no model has read; all but pins; pins, when they alone fill
+   * the budget, so that they leave most of the space to the rest; or pins, when nothing else is left.
    */
   readonly reach: 'read' | 'loose' | 'oversized-pins' | 'pins';
   /** No message is made smaller than this. */
   readonly floorTokens: number;
-  /** The most of the target that pins keep which exceed the limit by themselves; as much as the limit allows if absent. */
+  /** The most of the target that pins keep if they alone exceed the limit; as much as the limit allows if absent. */
   readonly pinShare?: number;
 }
 
-/** What is not pinned keeps at most this share of the limit where pins exceed it. */
+/** What is not pinned keeps at most this share of the limit if pins exceed it. */
 const SHARE_OF_OTHERS = 0.25;
-/** Where there is next to nothing beside them, pins keep most of the limit whatever their share. */
+/** If there is next to nothing else, pins keep most of the limit regardless of their share. */
 const SHARE_ALONE = 0.6;
 const NEXT_TO_NOTHING = 0.15;
-/** The name of the rung that touches pins: whoever climbs it says so. */
+/** The name of the rung that touches pins: its caller says so. */
 export const SHORTENS_PINS = 'squeeze-pins';
 
 /**
- * Shortens the largest messages to one common size, so that the whole fits: head and tail stay in the seat, the whole
- * goes to an artifact. It makes any one result, any one turn, fit any budget.
+ * Shortens the largest messages to one common size, so that the whole fits. Head and tail stay in place, the whole goes
+ * to an artifact. It makes any one result, any one turn, fit any budget.
  */
 export function squeeze({ reach, floorTokens, pinShare }: SqueezeOptions): Rung {
   const name = reach === 'loose' || reach === 'read' ? 'squeeze' : SHORTENS_PINS;
@@ -67,7 +67,7 @@ interface Priced extends Candidate {
   readonly least: number;
 }
 
-/** A pointer costs about this: smaller messages cannot be shortened, but for reasoning, which leaves nothing behind. */
+/** A pointer costs about this: smaller messages cannot be shortened. Reasoning can, because it leaves no pointer. */
 const POINTER_TOKENS = 24;
 
 /** The largest first, so that as few as possible are touched. */
@@ -93,7 +93,7 @@ function withLeast({ draft, counter }: RungContext, { entry, cost }: Candidate):
   return { entry, cost, least: Math.min(cost, least) };
 }
 
-/** The size that none may exceed but for its pointer, and those above it. */
+/** The size that no candidate may exceed except by its pointer, and the candidates above it. */
 interface Leveled {
   readonly level: number;
   readonly cut: readonly Priced[];
@@ -101,7 +101,7 @@ interface Leveled {
 
 /**
  * A pointer's price takes a hash and a description, so those above the level are priced first, as if pointers were
- * free: where none of them costs more than the level, the rest are below it whatever theirs would cost.
+ * free: if none of them costs more than the level, the rest are below it at any price.
  */
 function leveled(
   context: RungContext,
@@ -132,7 +132,7 @@ function roomFor(
   return limitTokens - Math.min(others, limitTokens * SHARE_OF_OTHERS);
 }
 
-/** Pins that leave most of the room to the rest, if there is a rest. */
+/** Pins that leave most of the space to the rest, if there is a rest. */
 function sharedRoom(
   { draft, targetTokens, limitTokens }: RungContext,
   found: readonly Candidate[],
@@ -143,7 +143,7 @@ function sharedRoom(
   return targetTokens >= limitTokens ? limitTokens - others : limitTokens * SHARE_ALONE;
 }
 
-/** System messages hold the rules: they are shortened only where nothing else can make the room. */
+/** System messages hold the rules: they are shortened only if nothing else can free the space. */
 function withoutSystem(
   context: RungContext,
   all: readonly Candidate[],

@@ -37,11 +37,11 @@ import type { Effects, Proposal, RungContext, Rung } from './rung.ts';
 export interface SummarizeOptions {
   /** The most that a summary may take. */
   readonly maxTokens: number;
-  /** The most that it may take of what it stands for. */
+  /** The largest share that it may take of what it replaces. */
   readonly ratio: number;
   /** The newest user messages before the cut that stay whole, in tokens. */
   readonly keepUserTokens: number;
-  /** How many kept messages the summarizer reads beside, so that the summary leads over to them. */
+  /** How many kept messages the summarizer also reads, so that the summary leads over to them. */
   readonly overlapMessages: number;
   /** The most that the beginning of a split turn may take. */
   readonly splitTurnTokens: number;
@@ -74,7 +74,7 @@ const parseOptions = optionsParser<SummarizeOptions>(
 /** The least that a summary may take: a smaller one says nothing. */
 const LEAST_TOKENS = 120;
 
-/** Replaces what lies between the last summary and the cut by one summary that contains the last one. */
+/** Replaces what is between the last summary and the cut by one summary that contains the last one. */
 export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
   const whole = parseOptions(options);
   const { keepUserTokens } = whole;
@@ -114,8 +114,8 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
 }
 
 /**
- * Moves the cut on where something older than the summary stands before it, because it is pinned no more. The next unit
- * goes with it: a summary is brought up to date by what was said later, never by what was said before alone.
+ * Moves the cut forward if something older than the summary comes before it, because it is no longer pinned. The next
+ * unit goes with it: a summary is updated with what was said later, never only with what was said before.
  */
 function withUnpinned(context: RungContext): RungContext {
   const { draft, cut } = context;
@@ -127,7 +127,7 @@ function withUnpinned(context: RungContext): RungContext {
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
-/** Moves the cut on where what stays behind it would leave no room for a summary; the newest unit always stays. */
+/** Moves the cut forward if what stays after it would leave no space for a summary; the newest unit always stays. */
 function withRoomyCut(
   context: RungContext,
   { maxTokens, leastShare }: SummarizeOptions,
@@ -148,7 +148,7 @@ function withRoomyCut(
   return index <= cut.index ? context : { ...context, cut: describeCut(draft.entries, index) };
 }
 
-/** An account that is longer than its place has what messages beside it can give up. */
+/** An account that is longer than its space gets what the messages next to it can give up. */
 function moreForAccount(
   context: RungContext,
   { prose }: Summary,
@@ -232,7 +232,7 @@ function withArtifacts(
   return { ...summary, artifacts: [...artifacts.values()].slice(-MOST_ARTIFACTS) };
 }
 
-/** The messages that stay beside a summary, as the prompt shows them. */
+/** The messages that stay next to a summary, as the prompt shows them. */
 function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] {
   return draft.entries.flatMap((entry) => {
     if (covered.has(entry.node.id) || draft.isGone(entry) || entry.pending) return [];
@@ -240,7 +240,7 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
   });
 }
 
-/** True where the message that gave the task stands whole in the prompt, so that the summary need not repeat it. */
+/** True if the message that gave the task is whole in the prompt, so that the summary need not repeat it. */
 function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
   return draft.entries.some(
     (entry) =>
@@ -262,13 +262,13 @@ function handedOver(previous: Summary | null, covered: readonly Entry[]): Summar
   return { ...known, prose: [known.prose, ...texts].filter((text) => text !== null).join('\n\n') };
 }
 
-/** What has expired is gone for a summarizer too: it reads what stands in for it. */
+/** What has expired is gone for a summarizer too: it reads the replacement. */
 function shownNode(draft: Draft, entry: Entry): Node {
   const isHidden = draft.action(entry)?.kind === 'hide';
   return isHidden ? { ...entry.node, message: draft.shown(entry) } : entry.node;
 }
 
-/** What is left of the target for the summary, the one before it being given up. */
+/** What is left of the target for the summary once the one before it is gone. */
 function summaryRoom(
   context: RungContext,
   tokens: number,
@@ -287,7 +287,7 @@ function summaryRoom(
   );
 }
 
-/** What a summary has though it exceeds the target, as long as the limit holds. */
+/** What a summary gets even if it exceeds the target, as long as the limit holds. */
 function floorTokens(limitTokens: number): number {
   return Math.max(FLOOR_TOKENS, Math.floor(limitTokens * FLOOR_OF_LIMIT));
 }
@@ -315,17 +315,17 @@ function frameTokens({ draft, counter }: RungContext): number {
 
 const LONGEST_NUMBERS_TOKENS = 4;
 
-/** What stays of the user's messages beside a summary. */
+/** What stays of the user's messages next to a summary. */
 interface HeldMessages {
   readonly held: ReadonlySet<Entry>;
   /** The oldest of them, if it is cut to what the others leave. */
   readonly crossing?: { readonly entry: Entry; readonly tokensFreed: number };
 }
 
-/** Less than this of a message says nothing. */
+/** A smaller part of a message says nothing. */
 const LEAST_HELD_TOKENS = 100;
 
-/** The newest messages of the user within a number of tokens. The one that goes beyond it is cut and stays. */
+/** The newest messages of the user within a number of tokens. The first one that exceeds it is cut and stays. */
 function newestUserMessages(context: RungContext, keepTokens: number): HeldMessages {
   const { draft, cut } = context;
   const held = new Set<Entry>();
@@ -352,7 +352,7 @@ function truncation(crossing: HeldMessages['crossing']): readonly Proposal[] {
   return [{ strategy: TRUNCATES, span, tokensFreed, reason: 'a long message of the user' }];
 }
 
-/** Shows less of the summary that is there, when what stays beside it leaves too little room. */
+/** Shows less of the present summary when what stays next to it leaves too little space. */
 export function shrinkSummary(): Rung {
   return {
     name: 'shrink-summary',
@@ -374,7 +374,7 @@ export function shrinkSummary(): Rung {
 
 const LEFT_OUT = '(left out for want of room)';
 
-/** The summary in the room that is left: less of it, a note that it is there, or nothing. */
+/** The summary in the space that is left: less of it, a note that it exists, or nothing. */
 function shorter(record: SummarizeRecord, context: RungContext): SummarizeRecord {
   const { draft, counter, targetTokens } = context;
   const room = record.summaryTokens - (draft.tokens - targetTokens);

@@ -18,14 +18,14 @@ import type { Proposal, Rung, RungContext } from './rung.ts';
 /** Every stand-in has its first line, and its last, which says how it ended. */
 const FIRST_LINE_CHARS = 60;
 const LAST_LINE_CHARS = 40;
-/** Where much is worth keeping, stand-ins may be this much longer on average. */
+/** If much is worth keeping, stand-ins may be this much longer on average. */
 const MOST_OF_LIMITS = 3;
 /** A message that would hardly become shorter stays as it is. */
 const LEAST_FREED_SHARE = 0.2;
 
 /**
  * Shortens results and arguments in place, in batches: a batch begins where the last one ended and reaches up to the
- * newest results. Of each the lines stay that are most likely to be needed; the whole goes to an artifact.
+ * newest results. The lines that are most likely to be needed stay; the whole goes to an artifact.
  */
 export function trim(options: Partial<TrimLimits> = {}): Rung {
   const whole = parseTrimLimits(options);
@@ -54,7 +54,7 @@ interface Batch {
 }
 
 /**
- * The batch that keeps the newest results whole. Where the prompt would not fit with it but does with fewer of them, fewer
+ * The batch that keeps the newest results whole. If the prompt would not fit with it but does with fewer of them, fewer
  * stay: a summary would take more.
  */
 function widestNeeded(context: RungContext, limits: TrimLimits): Batch {

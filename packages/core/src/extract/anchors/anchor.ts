@@ -10,7 +10,7 @@ export const KIND = {
 } as const;
 export type Kind = (typeof KIND)[keyof typeof KIND];
 
-/** An exact string that nobody could guess. */
+/** An exact string that cannot be guessed. */
 export interface Anchor {
   /** What it is known by: a path by its last two names, anything else by its spelling. */
   readonly key: string;
@@ -85,13 +85,13 @@ const UUID_CHARS = 36;
 const YEAR = /^(?:19|20)\d\d$/;
 const DATA_HEX = 64;
 
-/** What kind of name this is; undefined where it is a word that anybody could guess. */
+/** What kind of name this is; undefined if it is a word that anybody could guess. */
 function kindOf(name: string): Kind | undefined {
   const { letters, digits, humps, dots, lows, dashes, hex, upper } = shapeOf(name);
   if (hex && digits > 0 && letters > 0 && name.length >= 7)
     return name.length <= DATA_HEX ? KIND.hash : undefined;
   if (name.length === UUID_CHARS && UUID.test(name)) return KIND.hash;
-  if (letters === 0) return isTelling(name, digits, dots) ? KIND.number : undefined;
+  if (letters === 0) return isSpecific(name, digits, dots) ? KIND.number : undefined;
   if (dots > 0) return KIND.dotted;
   if (lows > 0) return KIND.snake;
   if (humps > 0) return KIND.camel;
@@ -99,8 +99,8 @@ function kindOf(name: string): Kind | undefined {
   return upper === letters || digits >= 3 || dashes > 0 ? KIND.code : undefined;
 }
 
-/** Versions, references, amounts of money, and long numbers that are no year. */
-function isTelling(name: string, digits: number, dots: number): boolean {
+/** Versions, references, amounts of money, and long numbers that are not years. */
+function isSpecific(name: string, digits: number, dots: number): boolean {
   if (dots > 1) return true;
   if (name.startsWith('#') || name.startsWith('$')) return digits > 0;
   return digits >= 4 && dots === 0 && !YEAR.test(name);
@@ -110,7 +110,7 @@ interface Shape {
   readonly letters: number;
   readonly upper: number;
   readonly digits: number;
-  /** Capitals behind a small letter, and capitals of a second word: `fooBar`, `FooBar`, `HTTPServer`. */
+  /** Capitals after a small letter, and capitals of a second word: `fooBar`, `FooBar`, `HTTPServer`. */
   readonly humps: number;
   /** Dots and underscores between what they join. */
   readonly dots: number;
@@ -170,7 +170,7 @@ function isInChunk(code: number): boolean {
   return code < 128 && CLASS[code] !== 0;
 }
 
-/** Where no chunk is left to be cut apart, at or behind a place of a text. */
+/** The first place, at or after a given one, where no chunk would be cut apart. */
 export function chunkEnd(text: string, at: number): number {
   const most = Math.min(text.length, at + LONGEST_CHUNK);
   let end = at;
@@ -181,7 +181,7 @@ export function chunkEnd(text: string, at: number): number {
 /** How a text is written: as it is, or with the escapes of JSON. */
 export type Form = 'plain' | 'json';
 
-/** Told of each chunk that holds anchors: where it is, and what they are. */
+/** Called for each chunk that holds anchors, with its position and the anchors. */
 export type Met = (anchors: readonly Anchor[], start: number, end: number) => void;
 
 /** 31 to the power of each length of a chunk: what the hash of the text before it has grown by. */

@@ -14,15 +14,18 @@ export interface FileAccess {
   /** The messages that touched and that changed it last. */
   touchedAt: number;
   editedAt: number;
-  /** The lines that were read, where calls named them. */
+  /** The lines that were read, if calls named them. */
   ranges: readonly LineRange[];
 }
 
-/** Of the files whose paths end alike only the newest are looked at: time stays linear. */
+/** Only the newest of the files whose paths end alike are compared: time stays linear. */
 const MOST_ALIKE = 100;
 const MOST_RANGES = 20;
 
-/** The files of a conversation. Two paths name one file where they are equal, or where one is the end of the other and has a folder. */
+/**
+ * The files of a conversation. Two paths name one file if they are equal, or if one is the end of the other and has a
+ * folder.
+ */
 export class FileTrails {
   /** By the last two names of a path: all that could be the same file. */
   readonly #alike = new Map<string, FileAccess[]>();
@@ -51,7 +54,7 @@ export class FileTrails {
     else alike.push(trail);
   }
 
-  /** The file that a path names, where one is known. */
+  /** The file that a path names, if it is known. */
   find(path: string): FileAccess | undefined {
     const alike = this.#alike.get(keyOfPath(path))?.slice(-MOST_ALIKE) ?? [];
     return (
@@ -60,7 +63,7 @@ export class FileTrails {
     );
   }
 
-  /** The file that a call names: a new one where no path fits. */
+  /** The file that a call names: a new one if no path fits. */
   named(spelling: string, index: number): FileAccess {
     const path = plain(spelling);
     const known = this.find(path);

@@ -6,7 +6,7 @@ import { LEARNT } from './weights.ts';
 export const FEATURES = [
   /** How often the agent named it of late: half of the weight is lost in about 33 messages. Log of the sum. */
   'namedByAgent',
-  /** How often anybody named it, lost in about 8 messages. Log of the sum. */
+  /** How often any speaker named it, lost in about 8 messages. Log of the sum. */
   'namedByAnyone',
   /** How few other anchors were in the text that named the fewest. Log of the number. */
   'fewestBeside',

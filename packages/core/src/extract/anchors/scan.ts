@@ -35,7 +35,7 @@ export interface Segment {
   readonly callId: string | undefined;
   /** For a call: what it does to files. */
   readonly touched: Touched | undefined;
-  /** For a result: how the call ended, where the host said so. */
+  /** For a result: how the call ended, if the host said so. */
   readonly outcome: Outcome | undefined;
   readonly mentions: readonly Mention[];
   readonly pieces: readonly Piece[];
@@ -43,7 +43,7 @@ export interface Segment {
 
 const scans = new WeakMap<Message, readonly Segment[]>();
 
-/** The texts of a message with their anchors. A message is read once, however often it is asked for. */
+/** The texts of a message with their anchors. Each message is read only once. */
 export function scan(message: Message, reader: AnchorReader): readonly Segment[] {
   let segments = scans.get(message);
   if (segments === undefined) {
@@ -84,12 +84,12 @@ function voiceOf({ role }: Message): Voice {
   }
 }
 
-/** True where a text has its line feeds escaped: arguments are JSON, but for those that a tool takes as they are. */
+/** True if a text has its line feeds escaped: arguments are JSON, except those that a tool takes as plain text. */
 export function isEscaped(text: string, voice: Voice): boolean {
   return voice === VOICE.args && !text.includes('\n');
 }
 
-/** A text that stands by itself: a note that an earlier summary quotes. */
+/** A text on its own: a note that an earlier summary quotes. */
 export function segment(
   text: string,
   own: Pick<Segment, 'voice'> & Partial<Segment>,
@@ -132,7 +132,7 @@ class Lines {
     this.#form = isEscaped(text, voice) ? 'json' : 'plain';
   }
 
-  /** Of a very long text the beginning and the end are read: the time for one message has a bound. */
+  /** Only the beginning and the end of a very long text are read: the time for one message has a bound. */
   read(): void {
     const { length } = this.#text;
     this.#read(0, Math.min(length, HEAD_CHARS));
@@ -161,10 +161,10 @@ class Lines {
     return found < 0 ? this.#text.length : found;
   }
 
-  /** Arguments are JSON: their lines end before an escaped line feed, and behind a value that another follows. */
+  /** Arguments are JSON: their lines end before an escaped line feed, and after a value that another follows. */
   #argumentEnd(from: number): number {
     const text = this.#text;
-    // Where there is none, the end of the text counts, whatever stands before it.
+    // If there is none, the end of the text counts, regardless of what comes before it.
     while (
       this.#feedAt < text.length &&
       (this.#feedAt < from || text.charCodeAt(this.#feedAt - 1) === BACKSLASH)
@@ -211,7 +211,7 @@ class Lines {
     return at;
   }
 
-  /** Where a long line is broken: behind a sentence in prose, else at a space, never inside a chunk. */
+  /** Where a long line is broken: after a sentence in prose, otherwise at a space, never inside a chunk. */
   #breakAt(from: number): number {
     const text = this.#text;
     const prose = this.#voice === VOICE.text || this.#voice === VOICE.user;

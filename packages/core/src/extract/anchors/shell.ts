@@ -3,7 +3,7 @@ import { headOf } from '../../message/text.ts';
 export interface ShellCommand {
   readonly words: readonly string[];
   readonly outputs: readonly { readonly path: string; readonly appends: boolean }[];
-  /** True where it reads what the command before it wrote. */
+  /** True if it reads what the command before it wrote. */
   readonly piped: boolean;
 }
 

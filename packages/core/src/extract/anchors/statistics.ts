@@ -6,7 +6,7 @@ import { scan, segment, VOICE, type Mention, type Segment, type Voice } from './
 import type { Note } from '../../plan/summary.ts';
 import { isDone } from './tool-effects.ts';
 
-/** How fast what the agent named and what anybody named fades, in messages. */
+/** How fast the names that the agent used and that any speaker used fade, in messages. */
 const [OWN_FADE, ANY_FADE] = [48, 12];
 
 /** A call and where its result is. */
@@ -24,7 +24,7 @@ export interface Placed {
   /** The number of the message on its path. */
   readonly index: number;
   readonly turn: number;
-  /** The one file that it is about; none where a call failed. */
+  /** The one file that it is about; none if a call failed. */
   file: FileAccess | undefined;
   readonly changes: boolean;
   /** For a result: the text of its call. */
@@ -37,9 +37,9 @@ export interface Placed {
 export interface Row {
   turns: number;
   lastTurn: number;
-  /** The fewest anchors beside it in one text, as a logarithm. */
+  /** The fewest anchors next to it in one text, as a logarithm. */
   fewestBeside: number;
-  /** How often the agent and how often anybody named it, each fading; as of `fadedAt`. */
+  /** How often the agent and how often any speaker named it, each fading; as of `fadedAt`. */
   own: number;
   any: number;
   fadedAt: number;
@@ -52,7 +52,7 @@ export class AnchorStatistics {
   readonly rows: Row[] = [];
   readonly placed: Placed[] = [];
   readonly files: FileTrails = new FileTrails();
-  /** By where the call is in `placed`. */
+  /** By the position of the call in `placed`. */
   readonly calls: Map<number, CallTrail> = new Map();
   /** The calls that have no result yet, oldest first. An id may come again: the source of a transcript may hide ids. */
   readonly #open = new Map<string, CallTrail[]>();
@@ -68,7 +68,7 @@ export class AnchorStatistics {
     return this.#answers.get(index) ?? [];
   }
 
-  /** The files that a call changed; none where it failed. */
+  /** The files that a call changed; none if it failed. */
   changedBy(callId: string, index: number): readonly FileAccess[] {
     return this.#changed.get(`${index} ${callId}`) ?? [];
   }
@@ -89,14 +89,14 @@ export class AnchorStatistics {
     return [...ids];
   }
 
-  /** Takes the next message. The answer is where its texts are in `placed`. */
+  /** Takes the next message. Returns where its texts are in `placed`. */
   add({ message, index, turn }: Pick<Node, 'message' | 'index' | 'turn'>): readonly number[] {
     this.#reach(index);
     if (startsTurn(message)) this.turns++;
     return scan(message, this.reader).map((own) => this.#place(own, index, turn));
   }
 
-  /** Takes a line that an earlier summary quoted, at the place where it stood. */
+  /** Takes a line that an earlier summary quoted, at its original place. */
   addNote(note: Note, voice: Voice, file: FileAccess | undefined): number {
     const index = note.at ?? 0;
     this.#reach(index);
@@ -154,7 +154,7 @@ export class AnchorStatistics {
     return this.#put({ segment: own, index, turn, file, changes, call: undefined });
   }
 
-  /** The call that a result answers: of those of the last message with an open call of its id, the first. */
+  /** The call that a result answers: the first one with its id in the last message that has an open call of that id. */
   #answered(callId: string): CallTrail | undefined {
     const open = this.#open.get(callId) ?? [];
     const indexOf = ({ segment: of }: CallTrail): number => (this.placed[of] as Placed).index;

@@ -8,21 +8,23 @@ import { shellCommands, type ShellCommand } from './shell.ts';
 export interface Touch {
   readonly path: string;
   readonly does: 'reads' | 'writes' | 'edits' | 'deletes';
-  /** The lines that are read, where the call names them. */
+  /** The lines that are read, if the call names them. */
   readonly lines?: LineRange;
 }
 
 /** What a call does to files. */
 export interface Touched {
   readonly touches: readonly Touch[];
-  /** True where the call does nothing else: it fails, or it does all of it. */
+  /** True if the call does nothing else: it fails, or it does all of it. */
   readonly only: boolean;
 }
 
 const NOTHING: Touched = { touches: [], only: false };
 const SEARCHES = /grep|glob|search|find|list|^ls$/i;
 
-/** True for a call that looks for things: what it finds is no outcome, where it looks is no file of its own. */
+/**
+ * True for a call that searches: what it finds is not an outcome, and the place it searches is not a file it works on.
+ */
 export function searches(tool: string): boolean {
   return SEARCHES.test(tool);
 }
@@ -34,7 +36,7 @@ const FAILED =
   /^\s*(?:error|failed|failure|cannot|could not|unable)\b|\bexit(?:ed)?(?: with)?(?: code| status)?:? [1-9]/i;
 const HEAD_CHARS = 300;
 
-/** True where a call did to a file what it was to do: of several things that it was to do some may have failed. */
+/** True if a call did to a file what it was to do: of several things that it was to do some may have failed. */
 export function isDone(
   { does }: Touch,
   only: boolean,
@@ -47,7 +49,7 @@ export function isDone(
   return result.outcome !== 'failure' && (does === 'reads' || !FAILED.test(head));
 }
 
-/** The files that a call is about, as its arguments tell. */
+/** The files that a call is about, according to its arguments. */
 export function touchedBy(call: CallPart): Touched {
   const { touches, only } = readFrom(call);
   return { touches: touches.filter(({ path }) => isPath(path)), only };
@@ -157,7 +159,7 @@ function deedOf(tool: string, given: JsonObject): Touch['does'] {
   return DELETES.test(tool) ? 'deletes' : 'reads';
 }
 
-/** A shell's command: a text, or words of which the last may be a script. */
+/** A shell's command: a text, or words, the last of which may be a script. */
 function commandIn(given: JsonObject): string | undefined {
   const text = textIn(given, COMMAND);
   if (text !== undefined) return text;
@@ -186,9 +188,9 @@ function byShell(line: string, folder: string): Touched {
   return { touches, only: only && touches.length > 0 };
 }
 
-/** What stands before the program that is run. */
+/** What comes before the program that is run. */
 const BEFORE = /^(?:sudo|env|time|command|exec|[A-Za-z_]\w*=.*)$/s;
-/** Programs that do nothing but what is read from them here. */
+/** Programs whose only effects are the ones read from their arguments here. */
 const PLAIN =
   /^(?:cat|head|tail|nl|less|bat|sed|rm|unlink|mv|cp|touch|tee|echo|printf|mkdir|set|true)$/;
 
@@ -244,7 +246,7 @@ function deedsOf(name: string, words: readonly string[]): readonly Touch[] {
   }
 }
 
-/** `sed -i` changes the files behind its script; any other reads them. */
+/** `sed -i` changes the files after its script; any other `sed` reads them. */
 function sedDeeds(options: readonly string[], words: readonly string[]): readonly Touch[] {
   const hasScript = options.some((word) => /^-[a-zA-Z]*[ef]$|^--(?:expression|file)/.test(word));
   const does = options.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word)) ? 'edits' : 'reads';

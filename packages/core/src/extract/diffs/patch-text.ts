@@ -5,7 +5,7 @@ const FILE = /^\*\*\* (Add|Update|Delete) File: (.+?)\s*$/;
 const FEED = /\\n|\n/g;
 const LONGEST = 150_000;
 
-/** The files and added lines of a patch that a call applies, as its arguments hold it; undefined where there is none. */
+/** The files and added lines of a patch that a call applies, as its arguments hold it; undefined if there is none. */
 export function patchIn(args: string): DiffText | undefined {
   if (!args.includes(PATCH)) return undefined;
   const files: FileDiff[] = [];
@@ -32,7 +32,7 @@ function fileOf(verb: string, path: string): FileDiff {
 function* linesOf(text: string): Iterable<readonly [line: string, start: number, end: number]> {
   let start = 0;
   for (const { index, 0: feed } of text.matchAll(FEED)) {
-    // An escaped backslash before an n is no end of a line.
+    // An escaped backslash before an n does not end a line.
     if (feed.length === 2 && text.charAt(index - 1) === '\\') continue;
     yield [text.slice(start, index), start, index + feed.length];
     start = index + feed.length;

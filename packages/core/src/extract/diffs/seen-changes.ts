@@ -10,7 +10,7 @@ import { diffIn, type DiffText, type FileDiff } from './unified-diff.ts';
 const MOST_SEEN = 200;
 const NOTE_CHARS = 360;
 const LEAST_NOTE_CHARS = 60;
-/** Data that programs write: which lines of it changed tells a reader little. */
+/** Data that programs write: its changed lines say little to a reader. */
 const GENERATED = /(?:\.lock|\.sum|-lock\.(?:json|yaml)|\.snap|\.svg|\.min\.\w+|\.map)$/;
 
 /** The changes that were looked at in diffs and lists of changed files, and the diffs of the texts that hold one. */
@@ -81,7 +81,7 @@ export class SeenChanges {
     return lastOf([...this.#seen.keys()], (known) => known.endsWith(end)) ?? path.slice(4);
   }
 
-  /** What is known of a change stays where a later look says less, as a list of files does after a diff. */
+  /** What is known of a change stays if a later look says less, as a list of files does after a diff. */
   #keep(change: SeenChange): void {
     const before = this.#seen.get(change.path);
     const does = change.does ?? before?.does;

@@ -5,7 +5,7 @@ import { declaredBefore, type Replacement } from '../story/changes.ts';
 /** A stretch of a text: from its first character to the one after its last. */
 export type Range = readonly [from: number, to: number];
 
-/** Lines that were replaced, and what they are part of where the diff names it. */
+/** Lines that were replaced, and what they are part of if the diff names it. */
 export interface Hunk extends Replacement {
   readonly within: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface Hunk extends Replacement {
 /** What a unified diff says of one file. */
 export interface FileDiff {
   readonly path: string;
-  /** The path before, where the file was renamed. */
+  /** The path before, if the file was renamed. */
   readonly from: string | undefined;
   readonly does: NonNullable<SeenChange['does']>;
   readonly plus: number;
@@ -25,7 +25,7 @@ export interface FileDiff {
 /** A run of added lines: where it is in the text, and in which file. */
 export type AddedRun = readonly [from: number, to: number, file: FileDiff];
 
-/** The diffs in a text, and the stretches of it that are no diff. */
+/** The diffs in a text, and the stretches of it that are not diffs. */
 export interface DiffText {
   readonly files: readonly FileDiff[];
   readonly added: readonly AddedRun[];
@@ -45,7 +45,7 @@ const HEADER =
 const CUT =
   /(?:…|\.{3}|\[)\s?\d[\d,]* \w+ (?:truncated|omitted|left out|removed)|^\W{0,4}(?:\w+ ){0,3}truncated\W{0,4}$/;
 
-/** The unified diffs in a text; undefined where it has none. */
+/** The unified diffs in a text; undefined if it has none. */
 export function diffIn(text: string): DiffText | undefined {
   if (!text.includes('diff --git ') && !(text.includes('@@ -') && text.includes('+++ ')))
     return undefined;
@@ -140,7 +140,7 @@ class DiffReader implements DiffText {
     return now !== undefined || HEADER.test(line);
   }
 
-  /** True where the line after `--- a/file` is `+++ b/file`. */
+  /** True if the line after `--- a/file` is `+++ b/file`. */
   #isFileHeader(at: number): boolean {
     const next = this.#text.indexOf('\n', at) + 1;
     return (
@@ -176,7 +176,7 @@ class DiffReader implements DiffText {
     }
   }
 
-  /** What follows a place where a tool cut its output belongs to a file that nobody knows. */
+  /** What follows a place where a tool cut its output belongs to an unknown file. */
   #cut(at: number): void {
     this.#endRun(at);
     this.#isCut = true;

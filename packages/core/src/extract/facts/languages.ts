@@ -3,7 +3,7 @@ const END = '(?![a-zà-ÿ])';
 const NEVER_DE = String.raw`(?:nie(?:mals)?|nicht|kein(?:e[nmrs]?)?|immer|nur|stets|ausschließlich)`;
 const ORDER_DE = String.raw`(?:(?:änder|lösch|benutz|verwend|nutz|schreib|füg|fass|lass|mach|halt|rühr|setz)e?|(?:antwort|committ|push|start|bau|stell|test|prüf|entfern|installier|frag|leg)e|nimm|gib)`;
 
-/** What tells of a rule in other languages than English, at the beginning of a clause: mostly "never" and "always". */
+/** What marks a rule in languages other than English, at the beginning of a clause: mostly "never" and "always". */
 const PATTERNS = [
   // German
   String.raw`(?:nie(?:mals)?|immer|kein(?:e[nmrs]?)?|auf keinen fall|unter keinen umständen|ab (?:jetzt|sofort)|von (?:jetzt|nun) an|in zukunft)\s(?!(?:noch|mal|wenn|mehr|ahnung|sorge|zeit|lust|idee|problem|frage)${END}|.*\b(?:ist|sind|war|hat|haben|gibt|wird|gefunden|geht)\b)`,
@@ -31,11 +31,11 @@ const PATTERNS = [
 
 const RULES = new RegExp(`^(?:${PATTERNS.join('|')})`, 'i');
 
-/** One of these stands in every such clause. */
+/** Every such clause contains one of these. */
 export const TONGUE_HINT: string = String.raw`\b(?:nie(?:mals)?|nicht|keine?n?|immer|nur|stets|sollen|sollten|bleiben|ohne|in zukunft|ab jetzt|sofort|jamais|ne|toujours|il faut|dois|devez|a partir de|nunca|siempre|sempre|no \w+es?|debes|tienes|adelante|non|mai|in poi|nooit|altijd|vanaf|nigdy|zawsze)\b|jamás|ausschließlich|müssen|désormais|évite|não|никогда|всегда|нельзя|не |[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]`;
 const HINT = new RegExp(TONGUE_HINT, 'i');
 
-/** True where a clause lays down a rule in another language than English. */
+/** True if a clause lays down a rule in another language than English. */
 export function rulesInTongue(clause: string): boolean {
   return HINT.test(clause) && RULES.test(clause);
 }

@@ -1,6 +1,6 @@
 import { headOf, tailOf } from '../../message/text.ts';
 
-/** Of a longer text the beginning and the end are read: what is between was pasted. */
+/** Only the beginning and the end of a longer text are read: what is between was pasted. */
 const HEAD_CHARS = 40_000;
 const TAIL_CHARS = 8_000;
 
@@ -8,7 +8,7 @@ const TAIL_CHARS = 8_000;
 const BULLET =
   /^\s*(?:[-*•+]|\d{1,3}[.)](?!\s+(?:is|are|looks?|sounds?|seems?|and|or)\b))\s+(?:\[[ xX]\]\s+)?/;
 const HEADING = /^\s{0,3}#{1,6}\s+/;
-/** Code, markup, quotations and the output of programs: nobody says them. */
+/** Code, markup, quotations and the output of programs: a person does not say them. */
 const CODE =
   /^\s*(?:\/\/|\/\*|\*\/|<|>|\||@@|[-+]{3}\s|\$ |>>>|at \S+ ?\(|\w+\(|\d+\s*[:|→\t]|\d+ +\/\/|\S+\.\w{1,5}:\d+|(?:const|let|var|import|return|func|def|class|export)\s)|[{}]\s*$|:=|=>|==|\w\(\);?\s*$|[=(][^.!?]*;\s*$/;
 /** A line of a log: fields with their values, a time or a mark in front, a word in capitals before a path. */
@@ -17,10 +17,10 @@ const LOG =
 const FENCE = /^\s*(?:```|~~~)/;
 
 /**
- * The lines of a message that somebody wrote rather than pasted, list marks taken off, wrapped lines joined. Left out
- * are fenced blocks, runs of code or output, blocks of markup that the host put in, demonstrations, and of a document
- * with headings all but what stands before it and the sections that are about rules. Paragraphs without the hint are
- * not looked at.
+ * The lines of a message that a person wrote rather than pasted, without list marks, wrapped lines joined. Fenced
+ * blocks, runs of code or output, blocks of markup that the host put in and demonstrations are left out. A document
+ * with headings is left out except for what comes before the first heading and the sections about rules. Paragraphs
+ * without the hint are not looked at.
  */
 export function proseLines(text: string, hint: RegExp): readonly string[] {
   const read =
@@ -42,7 +42,7 @@ const RULES =
   /\b(?:constraints?|rules?|requirements?|restrictions?|limits?|guard ?rails?|conventions?|non-?goals|must|never|do not|don't)\b/i;
 const SKILL = /^\s*Base directory for this skill\b/;
 
-/** Of a document with headings what stands before the first one, and its sections about rules. */
+/** What comes before the first heading of a document, and its sections about rules. */
 function ownWords(lines: readonly string[]): readonly string[] {
   const isHeading = lines.map((line) => HEADING.test(line));
   const count = isHeading.filter(Boolean).length;
@@ -56,7 +56,7 @@ function ownWords(lines: readonly string[]): readonly string[] {
   });
 }
 
-/** The name of a block of markup in which somebody tells what they want. */
+/** The name of a block of markup in which a person says what they want. */
 const ASKING =
   /task|instruction|rule|constraint|requirement|quer|question|request|user_|prompt|message/i;
 const TAG = /^\s*<\/?([A-Za-z][\w-]{0,60})[^<>]{0,300}>/;
@@ -100,7 +100,7 @@ function paragraphs(lines: readonly string[]): readonly (readonly string[])[] {
   return runs;
 }
 
-/** What is said in a run of lines: nothing where much of it is code. */
+/** What is said in a run of lines: nothing if much of it is code. */
 function withoutCode(run: readonly string[]): readonly string[] {
   const said = run.filter((line) => {
     const bare = line.replace(BULLET, '').replace(HEADING, '');

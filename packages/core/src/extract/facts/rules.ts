@@ -3,7 +3,7 @@ import { rulesInTongue, TONGUE_HINT } from './languages.ts';
 
 type Kind = Fact['kind'];
 
-/** One of these stands in every demand: most sentences are done with after this test. */
+/** Every demand contains one of these: most sentences need no other test. */
 export const DEMAND_HINT: RegExp = new RegExp(
   String.raw`\b(?:never|always|must|only|not|no|(?:do|did|should|must|ca|need|sha)n['’]?t|sure|ensure|prefer|rather|avoid|stop|refrain|most|least|than|under|below|within|up to|max(?:imum)?|min(?:imum)?|budget|deadline|limit|quota|cap|ceiling|timeout|port|use|target|support|stick|stay|pin|keep|leave|may|can now|scrap|drop|forget|instead|forbidden|allowed|prohibited|mandatory|off[- ]limits|without|from now|going forward|ask|confirm|check with|consult|wait for|tell|insist|refuse|hands off|frozen|speak|comment|respond|reply|answer|write|require|run on|runs|shall|should|need|have to|cannot|we(?:'re)? (?:on|are on)|is on|treat|nothing|nobody|(?:every|each) time|whenever|(?:all|every|each|any) \w+|in mind|remember|read[- ]only|in English|spelling|try)\b|${TONGUE_HINT}`,
   'i',
@@ -11,8 +11,9 @@ export const DEMAND_HINT: RegExp = new RegExp(
 
 /**
  * What a person's sentence demands of the agent from now on, judged by its mood: orders and prohibitions without a
- * subject, modals, limits, budgets, versions, wishes, permissions. What a person says of themselves or of the world ("I
- * don't remember the id", "it never returns") demands nothing, nor does a question that is no order in its form.
+ * subject, modals, limits, budgets, versions, preferences, permissions. What a person says of themselves or of the
+ * world ("I don't remember the id", "it never returns") demands nothing. A question demands something only if it has
+ * the form of an order.
  */
 export function demandOf(sentence: string): Kind | undefined {
   if (!DEMAND_HINT.test(sentence)) return undefined;
@@ -37,7 +38,7 @@ export function demandOf(sentence: string): Kind | undefined {
 interface Clause {
   /** The sentence from here on, without the words that only lead to what is said. */
   readonly text: string;
-  /** Behind "and" or "but" a verb may have the subject of the clause before. */
+  /** After "and" or "but" a verb may have the subject of the clause before. */
   readonly isJoined: boolean;
 }
 
@@ -56,25 +57,25 @@ function* clausesOf(text: string): Iterable<Clause> {
 }
 
 const anyOf = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join('|'), 'i');
-/** Of a clause: what stands at its beginning. */
+/** The beginning of a clause. */
 const begins = (...patterns: readonly string[]): RegExp =>
   new RegExp(`^(?:${patterns.join('|')})`, 'i');
 
-/** A verb as it stands in an order: not "returns", not "tested". */
+/** A verb in the form of an order: not "returns", not "tested". */
 const VERB = String.raw`(?!(?:\w*[^\Ws]s|\w{2,}ed|an?|the|been|in|on|at|of|to|as)\b)[a-z\x60"'/]`;
-/** Whoever says so for want of memory, knowledge or patience forbids nothing. */
+/** A person who says so for lack of memory, knowledge or patience forbids nothing. */
 const IDLE = String.raw`(?:have|remember|recall|know|think|believe|understand|see|mind|care|worry|bother|get me wrong|recogni[sz]e|seem|work|feel|even)\b`;
 const NUMBER = String.raw`[~≈]?\s?[$€£]?\s?\d`;
 const AT_MOST = String.raw`(?:at most|at least|(?:no|not) (?:more|less|fewer|longer|later) than|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|up to|under|below|within|less than|fewer than|more than|over)`;
 const DOES = String.raw`(?:keep|limit|use|stay|cap|spend|finish|fit|restrict|cut|hold|make|write|answer|reply|respond|give|show|return|add|allow|change|touch|do|run|be|have|leave|work|implement|fix|solve|deliver|ship|take)`;
 const WITHOUT = String.raw`\bwithout (?:touching|changing|adding|using|breaking|modifying|removing|asking|(?:any )?(?:new|extra|additional))\b`;
-/** What is said of all of a kind, not of the work at hand. */
+/** What is said of all of a kind, not of the present work. */
 const GENERAL = String.raw`(?:all|every|each|any)\s(?!(?:of|the|this|these|those|that|other|in all|I|you|we|right)\b|\d)[^,.;]{2,60}?\s`;
 const BE_SO = String.raw`(?:should|shall|has to|have to|needs? to)\s(?!be (?:fine|good|ok(?:ay)?|working|passing|fixed|done|there|able|gone|ready|merged|up|covered|addressed|included|updated|removed|green)\b|work|pass\b|now\b)`;
 const LANGUAGE = String.raw`(?:plain |simple |british |american |US |UK )*(?:[A-Z]\w+(?:ish|an|ese|ch|ic))\b`;
 const AS_IT_IS = String.raw`as (?:is|it is|they are)`;
 
-/** Orders that are known as such behind "and" and "but" too. */
+/** Orders that are recognised after "and" and "but" too. */
 const ORDERS = begins(
   String.raw`(?:never(?: ever)?|always)\s+${VERB}`,
   String.raw`(?:do not|don't)\s+(?!${IDLE})`,
@@ -84,7 +85,7 @@ const ORDERS = begins(
   String.raw`treat\s.{1,80}?\bas\b`,
   String.raw`(?:whenever|(?:every|each) time) (?:you|we)\b.{1,80},\s`,
   String.raw`${GENERAL}${BE_SO}`,
-  // "also" and "too" add to the work at hand: when it is done, nothing is left that binds.
+  // "also" and "too" add to the present work: when it is done, nothing is left that binds.
   String.raw`(?:make sure|ensure|be sure|see to it)\b(?!.*\b(?:also|too|as well)\b)`,
   String.raw`only\s+(?:stop|ask|use|touch|change|edit|modify|run|write|read|add|work|do|commit|push|answer|reply|respond|return|output|show|include|ever|in|on|with|from|for)\b`,
   String.raw`(?:(?:however,? )?that )?you(?: (?:should|shall|need to|have to|may not|cannot|can't)|(?: are|'re) (?:not )?(?:allowed|required|expected) to)\b(?! (?:be able|see|get|know|find|notice|receive|consider|have|check|\w+ me)\b)`,
@@ -93,7 +94,7 @@ const ORDERS = begins(
   String.raw`(?:forget|scrap|drop) (?:about|the|that|what|my)\b`,
 );
 
-/** Orders of which the verb alone could be a statement's. */
+/** Orders whose verb alone could belong to a statement. */
 const BARE_ORDERS = begins(
   String.raw`${DOES}\b.{0,160}?(?:\b${AT_MOST} ${NUMBER}|${WITHOUT})`,
   String.raw`${AT_MOST} ${NUMBER}`,
@@ -110,7 +111,7 @@ const CHOICES = new RegExp(
   `^(?:[Uu]se|[Tt]arget|[Ss]upport|[Rr]un on|[Rr]equire)\\s.{0,80}?(?:\\b${RUNTIME}\\s*v?\\d|[\`"'][^\`"']{1,40}[\`"'](?!.{0,40}\\b(?:to (?:see|show|complete|view|get|list|perform)|for more)\\b))`,
 );
 
-/** What binds wherever it stands in a sentence. */
+/** What binds at any place in a sentence. */
 const BINDS = anyOf(
   String.raw`\b(?:I|we)(?:'d| would)? (?:\w+ ){0,2}?(?:want|need|like) to (?:make|be) sure\b(?! (?:that )?I\b)`,
   String.raw`\blet'?s not\b`,

@@ -16,14 +16,14 @@ const FINDS =
 /** A guess, a plan or a question settles nothing. */
 const UNSURE =
   /\?|^\W*(?:if|whether|let me|maybe|perhaps)\b|\b(?:probably|might|may|could|would|seems?|appears?|looks? like|whether|waiting|I think|not sure|if it|one (?:possible|likely))\b/i;
-/** One of these stands in every such sentence. */
+/** Every such sentence contains one of these. */
 const SETTLED_HINT =
   /\b(?:decided|decision|chose|opted|settled on|agreed|(?:go|going|stick|sticking|stay|staying) with|['’]ll (?:use|keep|leave|take|avoid|skip)|root cause|(?:is|was) that|turns out|fix (?:is|was))\b/i;
-/** Code and markup are quoted where they are needed; nobody says them. */
+/** Code and markup are quoted when they are needed; a person does not say them. */
 const CODE = /^\s*(?:\/\/|#|\*|<|\||```|[-+]\s*\/\/)|[{};]\s*$|^\s*\w+\(|:=|=>/;
 /** What a list puts before its lines. */
 const BULLET = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
-/** Where a sentence ends: not behind "e.g.", nor behind the "A." or "2." that a line begins with. */
+/** Where a sentence ends: not after "e.g.", nor after the "A." or "2." that a line begins with. */
 const SENTENCE_END =
   /(?<=[.!?]["')*]{0,2})(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)(?<!^\W{0,3}(?:[A-Za-z]|\d{1,3})\.)\s+|(?<=[。！？])/;
 const LONGEST_LINE = 4_000;
@@ -31,7 +31,7 @@ const LONGEST_SENTENCE = 400;
 const SHORTEST_SENTENCE = 8;
 /** "不要改它" is a rule. */
 const SHORTEST_DEMAND = 4;
-/** A text pasted into a message is no list of rules: only so much of it is looked at. */
+/** A text pasted into a message is not a list of rules: only so much of it is read. */
 const LOOKED_AT = 40_000;
 const MOST_PER_MESSAGE = 16;
 const MOST_DECISIONS = 30;
@@ -52,8 +52,8 @@ function sentences(text: string, pattern: RegExp): readonly string[] {
 }
 
 /**
- * What the user, and a system message that is not carried whole, want to hold from now on, in their words. Of a message
- * with very many demands the first and the last count: a text full of them was pasted.
+ * What the user, and a system message that is not carried whole, want to hold from now on, in their words. If a message
+ * has very many demands, only the first and the last count: a text full of them was pasted.
  */
 export function constraints(nodes: readonly Node[]): readonly Fact[] {
   return nodes.flatMap(({ message, turn }) => {

@@ -2,8 +2,8 @@ import { sorted } from '../../check/list.ts';
 import { contentWords } from '../anchors/names.ts';
 import type { Fact, Speaker } from '../../plan/summary.ts';
 
-/** Whose word counts more. A statement is only taken back by somebody of at least the same standing. */
-const STANDING: Readonly<Record<Speaker, number>> = { tool: 0, assistant: 1, user: 2, system: 3 };
+/** Whose word counts more. Only a speaker of at least the same rank takes a statement back. */
+const RANK: Readonly<Record<Speaker, number>> = { tool: 0, assistant: 1, user: 2, system: 3 };
 
 export interface Superseded {
   readonly fact: Fact;
@@ -12,8 +12,8 @@ export interface Superseded {
 
 /**
  * The facts that still hold, each once with the turn in which it was last said, in the order in which they came up. A
- * later fact takes the place of an earlier one, said in an earlier turn by somebody of no higher standing, in three
- * cases only, because a stale constraint does less harm than a lost one:
+ * later fact replaces one that a speaker of no higher rank said in an earlier turn, in three cases only, because a
+ * stale constraint does less harm than a lost one:
  *
  * 1. both give a value to the same thing, in the same words but for the value: "the limit is 500" → "the limit is 800";
  * 2. both speak of the same things in the same words, and one forbids what the other allows or asks for;
@@ -28,39 +28,41 @@ export function standingFacts(facts: readonly Fact[]): {
   for (const fact of facts) {
     const key = saying(fact.text);
     const known = kept.get(key);
-    if (known === undefined || isLater(fact, known) || STANDING[fact.by] > STANDING[known.by])
+    if (known === undefined || isLater(fact, known) || RANK[fact.by] > RANK[known.by])
       kept.set(key, fact);
   }
-  const unique = [...kept.values()].map((fact): Told => ({ fact, ...termsOf(fact.text) }));
+  const unique = [...kept.values()].map((fact): Statement => ({ fact, ...termsOf(fact.text) }));
   const takers = new Takers(unique);
   const superseded: Superseded[] = [];
-  const standing = unique.filter((earlier) => {
+  const current = unique.filter((earlier) => {
     const by = takers.of(earlier);
     if (by !== undefined) superseded.push({ fact: earlier.fact, by });
     return by === undefined;
   });
-  return { facts: bounded(standing.map(({ fact }) => fact)), superseded };
+  return { facts: bounded(current.map(({ fact }) => fact)), superseded };
 }
 
 const MOST_FACTS = 500;
 const WEIGHT: Readonly<Record<Fact['kind'], number>> = { constraint: 2, value: 1, preference: 0 };
 
-/** What a summary carries has an end: constraints of those who give orders go last, and of these the oldest first. */
+/**
+ * A summary carries a bounded number of facts: constraints by those who give orders go last, the oldest of them first.
+ */
 function bounded(facts: readonly Fact[]): readonly Fact[] {
   if (facts.length <= MOST_FACTS) return facts;
   const kept = sorted(
     facts,
-    (a, b) => STANDING[b.by] - STANDING[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
+    (a, b) => RANK[b.by] - RANK[a.by] || WEIGHT[b.kind] - WEIGHT[a.kind] || b.turn - a.turn,
   ).slice(0, MOST_FACTS);
   const stays = new Set(kept);
   return facts.filter((fact) => stays.has(fact));
 }
 
 function isLater(a: Fact, b: Fact): boolean {
-  return a.turn > b.turn && STANDING[a.by] >= STANDING[b.by];
+  return a.turn > b.turn && RANK[a.by] >= RANK[b.by];
 }
 
-/** The later facts that some facts are to be read with: they take one back, give another value, or name what is wrong. */
+/** The later facts that must be read with some facts: they take one back, give another value, or name what is wrong. */
 export function corrections(facts: readonly Fact[], later: readonly Fact[]): readonly Fact[] {
   const { superseded } = standingFacts([...facts, ...later]);
   const takers = new Set(superseded.filter(({ fact }) => facts.includes(fact)).map(({ by }) => by));
@@ -88,11 +90,11 @@ function corrects({ text }: Fact, fact: Fact): boolean {
   });
 }
 
-/** What turns a report of a wish round; "without" belongs to what is wished. */
+/** What negates a report of a preference; "without" belongs to the preference itself. */
 const UNWANTED =
   /\b(?:never|not|no|nothing|nobody|forbids?|forbade|forbidden|prohibit\w*|refus\w*|against|avoid|stop)\b|n't\b/i;
 
-/** The fact that a report of what somebody wants or allows turns round: it names all of it, the other way. */
+/** The fact that a report of what a person wants or allows reverses: it names all of it, with the opposite meaning. */
 export function turnedRound(report: string, facts: readonly Fact[]): Fact | undefined {
   const words = new Set(contentWords(report));
   const forbids = UNWANTED.test(report);
@@ -102,29 +104,30 @@ export function turnedRound(report: string, facts: readonly Fact[]): Fact | unde
   });
 }
 
-interface Told extends Terms {
+interface Statement extends Terms {
   readonly fact: Fact;
 }
 
-/** Who may have taken back what: facts by their frame, by what they are about, and by a word of it. */
+/** The candidates that may have taken a fact back: by its frame, by what it is about, and by a word of it. */
 class Takers {
-  readonly #byFrame = new Map<string, Told[]>();
-  readonly #byThings = new Map<string, Told[]>();
+  readonly #byFrame = new Map<string, Statement[]>();
+  readonly #byThings = new Map<string, Statement[]>();
   /** Facts that take back in words, under every word. */
-  readonly #byWord = new Map<string, Told[]>();
+  readonly #byWord = new Map<string, Statement[]>();
 
-  constructor(all: readonly Told[]) {
-    for (const told of sorted(all, (a, b) => b.fact.turn - a.fact.turn)) {
-      if (told.frame !== undefined) push(this.#byFrame, told.frame, told);
-      push(this.#byThings, aboutOf(told.things, told.forbids), told);
-      if (told.takesBack) for (const word of told.things) push(this.#byWord, word, told);
+  constructor(all: readonly Statement[]) {
+    for (const statement of sorted(all, (a, b) => b.fact.turn - a.fact.turn)) {
+      if (statement.frame !== undefined) push(this.#byFrame, statement.frame, statement);
+      push(this.#byThings, aboutOf(statement.things, statement.forbids), statement);
+      if (statement.takesBack)
+        for (const word of statement.things) push(this.#byWord, word, statement);
     }
   }
 
   /** The last one that took a fact back. */
-  of(earlier: Told): Fact | undefined {
+  of(earlier: Statement): Fact | undefined {
     const { frame, things, forbids, takesBack, fact } = earlier;
-    const later = ({ fact: other }: Told): boolean => other !== fact && isLater(other, fact);
+    const later = ({ fact: other }: Statement): boolean => other !== fact && isLater(other, fact);
     const value = frame === undefined ? undefined : this.#byFrame.get(frame)?.find(later);
     if (value !== undefined || things.size === 0) return value?.fact;
     const opposite = this.#byThings.get(aboutOf(things, !forbids))?.find(later);
@@ -135,9 +138,9 @@ class Takers {
     )?.fact;
   }
 
-  /** The fewest facts among which one must be that names all of some words and takes back. */
-  #rarest(words: readonly string[]): readonly Told[] {
-    let fewest: readonly Told[] | undefined;
+  /** The shortest list that must contain the fact that names all of some words and takes back. */
+  #rarest(words: readonly string[]): readonly Statement[] {
+    let fewest: readonly Statement[] | undefined;
     for (const word of words) {
       const own = this.#byWord.get(word) ?? [];
       if (fewest === undefined || own.length < fewest.length) fewest = own;
@@ -150,14 +153,14 @@ function aboutOf(things: ReadonlySet<string>, forbids: boolean): string {
   return `${forbids ? 'not' : ''}\n${sorted([...things]).join('\n')}`;
 }
 
-function push(lists: Map<string, Told[]>, key: string, told: Told): void {
+function push(lists: Map<string, Statement[]>, key: string, statement: Statement): void {
   const list = lists.get(key);
-  if (list === undefined) lists.set(key, [told]);
-  else list.push(told);
+  if (list === undefined) lists.set(key, [statement]);
+  else list.push(statement);
 }
 
 interface Terms {
-  /** The words with the value left out; undefined where the fact gives no value. */
+  /** The words with the value left out; undefined if the fact gives no value. */
   readonly frame: string | undefined;
   readonly things: ReadonlySet<string>;
   readonly forbids: boolean;
@@ -190,7 +193,7 @@ function termsOf(text: string): Terms {
   };
 }
 
-/** The words around the only value of a text, where they or its unit tell what it is the value of. */
+/** The words around the only value of a text, if they or its unit say what it is the value of. */
 function frameOf(text: string): string | undefined {
   if (!/[\d"`']/.test(text)) return undefined;
   const pattern = [VERSION, VALUE].find((one) => text.match(one)?.length === 1);

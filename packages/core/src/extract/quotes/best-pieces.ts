@@ -3,7 +3,7 @@ import { VOICE, type Piece } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import type { Selection } from './select.ts';
 
-/** How many pieces are looked at for each anchor, and how many anchors for a number of characters. */
+/** How many pieces are considered for each anchor, and how many anchors for a number of characters. */
 const PIECES_PER_ANCHOR = 4;
 const CHARS_PER_ANCHOR = 12;
 
@@ -24,7 +24,7 @@ export function bestPieces(
   const best = new Map<number, Candidate[]>();
   for (let of = placed.length - 1; of >= 0; of--) {
     const { segment, ids, file, changes } = placed[of] as Placed;
-    // The call that reads a file says nothing beside the file's name.
+    // The call that reads a file says nothing more than the file's name.
     const onlyReads = segment.voice === VOICE.args && file !== undefined && !changes;
     if (onlyReads || !isQuotable(of)) continue;
     for (let k = segment.pieces.length - 1; k >= 0; k--) {

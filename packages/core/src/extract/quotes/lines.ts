@@ -24,7 +24,7 @@ const HEADING_CHARS = 180;
 const MARK_CHARS = 3;
 const NUMBER_CHARS = 8;
 const SHORTEST_LINE = 6;
-/** Of lines of one text that differ in numbers alone so many are quoted. */
+/** So many lines of one text that differ only in numbers are quoted. */
 const MOST_ALIKE = 3;
 
 /** A stretch of a text that could be quoted. */
@@ -65,7 +65,7 @@ export class ExactLines {
   readonly #groups = new Map<string, LineGroup>();
   readonly #carried: CarriedLine[] = [];
   readonly #seen = new Set<string>();
-  /** How many lines of each text are alike but for their numbers. */
+  /** How many lines of each text are alike except for their numbers. */
   readonly #alike = new Map<number, Map<string, number>>();
   readonly #taken = new Map<number, readonly Range[]>();
 
@@ -124,7 +124,7 @@ export class ExactLines {
     return [...carried, ...own.map(({ note }) => note)];
   }
 
-  /** A call of which nothing but its own line is shown. */
+  /** A call that is shown only by its own line. */
   #namedCall({ of, source, open, items }: LineGroup): PlacedNote | undefined {
     const taken = items.filter((item) => item.taken);
     if (!open || source === undefined || of === undefined || taken.some(({ chars }) => chars > 0))
@@ -134,7 +134,7 @@ export class ExactLines {
     return { of, start: 0, note: { text: '', by: 'assistant', source, turn, at: index, worth } };
   }
 
-  /** Of a diff the added lines are quoted, under their file; of an edit not what it takes away. */
+  /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
   readonly #isQuotable = (of: number, at?: number): boolean => {
     if (at === undefined) return this.#mayQuote(of);
     const diff = this.#seenChanges.diffOf(of);
@@ -200,7 +200,7 @@ export class ExactLines {
     );
   };
 
-  /** True where the heading of the group shows the same words. */
+  /** True if the heading of the group shows the same words. */
   #isHeading({ group, start, of }: Line, body: string): boolean {
     const { source, of: call, file } = group as LineGroup;
     if (file !== undefined) return file.path.includes(body);
@@ -303,7 +303,7 @@ export class ExactLines {
   }
 }
 
-/** A change that was looked at is listed anyway: lines under it part it from its neighbours. */
+/** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
 
 function itemOf(group: Group, chars: number, ids: readonly number[]): Item {

@@ -8,14 +8,14 @@ import { isEscaped, VOICE, type Piece, type Segment, type Voice } from '../ancho
 /** The indentation and the line number that a tool put before a line. */
 const MARGIN = /^\s*(?:(\d{1,7})\s*(?:→|\t|\|)\s*)?/;
 
-/** A stretch as it is quoted: without margins, runs of blanks, and lines that tell nothing beside others. */
+/** A stretch as it is quoted: without margins, runs of blanks, and lines that say nothing new. */
 export function quoted(text: string, voice: Voice): string {
   const whole = voice === VOICE.args ? plainArguments(text) : withoutColours(text);
   const lines = linesOf(whole)
     .map(quotedLine)
     .filter((one, i, all) => one.text !== '' && one.text !== all[i - 1]?.text);
-  const telling = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
-  return (telling.length > 0 ? telling : lines)
+  const useful = lines.length < 2 ? lines : lines.filter((line) => tells(line.text));
+  return (useful.length > 0 ? useful : lines)
     .map(({ text: own, number }, i, all) =>
       number === undefined || number - 1 === all[i - 1]?.number ? own : `${number} ${own}`,
     )
@@ -37,7 +37,7 @@ function quotedLine(line: string): QuotedLine {
   return { text, number: number === undefined ? undefined : Number(number) };
 }
 
-/** Arguments that only say how a call is to be run. */
+/** Arguments that only say how to run a call. */
 const SETTING =
   /,?"(?:[\w-]*(?:timeout|_ms|max_|_tokens|limit|offset)\w*|replace_?all|run_in_background|output_mode|-[a-zA-Z]|head_limit|yield_time_ms|activeForm)":\s?(?:-?\d+|true|false|null|"[\w ]{0,40}")[}\]]{0,3}/gi;
 /** The key that a value of arguments begins with, and the marks that it ends with. */
@@ -46,7 +46,7 @@ const VALUE_END = /(?<!\\)"[\s,\]}]{0,12}$/;
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: ' ', r: '', b: '', f: '' };
 
-/** A stretch of arguments as a person reads it: without the marks of JSON, line ends where they were escaped. */
+/** A stretch of arguments as a person reads it: without the marks of JSON, with real line ends for escaped ones. */
 function plainArguments(sent: string): string {
   const bare = sent.replace(SETTING, '').replace(KEY, '').replace(VALUE_END, '');
   return bare.replace(ESCAPE, (whole, code: string | undefined, char: string | undefined) =>
@@ -104,7 +104,7 @@ export function tells(line: string): boolean {
   return tellingWords(line).some((word) => !CODE_WORDS.has(word));
 }
 
-/** The beginning of a line, cut at a space where one is near. */
+/** The beginning of a line, cut at a space if one is near. */
 function shortened(line: string, most: number): string {
   if (line.length <= most) return line;
   const cut = line.lastIndexOf(' ', most - 1);
@@ -115,14 +115,14 @@ const SHORTEST_WORD = 3;
 /** What a word is: `TellingWords` finds the same. */
 const WORD = /[a-z][a-z0-9]{2,}/g;
 
-/** A name with fewer words beside it says too little alone. */
+/** A name with fewer words next to it says too little alone. */
 export const ENOUGH_WORDS = 3;
 
 export function tellingWords(text: string): TellingWords {
   return new TellingWords(text.toLowerCase());
 }
 
-/** How many words stand beside a name; more than enough are not counted. */
+/** How many words are next to a name; more than enough are not counted. */
 export function wordsBeside(words: TellingWords, name: string): number {
   const own = name.toLowerCase();
   const isOwn = (word: string): boolean =>
@@ -132,7 +132,7 @@ export function wordsBeside(words: TellingWords, name: string): number {
   return beside;
 }
 
-/** The words of a text that tell something, each once, read only as far as they are asked for. */
+/** The words of a text that carry meaning, each once, read only as far as the caller asks. */
 class TellingWords {
   readonly #text: string;
   readonly #found: string[] = [];
@@ -183,7 +183,7 @@ export interface Stretch {
 const REACH = 180;
 
 /**
- * The stretch to quote for a piece because of a name in it: with a neighbouring line where it says too little alone, and
+ * The stretch to quote for a piece because of a name in it: with a neighbouring line if it says too little alone, but
  * none across the ends of some ranges.
  */
 export function stretchOf(
@@ -217,7 +217,7 @@ export function stretchOf(
 
 const VALUE_CHARS = 90;
 
-/** A call in one line: the command of a shell, else its first value and the other short values by name. */
+/** A call in one line: the command of a shell, otherwise its first value and the other short values by name. */
 export function callLine(tool: string, args: string, most: number): string {
   const given = args.length > LONGEST_PARSED ? undefined : parseJson(args);
   if (!isJsonObject(given)) return shortened(oneLine(`${tool} ${args}`, most * 2), most);

@@ -1,9 +1,9 @@
 import { ENOUGH_WORDS } from './quote.ts';
 
-/** Lines that share a heading: whoever quotes the first of them pays for it. */
+/** Lines that share a heading: the first one that is quoted pays for it. */
 export interface Group {
   readonly headingChars: number;
-  /** The anchors that the heading shows, and how well they stand in it. */
+  /** The anchors that the heading shows, and how well its words explain them. */
   readonly ids: readonly number[];
   readonly stand: number;
   readonly items: Item[];
@@ -13,20 +13,20 @@ export interface Group {
 /** Something that could be shown for the sake of the anchors in it. */
 export interface Item {
   readonly group: Group;
-  /** What it is worth to a reader for each character, beside the anchors in it. */
+  /** What it is worth to a reader for each character, in addition to its anchors. */
   readonly merit: number;
   chars: number;
   ids: readonly number[];
-  /** How well each anchor stands in its words, 0 to 1; undefined until the item is looked at closely. */
+  /** How well its words explain each anchor, 0 to 1; undefined until the item is looked at closely. */
   stands: readonly number[] | undefined;
-  /** Looks closely: the true length, and how well each anchor stands. */
+  /** Looks closely: the true length, and how well each anchor is explained. */
   readonly settle: (item: Item) => void;
   taken: boolean;
   /** What it was worth per character when it was taken. */
   worth: number;
 }
 
-/** How well an anchor stands among so many words of its line. */
+/** How well so many words of a line explain an anchor in it. */
 export function standing(words: number): number {
   return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
 }
@@ -48,7 +48,7 @@ interface Offer {
 }
 
 /**
- * Chooses items within a room so that together they show as much as possible of what will be needed: the most need per
+ * Chooses items within a space so that together they show as much as possible of what will be needed: the most need per
  * character first. What an item adds only shrinks while others are taken, so it is looked at again when its turn comes.
  */
 export class Selection {
@@ -79,7 +79,7 @@ export class Selection {
     if (worth > this.#leastWorth) push(this.#heap, { item, worth });
   }
 
-  /** Takes the best items until the room is used up. */
+  /** Takes the best items until the space is used up. */
   spend(): void {
     const tooLong: Offer[] = [];
     for (let offer = pop(this.#heap); offer !== undefined; offer = pop(this.#heap)) {

@@ -40,7 +40,7 @@ const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i
 const GUESSES =
   /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
 
-/** A passage of a step without the sentences that only announce. Empty where nothing is left. */
+/** A passage of a step without the sentences that only announce. Empty if nothing is left. */
 export function withoutAnnouncements(text: string): string {
   return sentences(text)
     .filter((sentence) => !ANNOUNCES.test(sentence) || REASONS.test(sentence))
@@ -50,7 +50,7 @@ export function withoutAnnouncements(text: string): string {
 const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 1.5, step: 1 };
 const CODE_MERIT = 0.35;
 
-/** How much a passage helps a reader for each of its characters, beside the exact strings in it. */
+/** How much a passage helps a reader for each of its characters, in addition to the exact strings in it. */
 export function meritOf(passage: Passage, role: Role, age: number): number {
   const { text, kind } = passage;
   const fresh = 0.6 + 0.4 / (1 + age / 40);

@@ -12,7 +12,7 @@ const OLD = /^old_?(?:str(?:ing)?|text)$/i;
 const NEW = /^(?:new_?(?:str(?:ing)?|text)|content|file_text|insert_text|new_source)$/i;
 const LONGEST = 60_000;
 
-/** The replacements in the arguments of an edit, by the path of the file where the arguments name several. */
+/** The replacements in the arguments of an edit, by the path of the file if the arguments name several. */
 export function replacementsIn(
   args: string,
 ): readonly (Replacement & { readonly path?: string })[] {
@@ -122,7 +122,7 @@ export class FileChange {
     this.#why.add(why);
   }
 
-  /** Takes a replacement, and what it is part of where that is known. */
+  /** Takes a replacement, and what it is part of if that is known. */
   note({ before, after }: Replacement, within?: string): void {
     const [old, now] = [declaredIn(before), declaredIn(after)];
     const kept = [...old].filter((name) => now.has(name));
@@ -134,7 +134,7 @@ export class FileChange {
     for (const name of now) if (!old.has(name) && !this.removed.delete(name)) this.added.add(name);
     const line = changedLine(before, after);
     if (line === undefined) return;
-    // What was put in by an earlier edit and is taken out again was no change.
+    // Text that an earlier edit put in and this one takes out again is not a change.
     for (const [from, to] of this.#lines)
       if (to === line.before) {
         this.#lines.delete(from);
@@ -185,7 +185,7 @@ function listed(names: readonly string[], most: number): string {
 const LONGEST_LINE = 110;
 const IMPORTS = /^(?:import\b|from\s|use\s|using\s|#include|\w* ?["'][\w@./:-]+["'],?;?$)/;
 
-/** The one line that an edit replaces by another, where it is short; undefined for any other edit. */
+/** The one line that an edit replaces by another, if it is short; undefined for any other edit. */
 function changedLine(before: string, after: string): Replacement | undefined {
   const [old, now] = [before.split('\n'), after.split('\n')];
   if (old.length > 60 || now.length > 60) return undefined;
@@ -203,7 +203,7 @@ function changedLine(before: string, after: string): Replacement | undefined {
   return withoutCommon(from.split(/\s+/), to.split(/\s+/));
 }
 
-/** What differs between two lines, by words; undefined where that is long. */
+/** What differs between two lines, by words; undefined if that is long. */
 function withoutCommon(from: readonly string[], to: readonly string[]): Replacement | undefined {
   const least = Math.min(from.length, to.length);
   let head = 0;

@@ -13,7 +13,7 @@ import type { Node } from '../../thread/thread.ts';
 import { shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
 
-/** Programs that look at things or prepare for others: how they end is no result of the work. */
+/** Programs that look at things or prepare for others: how they end is not a result of the work. */
 const LOOKS = new Set(
   `cat head tail nl less sed awk jq grep egrep rg ag find ls tree wc sort uniq cut diff stat file which type pwd cd echo printf
   export set source sleep true test [ [[ date env mkdir touch cp mv rm chmod tee xargs read for while if do done then fi`.split(
@@ -23,12 +23,14 @@ const LOOKS = new Set(
 const GIT_LOOKS = new Set(
   'diff show log status grep blame branch rev-parse ls-files remote config fetch add'.split(' '),
 );
-/** Makes git list the files that differ: a result, where its other output only shows contents. */
+/** Makes git list the files that differ: that is a result, while its other output only shows contents. */
 const LISTS_FILES = /^(?:status|--stat|--name-status|--shortstat|--short|--porcelain)$/;
 const GH_LOOKS = new Set(['view', 'list', 'status', 'diff', 'checks', 'api']);
 const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 
-/** The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined where it only looks. */
+/**
+ * The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined if it only looks.
+ */
 function kindOfCommand(line: string): string | undefined {
   let kind: string | undefined;
   for (const { words, piped } of shellCommands(line)) {
@@ -91,7 +93,9 @@ interface Ending {
   readonly totals: readonly string[];
 }
 
-/** How a command ended, by the lines that decide it. The status is certain only where the host or an exit code gives it. */
+/**
+ * How a command ended, by the lines that decide it. The status is certain only if the host or an exit code gives it.
+ */
 function endingOf(result: ResultPart): Ending {
   const text = withoutColours(resultText(result));
   const sample =

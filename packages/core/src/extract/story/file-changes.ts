@@ -80,7 +80,7 @@ function changesByFile(
 const INTENT =
   /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
 
-/** Why an agent makes a change, as it says so before it: a reason where it gives one, else what it is about to do. */
+/** Why an agent makes a change, in its words before it: a reason if it gives one, otherwise what it is about to do. */
 function reasonIn(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? '';
   const why = withoutAnnouncements(line) || line.replace(INTENT, '');

@@ -15,7 +15,7 @@ interface Statement {
 
 const LONGEST = 240;
 const MOST_STATEMENTS = 400;
-/** Says that something is now otherwise than before. */
+/** Says that something is now different from before. */
 const CHANGES =
   /\b(?:final decision|actually|instead|changed my mind|change of plan|no longer|not any ?more|on second thought|scrap|forget|revert|rather|switch(?:ed)? to|move to|rename|from now on|now (?:use|we)|correction|scratch that|let'?s (?:use|go with)|we (?:will|['’]ll) (?:use|go with)|(?:doch )?lieber|stattdessen|endgültig|en fait|finalement|mejor|en su lugar)\b|改成|改为|代わりに/i;
 /** A number that is given to something. One that only counts, as in "fix issue 12", changes nothing said before. */

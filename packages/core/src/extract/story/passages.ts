@@ -4,7 +4,7 @@ import { linesOf } from '../../message/text.ts';
 export interface Passage {
   /** Where it is among the passages of its text. */
   readonly at: number;
-  /** The heading or the line ending in a colon that it belongs to; empty where there is none. */
+  /** The heading or the line ending in a colon that it belongs to; empty if there is none. */
   readonly lead: string;
   readonly text: string;
   readonly kind: 'prose' | 'code';
@@ -21,7 +21,7 @@ const CODE_CHARS = 700;
 const LEAD_CHARS = 160;
 const MOST_PASSAGES = 400;
 
-/** The passages of a text, in order. Introductions are no passages: they are shown with what they introduce. */
+/** The passages of a text, in order. Introductions are not passages: they are shown with what they introduce. */
 export function passagesOf(text: string): readonly Passage[] {
   const reader = new PassageReader(linesOf(text));
   reader.read();
@@ -78,7 +78,7 @@ class PassageReader {
     for (const block of blocksOf(code, CODE_CHARS)) this.#add(block.join('\n'), 'code');
   }
 
-  /** A list entry. Where what is nested under it is long, each nested line is a passage with the entry as its lead. */
+  /** A list entry. If what is nested under it is long, each nested line is a passage with the entry as its lead. */
   #entry(line: string): void {
     const depth = indentOf(line);
     const nested: string[] = [];

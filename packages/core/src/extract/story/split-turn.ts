@@ -37,15 +37,17 @@ function saidIn({ message, index }: Node): readonly string[] {
 const CALL_CHARS = 140;
 const MOST_CALLS = 6;
 
-/** Where the agent says nothing, its calls are shown: by what it says of them in their arguments, else by their line. */
+/**
+ * If the agent says nothing, its calls are shown: by what it says of them in their arguments, otherwise by their line.
+ */
 function calledIn({ message, index }: Node): readonly string[] {
   const [call] = callsOf(message);
   if (call === undefined) return [];
   const given = parseJson(call.args);
-  const told = isJsonObject(given) ? given['description'] : undefined;
+  const description = isJsonObject(given) ? given['description'] : undefined;
   const line =
-    typeof told === 'string' && told.length > 10
-      ? oneLine(told, CALL_CHARS)
+    typeof description === 'string' && description.length > 10
+      ? oneLine(description, CALL_CHARS)
       : callLine(call.tool, call.args, CALL_CHARS);
   return [`- [m${index + 1}] ${line}`];
 }

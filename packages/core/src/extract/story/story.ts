@@ -17,7 +17,7 @@ const BEYOND_SHARE = 0.1;
 const PASTES_FROM_CHARS = 600;
 
 /** A passage that may be shown. */
-interface Told extends Item {
+interface Offered extends Item {
   merit: number;
   readonly note: Omit<Note, 'worth'>;
   readonly passage: Passage;
@@ -34,7 +34,7 @@ interface LeadGroup extends Group {
 export class Story {
   readonly #statistics: AnchorStatistics;
   readonly #selection: Selection;
-  readonly #told: Told[] = [];
+  readonly #offered: Offered[] = [];
   readonly #seen = new Set<string>();
 
   constructor(statistics: AnchorStatistics, selection: Selection) {
@@ -130,7 +130,7 @@ export class Story {
     { isOwn = false, isFinal = false }: { readonly isOwn?: boolean; readonly isFinal?: boolean },
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
-    const told: Told = {
+    const offered: Offered = {
       group,
       note,
       passage,
@@ -144,8 +144,8 @@ export class Story {
       taken: false,
       worth: 0,
     };
-    group.items.push(told);
-    this.#told.push(told);
+    group.items.push(offered);
+    this.#offered.push(offered);
   }
 
   #overruledAt(text: string): number | undefined {
@@ -153,9 +153,9 @@ export class Story {
     return undefined;
   }
 
-  /** The user's own words within a share of the room: the first message, then the newest. */
+  /** The user's own words within a share of the space: the first message, then the newest. */
   takeOwnWords(roomChars: number): void {
-    const own = this.#told.filter(({ isOwn }) => isOwn);
+    const own = this.#offered.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
     const ranked = [
       ...own.filter(({ note }) => note.at === first),
@@ -164,32 +164,32 @@ export class Story {
     this.#take(ranked, roomChars);
   }
 
-  /** The agent's last report within a share of the room, from its beginning. */
+  /** The agent's last report within a share of the space, from its beginning. */
   takeFinalReport(roomChars: number): void {
     this.#take(
-      this.#told.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
+      this.#offered.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
       roomChars,
     );
   }
 
-  #take(ranked: readonly Told[], roomChars: number): void {
+  #take(ranked: readonly Offered[], roomChars: number): void {
     let left = Math.min(roomChars, this.#selection.roomChars);
-    for (const told of ranked) {
-      const chars = told.chars + (told.group.open ? 0 : told.group.headingChars);
-      if (told.taken || chars > left) continue;
+    for (const offered of ranked) {
+      const chars = offered.chars + (offered.group.open ? 0 : offered.group.headingChars);
+      if (offered.taken || chars > left) continue;
       left -= chars;
-      this.#selection.take(told, 1);
+      this.#selection.take(offered, 1);
     }
   }
 
-  /** Offers the rest. Beyond a share of the room a passage counts little more than the exact strings in it. */
+  /** Offers the rest. Beyond a share of the space a passage counts little more than the exact strings in it. */
   offer(roomChars: number): void {
     let left = roomChars;
-    for (const told of sorted(this.#told, (a, b) => b.merit - a.merit)) {
-      if (told.taken) continue;
-      left -= told.chars;
-      if (left < 0) told.merit *= BEYOND_SHARE;
-      this.#selection.offer(told);
+    for (const offered of sorted(this.#offered, (a, b) => b.merit - a.merit)) {
+      if (offered.taken) continue;
+      left -= offered.chars;
+      if (left < 0) offered.merit *= BEYOND_SHARE;
+      this.#selection.offer(offered);
     }
   }
 
@@ -197,7 +197,7 @@ export class Story {
   chosen(): readonly Note[] {
     const led = new Set<Group>();
     return sorted(
-      this.#told.filter(({ taken }) => taken),
+      this.#offered.filter(({ taken }) => taken),
       (a, b) => (a.note.at ?? 0) - (b.note.at ?? 0) || a.passage.at - b.passage.at,
     ).map(({ note, group, worth, passage }): Note => {
       const { lead } = group as LeadGroup;
@@ -221,5 +221,5 @@ function isMostlyWritten(text: string): boolean {
   return lines.filter(isWritten).length * 2 > lines.length;
 }
 
-/** Voices of which passages are shown; the others are quoted by their lines. */
+/** Voices whose passages are shown; the others are quoted by their lines. */
 export const isSpoken = (voice: number): boolean => voice === VOICE.user || voice === VOICE.text;

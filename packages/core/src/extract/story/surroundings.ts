@@ -3,7 +3,7 @@ import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
 import { declaredBefore } from './changes.ts';
 
-/** Of the texts that show a file so many are kept, the newest. */
+/** So many of the texts that show a file are kept, the newest. */
 const MOST_TEXTS = 3;
 const LEAST_LINE_CHARS = 8;
 

@@ -18,13 +18,16 @@ const LISTS = /todo|plan|task/i;
 const CREATES = /(?:^|[._])(?:(?:task|todo)_?(?:create|add)|(?:create|add|new)_?(?:task|todo))$/i;
 const UPDATES =
   /(?:^|[._])(?:(?:task|todo)_?(?:update|complete|delete|edit|set)|(?:update|complete|delete|finish|close)_?(?:task|todo))$/i;
-const TELLS =
+const REPORTS =
   /(?:^|[._])(?:(?:task|todo)s?_?(?:list|get|read)|(?:list|get|read)_?(?:task|todo)s?)$/i;
 /** Some agents send their checklist along with every call, under this name. */
 const PROGRESS = 'task_progress';
 const LONGEST = 200;
 const MOST = 80;
-/** What was begun before the present turn and so many messages ago, or before so many others that are done, has stopped. */
+/**
+ * An item has stopped if it was begun before the present turn and so many messages ago, or before so many finished
+ * ones.
+ */
 const STALE_MESSAGES = 60;
 const OVERTAKEN_BY = 2;
 
@@ -42,7 +45,7 @@ class TodoList {
   #items: Item[];
   /** Made, and not yet given a number by the tool. */
   readonly #made = new Map<string, Item>();
-  /** Calls whose results tell how tasks are. */
+  /** Calls whose results report the state of tasks. */
   readonly #asked = new Set<string>();
   #index = 0;
   #turnIndex = 0;
@@ -59,11 +62,11 @@ class TodoList {
     for (const call of callsOf(message)) this.#call(call);
     for (const result of resultsOf(message)) {
       this.#number(result);
-      if (this.#asked.delete(result.callId)) this.#tell(resultText(result));
+      if (this.#asked.delete(result.callId)) this.#readStates(resultText(result));
     }
   }
 
-  /** Open items are never left out; of what is done, the newest stay. */
+  /** Open items are never left out; the newest of the finished ones stay. */
   items(): readonly Item[] {
     let excess = this.#items.length - MOST;
     return this.#items
@@ -89,7 +92,7 @@ class TodoList {
     const list = listIn(parsed, LISTS.test(tool));
     if (CREATES.test(tool)) this.#make(callId, parsed);
     else if (UPDATES.test(tool)) this.#change(parsed);
-    else if (TELLS.test(tool)) this.#asked.add(callId);
+    else if (REPORTS.test(tool)) this.#asked.add(callId);
     else if (list !== undefined) this.#items = list.map((item) => this.#begun(item));
   }
 
@@ -113,8 +116,8 @@ class TodoList {
   }
 
   /** Tasks may be changed by others, such as agents that an agent sends out: what a tool says of them counts. */
-  #tell(text: string): void {
-    for (const [, id = '', inList, alone] of headOf(text, LONGEST_LIST).matchAll(TOLD))
+  #readStates(text: string): void {
+    for (const [, id = '', inList, alone] of headOf(text, LONGEST_LIST).matchAll(STATE_LINE))
       this.#change({ id, status: inList ?? alone ?? '' });
   }
 
@@ -153,11 +156,11 @@ class TodoList {
 
 const NUMBER = /#(\w{1,20})\b|"(?:task_?)?id"\s{0,3}:\s{0,3}"?([\w-]{1,40})/i;
 /** "#1 [completed] Read it", or "Task #1: Read it" with its status in the next line. */
-const TOLD = /^\s*(?:Task )?#([\w-]{1,40})(?: \[(\w+)\]|:[^\n]{0,400}\n\s*Status: (\w+))/gm;
+const STATE_LINE = /^\s*(?:Task )?#([\w-]{1,40})(?: \[(\w+)\]|:[^\n]{0,400}\n\s*Status: (\w+))/gm;
 const LONGEST_LIST = 20_000;
 const NUMBERED = /\(#([\w-]{1,40})\)$/;
 
-/** The list that a call keeps: of records, of lines, or none any more. */
+/** The list that a call keeps: of records, of lines, or none. */
 function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined {
   const progress = args[PROGRESS];
   if (typeof progress === 'string') return itemsIn(progress);
@@ -174,7 +177,7 @@ function listIn(args: JsonObject, isList: boolean): readonly Item[] | undefined 
 
 const BOX = /\[[ xX>~/-]\] /;
 const LINE = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX>~/-])\]\s+(\S.*)$/;
-/** One box is no list, and what a template has a person affirm is nothing to do. */
+/** One box is not a list, and a statement that a template has a person confirm is not a task. */
 const LEAST_LINES = 2;
 const AFFIRMS = /^(?:I|We)\b|^\[[^\]]{1,80}\]/;
 
@@ -214,8 +217,8 @@ function textIn(item: JsonObject): string | undefined {
 }
 
 function statusOf(item: JsonObject): string {
-  const told = item['status'] ?? item['state'];
-  return typeof told === 'string' ? told : '';
+  const status = item['status'] ?? item['state'];
+  return typeof status === 'string' ? status : '';
 }
 
 function stateOf(status: string): Item['state'] {

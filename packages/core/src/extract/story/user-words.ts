@@ -86,7 +86,9 @@ const LETTERS = /[\p{L}\p{M}'’,.;:!?()"“”\s-]/gu;
 const WORDS = /[\p{L}\p{M}]{2,}/gu;
 const PROSE_SHARE = 0.86;
 
-/** True for a line that somebody wrote: mostly letters, and words between spaces. Scripts without spaces count as words. */
+/**
+ * True for a line that a person wrote: mostly letters, and words between spaces. Scripts without spaces count as words.
+ */
 export function isWritten(line: string): boolean {
   const text = line.trim();
   if (text === '') return true;

@@ -23,7 +23,7 @@ import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.t
 /**
  * All that a compaction needs, from what a host says and the defaults for the rest.
  *
- * @throws TypeError or RangeError, one line, where an option is not of its kind.
+ * @throws TypeError or RangeError, one line, if an option is not of its kind.
  */
 export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig<Wire> {
   checkOptions(options);
@@ -88,7 +88,7 @@ function assumptionOf<Wire>(
 
 const aPolicy = shape('a policy or the name of a preset', isJsonObject);
 
-/** @throws where it is neither the name of a preset nor a policy: a host may have no types to tell it. */
+/** @throws if it is neither the name of a preset nor a policy: a host may have no types that would report it. */
 export function policyOf(
   preset: PresetName | Policy = 'ladder',
   option: string = 'preset',
@@ -109,7 +109,7 @@ export function policyOf(
   );
 }
 
-/** @throws TypeError where thrift is asked of a policy that does not trim. */
+/** @throws TypeError if thrift is asked of a policy that does not trim. */
 function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
   if (thrift === undefined) return policyOf(preset);
   if (preset === undefined || preset === 'ladder') return ladder({ thrift });

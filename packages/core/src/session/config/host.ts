@@ -27,7 +27,7 @@ const LONGEST_LINE = 500;
 
 /** Hooks that write each warning to the console, once; the host's own `onEvent` replaces that. */
 export function withVisibleWarnings<Hooks extends CompactionHooks>(hooks: Hooks): Hooks {
-  // What is no options at all is refused where options are checked.
+  // A value that is not an options object is refused when options are checked.
   if (!isJsonObject(hooks) || hooks.onEvent !== undefined) return hooks;
   const written = new Set<string>();
   const onEvent = (event: CompactionEvent): void => {

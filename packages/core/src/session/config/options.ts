@@ -57,7 +57,7 @@ const TOOL: Shapes<ToolPolicy> = {
   replacement: string,
 };
 
-/** @throws TypeError, one line that names the field, where a tool's policy is not one. */
+/** @throws TypeError, one line that names the field, if a tool's policy is not valid. */
 export const checkToolPolicy: Shape = partial(TOOL);
 
 const MODEL: Shapes<ModelFacts> = {
@@ -80,7 +80,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
   models: recordOf('an object of facts by the beginnings of model ids', object(MODEL)),
   window: positive,
   budget: budgetShape,
-  // Told apart by what it is meant to be: a name, or a policy of one's own.
+  // Distinguished by what it is meant to be: a name, or the host's own policy.
   preset: () => undefined,
   thrift: oneOf('careful', 'balanced', 'frugal'),
   offersReadArtifact: boolean,
@@ -126,7 +126,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
   onAfterCompaction: func,
 };
 
-/** The option that was probably meant; what is a part of the budget is often looked for beside it. */
+/** The option that was probably meant; a part of the budget is often written next to it instead of in it. */
 function meantOption(name: string): string | undefined {
   const near = nearest(name, Object.keys(OPTIONS));
   return near === undefined && Object.hasOwn(BUDGET, name) ? `budget.${name}` : near;
@@ -135,7 +135,7 @@ function meantOption(name: string): string | undefined {
 const optionsShape = partial(OPTIONS, meantOption);
 
 /**
- * A host may have no types to tell it of a slip, which would only show much later, if ever.
+ * A host may have no types that report a mistake, which would otherwise show much later, if ever.
  *
  * @throws TypeError, one line that names the option as it was written.
  */
@@ -148,7 +148,7 @@ const sessionChangesShape = partial<SessionChanges>({
   budget: budgetShape,
 });
 
-/** @throws TypeError, as `checkOptions` does, of what a host changes of an open thread. */
+/** @throws TypeError, as `checkOptions` does, for what a host changes of an open thread. */
 export function checkSessionChanges(tuning: unknown): void {
   sessionChangesShape(tuning, '');
 }
@@ -160,7 +160,7 @@ const compactOptionsShape = partial<CompactOptions>({
   offersReadArtifact: boolean,
 });
 
-/** @throws TypeError, as `checkOptions` does, of what a host asks for with one prompt. */
+/** @throws TypeError, as `checkOptions` does, for what a host asks for with one prompt. */
 export function checkCompactOptions(options: unknown): void {
   compactOptionsShape(options, '');
 }
@@ -171,7 +171,7 @@ const refusalShape = partial<ContextLimit>({
   limitTokens: nonNegative,
 });
 
-/** @throws TypeError, as `checkOptions` does, of what a provider is told to have said. */
+/** @throws TypeError, as `checkOptions` does, if a provider's refusal is not well-formed. */
 export function checkRefusal(refusal: unknown): void {
   refusalShape(refusal, 'refusal');
 }

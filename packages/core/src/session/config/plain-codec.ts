@@ -2,7 +2,9 @@ import { jsonText, parseJson } from '../../message/json.ts';
 import type { Codec, ToolDefinition } from '../../ports.ts';
 import type { Message } from '../../message/message.ts';
 
-/** Bobbin's own messages, as they are. A host that has others, and no types to tell it, learns what to pass. */
+/**
+ * Bobbin's own messages, unchanged. A host that passes others, and has no types, gets an error that says what to pass.
+ */
 export const PLAIN: Codec<Message, ToolDefinition, Message> = {
   name: 'bobbin',
   decode(messages, before = []) {

@@ -6,7 +6,7 @@ import type { RehydrationLimits } from '../../recall/rehydrate.ts';
 import type { Budget } from '../../tokens/budget.ts';
 import type { Calibration } from '../../tokens/calibration.ts';
 
-/** Nobody waits for a hook, and one that throws or rejects has failed for its host only. */
+/** Hooks are not awaited. One that throws or rejects has failed for its host only. */
 export interface CompactionHooks {
   onEvent?(event: CompactionEvent): unknown;
   onBeforeCompaction?(size: { readonly beforeTokens: number }): unknown;
@@ -27,7 +27,7 @@ export interface SessionConfig<Wire> extends CompactorConfig {
   readonly embedder?: Embedder;
   readonly requester?: Requester;
   readonly hooks: CompactionHooks;
-  /** What was taken for granted because the host did not say it: its first prompt tells. */
+  /** What was assumed because the host did not say it: its first prompt reports it. */
   readonly assumption?: string;
 }
 

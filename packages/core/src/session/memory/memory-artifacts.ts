@@ -72,8 +72,8 @@ function nameOf(tenant: string, id: ArtifactId): string {
 const LEVELS: readonly Sensitivity[] = ['public', 'internal', 'confidential', 'restricted'];
 
 /**
- * To be asked before anything is kept: content of a level that nobody knows could be kept from nobody.
- * @throws RangeError where the sensitivity is none of the levels.
+ * Call this before anything is kept: content of an unknown level could not be protected.
+ * @throws RangeError if the sensitivity is none of the levels.
  */
 export function assertSensitivity({ sensitivity }: ArtifactMetadata): void {
   if (!LEVELS.includes(sensitivity))
@@ -82,7 +82,7 @@ export function assertSensitivity({ sensitivity }: ArtifactMetadata): void {
     );
 }
 
-/** True where one who asks is of the artifact's tenant, is cleared for it and has a permission that it needs. */
+/** True if the reader belongs to the artifact's tenant, is cleared for it and has a permission that it needs. */
 export function mayRead(metadata: ArtifactMetadata, requester: Requester): boolean {
   const { tenant, permissions, clearance = 'restricted' } = requester;
   if (metadata.tenant !== tenant) return false;

@@ -67,7 +67,7 @@ export class StoredThread {
     return this.#nodes.get(id);
   }
 
-  /** Why some nodes may not be appended to a thread that was expected to have another head; undefined where they may. */
+  /** Why some nodes may not be appended to a thread that was expected to have another head; undefined if they may. */
   conflict(
     nodes: readonly Node[],
     expected: MessageId | null | undefined,
@@ -249,7 +249,7 @@ export class StoredThread {
   }
 }
 
-/** What an append adds after the head that it expects: where the head is one of these, the append came before. */
+/** What an append adds after the head that it expects: if the head is one of these, the append came before. */
 export function ownNodes(
   nodes: readonly Node[],
   expectedHead: MessageId | null | undefined,

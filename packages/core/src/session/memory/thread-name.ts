@@ -2,8 +2,8 @@ import type { ThreadKey } from '../../ports.ts';
 import type { ThreadId } from '../../message/message.ts';
 
 /**
- * Tenants and threads may have any name that every store can tell from any other: half a surrogate pair becomes the
- * same character as any other half in UTF-8, and PostgreSQL keeps no NUL.
+ * Tenants and threads may have any name that every store can distinguish from any other: half a surrogate pair becomes
+ * the same character as any other half in UTF-8, and PostgreSQL keeps no NUL.
  */
 export function assertName(name: string): void {
   if (/[\p{Surrogate}\0]/u.test(name))
@@ -12,16 +12,17 @@ export function assertName(name: string): void {
     );
 }
 
-/** @throws RangeError where the tenant or the thread has no name that a store can keep. */
+/** @throws RangeError if the tenant or the thread has no name that a store can keep. */
 export function assertKey({ tenant, thread }: ThreadKey): void {
   assertName(tenant);
   assertName(thread);
 }
 
 /**
- * The key that a host means. A store keeps any name; an empty one at a door is a slip by which strangers would meet.
+ * The key that a host means. A store keeps any name; an empty one from a host is a mistake that would mix up strangers'
+ * threads.
  *
- * @throws RangeError where the tenant or the thread is no name, or an empty one.
+ * @throws RangeError if the tenant or the thread is no name, or an empty one.
  */
 export function keyNamed(tenant: string, thread: string): ThreadKey {
   for (const [what, name] of Object.entries({ tenant, thread }))

@@ -11,8 +11,8 @@ import type { Conversations } from './conversations.ts';
 export type Where<Wire> = readonly Wire[] | string;
 
 /**
- * What a host can do with a conversation beside asking for its prompt. `where` says which conversation; it can be left
- * out where there is only one.
+ * What a host can do with a conversation in addition to asking for its prompt. `where` says which conversation; it can
+ * be left out if there is only one.
  */
 export interface Controls<Wire> {
   /** Keeps a message whole from now on, with its calls or results; one that was compacted comes back. */
@@ -27,7 +27,7 @@ export interface Controls<Wire> {
   recall(query: string, where?: Where<Wire>): Promise<string>;
 }
 
-/** The controls of the conversations of a host; `only` is the one that is meant where the host names none. */
+/** The controls of the conversations of a host; `only` is the one that is meant if the host names none. */
 export function controlsOf<Wire>(
   conversations: Conversations<Wire>,
   config: SessionConfig<Wire>,

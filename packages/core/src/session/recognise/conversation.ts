@@ -138,8 +138,9 @@ export class Conversation<Wire> {
   }
 
   /**
-   * How a list continues the conversation in which a provider's compaction takes the place of all before it. The compaction
-   * is on the path already, or it is new and the host named the thread. Undefined if the list has none, or another one.
+   * How a list continues the conversation in which a provider's compaction replaces everything before it. The
+   * compaction is on the path already, or it is new and the host named the thread. Undefined if the list has none, or
+   * another one.
    */
   swappedMatch(list: HostList<Wire>, isNamed: boolean): Match<Wire> | undefined {
     const { messages, lengths } = list.decodedFrom(0, []);

@@ -51,7 +51,7 @@ export type Locate = (
   thread: string | undefined,
 ) => Promise<StoredPlace | undefined>;
 
-/** What a host knows about a list beside its messages. */
+/** What a host knows about a list in addition to its messages. */
 export interface ListHint {
   readonly thread?: string | undefined;
   /** What the provider reported for the last assistant message of the list. */
@@ -60,9 +60,9 @@ export interface ListHint {
 
 /**
  * Decides which conversation a host's list of messages belongs to: the one with the longest known beginning. The least
- * recently used conversation is forgotten first. Two hosts may begin alike and must not see each other's messages, so
- * a list that forks from an unnamed conversation gets a thread of its own, with a copy of the part that both share. On
- * a thread that the host named it becomes a fork of that thread.
+ * recently used conversation is forgotten first. Two hosts may begin alike and must not see each other's messages, so a
+ * list that forks from an unnamed conversation gets its own thread, with a copy of the part that both share. On a
+ * thread that the host named it becomes a fork of that thread.
  */
 export class Conversations<Wire> {
   #config: SessionConfig<Wire>;
@@ -202,7 +202,7 @@ export class Conversations<Wire> {
     return this.#used(target);
   }
 
-  /** The conversation itself if the list continues it, or a fork where the list leaves it. */
+  /** The conversation itself if the list continues it, or a fork if the list leaves it. */
   async #at(
     conversation: Conversation<Wire>,
     { continues, last }: Match<Wire>,
@@ -302,7 +302,7 @@ function isCloser<Wire>(match: Match<Wire>, best: Match<Wire>): boolean {
  */
 export class HostRequest<Wire> {
   readonly #conversations: Conversations<Wire>;
-  /** The last message of the list; its id stands for the whole history before it. */
+  /** The last message of the list; its id identifies the whole history before it. */
   readonly head: MessageId | undefined;
   #conversation: Conversation<Wire>;
 
@@ -340,7 +340,7 @@ export class HostRequest<Wire> {
     await this.#conversations.continue(this.#conversation, wire, usage);
   }
 
-  /** Starts a task where the list ends, before anyone else appends; others need not wait until it is done. */
+  /** Starts a task at the end of the list, before anyone else appends; others need not wait until it is done. */
   async #atHead<T>(task: (conversation: Conversation<Wire>) => Promise<T>): Promise<T> {
     const [started] = await this.#conversations.exclusively(async () => {
       if (this.#conversation.session.head !== this.head)

@@ -48,8 +48,8 @@ export class HostCopies<Wire> {
 }
 
 /**
- * A copy of a host's message that nobody else can change. Lists and plain objects inside it are copied, and so is the
- * message itself where it is an instance of a class; bytes, dates and other instances inside it are shared.
+ * A copy of a host's message that other code cannot change. Lists and plain objects inside it are copied, and so is the
+ * message itself if it is an instance of a class; bytes, dates and other instances inside it are shared.
  */
 function ownCopy<T>(message: T): T {
   if (!isObject(message) || Array.isArray(message) || isPlain(message)) return copied(message);

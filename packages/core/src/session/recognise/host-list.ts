@@ -10,8 +10,8 @@ export interface DecodedList {
 }
 
 /**
- * A list of messages that a host sends. Each message is copied and decoded once, however many conversations the list is
- * compared with.
+ * A list of messages that a host sends. Each message is copied and decoded once, even if the list is compared with many
+ * conversations.
  */
 export class HostList<Wire> {
   readonly length: number;

@@ -29,7 +29,7 @@ function sizesOf({ requestTokens, limitTokens }: ContextLimit, promptTokens: num
 }
 
 /**
- * Sends a prompt. If the provider refuses it as too long, in whatever words, the conversation is compacted hard and sent
+ * Sends a prompt. If the provider refuses it as too long, in any wording, the conversation is compacted hard and sent
  * once more; the event `refused` reports it.
  */
 export async function sendFitting<Wire, Answer>(

@@ -3,13 +3,13 @@ import { calibrate, towards, type Calibration } from '../../tokens/calibration.t
 
 /** A smaller change of the factor is not worth counting everything again. */
 const RECALIBRATE_SHARE = 0.03;
-/** If messages are less than this share of what is sent beside them, a small error there is a large error of theirs. */
+/** If messages are less than this share of the rest of the request, a small error there is a large error of theirs. */
 const LEAST_SHARE = 0.1;
 
 /** What a session has learnt about its counter from the usage that providers report. */
 export interface Learning {
   readonly calibration: Calibration;
-  /** What is sent beside the messages, if the host did not declare it. */
+  /** The size of the request without its messages, if the host did not declare it. */
   readonly besideTokens: number;
   /** What the messages of the last report were counted at, without the factor. */
   readonly lastUnits: number;

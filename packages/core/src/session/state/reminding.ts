@@ -14,7 +14,7 @@ import { isBound } from './next.ts';
 import { firstDifference } from './sent.ts';
 import type { SessionState } from './state.ts';
 
-/** What prompts are reminded of. A reminder stays where it was put, so that each prompt begins with the one before it. */
+/** What prompts are reminded of. A reminder keeps its place, so that each prompt begins with the one before it. */
 export interface Reminding {
   /** In the order of their places, which is the order in which they were found. */
   readonly placed: readonly PlacedReminder[];
@@ -71,7 +71,7 @@ export function placeFor(
   return config.rules.bindsReasoning && isSignedAfter ? undefined : at;
 }
 
-/** Without the reminders of earlier turns that lie in what was rewritten since the last prompt: they go at no cost. */
+/** Without the reminders of earlier turns in what was rewritten since the last prompt: removing them costs nothing. */
 export function withoutRewritten(state: SessionState, prompt: PromptBuilder): Reminding {
   const { reminding, sent } = state;
   if (sent.kind !== 'prompt' || reminding.placed.length === 0) return reminding;

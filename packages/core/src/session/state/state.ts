@@ -85,7 +85,7 @@ export function windowIn({ thread, plan }: SessionState): Window {
   return windowOf(thread, plan);
 }
 
-/** More reports than these teach nothing new, and each takes a look at the prompt that it is about. */
+/** More reports than these teach nothing new, and each one checks the prompt that it is about. */
 const MOST_REPORTS = 20;
 
 /** Reads the stored messages, and learns from the newest answers to prompts of the plan in force, oldest first. */

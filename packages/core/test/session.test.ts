@@ -69,7 +69,7 @@ function watchedStore(): Store & { commits: number; race: (() => Promise<void>) 
   };
 }
 
-/** The lawful prompt of a stateless host. */
+/** The valid prompt of a stateless host. */
 function checked(
   fitted: Fitted<Message>,
   messages: readonly Message[],
@@ -92,7 +92,7 @@ test('defaults that work: nothing but messages is needed', async () => {
   assert.deepEqual([wire, compacted, fits], [messages, false, true]);
 });
 
-test('C21 every part of the door can be replaced, and the replacement is used', async () => {
+test('C21 every part of createBobbin can be replaced, and the replacement is used', async () => {
   const used = new Set<string>();
   const spy = <T extends object>(name: string, part: T): T =>
     new Proxy(part, {
@@ -299,7 +299,7 @@ test('decision 7 a pin brings a compacted message back whole, with what belongs 
   await assert.rejects(watched.handle.pin('nothing' as MessageId), /has no message nothing/);
 });
 
-test('decision 7 undo takes a compaction back, whatever was pinned or unpinned since', async () => {
+test('decision 7 undo takes a compaction back, also if messages were pinned or unpinned since', async () => {
   const preset = slidingWindow(4, turnCount(2));
   for (const unpins of [false, true]) {
     const watched = await WatchedThread.open({ ...options, budget: messagesOnly(9_000), preset });
@@ -331,7 +331,7 @@ test('decision 7 undo after a later compaction does not bring back what was undo
   assert.deepEqual(messagesOf((await watched.prompt()).prompt), watched.thread.messages);
 });
 
-test('decision 7 undo is refused where pins show already all that a compaction took', async () => {
+test('decision 7 undo is refused if pins already show all that a compaction took', async () => {
   const watched = await WatchedThread.open({
     ...options,
     budget: messagesOnly(9_000),
@@ -523,7 +523,7 @@ test('B4 the trigger of a reserve sees what the provider reported', async () => 
   assert.equal(started.reason, 'context 91000 > window − reserve (83616)');
 });
 
-test('signed reasoning is sent only behind the prompt that it was written for', async () => {
+test('signed reasoning is sent only after the prompt that it was written for', async () => {
   const read = call('read', {});
   const watched = await WatchedThread.open({ ...options, preset: slidingWindow(6, turnCount(2)) });
   await watched.append(

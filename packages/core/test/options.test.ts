@@ -50,7 +50,7 @@ const TAKEN: readonly (readonly [what: string, message: unknown, problem: string
 ];
 
 for (const [what, message, problem] of TAKEN) {
-  test(`a message of ${what} without a codec is told with its place and what to pass`, async () => {
+  test(`a message of ${what} without a codec is reported with its place and what to pass`, async () => {
     const wanted = {
       name: 'TypeError',
       message: `messages[1] is not one of Bobbin's own, it ${problem}: pass the codec of your format, such as codec: openaiChat of @bobbin/codecs`,
@@ -67,7 +67,7 @@ for (const [what, message, problem] of TAKEN) {
   });
 }
 
-test('what is no list of messages is told in a line', async () => {
+test('an argument that is no list of messages is reported in a line', async () => {
   for (const [given, shown] of [
     [undefined, 'undefined'],
     [{ messages: [] }, 'an object'],
@@ -79,7 +79,7 @@ test('what is no list of messages is told in a line', async () => {
     });
 });
 
-test('a preset that was not called is told in a line', () => {
+test('a preset that was not called is reported in a line', () => {
   assert.throws(() => createBobbin({ preset: step as unknown as Policy }), {
     name: 'TypeError',
     message: 'preset: step is a function that makes a policy: call it, as in preset: step()',
@@ -151,7 +151,7 @@ const SLIPS_OF_POLICIES: readonly (readonly [policy: unknown, problem: string])[
 ];
 
 for (const [policy, problem] of SLIPS_OF_POLICIES)
-  test(`a policy is looked at where it comes in: ${problem}`, async () => {
+  test(`a policy is checked when it is given: ${problem}`, async () => {
     const thread = await createBobbin().thread('t');
     assert.throws(() => createBobbin({ preset: policy as Policy }), {
       name: 'TypeError',
@@ -231,7 +231,7 @@ const SLIPS_OF_FACTORIES: readonly (readonly [make: () => unknown, problem: stri
 ];
 
 for (const [make, problem] of SLIPS_OF_FACTORIES)
-  test(`a factory is told in a line: ${problem}`, () => {
+  test(`a factory reports in a line: ${problem}`, () => {
     assert.throws(make, { name: 'TypeError', message: problem });
   });
 
@@ -317,11 +317,11 @@ const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
 ];
 
 for (const [options, problem] of SLIPS)
-  test(`createBobbin(${JSON.stringify(options)}) is told in a line`, () => {
+  test(`createBobbin(${JSON.stringify(options)}) is reported in a line`, () => {
     assert.throws(() => createBobbin(options as object), { name: 'TypeError', message: problem });
   });
 
-test('options that are undefined are absent, and a budget is looked at whenever a host gives one', async () => {
+test('options that are undefined are absent, and a budget is checked whenever a host gives one', async () => {
   const bobbin = createBobbin({ window: undefined, store: undefined } as object);
   const thread = await bobbin.thread('t');
   await thread.append(textMessage('user', 'Hi'));
@@ -362,7 +362,7 @@ const SLIPS_OF_CALLS: readonly (readonly [options: unknown, problem: string])[] 
 ];
 
 for (const [options, problem] of SLIPS_OF_CALLS)
-  test(`a call with ${JSON.stringify(options)} is told in a line, and the thread goes on`, async () => {
+  test(`a call with ${JSON.stringify(options)} is reported in a line, and the thread goes on`, async () => {
     const bobbin = createBobbin();
     const thread = await bobbin.thread('t');
     await thread.append(textMessage('user', 'Hi'));
@@ -377,7 +377,7 @@ for (const [options, problem] of SLIPS_OF_CALLS)
     assert.equal((await thread.prompt({ signal, instructions: '' })).messages.length, 1);
   });
 
-test('a refusal is what contextLimitOf tells, or sizes', async () => {
+test('a refusal is what contextLimitOf returns, or sizes', async () => {
   const thread = await createBobbin().thread('t');
   await thread.append(textMessage('user', 'Hi'));
   await assert.rejects(thread.refused(null as never), {
@@ -392,7 +392,7 @@ test('a refusal is what contextLimitOf tells, or sizes', async () => {
   assert.equal((await thread.refused(refusal)).messages.length, 1);
 });
 
-test('a thread without a name is told at once: under no name strangers would meet', async () => {
+test('a thread without a name is refused at once: it would mix up strangers', async () => {
   const bobbin = createBobbin();
   for (const [name, shown] of [
     ['', '""'],
