@@ -370,14 +370,14 @@ test('E4 expired blocks are hidden first, so that compaction sees the pruned thr
 });
 
 test('reserves that leave no space are named, with the window and what is left', async () => {
-  const watched = await WatchedThread.open({ window: 2_000, budget: { outputTokens: 100 } });
+  const watched = await WatchedThread.open({ window: 2_000, budget: { outputTokens: 1_000 } });
   await watched.append(user('Find the bug.'));
   const { fits, limitTokens, prompt, events } = await watched.handle.prompt();
   assert.deepEqual([fits, limitTokens, prompt.messages.length], [false, 0, 1]);
   assert.deepEqual(
     events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
     [
-      `what is never compacted exceeds the budget by ${prompt.tokens} tokens: a window of 2000 less outputTokens 100, safetyTokens 500, rehydrationTokens 2000 leaves 0 for messages`,
+      `what is never compacted exceeds the budget by ${prompt.tokens} tokens: a window of 2000 less outputTokens 1000, safetyTokens 200, rehydrationTokens 800 leaves 0 for messages`,
     ],
   );
 });

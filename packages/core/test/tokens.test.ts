@@ -142,6 +142,12 @@ test('B4 usage of an aborted or failed message says nothing', () => {
   assert.equal(validUsage(withMeta(assistant('1234'), { usage: nothing })), undefined);
 });
 
+test('in a small window less is kept free, so that messages have at least half of it', () => {
+  assert.equal(messageLimit(budget({ windowTokens: 5_000 })), 2_500);
+  assert.equal(messageLimit(budget({ windowTokens: 2_500 })), 1_250);
+  assert.equal(messageLimit(budget({ windowTokens: 2_500, rehydrationTokens: 0 })), 2_250);
+});
+
 test('C13 a budget counts all that is sent with the messages', () => {
   assert.equal(BUDGET_DEFAULTS.softShare, 0.85);
   assert.equal(BUDGET_DEFAULTS.safetyTokens, 500);
@@ -156,7 +162,7 @@ test('C13 a budget counts all that is sent with the messages', () => {
   assert.equal(overheadTokens(whole), 3_000 + 12_000 + 300 + 8_000 + 500 + 2_000);
   assert.equal(messageLimit(whole), 74_200);
   assert.equal(softLimit(whole), 85_000 - 25_800);
-  assert.equal(messageLimit(budget({ windowTokens: 1_000 })), 0);
+  assert.equal(messageLimit(budget({ windowTokens: 1_000, outputTokens: 600 })), 0);
 });
 
 test('C13 a budget that cannot be is refused by name', () => {

@@ -23,7 +23,7 @@ import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
 import { finishPrompt, GrowingPrompt, render, startPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
-import { boundedTo, messageLimit } from '../tokens/budget.ts';
+import { boundedTo, inWindow, messageLimit } from '../tokens/budget.ts';
 import { arrived } from './arrival.ts';
 import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
 import type { Fitted } from './fitted.ts';
@@ -181,7 +181,7 @@ export class SessionWork {
     const state = learnt(this.state, requestTokens);
     const { budget } = state.config;
     const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
-    this.state = withBudget(state, { ...budget, windowTokens });
+    this.state = withBudget(state, inWindow(budget, windowTokens));
     const half = Math.floor(this.prompt.tokens / 2);
     const compactor: Compactor = (config, job) =>
       compact({ ...config, budget: boundedTo(config.budget, half) }, job);

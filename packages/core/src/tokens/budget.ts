@@ -25,8 +25,26 @@ export const BUDGET_DEFAULTS: Budget = {
   rehydrationTokens: 2_000,
 };
 
+/** In a small window, what is kept free takes at most these shares of it. */
+const MOST_SAFETY_SHARE = 0.1;
+const MOST_REHYDRATION_SHARE = 0.4;
+
+/** A budget in another window. Where that is small, less of it is kept free. */
+export function inWindow(b: Budget, windowTokens: number): Budget {
+  return {
+    ...b,
+    windowTokens,
+    safetyTokens: Math.min(b.safetyTokens, Math.floor(windowTokens * MOST_SAFETY_SHARE)),
+    rehydrationTokens: Math.min(
+      b.rehydrationTokens,
+      Math.floor(windowTokens * MOST_REHYDRATION_SHARE),
+    ),
+  };
+}
+
 export function budget(given: Partial<Budget> = {}): Budget {
-  const whole: Budget = { ...BUDGET_DEFAULTS, ...given };
+  const { windowTokens = BUDGET_DEFAULTS.windowTokens } = given;
+  const whole: Budget = { ...inWindow(BUDGET_DEFAULTS, windowTokens), ...given };
   for (const [name, value] of Object.entries(whole) as [keyof Budget, number][]) {
     if (!Number.isFinite(value) || value < 0) {
       throw new RangeError(`budget.${name} must be a number of at least 0, not ${value}`);
