@@ -330,7 +330,7 @@ test('C10 a tool declares beside itself what its results are worth', async () =>
   });
   const cleared: CompactionEvent[] = [];
   const bobbin = aiSdkBobbin({
-    window: 4_000,
+    window: 3_500,
     toolSet: { read },
     preset: { ...ladder(), ladder: [clear()] },
     budget: { rehydrationTokens: 0 },
