@@ -96,6 +96,31 @@ export interface LedgerRow {
   readonly answer: string | null;
 }
 
+/** The columns of a new request, in the order of `REQUEST_COLUMNS`. */
+export function requestValues(request: LedgerRequest): readonly (string | number)[] {
+  const { tenant, id, thread, head, at, model, protocol, action } = request;
+  const { tokensBefore, tokensAfter } = request;
+  return [tenant, id, thread, head, at, model, protocol, action, tokensBefore, tokensAfter];
+}
+
+export const REQUEST_COLUMNS =
+  'tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after';
+
+/** What an answer adds to its request: status, usage, paid, whole, answer, action, tokens_after. */
+export function answerValues(answer: LedgerAnswer): readonly (string | number | null)[] {
+  const { status, usage, paidTokens = null, fullTokens = null } = answer;
+  return [
+    status,
+    usage === undefined ? null : JSON.stringify(usage),
+    paidTokens,
+    fullTokens,
+    // PostgreSQL keeps no NUL.
+    answer.answer?.replaceAll('\u0000', '') ?? null,
+    answer.action ?? null,
+    answer.tokensAfter ?? null,
+  ];
+}
+
 export function entryOf(row: LedgerRow): LedgerEntry {
   return {
     id: row.id,

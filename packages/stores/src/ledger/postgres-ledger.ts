@@ -5,9 +5,12 @@ import { Connection } from '../postgres/connection.ts';
 import { transact } from '../postgres/lost-connection.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import {
+  answerValues,
   entryOf,
   isOfName,
   placeOf,
+  REQUEST_COLUMNS,
+  requestValues,
   sumOf,
   type Ledger,
   type LedgerAnswer,
@@ -92,39 +95,22 @@ class PostgresLedger implements Ledger {
     return Buffer.from((row as { value: string }).value, 'base64');
   }
 
-  async begin(r: LedgerRequest): Promise<void> {
+  async begin(request: LedgerRequest): Promise<void> {
     await this.#connection.ask(
-      `INSERT INTO bobbin_ledger.requests
-         (tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after)
+      `INSERT INTO bobbin_ledger.requests (${REQUEST_COLUMNS})
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
-      r.tenant,
-      r.id,
-      r.thread,
-      r.head,
-      r.at,
-      r.model,
-      r.protocol,
-      r.action,
-      r.tokensBefore,
-      r.tokensAfter,
+      ...requestValues(request),
     );
   }
 
   async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
-    const { status, usage, paidTokens, fullTokens } = answer;
     await this.#connection.ask(
-      `UPDATE bobbin_ledger.requests SET status = $3, usage = $4, paid = $5, whole = $6, answer = $7,
-         action = coalesce($8, action), tokens_after = coalesce($9, tokens_after)
-       WHERE tenant = $1 AND id = $2`,
+      `UPDATE bobbin_ledger.requests SET status = $1, usage = $2, paid = $3, whole = $4, answer = $5,
+         action = coalesce($6, action), tokens_after = coalesce($7, tokens_after)
+       WHERE tenant = $8 AND id = $9`,
+      ...answerValues(answer),
       tenant,
       id,
-      status,
-      usage === undefined ? null : JSON.stringify(usage),
-      paidTokens ?? null,
-      fullTokens ?? null,
-      answer.answer?.replaceAll('\u0000', '') ?? null,
-      answer.action ?? null,
-      answer.tokensAfter ?? null,
     );
   }
 

@@ -5,9 +5,12 @@ import type { MessageId, ThreadId } from '@bobbin/core';
 import type { Erasure, StoredPlace } from '@bobbin/core/internal';
 import { causeText, StoreError } from '../store-error.ts';
 import {
+  answerValues,
   entryOf,
   isOfName,
   placeOf,
+  REQUEST_COLUMNS,
+  requestValues,
   sumOf,
   type Ledger,
   type LedgerAnswer,
@@ -72,36 +75,20 @@ class SqliteLedger implements Ledger {
     return Buffer.from(row.value);
   }
 
-  async begin(r: LedgerRequest): Promise<void> {
+  async begin(request: LedgerRequest): Promise<void> {
     await this.#soon(
-      `INSERT INTO requests (tenant, id, thread, head, at, model, protocol, action, tokens_before, tokens_after)
+      `INSERT INTO requests (${REQUEST_COLUMNS})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-      r.tenant,
-      r.id,
-      r.thread,
-      r.head,
-      r.at,
-      r.model,
-      r.protocol,
-      r.action,
-      r.tokensBefore,
-      r.tokensAfter,
+      ...requestValues(request),
     );
   }
 
   async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
-    const { status, usage, paidTokens, fullTokens } = answer;
     await this.#soon(
       `UPDATE requests SET status = ?, usage = ?, paid = ?, whole = ?, answer = ?,
          action = coalesce(?, action), tokens_after = coalesce(?, tokens_after)
        WHERE tenant = ? AND id = ?`,
-      status,
-      usage === undefined ? null : JSON.stringify(usage),
-      paidTokens ?? null,
-      fullTokens ?? null,
-      answer.answer ?? null,
-      answer.action ?? null,
-      answer.tokensAfter ?? null,
+      ...answerValues(answer),
       tenant,
       id,
     );
