@@ -7,7 +7,7 @@ const OPTIONS = {
   artifacts: {
     type: 'string',
     value: 'FOLDER',
-    help: 'Keeps the whole of what is shortened to an excerpt there: bobbin artifact FOLDER ID prints it. Without it, "[Externalized Content - artifact:ID]" stands for what only the transcript that was read holds.',
+    help: 'Keeps the whole of what is shortened to an excerpt there: bobbin artifact FOLDER ID prints it. Without it, "[Externalized Content - artifact:ID]" replaces content that only the transcript contains.',
   },
   summary: {
     type: 'string',
