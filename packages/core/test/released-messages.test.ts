@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBobbin, memoryStore, type Store } from '@bobbin/core';
+import {
+  createBobbin,
+  memoryStore,
+  type Message,
+  type MessageId,
+  type Store,
+  type ThreadId,
+} from '@bobbin/core';
 import { chars4 } from '@bobbin/core/internal';
 import { assistant, round, user, WatchedThread } from '@bobbin/testing';
 
 const TURNS = 120;
 const OPTIONS = { counter: chars4(), window: 8_000, preset: 'pi' } as const;
 
-const turn = (i: number): ReturnType<typeof user>[] => [
+const turn = (i: number): readonly Message[] => [
   user(`Look at part ${i}.`),
   ...round('read', { path: `/src/part-${i}.ts` }, `part ${i} `.repeat(60)),
   assistant(`Part ${i} is fine.`),
@@ -52,14 +59,22 @@ test('undo and an earlier prompt in a fresh process load what that plan shows, n
   assert.equal(prompt.messages.at(-1)?.message.role, 'assistant');
 });
 
-test('a host that resends its whole list is recognised after its messages were released', async () => {
-  const bobbin = createBobbin(OPTIONS);
-  const history: ReturnType<typeof user>[] = [];
-  const threads = new Set<string>();
+test('a host that sends a released message in another form is recognised', async () => {
+  const store = memoryStore();
+  const bobbin = createBobbin({ ...OPTIONS, store });
+  const history: Message[] = [];
+  const threads = new Set<ThreadId>();
   for (let i = 0; i < TURNS; i++) {
     history.push(...turn(i));
+    const early = history[3] as Message;
+    history[3] = { ...early, meta: { model: `form ${i}` } };
     const { plan } = await bobbin.fit(history);
     threads.add(plan.thread);
   }
   assert.equal(threads.size, 1);
+  const [thread] = [...threads] as [ThreadId];
+  const [head, ...others] = await store.heads({ tenant: 'default', thread });
+  assert.deepEqual(others, [], 'no other form of the list became a fork');
+  const path = await store.path({ tenant: 'default', thread }, head as MessageId);
+  assert.equal(path.length, history.length);
 });
