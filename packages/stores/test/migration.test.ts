@@ -8,7 +8,7 @@ import { memoryStore, type Store } from '@bobbin/core';
 import { jsonlStore, sqliteStore, StoreError } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
 import postgres, { type Sql } from 'postgres';
-import { migrate, MIGRATIONS, type MigrationOptions } from '../src/postgres/schema.ts';
+import { migrate, MIGRATIONS, type MigrationOptions } from '../src/postgres/schema/schema.ts';
 import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from '../src/sqlite/schema.ts';
 import { assertFilled, fill } from './fixture.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';

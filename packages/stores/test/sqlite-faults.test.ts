@@ -328,21 +328,22 @@ async function leastMs(calls: number, call: () => Promise<unknown>): Promise<num
   return Math.min(...times);
 }
 
+async function cpuMs(call: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await call();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
 /** The least processor time of each of two calls, taken in turn: what else the machine does changes neither. */
 async function leastCpuMs(
   calls: number,
   first: () => Promise<unknown>,
   second: () => Promise<unknown>,
 ): Promise<readonly [number, number]> {
-  const used = async (call: () => Promise<unknown>): Promise<number> => {
-    const before = process.cpuUsage();
-    await call();
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1_000;
-  };
   let least: readonly [number, number] = [Infinity, Infinity];
   for (let i = 0; i < calls; i++)
-    least = [Math.min(least[0], await used(first)), Math.min(least[1], await used(second))];
+    least = [Math.min(least[0], await cpuMs(first)), Math.min(least[1], await cpuMs(second))];
   return least;
 }
 
