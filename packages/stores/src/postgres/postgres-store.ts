@@ -33,7 +33,7 @@ import { channelOf, newsOf, Outbox, type ThreadNews } from './notices.ts';
 import { PlanCommits } from './plan-commits.ts';
 import { RecallQueries } from './recall-queries.ts';
 import { MessageTexts } from './message-texts.ts';
-import { prepareSchema } from './schema.ts';
+import { prepareSchema } from './schema/schema.ts';
 import { idsOf, whereOf } from './thread-row.ts';
 import { pollThreads } from './thread-poll.ts';
 import { windowFrom, type WindowRow } from './window-row.ts';

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from 'postgres';
-import { StoreError } from '../store-error.ts';
-import { pool, secondsOf, type Connection } from './connection.ts';
-import { reliably, transact, type Patience } from './lost-connection.ts';
+import { StoreError } from '../../store-error.ts';
+import { pool, secondsOf, type Connection } from '../connection.ts';
+import { reliably, transact, type Patience } from '../lost-connection.ts';
 import { READ_FUNCTIONS } from './read-functions.ts';
 import { SEARCH_FUNCTION } from './search-function.ts';
 import { tables, type Layout } from './tables.ts';
