@@ -19,7 +19,7 @@ import { askSummarizer } from './ask-summarizer.ts';
 import { CompactionLog } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { Draft } from './draft.ts';
-import type { Policy } from './policy.ts';
+import { targetTokens, type Policy } from './policy.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
@@ -178,8 +178,8 @@ class Run {
   /** What the ladder aims at. A compaction by hand halves what is there, even if it is small. */
   #target(): number {
     const { unseenTokens: unseen = 0 } = this.#job;
-    const share = Math.floor(this.#limit * this.#config.policy.targetShare);
-    const target = Math.max(0, share - unseen);
+    const { policy, budget } = this.#config;
+    const target = Math.max(0, targetTokens(policy, budget) - unseen);
     return this.#job.forced === true
       ? Math.min(target, Math.floor(this.#draft.tokens / 2))
       : target;

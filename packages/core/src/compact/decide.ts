@@ -9,6 +9,7 @@ import {
 } from '../plan/trigger.ts';
 import { besideMessages, messageLimit } from '../tokens/budget.ts';
 import type { CompactorConfig } from './compaction.ts';
+import { targetTokens } from './policy.ts';
 
 export type Decision =
   | { readonly kind: 'rest' }
@@ -40,10 +41,10 @@ export function decide(
       kind: 'compact',
       reason: `${check.tokens} tokens > limit ${messageLimit(check.budget)}`,
     };
-  const { trigger, economics, targetShare, stop } = config.policy;
+  const { trigger, economics, stop } = config.policy;
   const reason = firedBecause(trigger, check);
   if (reason === undefined || settled || plan.undid !== undefined) return { kind: 'rest' };
-  const target = Math.floor(messageLimit(check.budget) * targetShare);
+  const target = targetTokens(config.policy, check.budget);
   if (stop === 'at-target' && check.tokens <= target - unseenTokens(check)) return { kind: 'rest' };
   if (firesOnFloor(trigger, check, floor))
     return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
