@@ -48,7 +48,7 @@ const measures = await load<Measures>('tools/needed-later/measure.mjs');
 const grading = await load<Grading>('tools/probes/grade.mjs');
 const sessions = joinedSessions();
 
-const sizes = sessions.map(({ messages }) => sizeOf(messages)).sort((a, b) => a - b);
+const sizes = sessions.map(({ messages }) => sizeOf(messages)).toSorted((a, b) => a - b);
 console.log(`${sessions.length} sessions of ${sizes[0]} to ${sizes.at(-1)} tokens`);
 for (const [name, method] of Object.entries(methods())) await report(name, method);
 

@@ -233,7 +233,10 @@ test('in a huge window the oldest turns are summarised once reading them costs m
     let largest = 0;
     while (!fitted.plan.records.some(({ kind }) => kind === 'summarize') && largest < 200_000) {
       largest = fitted.prompt.tokens;
-      await watched.append(user(`why ${largest}? `.repeat(200)), assistant('because. '.repeat(900)));
+      await watched.append(
+        user(`why ${largest}? `.repeat(200)),
+        assistant('because. '.repeat(900)),
+      );
       fitted = await watched.prompt();
     }
     assert.ok(largest < most && largest > most - 4_000, `${thrift}: ${largest}`);

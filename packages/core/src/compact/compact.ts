@@ -19,7 +19,7 @@ import { askSummarizer } from './ask-summarizer.ts';
 import { CompactionLog } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { Draft } from './draft.ts';
-import { targetTokens, type Policy } from './policy.ts';
+import { aimOf, type Policy } from './policy.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
@@ -179,7 +179,7 @@ class Run {
   #target(): number {
     const { unseenTokens: unseen = 0 } = this.#job;
     const { policy, budget } = this.#config;
-    const target = Math.max(0, targetTokens(policy, budget) - unseen);
+    const target = Math.max(0, aimOf(policy, budget) - unseen);
     return this.#job.forced === true
       ? Math.min(target, Math.floor(this.#draft.tokens / 2))
       : target;

@@ -9,7 +9,7 @@ import {
 } from '../plan/trigger.ts';
 import { besideMessages, messageLimit } from '../tokens/budget.ts';
 import type { CompactorConfig } from './compaction.ts';
-import { targetTokens } from './policy.ts';
+import { aimOf } from './policy.ts';
 
 export type Decision =
   | { readonly kind: 'rest' }
@@ -44,7 +44,7 @@ export function decide(
   const { trigger, economics, stop } = config.policy;
   const reason = firedBecause(trigger, check);
   if (reason === undefined || settled || plan.undid !== undefined) return { kind: 'rest' };
-  const target = targetTokens(config.policy, check.budget);
+  const target = aimOf(config.policy, check.budget);
   if (stop === 'at-target' && check.tokens <= target - unseenTokens(check)) return { kind: 'rest' };
   if (firesOnFloor(trigger, check, floor))
     return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };

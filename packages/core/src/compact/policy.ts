@@ -67,8 +67,8 @@ export const policyShape: Shape = object<Policy>({
   continueWith: optional(string),
 });
 
-/** What a compaction aims at. */
-export function targetTokens(policy: Policy, budget: Budget): number {
+/** What a compaction aims at, in tokens. */
+export function aimOf(policy: Policy, budget: Budget): number {
   const { targetShare, mostTargetTokens = Number.POSITIVE_INFINITY } = policy;
   return Math.min(Math.floor(messageLimit(budget) * targetShare), mostTargetTokens);
 }
