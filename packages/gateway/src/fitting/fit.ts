@@ -10,8 +10,13 @@ export interface ClientRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly headers: IncomingHttpHeaders;
+  /** The body without its compression. */
   readonly bytes: Buffer;
+  /** The body as it came; absent if the gateway has changed it. */
+  readonly sent?: Buffer;
   readonly body: JsonObject;
+  /** True if the gateway's own tools are among those of the body. */
+  readonly offersTools?: true;
 }
 
 /** What was done with a request. */

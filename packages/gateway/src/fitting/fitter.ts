@@ -1,7 +1,7 @@
 import type { Fitted } from '@bobbin/core';
 import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
 import { threadNameOf } from '../identity/thread-name.ts';
-import { withOtherMessages } from '../protocol/message-bytes.ts';
+import { withOtherItems } from '../protocol/body-bytes.ts';
 import { messagesIn } from '../protocol/protocol.ts';
 import type { ConversationPool } from './conversation-pool.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from './fit.ts';
@@ -37,7 +37,8 @@ export class Fitter {
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
     const outputTokens = Math.min(beside.outputTokens, most);
     const budget = { ...this.#tokens.beside(host.session, beside), outputTokens };
-    const fitted = await host.prompt({ budget });
+    const offersReadArtifact = request.offersTools === true;
+    const fitted = await host.prompt({ budget, offersReadArtifact });
     return this.#sent(request, messages, host, fitted, fitted.compacted ? 'compacted' : undefined);
   }
 
@@ -60,7 +61,7 @@ export class Fitter {
     const taken = this.#taken(request, messages, host, fitted);
     if (isWhole(fitted)) return { action: action ?? 'unchanged', bytes, taken };
     const shown = mark?.(body, fitted.messages, fitted.prompt) ?? fitted.messages;
-    const changed = withOtherMessages(bytes, field, messages, shown);
+    const changed = withOtherItems(bytes, field, messages, shown);
     if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
     return { action: action ?? 'continued', bytes: changed, taken };
   }
