@@ -261,8 +261,11 @@ function reply(
   outgoing: ServerResponse,
   index: number,
 ): void {
-  const { id } = given;
-  const answer = typeof id === 'string' ? { ...given, id: `${id}_${index}` } : given;
+  const named = (value: JsonObject): JsonObject =>
+    typeof value['id'] === 'string' ? { ...value, id: `${value['id']}_${index}` } : value;
+  const { output } = given;
+  const items = Array.isArray(output) ? { output: output.filter(isJsonObject).map(named) } : {};
+  const answer = { ...named(given), ...items };
   const isStream = dialect.isStream?.(url) ?? body['stream'] === true;
   if (!isStream) return send(outgoing, 200, answer);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(dialect.stream(answer));

@@ -30,7 +30,7 @@ export interface ToolShape {
   /** True if the model waits for the results of its calls; false if its answer was cut off. */
   waits(answer: JsonObject): boolean;
   /** An answer as the messages of the next request. */
-  asMessages(answer: JsonObject, body: JsonObject): readonly JsonObject[];
+  asMessages(answer: JsonObject): readonly JsonObject[];
   callsIn(messages: readonly JsonObject[]): readonly ModelCall[];
   results(results: readonly CallResult[]): readonly JsonObject[];
   /** How many messages at the start of a list are one answer. */

@@ -39,6 +39,7 @@ interface Progress {
  */
 export class ToolTurn {
   readonly #options: ToolTurnOptions;
+  readonly #request: ClientRequest;
   readonly #offered: OfferedRequest;
   readonly #client: Client;
   readonly #stream: MergedStream;
@@ -51,6 +52,7 @@ export class ToolTurn {
     client: Client,
   ) {
     this.#options = options;
+    this.#request = request;
     this.#offered = offered;
     this.#client = client;
     this.#stream = new MergedStream(request.endpoint.protocol.tools.newStream());
@@ -81,7 +83,7 @@ export class ToolTurn {
   ): Promise<Progress | undefined> {
     const { tools } = request.endpoint.protocol;
     const { rounds, messages } = this.#progress;
-    const said = tools.asMessages(answer, request.body);
+    const said = tools.asMessages(answer);
     const calls = tools.callsIn(said);
     const own = tools.waits(answer) ? calls.filter(({ name }) => isOwnTool(name)) : [];
     const answers = [...this.#progress.answers, answer];
@@ -143,9 +145,12 @@ export class ToolTurn {
       outgoing.end(this.#stream.end());
       return relayed;
     }
-    if (answers.length === 1) release(outgoing, relayed, fitHeaders(fit));
+    const { tools } = this.#request.endpoint.protocol;
+    const hasOwn = answers.some((answer) =>
+      tools.callsIn(tools.asMessages(answer)).some(({ name }) => isOwnTool(name)),
+    );
+    if (!hasOwn) release(outgoing, relayed, fitHeaders(fit));
     else {
-      const { tools } = this.#offered.with([]).endpoint.protocol;
       const { 'content-length': _, ...headers } = responseHeaders(relayed.headers);
       outgoing
         .writeHead(relayed.status, { ...headers, ...fitHeaders(fit) })
