@@ -20,7 +20,12 @@ export interface ToolClient {
   say(text: string): void;
   /** A call of the client's own tool in its list, with a result. */
   used(id: string, result: string): void;
-  ask(headers?: Record<string, string>): Promise<SeenAnswer>;
+  /** Asks the model, through another gateway if one is named. */
+  ask(headers?: Record<string, string>, gateway?: string): Promise<SeenAnswer>;
+  /** Offers one more tool. */
+  offer(name: string): void;
+  /** Takes another text for what the last answer said. */
+  forget(text: string): void;
   /** Answers the calls of the last answer. */
   answer(result: string): void;
 }
@@ -28,15 +33,28 @@ export interface ToolClient {
 const MODEL = { openai: 'gpt-5', anthropic: 'claude-haiku-4-5' };
 const PARAMETERS = { type: 'object' as const, properties: {} };
 
-export function chatClient(gateway: string, isStream: boolean): ToolClient {
-  const client = new OpenAI({ apiKey: 'k', baseURL: `${gateway}/v1`, maxRetries: 0 });
+function chatTool(name: string): OpenAI.ChatCompletionFunctionTool {
+  return { type: 'function', function: { name, parameters: PARAMETERS } };
+}
+
+function responsesTool(name: string): OpenAI.Responses.FunctionTool {
+  return { type: 'function', name, parameters: PARAMETERS, strict: false };
+}
+
+function anthropicTool(name: string): Anthropic.Tool {
+  return { name, input_schema: PARAMETERS };
+}
+
+export function chatClient(url: string, isStream: boolean): ToolClient {
   const messages: OpenAI.ChatCompletionMessageParam[] = [];
-  const tools = [{ type: 'function' as const, function: { name: 'read', parameters: PARAMETERS } }];
+  const tools = [chatTool('read')];
   let open: readonly string[] = [];
   return {
     protocol: 'openai-chat',
     isStream,
     say: (content) => void messages.push({ role: 'user', content }),
+    offer: (name) => void tools.push(chatTool(name)),
+    forget: (content) => void messages.splice(-1, 1, { role: 'assistant', content }),
     used(id, content) {
       const called = { name: 'read', arguments: '{}' };
       messages.push(
@@ -44,7 +62,8 @@ export function chatClient(gateway: string, isStream: boolean): ToolClient {
         { role: 'tool', tool_call_id: id, content },
       );
     },
-    async ask(headers = {}) {
+    async ask(headers = {}, gateway = url) {
+      const client = new OpenAI({ apiKey: 'k', baseURL: `${gateway}/v1`, maxRetries: 0 });
       const request = { model: MODEL.openai, messages, tools };
       const usage = { stream_options: { include_usage: true } };
       const answer = isStream
@@ -71,29 +90,29 @@ export function chatClient(gateway: string, isStream: boolean): ToolClient {
   };
 }
 
-export function responsesClient(gateway: string, isStream: boolean): ToolClient {
-  const client = new OpenAI({ apiKey: 'k', baseURL: `${gateway}/v1`, maxRetries: 0 });
+export function responsesClient(url: string, isStream: boolean): ToolClient {
   const input: OpenAI.Responses.ResponseInputItem[] = [];
-  const tools = [
-    { type: 'function' as const, name: 'read', parameters: PARAMETERS, strict: false },
-  ];
+  const tools = [responsesTool('read')];
   let open: readonly string[] = [];
   return {
     protocol: 'openai-responses',
     isStream,
     say: (content) => void input.push({ role: 'user', content }),
+    offer: (name) => void tools.push(responsesTool(name)),
+    forget: (content) => void input.splice(-1, 1, { role: 'assistant', content }),
     used(id, output) {
       input.push(
         { type: 'function_call', call_id: id, name: 'read', arguments: '{}' },
         { type: 'function_call_output', call_id: id, output },
       );
     },
-    async ask(headers = {}) {
+    async ask(headers = {}, gateway = url) {
+      const client = new OpenAI({ apiKey: 'k', baseURL: `${gateway}/v1`, maxRetries: 0 });
       const request = { model: MODEL.openai, input, tools, store: false };
       const answer = isStream
         ? await client.responses.stream(request, { headers }).finalResponse()
         : await client.responses.create(request, { headers });
-      const calls = answer.output.filter((item) => item.type === 'function_call');
+      const calls = answer.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
       open = calls.map((item) => item.call_id);
       input.push(...(answer.output as OpenAI.Responses.ResponseInputItem[]));
       return {
@@ -110,22 +129,24 @@ export function responsesClient(gateway: string, isStream: boolean): ToolClient 
   };
 }
 
-export function anthropicClient(gateway: string, isStream: boolean): ToolClient {
-  const client = new Anthropic({ apiKey: 'k', baseURL: gateway, maxRetries: 0 });
+export function anthropicClient(url: string, isStream: boolean): ToolClient {
   const messages: Anthropic.MessageParam[] = [];
-  const tools: Anthropic.Tool[] = [{ name: 'read', input_schema: PARAMETERS }];
+  const tools = [anthropicTool('read')];
   let open: readonly string[] = [];
   return {
     protocol: 'anthropic',
     isStream,
     say: (content) => void messages.push({ role: 'user', content }),
+    offer: (name) => void tools.push(anthropicTool(name)),
+    forget: (content) => void messages.splice(-1, 1, { role: 'assistant', content }),
     used(id, content) {
       messages.push(
         { role: 'assistant', content: [{ type: 'tool_use', id, name: 'read', input: {} }] },
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content }] },
       );
     },
-    async ask(headers = {}) {
+    async ask(headers = {}, gateway = url) {
+      const client = new Anthropic({ apiKey: 'k', baseURL: gateway, maxRetries: 0 });
       const request = { model: MODEL.anthropic, max_tokens: 500, tools, messages };
       const answer = isStream
         ? await client.messages.stream(request, { headers }).finalMessage()

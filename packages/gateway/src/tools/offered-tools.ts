@@ -40,6 +40,7 @@ export async function offerTools(
   const rounds = await roundsOf(ledger, tenant, keys);
   const after = (index: number): readonly (readonly Round[])[] =>
     rounds.get(keys[index] ?? '') ?? [];
+  const isClients = (message: JsonObject, i: number): boolean => message === clients[i];
   const withTools = offeredIn(protocol, bytes, body);
   if (withTools === undefined) return undefined;
   return {
@@ -47,7 +48,10 @@ export async function offerTools(
     key: keys.at(-1) ?? '',
     with(messages) {
       const { field } = protocol;
-      const changed = withOtherItems(withTools.bytes, field, clients, messages);
+      const isSame = messages.length === clients.length && messages.every(isClients);
+      const changed = isSame
+        ? withTools.bytes
+        : withOtherItems(withTools.bytes, field, clients, messages);
       if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
       const { sent: _, ...rest } = request;
       const own = { ...withTools.body, [field]: messages };
