@@ -65,6 +65,10 @@ interface Outcome {
 }
 
 const REMINDERS: ReadonlySet<EventDetail['kind']> = new Set(['rehydrated', 'retrieved']);
+const TRIM_REASONS = {
+  warm: 'trimming pays',
+  cold: 'trimming pays: the cache is cold',
+} as const;
 const NOTHING_DONE: Outcome = { events: [] };
 
 /** A prompt that is not encoded yet. */
@@ -255,7 +259,7 @@ export class SessionWork {
       case 'restore-pins':
         return this.#compact(compactExpired, 'pins fit whole again', options);
       case 'trim':
-        return this.#compact(compactTrim, 'trimming pays', options);
+        return this.#compact(compactTrim, TRIM_REASONS[step.cache], options);
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':

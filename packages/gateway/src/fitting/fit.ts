@@ -39,7 +39,8 @@ export type Action =
 export interface Fit {
   readonly action: Action;
   readonly bytes: Buffer;
-  readonly reason?: string;
+  /** Why. */
+  readonly reason: string;
   readonly taken?: TakenRequest;
   /** What is still being done for a request that went out before it was ready. */
   readonly pending?: Promise<Fit>;

@@ -7,7 +7,8 @@ const LONGEST_REASON = 200;
 export function fitHeaders({ action, reason, taken }: Fit): Record<string, string> {
   return {
     'x-bobbin-action': action,
-    ...(reason === undefined ? {} : { 'x-bobbin-reason': headerText(reason) }),
+    // Only what failed may quote something that was sent.
+    'x-bobbin-reason': action === 'failed-open' ? headerText(reason) : reason,
     ...(taken === undefined
       ? {}
       : {

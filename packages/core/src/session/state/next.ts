@@ -12,7 +12,7 @@ export type Step =
   | { readonly kind: 'expire' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
-  | { readonly kind: 'trim' }
+  | { readonly kind: 'trim'; readonly cache: 'warm' | 'cold' }
   | { readonly kind: 'compact'; readonly reason: string }
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'remind' }
@@ -89,7 +89,7 @@ function upkeep(
   if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
   if (plan.undid !== undefined || !isFree) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
-  return trimPays(trim, economics.prices, cache) ? { kind: 'trim' } : undefined;
+  return trimPays(trim, economics.prices, cache) ? { kind: 'trim', cache } : undefined;
 }
 
 /** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */
