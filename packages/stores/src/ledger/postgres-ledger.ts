@@ -82,6 +82,21 @@ export async function postgresLedger(
   }
 }
 
+/** The ledger of a database that has one; nothing is made in a database that has none. */
+export async function existingPostgresLedger(url: string): Promise<Ledger | undefined> {
+  const connection = await Connection.open(url, {
+    connections: 1,
+    timeoutMs: 15_000,
+    retryMs: 2_000,
+  });
+  const [there] = await connection.ask(
+    "SELECT to_regclass('bobbin_ledger.rounds_thread') IS NOT NULL AS made",
+  );
+  if ((there as { made: boolean }).made) return new PostgresLedger(connection);
+  await connection.close();
+  return undefined;
+}
+
 function sumOfUsage(field: string): string {
   return `sum((usage::json ->> '${field}')::float8)`;
 }

@@ -192,6 +192,8 @@ class SqliteLedger implements Ledger {
       else
         for (const thread of threads)
           this.#run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, tenant, thread);
+    // What was erased must not stay in the log.
+    this.#get('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   async close(): Promise<void> {
@@ -275,7 +277,9 @@ function opened(path: string): DatabaseSync {
         'from-the-future',
         `${path} is a ledger of version ${version}; this Bobbin knows version ${VERSION}: update it`,
       );
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON',
+    );
     if (tables === 0)
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
     database.exec(TABLES);
