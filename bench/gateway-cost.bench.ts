@@ -69,7 +69,7 @@ interface ChatMessage {
 type Prompt = (history: readonly ChatMessage[], session: string) => Promise<readonly ChatMessage[]>;
 interface Method {
   readonly name: string;
-  start(): Prompt;
+  readonly start: () => Prompt;
 }
 
 const shared = resolve(process.env['BOBBIN_SHARED'] ?? '../shared');

@@ -254,10 +254,12 @@ const IN_STREAM: readonly (readonly [string, string, readonly object[]])[] = [
   ],
 ];
 
+function stream(list: readonly object[]): string {
+  return list.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+}
+
 for (const [name, path, events] of IN_STREAM)
   test(`E3 ${name}: a refusal that comes as an event of a stream is not relayed; the request is sent once more`, async (t) => {
-    const stream = (list: readonly object[]): string =>
-      list.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
     const good = 'data: {"type":"response.created","response":{"id":"s"}}\n\ndata: {"ok":1}\n\n';
     const upstream = await bareUpstream(t, (_, outgoing) =>
       outgoing
