@@ -28,10 +28,6 @@ export const padded = (name: string, tokens: number): string =>
 
 type Word = (text: string, calls: CallPart[]) => Message;
 
-function calling(...says: Parameters<typeof assistant>): Message {
-  return assistant(...says.filter((part) => part !== ''));
-}
-
 /** Answers the oldest call that is open. */
 function answer(text: string, calls: CallPart[]): Message {
   return result(calls.shift() ?? assert.fail(`${text} answers no call`), text);
@@ -50,11 +46,11 @@ const WORDS: Readonly<Record<string, Word>> = {
   u: (text) => user(text),
   a: (text) => assistant(text),
   /** An assistant's call. */
-  c: (text, calls) => calling(text, open(calls)),
+  c: (text, calls) => assistant(text, open(calls)),
   /** An assistant's call after thinking. */
-  h: (text, calls) => calling(reasoning('thought', 'signed'), text, open(calls)),
+  h: (text, calls) => assistant(reasoning('thought', 'signed'), text, open(calls)),
   /** Two calls at once. */
-  p: (text, calls) => calling(text, open(calls), open(calls)),
+  p: (text, calls) => assistant(text, open(calls), open(calls)),
   /** The result of the oldest open call. */
   t: answer,
   /** The results of all open calls in one message. */
@@ -88,7 +84,8 @@ export function talk(text: string, tokensEach: number = 100): readonly Message[]
     });
 }
 
-function nameOf({ message, source }: PromptMessage): string {
+/** What a message of a prompt is called in the tables. */
+export function nameOf({ message, source }: PromptMessage): string {
   if (source.kind === 'record') return message.role === 'user' ? 'Su' : 'Sa';
   if (source.kind === 'bridge') return '·';
   for (const part of message.parts) {
