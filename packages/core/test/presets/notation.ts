@@ -35,9 +35,9 @@ function answer(text: string, calls: CallPart[]): Message {
 
 let made = 0;
 function open(calls: CallPart[]): CallPart {
-  const opened = call('read', { n: ++made });
-  calls.push(opened);
-  return opened;
+  const waiting = call('read', { n: ++made });
+  calls.push(waiting);
+  return waiting;
 }
 
 /** What each letter stands for. */
