@@ -401,10 +401,7 @@ test('D7 turn window: the last whole turns; the preamble stays', async () => {
 });
 
 test('D8 token window: a suffix within the budget, from a user message on', async () => {
-  const watched = await opened(
-    tokenWindow(450, tokenCount(450)),
-    ...talk('u1 a1 u2 a2 u3 a3 u4'),
-  );
+  const watched = await opened(tokenWindow(450, tokenCount(450)), ...talk('u1 a1 u2 a2 u3 a3 u4'));
   assert.equal(await shown(watched), 'u3 a3 u4');
 });
 

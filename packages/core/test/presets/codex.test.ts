@@ -20,7 +20,12 @@ const KEPT: readonly Row<number>[] = [
 test('B20 cases of what stays', () =>
   expectRows(KEPT, (keepUserTokens) => now(codex({ keepUserTokens }))));
 
-const FIRES: readonly (readonly [options: Parameters<typeof codex>[0], window: number, tokens: number, fires: boolean])[] = [
+const FIRES: readonly (readonly [
+  options: Parameters<typeof codex>[0],
+  window: number,
+  tokens: number,
+  fires: boolean,
+])[] = [
   [{}, 272_000, 258_400, false],
   [{}, 272_000, 258_401, true],
   [{ autoCompactTokens: 100_000 }, 272_000, 99_999, false],
@@ -35,7 +40,10 @@ test('B20 cases of the limit', () => {
     const check = { tokens, contextTokens: tokens, messages: 9, turns: 3, budget: space };
     return firedBecause(codex(options).trigger, check) !== undefined;
   });
-  assert.deepEqual(found, FIRES.map(([, , , fires]) => fires));
+  assert.deepEqual(
+    found,
+    FIRES.map(([, , , fires]) => fires),
+  );
 });
 
 test('B20 a second compaction keeps messages of the user from before the first, and one summary', async () => {

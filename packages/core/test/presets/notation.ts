@@ -101,14 +101,22 @@ export async function shown(watched: WatchedThread): Promise<string> {
   return prompt.messages.map(nameOf).join(' ');
 }
 
-export async function opened(preset: Policy, ...messages: readonly Message[]): Promise<WatchedThread> {
+export async function opened(
+  preset: Policy,
+  ...messages: readonly Message[]
+): Promise<WatchedThread> {
   const watched = await WatchedThread.open({ ...wide, preset });
   await watched.append(...messages);
   return watched;
 }
 
 /** A row: what it proves, the thread, and the prompt that a preset makes of it. */
-export type Row<Setting> = readonly [name: string, thread: string, setting: Setting, prompt: string];
+export type Row<Setting> = readonly [
+  name: string,
+  thread: string,
+  setting: Setting,
+  prompt: string,
+];
 
 /** Compares all rows at once, so that a failure shows every row that differs. */
 export async function expectRows<Setting>(

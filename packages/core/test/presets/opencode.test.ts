@@ -34,10 +34,17 @@ test('B22 cases of an overflow', () => {
     };
     return firedBecause(opencode({ outputReserveTokens }).trigger, check) !== undefined;
   });
-  assert.deepEqual(found, OVERFLOWS.map(([, , , overflows]) => overflows));
+  assert.deepEqual(
+    found,
+    OVERFLOWS.map(([, , , overflows]) => overflows),
+  );
 });
 
-const prune: Policy = { ...now(opencode()), targetShare: 0.01, ladder: opencode().ladder.slice(0, 1) };
+const prune: Policy = {
+  ...now(opencode()),
+  targetShare: 0.01,
+  ladder: opencode().ladder.slice(0, 1),
+};
 
 /** Results and their tokens, oldest first, and how many of them are cleared. */
 const PRUNES: readonly (readonly [name: string, results: readonly number[], cleared: number])[] = [
@@ -56,7 +63,10 @@ test('B19 cases of pruning', async () => {
     const watched = await opened(prune, ...talk(`u0:10 ${rounds} u1:10`));
     found.push([name, (await watched.prompt()).plan.records.length]);
   }
-  assert.deepEqual(found, PRUNES.map(([name, , cleared]) => [name, cleared]));
+  assert.deepEqual(
+    found,
+    PRUNES.map(([name, , cleared]) => [name, cleared]),
+  );
 });
 
 const SUMMARISED: readonly Row<number>[] = [

@@ -157,5 +157,8 @@ test('D9 the shadow question is what the host says', async () => {
   });
   const watched = await opened(preset, ...talk('u1 a1 u2 a2'));
   const [first] = (await watched.prompt()).prompt.messages;
-  assert.deepEqual([first?.message.role, first && textOf(first.message)], ['user', 'What was agreed?']);
+  assert.deepEqual(
+    [first?.message.role, first && textOf(first.message)],
+    ['user', 'What was agreed?'],
+  );
 });

@@ -97,7 +97,8 @@ const REFUSED: readonly (readonly [name: string, make: () => Policy, message: Re
 ];
 
 for (const [name, make, message] of REFUSED)
-  test(`D6 D7 D8 a window that means nothing is refused: ${name}`, () => assert.throws(make, message));
+  test(`D6 D7 D8 a window that means nothing is refused: ${name}`, () =>
+    assert.throws(make, message));
 
 test('D6 D7 D8 an empty session stays empty', async () => {
   for (const policy of [slidingWindow(3, always), turnWindow(3, always), tokenWindow(3, always)])

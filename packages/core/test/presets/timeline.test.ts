@@ -25,7 +25,13 @@ function cutOf(messages: readonly Message[], tokens: number): Cut {
 }
 
 /** Where a cut falls: the thread, the tokens to keep, the first message that stays, and whether its turn is split. */
-const CUTS: readonly (readonly [name: string, thread: string, keep: number, first: number, split: boolean])[] = [
+const CUTS: readonly (readonly [
+  name: string,
+  thread: string,
+  keep: number,
+  first: number,
+  split: boolean,
+])[] = [
   ['a question is a cut point', 'u1 a1 u2 a2', 200, 2, false],
   ['an answer is one', 'u1 a1 u2 a2', 100, 3, true],
   ['a call is one', 'u1 c1 t1 a1', 300, 1, true],
@@ -85,7 +91,12 @@ const PROMPTS: readonly Row<number>[] = [
 test('E7 E8 cases of the visible stream', () =>
   expectRows(PROMPTS, (keepRecentTokens) => now(timeline({ keepRecentTokens }))));
 
-const LIMITS: readonly (readonly [tokens: number, system: number, windowTokens: number, fires: boolean])[] = [
+const LIMITS: readonly (readonly [
+  tokens: number,
+  system: number,
+  windowTokens: number,
+  fires: boolean,
+])[] = [
   [90_000, 0, 100_000, false],
   [90_001, 0, 100_000, true],
   [80_000, 10_000, 100_000, false],
@@ -100,11 +111,19 @@ test('E2 cases of nine tenths of the window, system counted', () => {
     const check = { tokens, contextTokens: tokens, messages: 9, turns: 3, budget: space };
     return firedBecause(trigger, check) !== undefined;
   });
-  assert.deepEqual(fired, LIMITS.map(([, , , fires]) => fires));
+  assert.deepEqual(
+    fired,
+    LIMITS.map(([, , , fires]) => fires),
+  );
 });
 
 /** What a summarizer is asked for: the messages of the range, and the turn that is split. */
-const ASKED: readonly (readonly [thread: string, keep: number, range: readonly number[], splitTurn?: number])[] = [
+const ASKED: readonly (readonly [
+  thread: string,
+  keep: number,
+  range: readonly number[],
+  splitTurn?: number,
+])[] = [
   ['u1 a1 u2 a2', 200, [0, 1]],
   ['u1 a1 u2 c2 t2 a2', 100, [0, 1, 3, 4], 2],
   ['u1 c1 t1 c2 t2', 200, [1, 2], 1],
@@ -128,7 +147,10 @@ for (const [thread, keepRecentTokens, range, splitTurn] of ASKED)
   });
 
 test('E9 E11 E12 after a summary only what follows it is summarised, and a timeline is loaded from it on', async () => {
-  const preset = { ...timeline({ keepRecentTokens: 200 }), trigger: { kind: 'tokens', atLeast: 600 } } as const;
+  const preset = {
+    ...timeline({ keepRecentTokens: 200 }),
+    trigger: { kind: 'tokens', atLeast: 600 },
+  } as const;
   const watched = await opened(preset, ...talk('u1 a1 u2 a2 u3 a3'));
   assert.equal(await shown(watched), '· Sa u3 a3');
   await watched.append(...talk('u4 a4 u5 a5'));

@@ -53,7 +53,12 @@ function view(messages: readonly Message[], ...condensations: readonly Condensat
 }
 
 /** What is seen of a thread of which parts were condensed. Messages are named by position; `Sa` is a summary. */
-const VIEWS: readonly (readonly [name: string, thread: string, condensed: readonly Condensation[], view: string])[] = [
+const VIEWS: readonly (readonly [
+  name: string,
+  thread: string,
+  condensed: readonly Condensation[],
+  view: string,
+])[] = [
   ['nothing was condensed', 'u0 a1 u2 a3 u4', [], 'u0 a1 u2 a3 u4'],
   ['an empty thread', '', [], ''],
   ['what was left out is not seen', 'u0 a1 u2 a3 u4', [['drop', [1, 2]]], 'u0 a3 u4'],
@@ -62,9 +67,33 @@ const VIEWS: readonly (readonly [name: string, thread: string, condensed: readon
   ['at the beginning', 'u0 a1 u2', [['summarize', [0, 1]]], '· Sa u2'],
   ['in the middle', 'u0 a1 u2 a3 u4 a5', [['summarize', [2, 3]]], 'u0 a1 Sa u4 a5'],
   ['at the end', 'u0 a1 u2 a3', [['summarize', [3]]], 'u0 a1 u2 Sa'],
-  ['two parts left out', 'u0 a1 u2 a3 u4 a5 u6', [['drop', [1, 2]], ['drop', [3, 4]]], 'u0 a5 u6'],
-  ['left out and summarised', 'u0 a1 u2 a3 u4 a5 u6', [['drop', [1]], ['summarize', [3, 4, 5]]], 'u0 u2 Sa u6'],
-  ['two summaries are both seen', 'u0 a1 u2 a3 u4', [['summarize', [1]], ['summarize', [3]]], 'u0 Sa u2 Sa u4'],
+  [
+    'two parts left out',
+    'u0 a1 u2 a3 u4 a5 u6',
+    [
+      ['drop', [1, 2]],
+      ['drop', [3, 4]],
+    ],
+    'u0 a5 u6',
+  ],
+  [
+    'left out and summarised',
+    'u0 a1 u2 a3 u4 a5 u6',
+    [
+      ['drop', [1]],
+      ['summarize', [3, 4, 5]],
+    ],
+    'u0 u2 Sa u6',
+  ],
+  [
+    'two summaries are both seen',
+    'u0 a1 u2 a3 u4',
+    [
+      ['summarize', [1]],
+      ['summarize', [3]],
+    ],
+    'u0 Sa u2 Sa u4',
+  ],
   ['a call goes with its result', 'u0 c1 t2 a3', [['drop', [1, 2]]], 'u0 a3'],
   ['a batch goes with its results', 'u0 p1 t2 t3 a4', [['drop', [1, 2, 3]]], 'u0 a4'],
   ['a thinking loop goes as one', 'u0 h1 t2 h3 t4 a5', [['drop', [1, 2, 3, 4]]], 'u0 a5'],
@@ -104,7 +133,10 @@ test('C18 a result that comes twice is seen once as a result', () => {
   const context = { rules: STRICT_RULES, counter, cacheLimits: { markers: 0, minimumTokens: 0 } };
   const { messages: seen } = render(windowOf(of, plan), plan, context);
   expectValid(of, plan, { ...render(windowOf(of, plan), plan, context) }, context);
-  assert.equal(seen.filter(({ message }) => message.parts.some(({ kind }) => kind === 'result')).length, 1);
+  assert.equal(
+    seen.filter(({ message }) => message.parts.some(({ kind }) => kind === 'result')).length,
+    1,
+  );
 });
 
 test('C1 a condensation changes nothing in the thread, and views are the same every time', () => {
