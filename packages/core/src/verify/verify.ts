@@ -3,7 +3,7 @@ import type { Kept } from '../extract/extract.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import { plain, standingFacts, type Superseded } from '../extract/facts/supersede.ts';
 import { accountWithin, cleanAccount } from '../summary/account.ts';
-import { ACCOUNT_SHARE, summaryText } from '../summary/account-render.ts';
+import { summaryText } from '../summary/account-render.ts';
 import type { Redact } from '../summary/redact.ts';
 import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
 import { namesIn, sentencesOf } from '../message/words.ts';
@@ -173,7 +173,7 @@ function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
   if (prose === null || prose === grounds.truth.prose) return summary;
   const { nodes, kept = [], truth, maxTokens, counter, redact = (text) => text } = grounds;
   const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
-  const account = accountWithin(prose, chars * ACCOUNT_SHARE);
+  const account = accountWithin(prose, chars);
   return {
     ...summary,
     notes: lackingNotes({
