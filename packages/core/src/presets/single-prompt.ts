@@ -16,6 +16,7 @@ const KEEP: BesideSummary = {
   mostShare: 0.5,
 };
 
+const PINS = { reach: 'oversized-pins', floorTokens: 256 } as const;
 /** A summary has at least this share of the prompt. */
 const LEAST_SHARE = 0.25;
 /** A written summary has at most this share of it, and the newest messages at least the other one. */
@@ -28,7 +29,12 @@ const RECORD_SHARE = 0.1;
  * One conversation into one prompt of a given size. No request follows, so there is neither a cache to spare nor a
  * reason to leave space: excerpts and a summary share all of it.
  */
-export const singlePrompt: Policy = singlePromptWith(KEEP, [excerpts(KEEP)], LEAST_SHARE);
+export const singlePrompt: Policy = singlePromptWith(
+  KEEP,
+  squeeze({ ...PINS, pinShare: 0.25 }),
+  [excerpts(KEEP)],
+  LEAST_SHARE,
+);
 
 /**
  * The same for a summary that is already written: the newest messages get what it leaves, and stay whole rather than
@@ -37,8 +43,10 @@ export const singlePrompt: Policy = singlePromptWith(KEEP, [excerpts(KEEP)], LEA
 export function singlePromptBeside(summaryTokens: number, targetTokens: number): Policy {
   const wanted = summaryTokens * (1 + RECORD_SHARE);
   const tokens = Math.max(targetTokens * LEAST_KEPT_SHARE, targetTokens - wanted);
+  const keptShare = tokens / targetTokens;
   return singlePromptWith(
     { kind: 'keep-tokens', tokens: Math.floor(tokens), splitTurns: true },
+    squeeze({ ...PINS, pinShare: keptShare, oversizedShare: keptShare }),
     [],
     Math.min(MOST_SHARE, Math.max(LEAST_SHARE, wanted / targetTokens)),
   );
@@ -46,6 +54,7 @@ export function singlePromptBeside(summaryTokens: number, targetTokens: number):
 
 function singlePromptWith(
   cut: Policy['cut'],
+  pins: Rung,
   shortening: readonly Rung[],
   leastShare: number,
 ): Policy {
@@ -54,7 +63,7 @@ function singlePromptWith(
     trigger: { kind: 'soft-limit' },
     cut,
     ladder: [
-      squeeze({ reach: 'oversized-pins', floorTokens: 256, pinShare: 0.25 }),
+      pins,
       externalize(),
       ...shortening,
       summarize({ ratio: 1, leastShare }),

@@ -2,7 +2,7 @@ import { sorted } from '../check/list.ts';
 import type { Fact, Note, Summary } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { accountParts, accountWithin, analysisWithin } from './account.ts';
+import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
 import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
@@ -76,7 +76,8 @@ const isAlways = (line: Line): boolean => line.always === true;
  */
 function accountText(summary: Summary, chars: number, taskStands: boolean): string {
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
-  const { body, analysis } = accountParts(summary.prose ?? '');
+  const { body: written, analysis } = accountParts(summary.prose ?? '');
+  const body = written.length + analysis.length < chars * SPARE_SHARE ? written : dedented(written);
   const lines = recordLines(summary, taskStands);
   const space = chars - title.length - FRAME_CHARS;
   const { chosen: first, leftOut } = chosenAlways(
@@ -109,6 +110,8 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
   ].join('\n');
 }
 
+/** An account that takes more than this share of the text is shown with less indentation. */
+const SPARE_SHARE = 0.8;
 /** The record is short: it may take this share of the text. */
 const RECORD_SHARE = 0.2;
 /** An account below this share of the text is thin. */
@@ -121,11 +124,7 @@ const lengthOf = (lines: readonly Line[]): number =>
   new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
 
 /** What the account lacks of what is always said, by weight. A rule is only left out if the account quotes it. */
-function chosenAlways(
-  lines: readonly Line[],
-  body: string,
-  mostChars: number,
-): Always {
+function chosenAlways(lines: readonly Line[], body: string, mostChars: number): Always {
   const account = flat(body);
   const seen = new SeenWords(body);
   const chosen = new Set<Line>();
@@ -134,7 +133,7 @@ function chosenAlways(
   for (const line of sorted(lines, (a, b) => b.weight - a.weight)) {
     const isSaid =
       line.section === 'Original Task'
-        ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH
+        ? seen.freshShare(wordsOf(line.text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK)
         : account.includes(flat(line.text));
     if (isSaid) continue;
     if (line.text.length + 1 > left) leftOut += 1;
@@ -151,6 +150,9 @@ interface Always {
   readonly leftOut: number;
 }
 
+/** A longer account says what the task is; the first request is then shown only if the account is about another one. */
+const THIN_CHARS = 1_500;
+const NEW_TASK = 0.6;
 const LEAST_ALWAYS_CHARS = 600;
 
 /** A text without case, punctuation and list marks. */
@@ -180,6 +182,7 @@ function listed(section: Section, texts: readonly string[], weight: number): rea
 }
 
 const always = (line: Line): Line => ({ ...line, always: true });
+const thin = (line: Line): Line => ({ ...line, fills: 'thin account' });
 
 function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
   const root = rootOf(s.files);
@@ -217,8 +220,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       'Changes Seen',
       seenTexts(s.seen ?? [], () => false).map(({ text }) => text),
       0.9,
-    ),
-
+    ).map(thin),
     ...listed(
       'Artifacts',
       s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),

@@ -5,6 +5,7 @@ import { chooseFresh, SeenWords, wordsOf } from './novelty.ts';
 const HARNESS =
   /^(?:This session is being continued from a previous conversation|If you need specific details from before compaction|Please continue the conversation from where|Continue with the last task that you were asked)|\b(?:read|see) the full transcript at\b/i;
 const TAG = /^\s*<\/?(?:analysis|summary|result|output)>\s*$/i;
+export const ANALYSIS_HEADING = 'Analysis:';
 const ANALYSIS = /^\W{0,4}analysis\W{0,4}$/i;
 const SUMMARY = /^\W{0,4}summary\W{0,4}$/i;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
@@ -72,7 +73,10 @@ const EDGE_WEIGHT = 1.5;
 const CODE_WEIGHT = 1;
 
 /** An account, and the analysis that led to it, if there is one. */
-export function accountParts(account: string): { readonly body: string; readonly analysis: string } {
+export function accountParts(account: string): {
+  readonly body: string;
+  readonly analysis: string;
+} {
   const lines = account.split('\n');
   const at = lines.findIndex((line) => ANALYSIS.test(line));
   if (at <= 0) return { body: account, analysis: '' };
@@ -85,9 +89,10 @@ export function accountParts(account: string): { readonly body: string; readonly
   };
 }
 
-/** What a reader needs of a text that a model wrote: without its scaffolding and the analysis that led to it. */
+/** What a reader needs of a text that a model wrote: without its scaffolding, and each thing once. */
 export function accountOf(text: string): string {
-  return accountParts(cleanAccount(text)).body;
+  const { body, analysis } = accountParts(cleanAccount(text));
+  return `${dedented(body)}\n${analysisWithin(analysis, new SeenWords(body), Number.POSITIVE_INFINITY)}`;
 }
 
 /**
@@ -115,24 +120,40 @@ export function accountWithin(account: string, chars: number): string {
   return withoutEmptyHeadings(blocks, gone).slice(0, Math.max(0, chars)).trim();
 }
 
-/** The blocks of an analysis that say what other text does not, in order, within a number of characters. */
+/** The entries of an analysis that say what other text does not, in order, within a number of characters. */
 export function analysisWithin(analysis: string, seen: SeenWords, chars: number): string {
-  const blocks = grouped(dedented(analysis).split('\n'));
+  const entries = entriesOf(dedented(analysis).split('\n'));
   const chosen = chooseFresh(
-    blocks.map((text) => ({ text, weight: 1 })),
+    entries.map((text) => ({ text, weight: 1 })),
     seen,
     chars,
     LEAST_FRESH,
   );
   const texts = new Set([...chosen].map(({ text }) => text));
-  return blocks.filter((text) => texts.has(text)).join('\n');
+  return entries.filter((text) => texts.has(text)).join('\n');
 }
 
-const LEAST_FRESH = 0.3;
+/** The entries of a text: what is below a line, or in a list after a line that ends in a colon, belongs to it. */
+function entriesOf(lines: readonly string[]): readonly string[] {
+  const entries: string[][] = [];
+  for (const line of lines) {
+    if (line.trim() === '') continue;
+    const last = entries.at(-1);
+    const [head = ''] = last ?? [];
+    const belongs = depthOf(line) > depthOf(head) || (head.endsWith(':') && /^\s*[-*•]/.test(line));
+    if (last !== undefined && belongs) last.push(line);
+    else entries.push([line]);
+  }
+  return entries
+    .filter((entry) => entry.length > 1 || !(entry[0] as string).endsWith(':'))
+    .map((entry) => entry.join('\n'));
+}
+
+const LEAST_FRESH = 0.15;
 const INDENT = '  ';
 
 /** The same lists with less indentation, and without blank lines between their items. */
-function dedented(account: string): string {
+export function dedented(account: string): string {
   const depths: number[] = [];
   let fence: { readonly from: number; readonly indent: string } | undefined;
   const lines = account.replace(/\n\n(?=[ \t])/g, '\n').split('\n');

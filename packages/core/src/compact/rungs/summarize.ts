@@ -9,7 +9,7 @@ import {
 import type { Node } from '../../thread/thread.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
-import { accountParts } from '../../summary/account.ts';
+import { accountOf } from '../../summary/account.ts';
 import { fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
@@ -157,9 +157,7 @@ function moreForAccount(
   room: number,
 ): number {
   const lacking =
-    prose === null
-      ? 0
-      : context.counter.text(accountParts(prose).body) * (1 + RECORD_SHARE) - room;
+    prose === null ? 0 : context.counter.text(accountOf(prose)) * (1 + RECORD_SHARE) - room;
   const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }

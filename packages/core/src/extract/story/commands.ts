@@ -186,13 +186,20 @@ function outcomeOf(
     tool,
     outcome,
     ...(guessed ? { guessed } : {}),
-    call: oneLine(line, COMMAND_CHARS),
+    call: oneLine(withoutViewers(line), COMMAND_CHARS),
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === '' ? {} : { error }),
     ...(totals.length === 0 ? {} : { result: totals.join('; ') }),
     turn,
     at: index,
   };
+}
+
+/** What only shortens or joins the output. */
+const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)+\s*$/;
+
+function withoutViewers(line: string): string {
+  return line.replace(VIEWERS, '');
 }
 
 const COMMAND = /^(?:command|cmd)$/;
