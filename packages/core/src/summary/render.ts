@@ -1,5 +1,5 @@
 import { reversed, sorted } from '../check/list.ts';
-import { headOf, tailOf } from '../message/text.ts';
+import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
 import {
@@ -222,7 +222,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
   );
   for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
-    add('Tools', RANK.finding, text);
+    add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
   const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
@@ -346,11 +346,14 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
             ...own,
             section,
             heading,
-            text: note.text === '' ? '' : `  ${indented(note.text)}`,
+            text: note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
   }
 }
+
+/** Lines that the agent put into a file. */
+const added = (text: string): string => `  + ${linesOf(text).join('\n  + ')}`;
 
 const overruled = ({ overruledAt }: Note): string =>
   overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;

@@ -47,6 +47,16 @@ export function withoutAnnouncements(text: string): string {
     .join(' ');
 }
 
+const LOOKS =
+  /\b(?:let me|let['’]s|i['’]ll|i will|i need to)\s+(?:now |also |first |quickly )*(?:see|look|check|read|view|find|search|examine|explore|understand|start|begin)\b/i;
+
+/** The same without the sentences that only announce that the agent looks at something. */
+export function withoutLooking(text: string): string {
+  return sentences(text)
+    .filter((sentence) => !LOOKS.test(sentence) || REASONS.test(sentence))
+    .join(' ');
+}
+
 const MERIT: Readonly<Record<Role, number>> = { 'final report': 3, report: 1.5, step: 1 };
 const CODE_MERIT = 0.35;
 

@@ -12,6 +12,7 @@ import type { ToolOutcome } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
+import { isRefused } from './user-words.ts';
 
 /** Programs that look at things or prepare for others: how they end is not a result of the work. */
 const LOOKS = new Set(
@@ -167,7 +168,7 @@ export function commandsOf(
       const asked = open.get(result.callId);
       open.delete(result.callId);
       const run = asked === undefined ? undefined : runOf(asked.call);
-      if (asked !== undefined && run !== undefined)
+      if (asked !== undefined && run !== undefined && !isRefused(resultText(result)))
         keep(run.kind, outcomeOf(asked.call.tool, run.line, result, asked.node));
     }
   }

@@ -7,7 +7,7 @@ import { rounded, type Group, type Item, type Selection } from '../quotes/select
 import { meritOf, rolesOf, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
-import { isWritten, saidByUser } from './user-words.ts';
+import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.002 } as const;
@@ -49,8 +49,10 @@ export class Story {
   read(nodes: readonly Node[], all: readonly Node[], text: (node: Node) => string): void {
     this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
+    const expanded = expandedCommands(all);
     const end = all.at(-1)?.index ?? 0;
     for (const node of nodes) {
+      if (expanded.has(node.index)) continue;
       for (const words of saidByUser(node.message)) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
