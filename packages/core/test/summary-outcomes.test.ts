@@ -69,7 +69,7 @@ test('a status is shown only where the host or an exit code gives it', () => {
   assert.equal(line(['make all', 'Error: no']), '- [m2] make all');
   assert.equal(
     line(['go test -run X', 'ok pkg 0.1s [no tests to run]']),
-    '- [m2] bash go test -run X',
+    '- [m2] go test -run X',
   );
 });
 

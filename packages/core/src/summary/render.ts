@@ -32,7 +32,7 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v6';
+export const SUMMARY_RENDER_VERSION = 'v7';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
@@ -194,7 +194,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
-  s.currentPlan.forEach((step, i) => add('State', RANK.account, `  ${i + 1}. ${step}`));
+  for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
   addList(

@@ -40,6 +40,8 @@ const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i
 const GUESSES =
   /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
 
+export const announces = (sentence: string): boolean => ANNOUNCES.test(sentence);
+
 /** A passage of a step without the sentences that only announce. Empty if nothing is left. */
 export function withoutAnnouncements(text: string): string {
   return sentences(text)
