@@ -67,10 +67,7 @@ test('a status is shown only where the host or an exit code gives it', () => {
   assert.equal(line(['make all', 'built', 'success']), '- [m2] make all → ok');
   assert.equal(line(['make all', 'built\nexit code 0']), '- [m2] make all → ok');
   assert.equal(line(['make all', 'Error: no']), '- [m2] make all');
-  assert.equal(
-    line(['go test -run X', 'ok pkg 0.1s [no tests to run]']),
-    '- [m2] go test -run X',
-  );
+  assert.equal(line(['go test -run X', 'ok pkg 0.1s [no tests to run]']), '- [m2] go test -run X');
 });
 
 test('the last run of each kind of command is kept, with any preparation and any cut', () => {

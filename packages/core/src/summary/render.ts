@@ -346,7 +346,8 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
             ...own,
             section,
             heading,
-            text: note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
+            text:
+              note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
   }

@@ -159,7 +159,9 @@ export class ExactLines {
       const old = ranges.flatMap(([from, to]) => argumentLines(text.slice(from, to)));
       this.#context.set(of, (lines = new Set(old)));
     }
-    return argumentLines(text.slice(at, at + CONTEXT_CHARS)).slice(0, 1).some((line) => lines.has(line));
+    return argumentLines(text.slice(at, at + CONTEXT_CHARS))
+      .slice(0, 1)
+      .some((line) => lines.has(line));
   }
 
   #add(of: number, piece: Piece): void {

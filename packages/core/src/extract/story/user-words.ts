@@ -10,7 +10,8 @@ const LOADED =
 /** A note of the host in brackets, such as "[Request interrupted by user]". */
 const BRACKETED = /^\[[^\]\n]{0,120}\]$/;
 /** What a host reports in the user's name about work in the background. */
-const NOTIFIES = /^(?:A background (?:task|agent|command)|Background (?:task|agent|command)|\[?SYSTEM NOTIFICATION|Task notification)\b/i;
+const NOTIFIES =
+  /^(?:A background (?:task|agent|command)|Background (?:task|agent|command)|\[?SYSTEM NOTIFICATION|Task notification)\b/i;
 const OPENING = /^<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,200})?>/;
 /** Blocks in which a host passes on what a person asks. */
 const ASKING = /^(?:task|query|question|issue|problem|user|request)/i;
@@ -37,7 +38,7 @@ const HOST_COMMAND =
   /^\/(?:clear|exit|quit|compact|resume|model|login|logout|help|config|cost|status|context|mcp|permissions|agents|memory|hooks|doctor|bug|release-notes|terminal-setup|vim|fast|plugin|rename|usage|theme|export|upgrade)$/;
 
 /** The command that a person gave to a host, as they typed it. Empty if there is none that asks something. */
-export function commandGiven(text: string): string {
+function commandGiven(text: string): string {
   const [, name = ''] = COMMAND_NAME.exec(headOf(text, 4_000)) ?? [];
   if (name === '' || HOST_COMMAND.test(name)) return '';
   const args = COMMAND_ARGS.exec(headOf(text, 4_000))?.[1]?.trim() ?? '';
@@ -78,7 +79,8 @@ export function isRequest(text: string): boolean {
 const REJECTED =
   /\buser (?:said|wrote|replied|responded|gave this reason|provided the following feedback|(?:denied|rejected|refused)[^\n:]{0,60}\b(?:feedback|message|reason))[^\n:]{0,40}:\s*\n?/i;
 /** A person refused the call: its result says nothing about the work. */
-const REFUSED = /\buser (?:doesn['’]t want to proceed|(?:denied|rejected|refused|declined)\b)|\brejected by (?:the )?user\b/i;
+const REFUSED =
+  /\buser (?:doesn['’]t want to proceed|(?:denied|rejected|refused|declined)\b)|\brejected by (?:the )?user\b/i;
 const ANSWERED = /\buser (?:has )?answered\b[^\n:]{0,60}:\s*/i;
 const HEAD_CHARS = 600;
 const LONGEST_ANSWER = 4_000;
@@ -102,7 +104,9 @@ export function isRefused(text: string): boolean {
 /** All that a person says in a message, in its own text or through tools. */
 export function saidByUser(message: Message): readonly string[] {
   if (startsTurn(message))
-    return [userWords(textOf(message)) || commandGiven(textOf(message))].filter((text) => text !== '');
+    return [userWords(textOf(message)) || commandGiven(textOf(message))].filter(
+      (text) => text !== '',
+    );
   return resultsOf(message)
     .map((result) => wordsInResult(resultText(result)))
     .filter((text) => text !== '');
