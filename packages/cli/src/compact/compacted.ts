@@ -15,8 +15,10 @@ import {
   budget,
   isKnownModel,
   modelFacts,
+  accountOf,
   PRESETS,
   singlePrompt,
+  singlePromptBeside,
 } from '@bobbin/core/internal';
 import type { Conversation } from '../input/conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
@@ -137,8 +139,15 @@ export function transcriptBudget(windowTokens: number): Budget {
  */
 function bounded(settings: CompactSettings, tokens: number): CompactSettings {
   const { economics: _, firstSightShare: __, ...policy } = settings.policy;
-  const whole = policy.name === singlePrompt.name ? singlePrompt : { ...policy, targetShare: 1 };
+  const whole =
+    policy.name === singlePrompt.name ? single(settings, tokens) : { ...policy, targetShare: 1 };
   return { ...settings, policy: whole, budget: messagesOnly(tokens) };
+}
+
+function single({ summary, counter }: CompactSettings, tokens: number): Policy {
+  return summary === undefined
+    ? singlePrompt
+    : singlePromptBeside(counter.text(accountOf(summary)), tokens);
 }
 
 /** A summarizer that answers with a text that was written before. */

@@ -184,8 +184,9 @@ class StretchChooser {
   }
 
   /** Adds a part; the answer is its place in `chosen`. */
-  add({ of, base, text }: CutPart, headChars: number, tailChars: number): number {
+  add({ of, base, text: whole }: CutPart, headChars: number, tailChars: number): number {
     const part = this.#parts.length;
+    const text = whole.slice(0, reminderStart(whole));
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.survey.placed[of] as Placed;
@@ -243,6 +244,16 @@ class StretchChooser {
     });
     return reversed(chosen);
   }
+}
+
+const REMINDER = 'system-reminder>';
+
+/** Where a reminder begins that a host appended to a result, otherwise the end: it is not the result's last line. */
+function reminderStart(text: string): number {
+  const end = text.trimEnd();
+  if (!end.endsWith(`</${REMINDER}`)) return text.length;
+  const at = end.lastIndexOf(`<${REMINDER}`);
+  return at < 0 ? text.length : text.slice(0, at).trimEnd().length;
 }
 
 /** The first and the last lines of a text that fit; a long first line is cut. */

@@ -41,12 +41,17 @@ export function artifactText({ description, hint }: ArtifactReference): string {
   return hint.includes(description) ? description : `${description} (${hint})`;
 }
 
+/** A command line says by itself that a shell ran it. */
+const SHELL =
+  /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
+
 /** A command with its status if that is certain, and the lines that decide how it ended. */
 export function outcomeText(o: ToolOutcome, errorLines: number): string {
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${jsonText(o.keyFields)}`;
-  const head = `- ${where}${o.tool} ${o.call}${status}${fields}${because(o.resolution)}`;
+  const tool = SHELL.test(o.tool) ? '' : `${o.tool} `;
+  const head = `- ${where}${tool}${o.call}${status}${fields}${because(o.resolution)}`;
   const errors = o.error === undefined ? [] : linesOf(o.error);
   const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];
   const result = o.result === undefined ? [] : [o.result];

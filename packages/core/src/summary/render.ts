@@ -1,5 +1,5 @@
 import { reversed, sorted } from '../check/list.ts';
-import { headOf, tailOf } from '../message/text.ts';
+import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
 import {
@@ -32,7 +32,7 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v6';
+export const SUMMARY_RENDER_VERSION = 'v7';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
@@ -194,7 +194,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
-  s.currentPlan.forEach((step, i) => add('State', RANK.account, `  ${i + 1}. ${step}`));
+  for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
   addList(
@@ -222,7 +222,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
   );
   for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
-    add('Tools', RANK.finding, text);
+    add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
   const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
@@ -346,11 +346,15 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
             ...own,
             section,
             heading,
-            text: note.text === '' ? '' : `  ${indented(note.text)}`,
+            text:
+              note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
   }
 }
+
+/** Lines that the agent put into a file. */
+const added = (text: string): string => `  + ${linesOf(text).join('\n  + ')}`;
 
 const overruled = ({ overruledAt }: Note): string =>
   overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;

@@ -25,6 +25,8 @@ export function claimsOf(text: string): readonly string[] {
 /** Compares texts with the messages, and collects what it changes in them. */
 export class AccountCheck {
   readonly corrections: Correction[] = [];
+  /** Names in the present text that no message contains. */
+  readonly #unknown = new Set<string>();
   readonly #evidence: Evidence;
   readonly #truth: Summary;
   /** What those said who give orders. */
@@ -36,8 +38,20 @@ export class AccountCheck {
     this.#orders = orders;
   }
 
-  /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
+  /**
+   * A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. The last
+   * line names what no message contains.
+   */
   text(text: string): string {
+    this.#unknown.clear();
+    const checked = this.lines(text);
+    return this.#unknown.size === 0
+      ? checked
+      : `${checked}\n\n(${MARK}: ${[...this.#unknown].join(', ')})`;
+  }
+
+  /** The same without the last line. */
+  lines(text: string): string {
     let isCode = false;
     return text
       .split('\n')
@@ -69,15 +83,9 @@ export class AccountCheck {
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
       case 'mark': {
-        const text = marked(sentence, verdict.names);
-        this.#note(
-          'marked',
-          sentence,
-          `${verdict.names.join(', ')}: not in the messages`,
-          undefined,
-          text,
-        );
-        return text;
+        for (const name of verdict.names) this.#unknown.add(name);
+        this.#note('marked', sentence, `${verdict.names.join(', ')}: ${MARK}`, undefined);
+        return sentence;
       }
     }
   }
@@ -156,10 +164,10 @@ export class AccountCheck {
   }
 }
 
-/** A sentence, and after it what of it no message contains. */
-function marked(sentence: string, names: readonly string[]): string {
-  const [, text = '', end = ''] = /^(.*?)([.!?]?)$/s.exec(sentence) ?? [];
-  return `${text} (${MARK}: ${names.join(', ')})${end}`;
-}
+const MARK = 'not in the messages';
+const MARK_LINE = new RegExp(String.raw`^\(${MARK}: (.*)\)$`);
 
-export const MARK = 'not in the messages';
+/** The names in a line that says which names no message contains. */
+export function unknownIn(line: string): readonly string[] {
+  return MARK_LINE.exec(line)?.[1]?.split(', ') ?? [];
+}

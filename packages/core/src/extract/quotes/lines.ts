@@ -68,6 +68,7 @@ export class ExactLines {
   /** How many lines of each text are alike except for their numbers. */
   readonly #alike = new Map<number, Map<string, number>>();
   readonly #taken = new Map<number, readonly Range[]>();
+  readonly #context = new Map<number, ReadonlySet<string>>();
 
   constructor(
     statistics: AnchorStatistics,
@@ -136,11 +137,32 @@ export class ExactLines {
 
   /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
   readonly #isQuotable = (of: number, at?: number): boolean => {
-    if (at === undefined) return this.#mayQuote(of);
+    if (at === undefined) return this.#mayQuote(of) && !this.#isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined) return !isWithin(at, this.#takenAway(of));
+    if (diff === undefined) return !isWithin(at, this.#takenAway(of)) && !this.#isContext(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
+
+  /** True for what was read of a file before it was changed. */
+  #isOutdated(of: number): boolean {
+    const { segment, file, index } = this.#statistics.placed[of] as Placed;
+    return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
+  }
+
+  /** True for a line of an edit that it leaves as it was. */
+  #isContext(of: number, at: number): boolean {
+    const ranges = this.#takenAway(of);
+    if (ranges.length === 0) return false;
+    let lines = this.#context.get(of);
+    const { text } = (this.#statistics.placed[of] as Placed).segment;
+    if (lines === undefined) {
+      const old = ranges.flatMap(([from, to]) => argumentLines(text.slice(from, to)));
+      this.#context.set(of, (lines = new Set(old)));
+    }
+    return argumentLines(text.slice(at, at + CONTEXT_CHARS))
+      .slice(0, 1)
+      .some((line) => lines.has(line));
+  }
 
   #add(of: number, piece: Piece): void {
     const { ids } = this.#statistics.placed[of] as Placed;
@@ -301,6 +323,17 @@ export class ExactLines {
     if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
     return ranges;
   }
+}
+
+const CONTEXT_CHARS = 400;
+
+/** The lines of a string in JSON, without indentation. */
+function argumentLines(json: string): readonly string[] {
+  return json
+    .replace(/^[\s,{]*"\w+"\s{0,2}:\s{0,2}"/, '')
+    .split(/\\n|"/)
+    .map((line) => line.replace(/^(?:\\t|\s)+/, '').trim())
+    .filter((line) => line !== '');
 }
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
