@@ -35,6 +35,7 @@ const LAYERS = [
   'summary',
   'extract',
   'verify',
+  'audit',
   'compact',
   'recall',
   'presets',
