@@ -4,7 +4,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { openaiChat } from '@bobbin/codecs';
-import type { Codec } from '@bobbin/core';
 import {
   auditSession,
   totalsOf,
@@ -32,7 +31,7 @@ if (existsSync(SHARED)) {
 function conversationOf({ messages, compactions }: Recorded): Conversation {
   return {
     format: 'recorded',
-    codec: openaiChat as Codec<unknown>,
+    codec: openaiChat,
     messages,
     wireMessages: messages.length,
     compactions: compactions.map((compaction) => ({ ...compaction, firstKept: compaction.after })),
@@ -61,7 +60,9 @@ function mean(sum: number, of: readonly unknown[]): number {
 }
 
 function table(items: readonly AuditedItem[]): void {
-  console.log('| class | items | summary: exact | alike | lost | needed later | Bobbin: exact | alike | lost | needed later |');
+  console.log(
+    '| class | items | summary: exact | alike | lost | needed later | Bobbin: exact | alike | lost | needed later |',
+  );
   console.log('|---|---|---|---|---|---|---|---|---|---|');
   for (const { class: name, said, agent, bobbin, agentNeeded, bobbinNeeded } of totalsOf(items)) {
     const share = (count: number): string => `${count} (${Math.round((100 * count) / said)} %)`;

@@ -56,7 +56,7 @@ export interface AuditRequest {
   readonly counter?: keyof typeof COUNTERS;
   readonly model?: string;
   /** Called before each compaction is audited. */
-  onProgress?(done: number, of: number): void;
+  readonly onProgress?: (done: number, of: number) => Promise<void>;
 }
 
 /** Audits every compaction of a session. */
@@ -72,7 +72,7 @@ export async function auditSession(
   );
   const found: CompactionAudit[] = [];
   for (const i of compactions.keys()) {
-    onProgress?.(i, compactions.length);
+    await onProgress?.(i, compactions.length);
     found.push(await auditOf(conversation, i, { compact, counter, spoken }));
   }
   return {
@@ -168,6 +168,13 @@ function audited(item: AuditItem, { after, agent, bobbin, spoken }: Texts): Audi
     bobbin: bobbin.holds(item),
     ...(neededAt < 0 ? {} : { neededAt }),
   };
+}
+
+/** The items of all compactions of some sessions. */
+export function itemsOf(sessions: readonly SessionAudit[]): readonly AuditedItem[] {
+  return sessions
+    .flatMap(({ compactions }) => compactions)
+    .flatMap((compaction) => (compaction.kind === 'audited' ? compaction.items : []));
 }
 
 /** How many items of a class were there, and what became of them. */

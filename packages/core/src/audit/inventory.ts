@@ -1,10 +1,4 @@
-import {
-  callsOf,
-  startsTurn,
-  textOf,
-  type Message,
-  type ThreadId,
-} from '../message/message.ts';
+import { callsOf, startsTurn, textOf, type Message, type ThreadId } from '../message/message.ts';
 import type { Fact, Speaker } from '../plan/summary.ts';
 import { Thread, type Node } from '../thread/thread.ts';
 import { proseLines } from '../extract/facts/prose.ts';
@@ -17,14 +11,7 @@ import { todoItems } from '../extract/story/todo.ts';
 import { isWritten, saidByUser } from '../extract/story/user-words.ts';
 
 /** What an agent should still know after a compaction, by class. */
-export const ITEM_CLASSES = [
-  'rule',
-  'decision',
-  'path',
-  'command',
-  'number',
-  'open item',
-] as const;
+export const ITEM_CLASSES = ['rule', 'decision', 'path', 'command', 'number', 'open item'] as const;
 export type ItemClass = (typeof ITEM_CLASSES)[number];
 
 /** Something in a conversation that matters for the work to come. */
@@ -85,7 +72,8 @@ function chosen(nodes: readonly Node[]): readonly AuditItem[] {
 function paths(nodes: readonly Node[], statistics: AnchorStatistics): readonly AuditItem[] {
   const found = new Map<string, AuditItem>();
   for (const { path, edits, editedAt, deleted } of statistics.files.all())
-    if (edits > 0 && !deleted) found.set(path, { class: 'path', text: path, by: 'assistant', at: editedAt });
+    if (edits > 0 && !deleted)
+      found.set(path, { class: 'path', text: path, by: 'assistant', at: editedAt });
   for (const named of namedIn(nodes, statistics, ['user'], [KIND.path])) {
     const text = named.text.replace(/^@/, '');
     const path = statistics.files.find(text)?.path ?? text;

@@ -41,7 +41,9 @@ export class Wording {
 
   /** All that a model reads in some messages. */
   static of(messages: readonly Message[]): Wording {
-    const text = messages.flatMap((message) => [...spoken(message), ...results(message)]).join('\n');
+    const text = messages
+      .flatMap((message) => [...spoken(message), ...results(message)])
+      .join('\n');
     return new Wording(text, text);
   }
 
@@ -97,7 +99,10 @@ function results(message: Message): readonly string[] {
 
 /** The escapes of JSON, as what they are read as. */
 function unescaped(args: string): string {
-  return args.replace(/\\n/g, '\n').replace(/\\t/g, ' ').replace(/\\(["\\/])/g, '$1');
+  return args
+    .replace(/\\n/g, '\n')
+    .replace(/\\t/g, ' ')
+    .replace(/\\(["\\/])/g, '$1');
 }
 
 /** A text without the marks of Markdown, in one case and with single spaces. */
