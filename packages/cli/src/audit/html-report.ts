@@ -40,6 +40,7 @@ export function htmlReport(files: readonly FileAudit[]): string {
 <main>
 <h1>Compaction audit: ${escaped(name)}</h1>
 <p class="dim">What the agent still had after each compaction, and what Bobbin keeps at the same size without a model.</p>
+${files.length === 1 && first !== undefined ? factsOf(first) : ''}
 ${items.length === 0 ? '' : overview(files, items)}
 ${files.map((file) => section(file, files.length)).join('\n')}
 <footer>${LEGEND.map((line) => `<p>${escaped(line)}</p>`).join('\n')}</footer>
@@ -88,7 +89,7 @@ function key(): string {
     ['lost', 'lost: neither'],
   ] as const;
   const parts = entries.map(([name, text]) => `<li><i class="${name}"></i>${text}</li>`);
-  return `<ul class="key">${parts.join('')}</ul>`;
+  return `<ul class="key">${parts.join('')}<li>used: the agent used it again after the compaction</li></ul>`;
 }
 
 function chart(totals: readonly ClassTotal[]): string {
@@ -109,8 +110,13 @@ function bar(name: string, total: ClassTotal, by: 'agent' | 'bobbin'): string {
 }
 
 function section(file: FileAudit, files: number): string {
-  const { compactions, format, messages, model, counter } = file;
-  const title = files === 1 ? '' : `<h2>${escaped(file.file)}</h2>`;
+  const { compactions } = file;
+  const title = files === 1 ? '' : `<h2>${escaped(file.file)}</h2>${factsOf(file)}`;
+  return `${title}
+${compactions.length === 0 ? `<p>${escaped(withoutCompaction(file))}</p>` : compactions.map(compactionSection).join('\n')}`;
+}
+
+function factsOf({ compactions, format, messages, model, counter }: FileAudit): string {
   const facts = [
     format,
     ...(model === undefined ? [] : [model]),
@@ -118,8 +124,7 @@ function section(file: FileAudit, files: number): string {
     counted(compactions.length, 'compaction'),
     `tokens by ${counter}`,
   ];
-  return `${title}<p class="dim">${facts.map(escaped).join(' · ')}</p>
-${compactions.length === 0 ? `<p>${escaped(withoutCompaction(file))}</p>` : compactions.map(compactionSection).join('\n')}`;
+  return `<p class="dim">${facts.map(escaped).join(' · ')}</p>`;
 }
 
 const isLost = ({ agent }: AuditedItem): boolean => agent === 'absent';

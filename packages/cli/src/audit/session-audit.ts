@@ -1,5 +1,5 @@
 import type { SessionCompaction } from '@bobbin/codecs';
-import { redactSecrets, textMessage, type Counter, type Message } from '@bobbin/core';
+import { textMessage, type Counter, type Message } from '@bobbin/core';
 import {
   inventory,
   isOpaque,
@@ -163,7 +163,6 @@ function audited(item: AuditItem, { after, agent, bobbin, spoken }: Texts): Audi
   );
   return {
     ...item,
-    text: redactSecrets(item.text),
     agent: agent.holds(item),
     bobbin: bobbin.holds(item),
     ...(neededAt < 0 ? {} : { neededAt }),

@@ -1,4 +1,5 @@
 import { callsOf, startsTurn, textOf, type Message, type ThreadId } from '../message/message.ts';
+import { redactSecrets } from '../summary/redact.ts';
 import type { Fact, Speaker } from '../plan/summary.ts';
 import { Thread, type Node } from '../thread/thread.ts';
 import { proseLines } from '../extract/facts/prose.ts';
@@ -32,14 +33,14 @@ const MOST_PER_MESSAGE = 16;
 /**
  * What matters in a conversation: rules that still hold, decisions, files that were changed or that a person named,
  * the last run of each kind of command, exact numbers and ids in what was said, and items that are still open. What
- * the host sends with every request (system messages) is not at stake.
+ * the host sends with every request (system messages) is not at stake. Secrets are taken out.
  */
 export function inventory(messages: readonly Message[]): readonly AuditItem[] {
   const nodes = new Thread('audit' as ThreadId).nodesFor(messages);
   const spoken = nodes.filter(({ message }) => message.role !== 'system');
   const statistics = new AnchorStatistics();
   for (const node of nodes) statistics.add(node);
-  return [
+  const items: readonly AuditItem[] = [
     ...rules(spoken),
     ...chosen(spoken),
     ...paths(spoken, statistics),
@@ -47,6 +48,9 @@ export function inventory(messages: readonly Message[]): readonly AuditItem[] {
     ...numbers(spoken, statistics),
     ...openItems(spoken),
   ];
+  return items
+    .map((item) => ({ ...item, text: redactSecrets(item.text) }))
+    .filter(({ text }) => /\w/.test(text.replaceAll('[redacted]', '')));
 }
 
 function rules(nodes: readonly Node[]): readonly AuditItem[] {

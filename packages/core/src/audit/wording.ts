@@ -2,6 +2,7 @@ import { sorted } from '../check/list.ts';
 import { callsOf, resultsOf, resultText, textOf, type Message } from '../message/message.ts';
 import { contentWords, sentencesOf } from '../message/words.ts';
 import { keyOfPath } from '../extract/anchors/anchor.ts';
+import { redactSecrets } from '../summary/redact.ts';
 import type { AuditItem } from './inventory.ts';
 
 /**
@@ -15,7 +16,13 @@ const ALIKE_SHARE = 0.6;
 const LEAST_WORDS = 2;
 const LONGEST_SENTENCE = 400;
 
-/** What a reader has before them, read once so that any number of items can be looked for in it. */
+/** Words that say how binding a sentence is, not what it is about. */
+const MOOD = new Set('never always must only don doesn need want make sure also just'.split(' '));
+
+/**
+ * What a reader has before them, read once so that any number of items can be looked for in it. Secrets are taken out,
+ * as they are of items.
+ */
 export class Wording {
   readonly #text: string;
   readonly #said: string;
@@ -23,7 +30,9 @@ export class Wording {
   readonly #sentences = new Map<string, number[]>();
 
   /** `said` is what is searched for sentences; it is a part of all the text. */
-  private constructor(text: string, said: string) {
+  private constructor(whole: string, saidWhole: string) {
+    const text = redactSecrets(whole);
+    const said = saidWhole === whole ? text : redactSecrets(saidWhole);
     this.#text = normalized(text);
     this.#said = normalized(said);
     let count = 0;
@@ -78,7 +87,7 @@ export class Wording {
 
   /** The largest share of a text's words that one sentence holds. */
   #share(text: string): number {
-    const words = [...new Set(contentWords(text))];
+    const words = [...new Set(contentWords(text))].filter((word) => !MOOD.has(word));
     if (words.length < LEAST_WORDS) return 0;
     const hits = new Map<number, number>();
     for (const word of words)
