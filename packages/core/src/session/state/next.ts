@@ -1,4 +1,5 @@
-import { decide, firstSightTokens } from '../../compact/compact.ts';
+import { firstSightTokens } from '../../compact/compact.ts';
+import { decide } from '../../compact/decide.ts';
 import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
 import { trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
