@@ -8,7 +8,12 @@ interface Step {
 
 const listing = Array.from({ length: 60 }, (_, i) => `line ${i} of what was read, nothing more`);
 const steps: readonly Step[] = [
-  { says: 'I read it.', tool: 'read', input: { file_path: 'src/net/client.ts' }, output: listing.join('\n') },
+  {
+    says: 'I read it.',
+    tool: 'read',
+    input: { file_path: 'src/net/client.ts' },
+    output: listing.join('\n'),
+  },
   {
     says: 'I decided to use a retry with jitter instead of a longer timeout.',
     tool: 'edit',
@@ -41,6 +46,23 @@ const TIME = '2026-01-02T03:04:05.000Z';
 const lines = (...all: readonly object[]): string =>
   all.map((line) => `${JSON.stringify(line)}\n`).join('');
 
+const claudeUser = (content: unknown): object => ({
+  type: 'user',
+  message: { role: 'user', content },
+});
+const said = (role: string, text: string): object => ({
+  type: 'message',
+  role,
+  content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
+});
+const info = (id: string, role: string, rest: object = {}): object => ({
+  id,
+  role,
+  time: { created: Date.parse(TIME) },
+  ...rest,
+});
+const text = (value: string): object => ({ type: 'text', text: value });
+
 /** The same made-up session as each harness writes it; `summary` and `asked` may be replaced. */
 export const SESSIONS: Readonly<Record<string, (summary?: string, asked?: string) => string>> = {
   'claude-code': (summary = SUMMARY, asked = ASKED) => {
@@ -48,17 +70,23 @@ export const SESSIONS: Readonly<Record<string, (summary?: string, asked?: string
     let count = 0;
     const line = (rest: object): object => {
       const uuid = `u${count++}`;
-      const made = { uuid, parentUuid: parent, isSidechain: false, sessionId: 's', timestamp: TIME, ...rest };
+      const made = {
+        uuid,
+        parentUuid: parent,
+        isSidechain: false,
+        sessionId: 's',
+        timestamp: TIME,
+        ...rest,
+      };
       parent = uuid;
       return made;
     };
-    const user = (content: unknown): object => ({ type: 'user', message: { role: 'user', content } });
     const answer = (content: unknown): object => ({
       type: 'assistant',
       message: { id: `a${count}`, role: 'assistant', model: 'claude-test', content },
     });
     return lines(
-      line(user(asked)),
+      line(claudeUser(asked)),
       ...steps.flatMap(({ says, tool, input, output }, i) => [
         line(
           answer([
@@ -66,7 +94,7 @@ export const SESSIONS: Readonly<Record<string, (summary?: string, asked?: string
             { type: 'tool_use', id: `t${i}`, name: tool, input },
           ]),
         ),
-        line(user([{ type: 'tool_result', tool_use_id: `t${i}`, content: output }])),
+        line(claudeUser([{ type: 'tool_result', tool_use_id: `t${i}`, content: output }])),
       ]),
       line({
         type: 'system',
@@ -75,24 +103,24 @@ export const SESSIONS: Readonly<Record<string, (summary?: string, asked?: string
         logicalParentUuid: parent,
         compactMetadata: { trigger: 'auto', preTokens: 5000 },
       }),
-      line({ isCompactSummary: true, ...user(summary) }),
+      line({ isCompactSummary: true, ...claudeUser(summary) }),
       line(answer([{ type: 'text', text: AFTER }])),
     );
   },
   codex: (summary = SUMMARY, asked = ASKED) => {
     const line = (type: string, payload: object): object => ({ timestamp: TIME, type, payload });
     const item = (payload: object): object => line('response_item', payload);
-    const said = (role: string, text: string): object => ({
-      type: 'message',
-      role,
-      content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
-    });
     return lines(
       line('session_meta', { id: 's', timestamp: TIME, cwd: '/w', cli_version: '0.1' }),
       item(said('user', asked)),
       ...steps.flatMap(({ says, tool, input, output }, i) => [
         ...(says === '' ? [] : [item(said('assistant', says))]),
-        item({ type: 'function_call', call_id: `t${i}`, name: tool, arguments: JSON.stringify(input) }),
+        item({
+          type: 'function_call',
+          call_id: `t${i}`,
+          name: tool,
+          arguments: JSON.stringify(input),
+        }),
         item({ type: 'function_call_output', call_id: `t${i}`, output }),
       ]),
       line('compacted', { message: '', replacement_history: [said('user', summary)] }),
@@ -132,13 +160,6 @@ export const SESSIONS: Readonly<Record<string, (summary?: string, asked?: string
     );
   },
   opencode: (summary = SUMMARY, asked = ASKED) => {
-    const info = (id: string, role: string, rest: object = {}): object => ({
-      id,
-      role,
-      time: { created: Date.parse(TIME) },
-      ...rest,
-    });
-    const text = (value: string): object => ({ type: 'text', text: value });
     const messages = [
       { info: info('m0', 'user'), parts: [text(asked)] },
       {

@@ -163,8 +163,7 @@ test('an audit as data has every item with its place, and no secret', async (t) 
 });
 
 test('the page holds hostile text of a session as text, loads nothing and runs nothing', async (t) => {
-  const hostile =
-    `Never run "<svg onload='alert(2)'> & <script>alert(1) \u202Eevil in 'prod'.`;
+  const hostile = `Never run "<svg onload='alert(2)'> & <script>alert(1) \u202Eevil in 'prod'.`;
   const cwd = withSession(t, session(SUMMARY, hostile));
   const { status, stderr } = await run(cwd, '--html', 'report.html');
   assert.deepEqual([status, stderr], [0, 'bobbin: the report is in report.html\n']);
@@ -179,7 +178,9 @@ test('the page holds hostile text of a session as text, loads nothing and runs n
   const tags = new Set(page.match(/<\/?[a-z]\w*/g)?.map((tag) => tag.replace(/^<\/?/, '')));
   assert.deepEqual(
     [...tags].toSorted(),
-    `b body details div footer h1 h3 head html i li main meta p span style summary table tbody td th thead title tr ul`.split(' '),
+    `b body details div footer h1 h3 head html i li main meta p span style summary table tbody td th thead title tr ul`.split(
+      ' ',
+    ),
   );
 });
 
@@ -188,8 +189,7 @@ test('a page is never written over a session, and a failure leaves no page', asy
   assert.deepEqual(await run(cwd, '--html', 'session.jsonl'), {
     status: 2,
     stdout: '',
-    stderr:
-      'bobbin: --html session.jsonl is a session that is read; see bobbin audit --help\n',
+    stderr: 'bobbin: --html session.jsonl is a session that is read; see bobbin audit --help\n',
   });
   const missing = await run(cwd, '--html', join('none', 'report.html'));
   assert.equal(missing.status, 1);
@@ -198,7 +198,12 @@ test('a page is never written over a session, and a failure leaves no page', asy
 
 function beforeCompaction(text: string): string {
   const lines = text.split('\n');
-  return lines.slice(0, lines.findIndex((line) => line.includes('compact_boundary'))).join('\n');
+  return lines
+    .slice(
+      0,
+      lines.findIndex((line) => line.includes('compact_boundary')),
+    )
+    .join('\n');
 }
 
 test('a session without a compaction says so, and what one would do', async (t) => {
@@ -233,7 +238,12 @@ Compaction 1, after m11, 2026-01-02 03:04 UTC
 });
 
 test('what is not a session file is refused in one line', async (t) => {
-  for (const garbage of ['', 'no JSON at all', '[{"role":"user","content":"Hi"}]', '\u0000\u0001']) {
+  for (const garbage of [
+    '',
+    'no JSON at all',
+    '[{"role":"user","content":"Hi"}]',
+    '\u0000\u0001',
+  ]) {
     assert.deepEqual(await run(withSession(t, garbage)), {
       status: 2,
       stdout: '',
@@ -256,7 +266,10 @@ test('what an earlier compaction lost does not count again, and sessions are sum
     .slice(-3)
     .map((line) => line.replaceAll(/"u(\d+)"/g, (_, n: string) => `"u${Number(n) + 3}"`));
   writeFileSync(join(cwd, 'again.jsonl'), [...twice, ...again, ''].join('\n'));
-  const { stdout } = await here(['audit', 'again.jsonl', 'session.jsonl', '--counter', 'chars4', '--json'], { cwd });
+  const { stdout } = await here(
+    ['audit', 'again.jsonl', 'session.jsonl', '--counter', 'chars4', '--json'],
+    { cwd },
+  );
   const { sessions, totals } = JSON.parse(stdout) as {
     totals: readonly { said: number }[];
     sessions: readonly { compactions: readonly { items: readonly { text: string }[] }[] }[];
@@ -264,7 +277,11 @@ test('what an earlier compaction lost does not count again, and sessions are sum
   const texts = sessions.map(({ compactions }) =>
     compactions.map(({ items }) => items.map(({ text }) => text)),
   );
-  assert.deepEqual(texts[0]?.[1], ['src/net/client.ts', 'NET-4711', 'Document the retry for operators']);
+  assert.deepEqual(texts[0]?.[1], [
+    'src/net/client.ts',
+    'NET-4711',
+    'Document the retry for operators',
+  ]);
   assert.equal(totals.at(-1)?.said, 7 + 3 + 7);
 });
 
@@ -272,8 +289,8 @@ test('on a terminal the report has bars, and progress is shown while it is made'
   const cwd = withSession(t, session());
   const { status, written } = await bobbinOnTerminal(['audit', 'session.jsonl'], { cwd });
   assert.equal(status, 0);
-  assert.match(written, /\rreading session\.jsonl\u001B\[K/);
-  assert.match(written, /\rcompaction 1 of 1 in session\.jsonl\u001B\[K/);
+  assert.ok(written.includes('\rreading session.jsonl\u001B[K'));
+  assert.ok(written.includes('\rcompaction 1 of 1 in session.jsonl\u001B[K'));
   assert.match(written, /the summary .*█.* 71 % lost/);
 });
 
@@ -287,8 +304,8 @@ test('compact shows its progress on a terminal, and only there', async (t) => {
   const args = ['compact', 'long.json', '--budget', '2000', '--out', 'small.json'];
   const { status, written } = await bobbinOnTerminal(args, { cwd });
   assert.equal(status, 0);
-  assert.match(written, /\rreading long\.json\u001B\[K/);
-  assert.match(written, /\rcompacting 1,200 messages\u001B\[K/);
+  assert.ok(written.includes('\rreading long.json\u001B[K'));
+  assert.ok(written.includes('\rcompacting 1,200 messages\u001B[K'));
   const { stderr } = await here(args, { cwd });
   assert.doesNotMatch(stderr, /reading|compacting/);
 });
