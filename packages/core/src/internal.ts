@@ -1,4 +1,5 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
+export { NotInstalled, orInstall } from './check/installed.ts';
 export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
 export { compact, type CompactorConfig } from './compact/compact.ts';
