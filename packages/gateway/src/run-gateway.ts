@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { openStores } from './config/open-stores.ts';
-import type { GatewaySettings } from './config/settings.ts';
+import type { Environment, GatewaySettings } from './config/settings.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 import type { LedgerSum } from '@bobbin/stores';
 
@@ -15,7 +15,7 @@ export interface RunningGateway extends Gateway {
 /** Opens the stores of some settings and starts a gateway over them; closing it closes them too. */
 export async function runGateway(
   settings: GatewaySettings,
-  env: NodeJS.ProcessEnv,
+  env: Environment,
 ): Promise<RunningGateway> {
   const stores = await openStores(settings, env);
   const { store, artifacts, ledger, shown } = stores;
