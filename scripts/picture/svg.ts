@@ -61,7 +61,7 @@ function drawn(run: Run, line: number, theme: Theme): string[] {
   let { column } = run;
   return [...run.text.matchAll(/█+|▓+|▒+|░+|(?:[^█▓▒░ ]| (?! ))+| +/g)].flatMap(([piece]) => {
     const at = column;
-    const cells = [...piece].length;
+    const cells = piece.length;
     column += cells;
     const shade = SHADES.get(piece[0] ?? '');
     if (shade !== undefined) return [block(at, cells, line, colourOf(run, theme), shade)];
@@ -82,7 +82,7 @@ function text(run: Run, line: number, theme: Theme): string {
   const weight = run.weight === 'bold' ? ' font-weight="bold"' : '';
   const fill = colourOf(run, theme) === theme.text ? '' : ` fill="${colourOf(run, theme)}"`;
   // The length keeps columns below each other in any font.
-  const length = `textLength="${round([...words].length * CELL)}" lengthAdjust="spacingAndGlyphs"`;
+  const length = `textLength="${round(words.length * CELL)}" lengthAdjust="spacingAndGlyphs"`;
   return `<text x="${x}" y="${y}" ${length}${weight}${fill}>${escaped(words)}</text>`;
 }
 

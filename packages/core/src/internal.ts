@@ -2,7 +2,8 @@
 export { NotInstalled, orInstall } from './check/installed.ts';
 export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
-export { compact, type CompactorConfig } from './compact/compact.ts';
+export { compact } from './compact/compact.ts';
+export type { CompactorConfig } from './compact/compaction.ts';
 export type { Rung } from './compact/rungs/rung.ts';
 export { trim } from './compact/rungs/trim.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';
