@@ -29,7 +29,7 @@ function runsOf(line: string): Run[] {
     if (last !== undefined && last.colour === look.colour && last.weight === look.weight)
       runs[runs.length - 1] = { ...last, text: last.text + text };
     else runs.push({ ...look, text, column });
-    column += [...text].length;
+    column += text.length;
   }
   return runs;
 }

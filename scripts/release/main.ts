@@ -17,7 +17,8 @@ try {
   const trial = new Trial(root, join(place, 'trial'));
   const failures = trial.run(tarball);
   for (const failure of failures) console.error(failure);
-  if (failures.length > 0) throw new Error(`${failures.length} trials failed; nothing is published`);
+  if (failures.length > 0)
+    throw new Error(`${failures.length} trials failed; nothing is published`);
   const args = ['publish', tarball, '--access', 'public', ...(isDryRun ? ['--dry-run'] : [])];
   execFileSync('npm', args, { stdio: 'inherit' });
 } finally {

@@ -12,7 +12,15 @@ const RESOLUTIONS = ['nodenext', 'bundler'];
 /** The packages that the programs import, with the packages of the workspace that say which version. */
 const HOSTS = {
   codecs: ['@anthropic-ai/sdk', 'openai'],
-  adapters: ['@ai-sdk/openai', '@langchain/core', '@langchain/openai', '@openai/agents', 'ai', 'langchain', 'zod'],
+  adapters: [
+    '@ai-sdk/openai',
+    '@langchain/core',
+    '@langchain/openai',
+    '@openai/agents',
+    'ai',
+    'langchain',
+    'zod',
+  ],
 } as const;
 
 /** A new project that installs the tarball, in every combination of Node and compiler. */
