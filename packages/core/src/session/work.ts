@@ -33,6 +33,7 @@ import { withPathFor, withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit, withPins } from './pinning.ts';
 import { planAt, undonePlan } from './plan-history.ts';
 import { Embedding } from './embedding.ts';
+import { inParts } from './in-parts.ts';
 import { remind } from './remind.ts';
 import { isReminded, messagesIn, remindersIn, withinReserve } from './state/reminding.ts';
 import { changedFrom, isInLoop, isSignedFrom } from './state/sent.ts';
@@ -109,9 +110,14 @@ export class SessionWork {
     const isPlain = messages.every(({ meta }) => meta?.ttlMs === undefined);
     const hasPolicies = Object.keys(config.tools).length > 0;
     const noted = isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
-    const nodes = thread.nodesFor(noted);
+    const nodes: Node[] = [];
+    await inParts(noted, config.clock, (part) => {
+      for (const node of thread.nodesFor(part, nodes.at(-1))) nodes.push(node);
+    });
     await this.#store(nodes);
-    this.state = appended(this.state, nodes);
+    let state = this.state;
+    await inParts(nodes, config.clock, (part) => (state = appended(state, part)));
+    this.state = state;
     return nodes.map(({ id }) => id);
   }
 
