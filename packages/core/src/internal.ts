@@ -157,7 +157,12 @@ export {
 export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
-export { memorySummaryCache, summaryKey, type SummaryCache } from './summary/cache.ts';
+export {
+  memorySummaryCache,
+  summariesBeside,
+  summaryKey,
+  type SummaryCache,
+} from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';
