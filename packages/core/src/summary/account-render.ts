@@ -4,8 +4,8 @@ import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
-import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
+import { currentTexts, itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
+import { changedFiles, fileText, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
@@ -193,11 +193,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       ? []
       : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
-    ...listed(
-      'Open Items',
-      s.currentTask === null ? [] : [`- Working on: ${s.currentTask}`],
-      3,
-    ).map(always),
+    ...listed('Open Items', currentTexts(s.currentTask, open), 3).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
     ...listed(
       'Turn Context (split turn)',
@@ -207,13 +203,15 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      s.outcomes
+        .filter(({ call }) => !LOOKS.test(call))
+        .map((outcome) => outcomeText(outcome, ERROR_LINES)),
       1,
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
     ...listed(
       'Changed Files',
-      s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+      changedFiles(s.files).map((file) => `- ${fileText(file, root)}`),
       1,
     ),
     ...listed(
@@ -228,6 +226,9 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ),
   ];
 }
+
+/** The repository's own section says what these show, or they are over. */
+const LOOKS = /^(?:cd \S+ && )?git (?:status|diff|log|show|fetch|checkout|switch|ls-\w+|stash|add)\b/;
 
 function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
   const isUsers = by === 'user' || by === 'system';

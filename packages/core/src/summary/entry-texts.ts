@@ -9,6 +9,12 @@ import type {
   ToolUse,
 } from '../plan/summary.ts';
 
+/** What is being worked on, unless the list of items shows it. */
+export function currentTexts(currentTask: string | null, items: readonly Item[]): readonly string[] {
+  const isListed = items.some(({ text, state }) => state === 'current' && text === currentTask);
+  return currentTask === null || isListed ? [] : [`- Working on: ${currentTask}`];
+}
+
 export function itemTexts(items: readonly Item[]): readonly string[] {
   const open = items.some(({ state }) => state !== 'done');
   const marks = { done: 'x', current: '>', open: ' ' } as const;

@@ -5,6 +5,7 @@ import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summar
 import {
   artifactText,
   because,
+  currentTexts,
   indented,
   itemTexts,
   outcomeText,
@@ -13,6 +14,7 @@ import {
   toolTexts,
 } from './entry-texts.ts';
 import {
+  changedFiles,
   fileText,
   isChanged,
   readTexts,
@@ -193,7 +195,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.task !== null && room.taskStands !== true) add('Task', RANK.task, taskText(s.task, room));
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
-  if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
+  for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
@@ -207,7 +209,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
-  const changed = s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`);
+  const changed = changedFiles(s.files).map((file) => `- ${fileText(file, root)}`);
   addList('Changed Files', RANK.finding, SHARE.files, changed, (i) => ({
     heading: changed[i] ?? '',
     text: '',

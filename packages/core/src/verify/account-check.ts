@@ -1,7 +1,7 @@
 import { sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
-import { deniedBy } from './record-denial.ts';
+import { deletedSince, deniedBy } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
 import { claimsIn, judge } from './judge.ts';
 import type { Correction } from './report.ts';
@@ -67,10 +67,10 @@ export class AccountCheck {
 
   /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
-    const removed = this.#refusal(sentence);
-    if (removed !== undefined) {
-      this.corrections.push(removed);
-      return undefined;
+    const refused = this.#refusal(sentence);
+    if (refused !== undefined) {
+      this.corrections.push(refused);
+      return refused.text;
     }
     const verdict = judge(sentence, this.#evidence);
     switch (verdict.kind) {
@@ -106,7 +106,8 @@ export class AccountCheck {
       const checked = this.sentence(sentence);
       if (checked === sentence) continue;
       if (checked === undefined) left -= 1;
-      text = text.replace(sentence, checked ?? '');
+      const gone = text.includes(`${sentence} `) ? `${sentence} ` : sentence;
+      text = text.replace(checked === undefined ? gone : sentence, () => checked ?? '');
     }
     return left === 0 ? undefined : text.trimEnd();
   }
@@ -135,7 +136,16 @@ export class AccountCheck {
       wish !== undefined || allows(sentence) ? turnedRound(sentence, this.#orders) : undefined;
     if (said !== undefined)
       return { kind: 'removed', claim: sentence, because: `the ${said.by} said: ${said.text}` };
-    const because = saysWhatToDo(sentence) ? undefined : deniedBy(sentence, this.#truth);
+    if (saysWhatToDo(sentence)) return undefined;
+    const deleted = deletedSince(sentence, this.#truth);
+    if (deleted !== undefined)
+      return {
+        kind: 'corrected',
+        claim: sentence,
+        because: `${deleted} was deleted`,
+        text: sentence.replace(/[.!]?$/, ' (deleted since)$&'),
+      };
+    const because = deniedBy(sentence, this.#truth);
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
   }
 
