@@ -2,7 +2,7 @@ import { reversed, sorted } from '../check/list.ts';
 import { textOf, type Message, type MessageId } from '../message/message.ts';
 import { needs } from '../extract/anchors/rank.ts';
 import { standing, Selection, type Group, type Item } from '../extract/quotes/select.ts';
-import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
+import { tellingWords, tells, wordsBeside } from '../extract/quotes/quote.ts';
 import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
 import type { Draft, Entry } from './draft.ts';
@@ -258,15 +258,32 @@ function reminderStart(text: string): number {
 
 /** The first and the last lines of a text that fit; a long first line is cut. */
 function endsOf(text: string, headChars: number, tailChars: number): readonly Stretch[] {
-  const head = lineEnd(text, Math.floor(headChars));
+  const from = tellingStart(text, text.length - Math.floor(headChars + tailChars));
+  const head = from + lineEnd(text.slice(from), Math.floor(headChars));
   const tail = lineStart(text, text.length - Math.floor(tailChars));
   if (tail <= head) return [[0, text.length]];
   return tail < text.length
     ? [
-        [0, head],
+        [from, head],
         [tail, text.length],
       ]
-    : [[0, head]];
+    : [[from, head]];
+}
+
+const NUMBERED = /^\s*\d{1,7}\s*(?:→|\t|\|)/;
+
+/** Where a file that was read says more than its name and what it imports, before a place; otherwise its beginning. */
+function tellingStart(text: string, before: number): number {
+  if (!NUMBERED.test(text)) return 0;
+  let at = 0;
+  while (at < before) {
+    const feed = text.indexOf('\n', at);
+    const line = text.slice(at, feed < 0 ? text.length : feed).replace(NUMBERED, '');
+    if (tells(line)) return at;
+    if (feed < 0) return 0;
+    at = feed + 1;
+  }
+  return 0;
 }
 
 function lineEnd(text: string, at: number): number {

@@ -4,7 +4,7 @@ import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import { currentTexts, itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
+import { currentTexts, itemTexts, outcomeText, repositoryTexts, tellingOutcomes } from './entry-texts.ts';
 import { changedFiles, fileText, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
@@ -203,9 +203,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      s.outcomes
-        .filter(({ call }) => !LOOKS.test(call))
-        .map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      tellingOutcomes(s.outcomes).map((outcome) => outcomeText(outcome, ERROR_LINES)),
       1,
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
@@ -226,9 +224,6 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ),
   ];
 }
-
-/** The repository's own section says what these show, or they are over. */
-const LOOKS = /^(?:cd \S+ && )?git (?:status|diff|log|show|fetch|checkout|switch|ls-\w+|stash|add)\b/;
 
 function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {
   const isUsers = by === 'user' || by === 'system';

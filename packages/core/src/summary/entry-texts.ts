@@ -47,6 +47,18 @@ export function artifactText({ description, hint }: ArtifactReference): string {
   return hint.includes(description) ? description : `${description} (${hint})`;
 }
 
+/** Commands whose results the list of commits shows, or that only show how things were. */
+const SHOWN_ELSEWHERE =
+  /^(?:cd \S+ && )?git (?:status|diff|log|show|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
+
+/** The commands whose outcome is news to a reader. */
+export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
+  return outcomes.filter(
+    ({ call, outcome, guessed }) =>
+      !SHOWN_ELSEWHERE.test(call) || (outcome === 'failure' && guessed !== true),
+  );
+}
+
 /** A command line says by itself that a shell ran it. */
 const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;

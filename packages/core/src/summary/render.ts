@@ -11,6 +11,7 @@ import {
   outcomeText,
   quoteLines,
   repositoryTexts,
+  tellingOutcomes,
   toolTexts,
 } from './entry-texts.ts';
 import {
@@ -230,7 +231,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     'Commands',
     RANK.finding,
     SHARE.commands,
-    s.outcomes.map((o) => outcomeText(o, errorLines)),
+    tellingOutcomes(s.outcomes).map((o) => outcomeText(o, errorLines)),
   );
   addList(
     'Artifacts',

@@ -143,9 +143,10 @@ export class ExactLines {
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
 
-  /** True for what was read of a file before it was changed. */
+  /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
   #isOutdated(of: number): boolean {
     const { segment, file, index } = this.#statistics.placed[of] as Placed;
+    if (KEEPS_TASKS.test(segment.tool)) return true;
     return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
   }
 
@@ -325,6 +326,7 @@ export class ExactLines {
   }
 }
 
+const KEEPS_TASKS = /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
 const CONTEXT_CHARS = 400;
 
 /** The lines of a string in JSON, without indentation. */
