@@ -340,7 +340,7 @@ test('a name that no message contains is marked; invented facts and files are le
   });
   assert.equal(
     summary.prose,
-    'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts.\n\n(not in the messages: repo/lib/lexer_core.ts)',
+    'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts.',
   );
   assert.ok(!summaryText(summary).includes('tabs'));
   assert.ok(!summaryText(summary).includes('made/up'));

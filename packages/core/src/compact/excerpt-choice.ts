@@ -2,7 +2,7 @@ import { reversed, sorted } from '../check/list.ts';
 import { textOf, type Message, type MessageId } from '../message/message.ts';
 import { needs } from '../extract/anchors/rank.ts';
 import { standing, Selection, type Group, type Item } from '../extract/quotes/select.ts';
-import { tellingWords, tells, wordsBeside } from '../extract/quotes/quote.ts';
+import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
 import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
 import type { Draft, Entry } from './draft.ts';
@@ -102,8 +102,30 @@ function chosenRanges(
   const part = cutParts(message, values.places.get(node.id) ?? [], values.survey)[place];
   if (part === undefined) return [];
   const chooser = new StretchChooser(values, chars);
+  if (NUMBERED.test(part.text)) {
+    chooser.add(part, 0, 0);
+    return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
+  }
   chooser.add(part, chars * HEAD, chars * TAIL);
   return chooser.chosen(true)[0] ?? [];
+}
+
+/** A shorter part of a file says less than its name. */
+const LEAST_BLOCK_CHARS = 200;
+
+/** The block of whole lines of a file, in so many characters, that holds most of some stretches. */
+function connected(text: string, stretches: readonly Stretch[], chars: number): readonly Stretch[] {
+  if (chars < LEAST_BLOCK_CHARS) return [];
+  const own = text.slice(0, reminderStart(text));
+  const starts = [0, ...stretches.map(([start]) => own.lastIndexOf('\n', start) + 1)];
+  const within = (from: number): number =>
+    stretches.reduce(
+      (sum, [start, end]) => (start >= from && end <= from + chars ? sum + end - start : sum),
+      0,
+    );
+  const from = starts.reduce((best, start) => (within(start) > within(best) ? start : best), 0);
+  const feed = own.lastIndexOf('\n', from + chars);
+  return [[from, own.length <= from + chars ? own.length : feed > from ? feed : from + chars]];
 }
 
 /** An entry that is cut together with others. */
@@ -148,14 +170,18 @@ export function excerptsTogether(
       const whole = isCall ? options.argsChars : options.wholeChars;
       const isResult = !isSaid(values.survey.placed[part.of] as Placed);
       if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
-      return isCall ? chooser.add(part, 0, 0) : chooser.add(part, headChars, tailChars);
+      const isBlock = options.leastWorth === undefined && NUMBERED.test(part.text);
+      return isCall || isBlock
+        ? chooser.add(part, 0, 0)
+        : chooser.add(part, headChars, tailChars);
     }),
   );
   const chosen = chooser.chosen(options.fills);
+  const blocks = options.leastWorth === undefined ? chooser.blocks(chosen) : chosen;
   return new Map(
     cut.map(({ entry }, i) => {
       const kept = (partsOf[i] ?? []).map((part) =>
-        part === undefined ? [] : typeof part === 'number' ? (chosen[part] ?? []) : part,
+        part === undefined ? [] : typeof part === 'number' ? (blocks[part] ?? []) : part,
       );
       return [entry.node.id, { kept, argsChars: options.argsChars }];
     }),
@@ -201,6 +227,14 @@ class StretchChooser {
       else this.#lines.push(this.#line(group, part, [start, end], own, segment.text, piece));
     }
     return part;
+  }
+
+  /** The same stretches, those of files that were read as one block each. */
+  blocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
+    return chosen.map((stretches, i) => {
+      const { text } = this.#parts[i] as { readonly text: string };
+      return NUMBERED.test(text) ? connected(text, stretches, charsOf(stretches)) : stretches;
+    });
   }
 
   #line(
@@ -258,33 +292,19 @@ function reminderStart(text: string): number {
 
 /** The first and the last lines of a text that fit; a long first line is cut. */
 function endsOf(text: string, headChars: number, tailChars: number): readonly Stretch[] {
-  const from = tellingStart(text, text.length - Math.floor(headChars + tailChars));
-  const head = from + lineEnd(text.slice(from), Math.floor(headChars));
+  const head = lineEnd(text, Math.floor(headChars));
   const tail = lineStart(text, text.length - Math.floor(tailChars));
   if (tail <= head) return [[0, text.length]];
   return tail < text.length
     ? [
-        [from, head],
+        [0, head],
         [tail, text.length],
       ]
-    : [[from, head]];
+    : [[0, head]];
 }
 
+/** A file as tools show it, with a number before each line. */
 const NUMBERED = /^\s*\d{1,7}\s*(?:→|\t|\|)/;
-
-/** Where a file that was read says more than its name and what it imports, before a place; otherwise its beginning. */
-function tellingStart(text: string, before: number): number {
-  if (!NUMBERED.test(text)) return 0;
-  let at = 0;
-  while (at < before) {
-    const feed = text.indexOf('\n', at);
-    const line = text.slice(at, feed < 0 ? text.length : feed).replace(NUMBERED, '');
-    if (tells(line)) return at;
-    if (feed < 0) return 0;
-    at = feed + 1;
-  }
-  return 0;
-}
 
 function lineEnd(text: string, at: number): number {
   const feed = text.lastIndexOf('\n', at);

@@ -49,7 +49,7 @@ export function artifactText({ description, hint }: ArtifactReference): string {
 
 /** Commands whose results the list of commits shows, or that only show how things were. */
 const SHOWN_ELSEWHERE =
-  /^(?:cd \S+ && )?git (?:status|diff|log|show|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
+  /^(?:cd \S+ && )?git (?:status|log|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
 
 /** The commands whose outcome is news to a reader. */
 export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
@@ -63,13 +63,18 @@ export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly Tool
 const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
 
+/** Commands whose outcome the next edit may change. */
+const CHECKS = /\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b/i;
+
 /** A command with its status if that is certain, and the lines that decide how it ended. */
-export function outcomeText(o: ToolOutcome, errorLines: number): string {
+export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number): string {
+  const isOld = CHECKS.test(o.call) && (o.at ?? lastEdit) < lastEdit;
+  const since = isOld ? ' (before the last edits)' : '';
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${jsonText(o.keyFields)}`;
   const tool = SHELL.test(o.tool) ? '' : `${o.tool} `;
-  const head = `- ${where}${tool}${o.call}${status}${fields}${because(o.resolution)}`;
+  const head = `- ${where}${tool}${o.call}${status}${since}${fields}${because(o.resolution)}`;
   const errors = o.error === undefined ? [] : linesOf(o.error);
   const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];
   const result = o.result === undefined ? [] : [o.result];

@@ -15,6 +15,11 @@ export function changedFiles(files: readonly FileRecord[]): readonly FileRecord[
   return lasting.length > 0 ? lasting : changed;
 }
 
+/** The index of the message that changed a file last; -1 if none did. */
+export function lastEdit(files: readonly FileRecord[]): number {
+  return changedFiles(files).reduce((last, { at = -1 }) => Math.max(last, at), -1);
+}
+
 export function fileText(f: FileRecord, root: string): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;

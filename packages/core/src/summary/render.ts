@@ -18,6 +18,7 @@ import {
   changedFiles,
   fileText,
   isChanged,
+  lastEdit,
   readTexts,
   rootOf,
   seenShare,
@@ -231,7 +232,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     'Commands',
     RANK.finding,
     SHARE.commands,
-    tellingOutcomes(s.outcomes).map((o) => outcomeText(o, errorLines)),
+    tellingOutcomes(s.outcomes).map((o) => outcomeText(o, errorLines, lastEdit(s.files))),
   );
   addList(
     'Artifacts',

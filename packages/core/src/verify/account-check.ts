@@ -25,8 +25,6 @@ export function claimsOf(text: string): readonly string[] {
 /** Compares texts with the messages, and collects what it changes in them. */
 export class AccountCheck {
   readonly corrections: Correction[] = [];
-  /** Names in the present text that no message contains. */
-  readonly #unknown = new Set<string>();
   readonly #evidence: Evidence;
   readonly #truth: Summary;
   /** What those said who give orders. */
@@ -38,20 +36,8 @@ export class AccountCheck {
     this.#orders = orders;
   }
 
-  /**
-   * A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. The last
-   * line names what no message contains.
-   */
+  /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
-    this.#unknown.clear();
-    const checked = this.lines(text);
-    return this.#unknown.size === 0
-      ? checked
-      : `${checked}\n\n(${MARK}: ${[...this.#unknown].join(', ')})`;
-  }
-
-  /** The same without the last line. */
-  lines(text: string): string {
     let isCode = false;
     return text
       .split('\n')
@@ -83,7 +69,6 @@ export class AccountCheck {
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
       case 'mark': {
-        for (const name of verdict.names) this.#unknown.add(name);
         this.#note('marked', sentence, `${verdict.names.join(', ')}: ${MARK}`, undefined);
         return sentence;
       }
@@ -175,9 +160,3 @@ export class AccountCheck {
 }
 
 const MARK = 'not in the messages';
-const MARK_LINE = new RegExp(String.raw`^\(${MARK}: (.*)\)$`);
-
-/** The names in a line that says which names no message contains. */
-export function unknownIn(line: string): readonly string[] {
-  return MARK_LINE.exec(line)?.[1]?.split(', ') ?? [];
-}
