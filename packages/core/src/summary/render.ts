@@ -44,7 +44,7 @@ const SHARE = {
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
-  decisions: 0.05,
+  decisions: 0,
   files: 0.32,
   commands: 0.12,
   read: 0.06,
