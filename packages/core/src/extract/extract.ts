@@ -50,14 +50,14 @@ const SHARE = {
   userWords: 0.3,
   questions: 0.06,
   finalReport: 0.15,
-  story: 0.35,
+  story: 0.5,
   files: 0.3,
   splitTurn: 0.15,
 } as const;
 /** Joined lines cost less than was estimated: what is left over is spent again. */
 const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
-const MOST_STORY_CHARS = 4_000;
+const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */

@@ -4,8 +4,8 @@ import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
-import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
+import { currentTexts, itemTexts, outcomeText, repositoryTexts, tellingOutcomes } from './entry-texts.ts';
+import { changedFiles, fileText, lastEdit, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
@@ -96,7 +96,7 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
       left -= line.text.length + 1;
     }
   };
-  fill(undefined, chars * RECORD_SHARE);
+  fill(undefined, Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE));
   const chronology = analysisWithin(analysis, shown, left);
   left -= chronology.length;
   fill('thin account', chars * THIN_SHARE - account.length);
@@ -112,8 +112,10 @@ function accountText(summary: Summary, chars: number, taskStands: boolean): stri
 
 /** An account that takes more than this share of the text is shown with less indentation. */
 const SPARE_SHARE = 0.8;
-/** The record is short: it may take this share of the text. */
-const RECORD_SHARE = 0.2;
+/** The record is short: it may take this share of the text, or what the analysis leaves. */
+const RECORD_SHARE = 0.05;
+/** How much shorter an analysis becomes with less indentation. */
+const DENSITY = 0.95;
 /** An account below this share of the text is thin. */
 const THIN_SHARE = 0.5;
 const FRAME_CHARS = 24;
@@ -134,7 +136,9 @@ function chosenAlways(lines: readonly Line[], body: string, mostChars: number): 
     const isSaid =
       line.section === 'Original Task'
         ? seen.freshShare(wordsOf(line.text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK)
-        : account.includes(flat(line.text));
+        : line.section === 'Open Items'
+          ? seen.freshShare(wordsOf(line.text)) < NEW_ITEM
+          : account.includes(flat(line.text));
     if (isSaid) continue;
     if (line.text.length + 1 > left) leftOut += 1;
     else {
@@ -153,6 +157,8 @@ interface Always {
 /** A longer account says what the task is; the first request is then shown only if the account is about another one. */
 const THIN_CHARS = 1_500;
 const NEW_TASK = 0.6;
+/** An account says what is open: an item is shown only if the account does not speak of it. */
+const NEW_ITEM = 0.5;
 const LEAST_ALWAYS_CHARS = 600;
 
 /** A text without case, punctuation and list marks. */
@@ -193,11 +199,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       ? []
       : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
-    ...listed(
-      'Open Items',
-      s.currentTask === null ? [] : [`- Working on: ${s.currentTask}`],
-      3,
-    ).map(always),
+    ...listed('Open Items', currentTexts(s.currentTask, open), 3).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
     ...listed(
       'Turn Context (split turn)',
@@ -207,13 +209,15 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      tellingOutcomes(s.outcomes).map((outcome) =>
+        outcomeText(outcome, ERROR_LINES, lastEdit(s.files)),
+      ),
       1,
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
     ...listed(
       'Changed Files',
-      s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+      changedFiles(s.files).map((file) => `- ${fileText(file, root)}`),
       1,
     ),
     ...listed(

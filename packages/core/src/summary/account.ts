@@ -92,7 +92,7 @@ export function accountParts(account: string): {
 /** What a reader needs of a text that a model wrote: without its scaffolding, and each thing once. */
 export function accountOf(text: string): string {
   const { body, analysis } = accountParts(cleanAccount(text));
-  return `${dedented(body)}\n${analysisWithin(analysis, new SeenWords(body), Number.POSITIVE_INFINITY)}`;
+  return `${dedented(body)}\n${analysisWithin(analysis, new SeenWords(), Number.POSITIVE_INFINITY)}`;
 }
 
 /**
@@ -120,9 +120,14 @@ export function accountWithin(account: string, chars: number): string {
   return withoutEmptyHeadings(blocks, gone).slice(0, Math.max(0, chars)).trim();
 }
 
-/** The entries of an analysis that say what other text does not, in order, within a number of characters. */
+/**
+ * An analysis within a number of characters: whole if it fits, otherwise its entries that say most of what other text
+ * does not, in order and without their numbers.
+ */
 export function analysisWithin(analysis: string, seen: SeenWords, chars: number): string {
   const entries = entriesOf(dedented(analysis).split('\n'));
+  const whole = entries.join('\n');
+  if (whole.length <= chars) return whole;
   const chosen = chooseFresh(
     entries.map((text) => ({ text, weight: 1 })),
     seen,
@@ -130,8 +135,14 @@ export function analysisWithin(analysis: string, seen: SeenWords, chars: number)
     LEAST_FRESH,
   );
   const texts = new Set([...chosen].map(({ text }) => text));
-  return entries.filter((text) => texts.has(text)).join('\n');
+  return entries
+    .filter((text) => texts.has(text))
+    .map((text) => text.replace(/^\d{1,3}[.)] +/, '- '))
+    .join('\n');
 }
+
+/** What a model says to itself on the way. */
+const ASIDE = /^(?:let me|looking at|let['’]s|i need to|i['’]ll|now,? (?:let me|i))\b[^\n]*$/i;
 
 /** The entries of a text: what is below a line, or in a list after a line that ends in a colon, belongs to it. */
 function entriesOf(lines: readonly string[]): readonly string[] {
@@ -145,11 +156,11 @@ function entriesOf(lines: readonly string[]): readonly string[] {
     else entries.push([line]);
   }
   return entries
-    .filter((entry) => entry.length > 1 || !(entry[0] as string).endsWith(':'))
+    .filter(([head = '', ...rest]) => rest.length > 0 || !(head.endsWith(':') || ASIDE.test(head)))
     .map((entry) => entry.join('\n'));
 }
 
-const LEAST_FRESH = 0.15;
+const LEAST_FRESH = 0.02;
 const INDENT = '  ';
 
 /** The same lists with less indentation, and without blank lines between their items. */
@@ -176,7 +187,7 @@ export function dedented(account: string): string {
 }
 
 const isHeadingLine = (line: string): boolean =>
-  /^\s*(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:|[^.]{1,80}:)\s*$/.test(line);
+  /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:|[^.]{1,80}:)\s*$/.test(line);
 
 /** Where a line begins in its list: deeper lines belong to the one before them. */
 const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
@@ -195,6 +206,8 @@ function blocksOf(account: string): readonly Block[] {
   });
 }
 
+const LISTED = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
+
 /** Lines with those that belong to them: a block of code is never parted, nor an item from what is below it. */
 function grouped(lines: readonly string[]): readonly string[] {
   const groups: string[][] = [];
@@ -203,11 +216,12 @@ function grouped(lines: readonly string[]): readonly string[] {
     const last = groups.at(-1);
     const [head = ''] = last ?? [];
     const isFence = FENCE.test(line);
+    const isLed = head.endsWith(':') && depthOf(line) === depthOf(head);
     const belongs =
       isCode ||
       (last !== undefined &&
         !isHeadingLine(head) &&
-        (isFence ? head.endsWith(':') : depthOf(line) > depthOf(head)));
+        (depthOf(line) > depthOf(head) || (isLed && (isFence || LISTED.test(line)))));
     if (last !== undefined && belongs) last.push(line);
     else if (line.trim() !== '') groups.push([line]);
     if (isFence) isCode = !isCode;

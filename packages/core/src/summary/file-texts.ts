@@ -5,6 +5,21 @@ import { quoteLines } from './entry-texts.ts';
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
   edited || written || deleted;
 
+/** Files that an agent makes for a trial. */
+const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/folders)\//;
+
+/** The files that were changed, without those that were made for a trial if there are others. */
+export function changedFiles(files: readonly FileRecord[]): readonly FileRecord[] {
+  const changed = files.filter(isChanged);
+  const lasting = changed.filter(({ path }) => !SCRATCH.test(path));
+  return lasting.length > 0 ? lasting : changed;
+}
+
+/** The index of the message that changed a file last; -1 if none did. */
+export function lastEdit(files: readonly FileRecord[]): number {
+  return changedFiles(files).reduce((last, { at = -1 }) => Math.max(last, at), -1);
+}
+
 export function fileText(f: FileRecord, root: string): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';
   const when = f.at === undefined ? '' : `m${f.at + 1}`;

@@ -5,16 +5,20 @@ import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summar
 import {
   artifactText,
   because,
+  currentTexts,
   indented,
   itemTexts,
   outcomeText,
   quoteLines,
   repositoryTexts,
+  tellingOutcomes,
   toolTexts,
 } from './entry-texts.ts';
 import {
+  changedFiles,
   fileText,
   isChanged,
+  lastEdit,
   readTexts,
   rootOf,
   seenShare,
@@ -40,7 +44,7 @@ const SHARE = {
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
-  decisions: 0.05,
+  decisions: 0,
   files: 0.32,
   commands: 0.12,
   read: 0.06,
@@ -193,7 +197,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.task !== null && room.taskStands !== true) add('Task', RANK.task, taskText(s.task, room));
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
-  if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
+  for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
@@ -207,7 +211,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
-  const changed = s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`);
+  const changed = changedFiles(s.files).map((file) => `- ${fileText(file, root)}`);
   addList('Changed Files', RANK.finding, SHARE.files, changed, (i) => ({
     heading: changed[i] ?? '',
     text: '',
@@ -228,7 +232,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     'Commands',
     RANK.finding,
     SHARE.commands,
-    s.outcomes.map((o) => outcomeText(o, errorLines)),
+    tellingOutcomes(s.outcomes).map((o) => outcomeText(o, errorLines, lastEdit(s.files))),
   );
   addList(
     'Artifacts',

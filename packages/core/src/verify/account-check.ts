@@ -1,7 +1,7 @@
 import { sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
-import { deniedBy } from './record-denial.ts';
+import { deletedSince, deniedBy } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
 import { claimsIn, judge } from './judge.ts';
 import type { Correction } from './report.ts';
@@ -25,8 +25,6 @@ export function claimsOf(text: string): readonly string[] {
 /** Compares texts with the messages, and collects what it changes in them. */
 export class AccountCheck {
   readonly corrections: Correction[] = [];
-  /** Names in the present text that no message contains. */
-  readonly #unknown = new Set<string>();
   readonly #evidence: Evidence;
   readonly #truth: Summary;
   /** What those said who give orders. */
@@ -38,20 +36,8 @@ export class AccountCheck {
     this.#orders = orders;
   }
 
-  /**
-   * A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. The last
-   * line names what no message contains.
-   */
+  /** A text as the messages allow it: each line unchanged except for what had to change. Code is left as it is. */
   text(text: string): string {
-    this.#unknown.clear();
-    const checked = this.lines(text);
-    return this.#unknown.size === 0
-      ? checked
-      : `${checked}\n\n(${MARK}: ${[...this.#unknown].join(', ')})`;
-  }
-
-  /** The same without the last line. */
-  lines(text: string): string {
     let isCode = false;
     return text
       .split('\n')
@@ -67,10 +53,10 @@ export class AccountCheck {
 
   /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
-    const removed = this.#refusal(sentence);
-    if (removed !== undefined) {
-      this.corrections.push(removed);
-      return undefined;
+    const refused = this.#refusal(sentence);
+    if (refused !== undefined) {
+      this.corrections.push(refused);
+      return refused.text;
     }
     const verdict = judge(sentence, this.#evidence);
     switch (verdict.kind) {
@@ -83,7 +69,6 @@ export class AccountCheck {
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
       case 'mark': {
-        for (const name of verdict.names) this.#unknown.add(name);
         this.#note('marked', sentence, `${verdict.names.join(', ')}: ${MARK}`, undefined);
         return sentence;
       }
@@ -106,7 +91,8 @@ export class AccountCheck {
       const checked = this.sentence(sentence);
       if (checked === sentence) continue;
       if (checked === undefined) left -= 1;
-      text = text.replace(sentence, checked ?? '');
+      const gone = text.includes(`${sentence} `) ? `${sentence} ` : sentence;
+      text = text.replace(checked === undefined ? gone : sentence, () => checked ?? '');
     }
     return left === 0 ? undefined : text.trimEnd();
   }
@@ -135,7 +121,16 @@ export class AccountCheck {
       wish !== undefined || allows(sentence) ? turnedRound(sentence, this.#orders) : undefined;
     if (said !== undefined)
       return { kind: 'removed', claim: sentence, because: `the ${said.by} said: ${said.text}` };
-    const because = saysWhatToDo(sentence) ? undefined : deniedBy(sentence, this.#truth);
+    if (saysWhatToDo(sentence)) return undefined;
+    const deleted = deletedSince(sentence, this.#truth);
+    if (deleted !== undefined)
+      return {
+        kind: 'corrected',
+        claim: sentence,
+        because: `${deleted} was deleted`,
+        text: sentence.replace(/[.!]?$/, ' (deleted since)$&'),
+      };
+    const because = deniedBy(sentence, this.#truth);
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
   }
 
@@ -165,9 +160,3 @@ export class AccountCheck {
 }
 
 const MARK = 'not in the messages';
-const MARK_LINE = new RegExp(String.raw`^\(${MARK}: (.*)\)$`);
-
-/** The names in a line that says which names no message contains. */
-export function unknownIn(line: string): readonly string[] {
-  return MARK_LINE.exec(line)?.[1]?.split(', ') ?? [];
-}

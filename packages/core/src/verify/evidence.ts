@@ -49,7 +49,10 @@ export class Evidence {
     for (const text of claims) this.#learn(text);
     this.#readNodes(nodes);
     for (const text of also.user) this.#read(text, { by: 'user', isSaid: true });
+    // What an earlier account names need not have been in a message.
+    const named = this.#texts.length;
     for (const text of also.assistant) this.#read(text, { by: 'assistant', isSaid: true });
+    this.#texts.length = named;
     this.#match();
   }
 

@@ -74,8 +74,12 @@ const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
   ],
 ];
 
+/** "No, revert it" denies nothing that it says. */
+const INTERJECTION = /^\s*(?:no|nope|nah)[,.!]\s+/i;
+
 /** True if one of two sentences about the same denies what the other says. */
-function denies(claim: string, statement: string, isExact: boolean): boolean {
+function denies(claim: string, said: string, isExact: boolean): boolean {
+  const statement = said.replace(INTERJECTION, '');
   const [words, others] = [new Set(contentWords(claim)), new Set(contentWords(statement))];
   const [denied, otherDenied] = [deniedWords(claim), deniedWords(statement)];
   if (!isExact && denied.size > 0 && otherDenied.size > 0) return false;

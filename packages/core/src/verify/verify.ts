@@ -9,7 +9,7 @@ import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summa
 import { namesIn, sentencesOf } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { AccountCheck, claimsOf, unknownIn } from './account-check.ts';
+import { AccountCheck, claimsOf } from './account-check.ts';
 import { Evidence } from './evidence.ts';
 import { mergedDecisions, mergedFacts, mergedFiles, mergedItems } from './merged-fields.ts';
 import { lackingNotes } from './record.ts';
@@ -84,7 +84,7 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
 function checkedAccount(account: string, check: AccountCheck): string {
   const { body, analysis } = accountParts(account);
   const checked = check.text(body);
-  const led = analysis === '' ? '' : check.lines(analysis);
+  const led = analysis === '' ? '' : check.text(analysis);
   return led === '' ? checked : `${checked}\n\n${ANALYSIS_HEADING}\n${led}`;
 }
 
@@ -132,18 +132,11 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
         ...wishesBefore(previous),
       ],
       assistant: [
-        knownLines(before).join('\n'),
+        before,
         ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`),
       ],
     },
   );
-}
-
-/** The lines of an earlier text without those that name what no message contained. */
-function knownLines(text: string): readonly string[] {
-  const lines = text.split('\n');
-  const unknown = lines.flatMap(unknownIn);
-  return lines.filter((line) => !unknown.some((name) => line.includes(name)));
 }
 
 /** What the user is on record for in an earlier summary, in addition to its facts. */
@@ -201,7 +194,8 @@ function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
 
 /** The sentences of the account before: a model that updates it may lose some of what it names. */
 function earlierLines(previous: Summary | null): readonly Note[] {
-  return knownLines(previous?.prose ?? '')
+  return (previous?.prose ?? '')
+    .split('\n')
     .flatMap(sentencesOf)
     .filter((text) => namesIn(text).size > 0)
     .map((text) => ({ text, by: 'assistant', turn: previous?.lastTurn ?? 0 }));

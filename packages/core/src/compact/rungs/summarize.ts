@@ -163,7 +163,7 @@ function moreForAccount(
 }
 
 /** What a record next to an account should have, compared with the account. */
-const RECORD_SHARE = 0.1;
+const RECORD_SHARE = 0.05;
 
 async function summarizeSpan(
   proposal: Proposal,

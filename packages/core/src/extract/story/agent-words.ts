@@ -42,6 +42,11 @@ const GUESSES =
 
 export const announces = (sentence: string): boolean => ANNOUNCES.test(sentence);
 
+/** What an agent answers when nothing is asked of it. */
+const SAYS_NOTHING = /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$/i;
+
+export const saysNothing = (text: string): boolean => SAYS_NOTHING.test(text);
+
 /** A passage of a step without the sentences that only announce. Empty if nothing is left. */
 export function withoutAnnouncements(text: string): string {
   return sentences(text)

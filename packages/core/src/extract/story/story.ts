@@ -5,7 +5,7 @@ import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
-import { meritOf, rolesOf, withoutAnnouncements } from './agent-words.ts';
+import { meritOf, rolesOf, saysNothing, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
 import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
@@ -70,7 +70,7 @@ export class Story {
           role === 'step' && passage.kind === 'prose'
             ? withoutAnnouncements(passage.text)
             : passage.text;
-        if (own === '') continue;
+        if (own === '' || saysNothing(own)) continue;
         const merit = MERIT.agent * meritOf(passage, role, end - node.index);
         this.#add({ ...passage, text: own }, node, 'assistant', merit, {
           isFinal: role === 'final report',
