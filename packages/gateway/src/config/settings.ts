@@ -15,6 +15,8 @@ export interface GatewaySettings {
   /** A folder, or a bucket as in `s3://name`. */
   readonly artifacts?: string;
   readonly logLevel: string;
+  /** The id of the model that writes summaries. */
+  readonly summarizer?: string;
 }
 
 /** Where settings come from; what comes first wins. */
@@ -37,7 +39,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
   const number = (name: string): number | undefined => numberOf(given(name));
   const [host, token, tenantKey] = [text('host'), text('token'), text('tenant-key')];
   const [openai, anthropic] = [text('openai'), text('anthropic')];
-  const tools = switchOf(given('tools'));
+  const [tools, summarizer] = [switchOf(given('tools')), text('summarizer')];
   const [port, store, artifacts] = [number('port'), text('store'), text('artifacts')];
   return {
     options: {
@@ -55,6 +57,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
     },
     ...(store === undefined ? {} : { store }),
     ...(artifacts === undefined ? {} : { artifacts }),
+    ...(summarizer === undefined ? {} : { summarizer }),
     logLevel: text('log-level') ?? 'info',
   };
 }
@@ -87,6 +90,7 @@ const FILE_SETTINGS = new Set([
   'own-work-ms',
   'body-bytes',
   'tools',
+  'summarizer',
   'limits',
   'policies',
 ]);
