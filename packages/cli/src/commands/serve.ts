@@ -45,6 +45,11 @@ export const GATEWAY_OPTIONS = {
     value: 'NAME',
     help: 'The policy: ladder, pi, codex, claude-code, opencode, … Default: ladder.',
   },
+  thrift: {
+    type: 'string',
+    value: 'LEVEL',
+    help: 'How much of older tool output the preset ladder shortens: gentle, careful, balanced or frugal. Default: gentle.',
+  },
   tools: {
     type: 'string',
     value: 'on|off',

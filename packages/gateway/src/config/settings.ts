@@ -1,4 +1,11 @@
-import { isJsonObject, PRESETS, type JsonObject, type PresetName } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  PRESETS,
+  THRIFT,
+  type JsonObject,
+  type PresetName,
+  type Thrift,
+} from '@bobbin/core/internal';
 import type { GatewayLimits, GatewayOptions, ModelPolicy } from './gateway-config.ts';
 import { DEFAULT_LIMITS } from './gateway-config.ts';
 
@@ -86,6 +93,7 @@ const FILE_SETTINGS = new Set([
   'window',
   'soft-share',
   'preset',
+  'thrift',
   'log-level',
   'own-work-ms',
   'body-bytes',
@@ -140,11 +148,13 @@ function generalPolicy(
 ): ModelPolicy {
   const [windowTokens, softShare] = [number('window'), number('soft-share')];
   const preset = presetOf(text('preset'), '--preset');
+  const thrift = thriftOf(text('thrift'), '--thrift');
   return {
     model: '',
     ...(windowTokens === undefined ? {} : { windowTokens }),
     ...(softShare === undefined ? {} : { softShare }),
     ...(preset === undefined ? {} : { preset }),
+    ...(thrift === undefined ? {} : { thrift }),
   };
 }
 
@@ -153,6 +163,14 @@ function presetOf(name: unknown, where: string): PresetName | undefined {
   if (typeof name === 'string' && Object.hasOwn(PRESETS, name)) return name as PresetName;
   throw new SettingError(
     `${where} must be one of ${Object.keys(PRESETS).join(', ')}, not ${JSON.stringify(name)}`,
+  );
+}
+
+function thriftOf(name: unknown, where: string): Thrift | undefined {
+  if (name === undefined) return undefined;
+  if (typeof name === 'string' && Object.hasOwn(THRIFT, name)) return name as Thrift;
+  throw new SettingError(
+    `${where} must be one of ${Object.keys(THRIFT).join(', ')}, not ${JSON.stringify(name)}`,
   );
 }
 
@@ -170,6 +188,7 @@ function policiesOf({ policies = [] }: JsonObject): readonly ModelPolicy[] {
     if (compaction !== 'on' && compaction !== 'off')
       throw new SettingError(`${where}.compaction must be on or off`);
     presetOf(policy['preset'], `${where}.preset`);
+    thriftOf(policy['thrift'], `${where}.thrift`);
     return policy as unknown as ModelPolicy;
   });
 }
