@@ -72,7 +72,7 @@ export {
   type ToolOutcome,
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
-export { THRIFT, type TrimLimits } from './plan/trim-figures.ts';
+export { type Thrift, THRIFT, type TrimLimits } from './plan/trim-figures.ts';
 export { windowOf } from './plan/window.ts';
 export type {
   Appended,

@@ -17,10 +17,14 @@ import { ConversationPool } from './fitting/conversation-pool.ts';
 import { Fitter } from './fitting/fitter.ts';
 import { Access, isLoopback } from './http/access.ts';
 import { Upstream } from './http/upstream.ts';
+import { tenantNames } from './identity/tenant.ts';
 import { ExchangeLog } from './ledger/exchange-record.ts';
 import { Observer } from './observe/observer.ts';
 import { ownRoutes, isOwnPath } from './own-routes.ts';
 import { Proxy } from './proxy.ts';
+
+/** Longer than load balancers keep a connection idle (most: 60 s), so that none sends on one that is being closed. */
+const KEEP_ALIVE_MS = 75_000;
 
 /** A gateway that listens. */
 export interface Gateway {
@@ -65,7 +69,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const proxy = new Proxy({
     upstreams,
     limits,
-    tenantKey,
+    tenants: tenantNames(tenantKey),
     delivery,
     ledger,
     observer,
@@ -82,6 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = createServer(
     {
       requestTimeout: limits.clientRequestMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: limits.clientHeadersMs,
       connectionsCheckingInterval: Math.min(5_000, limits.clientHeadersMs / 2),
     },

@@ -10,7 +10,7 @@ import { refuse } from './http/refusal.ts';
 import { readBody } from './http/request-body.ts';
 import { release, ResponseRelay, type Relayed } from './http/response-relay.ts';
 import type { Upstream } from './http/upstream.ts';
-import { tenantOf } from './identity/tenant.ts';
+import type { TenantNames } from './identity/tenant.ts';
 import { endpointOf, providerOf, type Endpoint } from './protocol/endpoint.ts';
 import { offerTools, wantsTools, type OfferedRequest } from './tools/offered-tools.ts';
 import { ToolTurn, type ToolTurnOptions } from './tools/tool-turn.ts';
@@ -18,7 +18,7 @@ import { ToolTurn, type ToolTurnOptions } from './tools/tool-turn.ts';
 export interface ProxyOptions extends ToolTurnOptions {
   readonly upstreams: Readonly<Record<ProviderName, Upstream>>;
   readonly limits: GatewayLimits;
-  readonly tenantKey: string;
+  readonly tenants: TenantNames;
   /** Whether the gateway's tools are offered to clients that do not say. */
   readonly tools: 'on' | 'off';
 }
@@ -83,12 +83,12 @@ export class Proxy {
     headers: IncomingHttpHeaders,
     sent: Buffer,
   ): Promise<ClientRequest | undefined> {
-    const { limits, tenantKey } = this.#options;
+    const { limits, tenants } = this.#options;
     const bytes = await plainBody(sent, headers['content-encoding'], limits.bodyBytes);
     const body = bytes === undefined ? undefined : parseJson(bytes.toString('utf8'));
     if (bytes === undefined || !isJsonObject(body) || typeof body['model'] !== 'string')
       return undefined;
-    const tenant = tenantOf(tenantKey, headers);
+    const tenant = tenants(headers);
     return { tenant, endpoint, model: body['model'], headers, bytes, sent, body };
   }
 

@@ -39,7 +39,7 @@ test('each action says why: what fits, a cold cache, an earlier compaction, the 
     upstreams: { openai: upstream.url },
     policies: [
       { model: 'small', windowTokens: 8_000 },
-      { model: 'large', windowTokens: 200_000 },
+      { model: 'large', windowTokens: 200_000, thrift: 'careful' },
       { model: 'off', compaction: 'off' },
     ],
   });

@@ -1,5 +1,5 @@
 import type { ArtifactStore, Policy, Store, Summarizer } from '@bobbin/core';
-import type { ModelTable, PresetName } from '@bobbin/core/internal';
+import type { ModelTable, PresetName, Thrift } from '@bobbin/core/internal';
 import type { Ledger } from '@bobbin/stores';
 
 /** Whose protocol a client speaks. */
@@ -16,6 +16,8 @@ export interface ModelPolicy {
   /** The share of the window above which compaction should run. */
   readonly softShare?: number;
   readonly preset?: PresetName | Policy;
+  /** How much of older tool output the preset `ladder` shortens. Default: `gentle`. */
+  readonly thrift?: Thrift;
   /** How many requests are expected to follow: the more, the sooner a rewrite pays. */
   readonly requestsToCome?: number;
   /** A tool result larger than this share of the limit is shortened when it is first seen. */

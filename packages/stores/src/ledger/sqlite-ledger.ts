@@ -27,7 +27,7 @@ const APPLICATION_ID = 0x424f424c;
 const VERSION = 1;
 const BUSY_MS = 5_000;
 /** For how long changes are gathered for one transaction. */
-const FLUSH_MS = 10;
+const FLUSH_MS = 40;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL) STRICT;
@@ -187,6 +187,7 @@ class SqliteLedger implements Ledger {
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {
+    this.#get('PRAGMA secure_delete = ON');
     for (const table of ['requests', 'summaries', 'rounds'])
       if (threads === undefined) this.#run(`DELETE FROM ${table} WHERE tenant = ?`, tenant);
       else
@@ -277,9 +278,7 @@ function opened(path: string): DatabaseSync {
         'from-the-future',
         `${path} is a ledger of version ${version}; this Bobbin knows version ${VERSION}: update it`,
       );
-    database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON',
-    );
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     if (tables === 0)
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
     database.exec(TABLES);

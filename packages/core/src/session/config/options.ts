@@ -82,7 +82,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
   budget: budgetShape,
   // Distinguished by what it is meant to be: a name, or the host's own policy.
   preset: () => undefined,
-  thrift: oneOf('careful', 'balanced', 'frugal'),
+  thrift: oneOf('gentle', 'careful', 'balanced', 'frugal'),
   offersReadArtifact: boolean,
   codec: hasMethods('a codec, such as openaiChat of bobbin/openai', 'decode', 'encode'),
   counter: hasMethods('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
