@@ -48,7 +48,7 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.06,
+  questions: 0.08,
   finalReport: 0.15,
   story: 0.5,
   files: 0.3,

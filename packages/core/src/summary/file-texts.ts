@@ -1,5 +1,5 @@
-import { groupedBy } from '../check/list.ts';
-import type { FileRecord, SeenChange } from '../plan/summary.ts';
+import { groupedBy, lastOf } from '../check/list.ts';
+import type { FileRecord, SeenChange, Summary } from '../plan/summary.ts';
 import { quoteLines } from './entry-texts.ts';
 
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
@@ -18,6 +18,21 @@ export function changedFiles(files: readonly FileRecord[]): readonly FileRecord[
 /** The index of the message that changed a file last; -1 if none did. */
 export function lastEdit(files: readonly FileRecord[]): number {
   return changedFiles(files).reduce((last, { at = -1 }) => Math.max(last, at), -1);
+}
+
+const MOST_NAMED = 12;
+
+/** The files that were changed after the last commit, in one line; none if nothing was committed. */
+export function uncommittedTexts({ files, repository = [] }: Summary): readonly string[] {
+  const commit = lastOf(repository, ({ kind }) => kind === 'commit');
+  if (commit === undefined) return [];
+  const names = changedFiles(files)
+    .filter(({ at = -1 }) => at > commit.at)
+    .map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return names.length === 0
+    ? []
+    : [`- Changed since the last commit: ${names.slice(-MOST_NAMED).join(', ')}${more}`];
 }
 
 export function fileText(f: FileRecord, root: string): string {

@@ -25,6 +25,7 @@ import {
   seenText,
   seenTexts,
   shownPath,
+  uncommittedTexts,
 } from './file-texts.ts';
 import {
   RANK,
@@ -143,7 +144,7 @@ function withoutRepeated(lines: readonly Line[]): readonly Line[] {
 }
 
 /** More requests than this, and the first of them is hardly the task any more. */
-const FEW_REQUESTS = 3;
+const FEW_REQUESTS = 1;
 
 function titleOf(section: Section, { until, notes }: Summary): string {
   if (section === 'State' && until !== undefined) return `State at m${until + 1}`;
@@ -200,6 +201,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
+  for (const text of uncommittedTexts(s)) add('State', RANK.state, text);
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
   addList(
     'Decisions and Findings',

@@ -132,7 +132,9 @@ export class ExactLines {
     const taken = items.filter((item) => item.taken);
     if (!open || source === undefined || of === undefined || taken.some(({ chars }) => chars > 0))
       return undefined;
-    const { index, turn } = this.#statistics.placed[of] as Placed;
+    const { index, turn, segment } = this.#statistics.placed[of] as Placed;
+    // What was searched for says nothing without what was found.
+    if (searches(segment.tool)) return undefined;
     const worth = rounded(Math.max(...taken.map((item) => item.worth)));
     return { of, start: 0, note: { text: '', by: 'assistant', source, turn, at: index, worth } };
   }

@@ -1,4 +1,4 @@
-import { lastOf, reversed, sorted } from '../../check/list.ts';
+import { lastIndex, reversed, sorted } from '../../check/list.ts';
 import { hasCalls, startsTurn } from '../../message/message.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
@@ -64,7 +64,7 @@ export class Story {
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       const passages = passagesOf(text(node));
-      const question = asked.has(node.index) ? questionIn(passages) : undefined;
+      const questions = asked.has(node.index) ? questionsIn(passages) : NONE;
       for (const passage of passages) {
         const own =
           role === 'step' && passage.kind === 'prose'
@@ -74,7 +74,7 @@ export class Story {
         const merit = MERIT.agent * meritOf(passage, role, end - node.index);
         this.#add({ ...passage, text: own }, node, 'assistant', merit, {
           isFinal: role === 'final report',
-          isAsked: passage === question,
+          isAsked: questions.has(passage),
         });
       }
     }
@@ -251,10 +251,16 @@ function answeredReports(nodes: readonly Node[]): ReadonlySet<number> {
   return answered;
 }
 
-/** The passage in which an agent asks or offers something: the last one with a question, otherwise the last one. */
-function questionIn(passages: readonly Passage[]): Passage | undefined {
-  const prose = passages.filter(({ kind }) => kind === 'prose');
-  return lastOf(prose, ({ text }) => text.includes('?')) ?? prose.at(-1);
+const NONE: ReadonlySet<Passage> = new Set();
+const QUESTION_CHARS = 500;
+
+/** What an agent asks or offers: the last passage with a question, otherwise the last one, and what leads to it. */
+function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
+  const end = lastIndex(passages, ({ text }) => text.includes('?'));
+  const asked = passages.slice(0, end < 0 ? passages.length : end + 1);
+  let left = QUESTION_CHARS;
+  const from = lastIndex(asked, ({ text }) => (left -= text.length) < 0) + 1;
+  return new Set(asked.slice(Math.min(from, asked.length - 1)));
 }
 
 /** How many of the next messages are looked at for a repetition. */
