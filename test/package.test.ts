@@ -137,6 +137,18 @@ test('a missing peer is named in one line, with the command that installs it', (
   );
 });
 
+test('the command for MCP says in one line what it needs', () => {
+  const bin = join(modules, '.bin/bobbin-mcp');
+  const { status, stderr } = spawnSync(process.execPath, [bin, project], { encoding: 'utf8' });
+  assert.deepEqual(
+    [status, stderr],
+    [
+      1,
+      'bobbin-mcp: the server needs the package @modelcontextprotocol/sdk: npm install @modelcontextprotocol/sdk\n',
+    ],
+  );
+});
+
 test('the counter of a model is an estimate if its tokenizer is not installed', () => {
   const { stdout, stderr } = run(
     `const { counterFor } = await import('bobbin/models'); console.log((await counterFor('gpt-5')).text('Hello, world!') > 2);`,
@@ -176,7 +188,9 @@ function link(name: string): void {
 test('every entry loads with its peers, and its types hold under tsc --strict', () => {
   link('@langchain/core');
   assert.equal(run(`await import('bobbin/langgraph');`).stderr, '');
-  const others = Object.keys(manifest().peerDependencies).filter((name) => name !== '@langchain/core');
+  const others = Object.keys(manifest().peerDependencies).filter(
+    (name) => name !== '@langchain/core',
+  );
   for (const name of [...others, '@types/node']) link(name);
   const { stdout, stderr } = run(
     `for (const name of ${JSON.stringify(FRAMEWORKS)}) console.log(name, Object.keys(await import(name)).length > 0);`,
