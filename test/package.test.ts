@@ -55,7 +55,7 @@ function entries(): string[] {
 }
 
 /** The entries of frameworks import what is theirs at once; everything else is imported when it is needed. */
-const FRAMEWORKS = ['bobbin/langchain', 'bobbin/mcp', 'bobbin/openai-agents'];
+const FRAMEWORKS = ['bobbin/langchain', 'bobbin/langgraph', 'bobbin/mcp', 'bobbin/openai-agents'];
 
 test('the package installs nothing else, and has a readme, a licence and its facts', () => {
   assert.deepEqual(
@@ -137,6 +137,18 @@ test('a missing peer is named in one line, with the command that installs it', (
   );
 });
 
+test('the command for MCP says in one line what it needs', () => {
+  const bin = join(modules, '.bin/bobbin-mcp');
+  const { status, stderr } = spawnSync(process.execPath, [bin, project], { encoding: 'utf8' });
+  assert.deepEqual(
+    [status, stderr],
+    [
+      1,
+      'bobbin-mcp: the server needs the package @modelcontextprotocol/sdk: npm install @modelcontextprotocol/sdk\n',
+    ],
+  );
+});
+
 test('the counter of a model is an estimate if its tokenizer is not installed', () => {
   const { stdout, stderr } = run(
     `const { counterFor } = await import('bobbin/models'); console.log((await counterFor('gpt-5')).text('Hello, world!') > 2);`,
@@ -167,11 +179,19 @@ test('the command compacts, and the agent runs, without anything else installed'
   );
 });
 
+/** Gives the project a package that the workspace has. */
+function link(name: string): void {
+  mkdirSync(dirname(join(modules, name)), { recursive: true });
+  symlinkSync(join(root, 'node_modules', name), join(modules, name));
+}
+
 test('every entry loads with its peers, and its types hold under tsc --strict', () => {
-  for (const peer of [...Object.keys(manifest().peerDependencies), '@types/node']) {
-    mkdirSync(dirname(join(modules, peer)), { recursive: true });
-    symlinkSync(join(root, 'node_modules', peer), join(modules, peer));
-  }
+  link('@langchain/core');
+  assert.equal(run(`await import('bobbin/langgraph');`).stderr, '');
+  const others = Object.keys(manifest().peerDependencies).filter(
+    (name) => name !== '@langchain/core',
+  );
+  for (const name of [...others, '@types/node']) link(name);
   const { stdout, stderr } = run(
     `for (const name of ${JSON.stringify(FRAMEWORKS)}) console.log(name, Object.keys(await import(name)).length > 0);`,
   );
