@@ -22,6 +22,8 @@ const TASKS = new Map([
   ['walk', ['--conditions=@bobbin/source', 'scripts/walk/main.ts']],
   ['mutate', ['--conditions=@bobbin/source', 'scripts/mutate/main.ts']],
   ['verify-accounts', ['--conditions=@bobbin/source', 'scripts/verify-accounts/main.ts']],
+  ['docs', ['scripts/docs/main.mjs', 'serve']],
+  ['docs:build', ['scripts/docs/main.mjs', 'build']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
   ['fix', ['scripts/steps.mjs', 'fix']],
