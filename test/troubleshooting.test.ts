@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import { parseSync } from 'oxc-parser';
 
 const root = join(import.meta.dirname, '..');
-const SOURCES = ['core', 'models', 'adapters', 'stores'].map((name) => `packages/${name}/src/**/*.ts`);
+const SOURCES = ['core', 'models', 'adapters', 'stores'].map(
+  (name) => `packages/${name}/src/**/*.ts`,
+);
 
 type Tree = { readonly type: string } & Readonly<Record<string, unknown>>;
 
@@ -25,7 +27,8 @@ function shownBy(tree: Tree): unknown {
     return argument.type === 'NewExpression' ? argument['arguments'] : undefined;
   }
   if (tree.type === 'CallExpression' && isTree(tree['callee']))
-    return isTree(tree['callee']['property']) && /^warn(?:ed)?$/.test(String(tree['callee']['property']['name']))
+    return isTree(tree['callee']['property']) &&
+      /^warn(?:ed)?$/.test(String(tree['callee']['property']['name']))
       ? tree['arguments']
       : undefined;
   if (tree.type === 'VariableDeclarator' && isTree(tree['id']))

@@ -71,7 +71,8 @@ const group = (text: string, items: readonly Item[]): Item => ({
 
 export default defineConfig({
   title: 'Bobbin',
-  description: "Makes long agent conversations fit the model's window, and keeps the whole conversation.",
+  description:
+    "Makes long agent conversations fit the model's window, and keeps the whole conversation.",
   cleanUrls: true,
   lastUpdated: false,
   srcExclude: ['node_modules/**'],
@@ -123,6 +124,9 @@ function withoutOutsideLinks(children: Token[], env: { readonly relativePath?: s
   }
 }
 
-function isOutside(href: string, { relativePath = '' }: { readonly relativePath?: string }): boolean {
+function isOutside(
+  href: string,
+  { relativePath = '' }: { readonly relativePath?: string },
+): boolean {
   return href.startsWith('../') && join(dirname(relativePath), href).startsWith('..');
 }
