@@ -208,7 +208,7 @@ export class SessionWork {
       case 'restore-pins':
         return this.#compact(compactExpired, 'pins fit whole again', options);
       case 'trim':
-        return this.#compact(compactTrim, 'trimming pays', options);
+        return this.#compact(compactTrim, step.reason, options);
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':
