@@ -74,6 +74,7 @@ export default defineConfig({
   description:
     "Makes long agent conversations fit the model's window, and keeps the whole conversation.",
   cleanUrls: true,
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   lastUpdated: false,
   srcExclude: ['node_modules/**'],
   outDir: '../.docs-site',
@@ -84,7 +85,11 @@ export default defineConfig({
     attrs: { disable: true },
     config: (md) => {
       md.core.ruler.push('outside-links', ({ tokens, env }) => {
-        for (const { children } of tokens) if (children) withoutOutsideLinks(children, env);
+        for (const { children } of tokens)
+          if (children) {
+            withoutOutsideLinks(children, env);
+            nameLinks(children);
+          }
       });
     },
   },
@@ -110,6 +115,7 @@ export default defineConfig({
 
 interface Token {
   type: string;
+  content: string;
   attrGet(name: string): string | null;
 }
 
@@ -129,4 +135,20 @@ function isOutside(
   { relativePath = '' }: { readonly relativePath?: string },
 ): boolean {
   return href.startsWith('../') && join(dirname(relativePath), href).startsWith('..');
+}
+
+const TITLES = new Map(
+  [START, FRAMEWORKS, TASKS, TOOLS, INSIDE].flat().map(({ link, text }) => [link, text]),
+);
+
+/** A link that shows the name of a file shows the title of its page instead. */
+function nameLinks(children: readonly Token[]): void {
+  children.forEach((token, i) => {
+    const name =
+      children[i - 1]?.type === 'link_open'
+        ? /^([\w/-]+)\.md$/.exec(token.content)?.[1]
+        : undefined;
+    const title = TITLES.get(`/${name}`);
+    if (title !== undefined) token.content = title;
+  });
 }

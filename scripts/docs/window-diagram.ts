@@ -32,6 +32,8 @@ async function requests(messages: readonly Message[]): Promise<readonly Request[
   return found;
 }
 
+const thousands = (tokens: number): string => `${Math.round(tokens / 1000)}k`;
+
 function drawn(all: readonly Request[]): string {
   const most = Math.max(...all.map(({ whole }) => whole));
   const x = (i: number): number => Math.round(LEFT + (i / (all.length - 1)) * WIDTH);
@@ -41,7 +43,6 @@ function drawn(all: readonly Request[]): string {
   const dots = all.flatMap(({ compacted, fitted }, i) =>
     compacted ? [`<circle class="dot" cx="${x(i)}" cy="${y(fitted)}" r="4"/>`] : [],
   );
-  const thousands = (tokens: number): string => `${Math.round(tokens / 1000)}k`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 330" role="img" aria-labelledby="t" font-family="system-ui, sans-serif" font-size="14">
 <title id="t">The prompt of each request: the whole history grows beyond the window, Bobbin's prompt stays within it.</title>
 <style>
