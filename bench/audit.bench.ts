@@ -17,7 +17,7 @@ const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url));
 
 if (existsSync(SHARED)) {
   const recorded = [...recordedIn(`${SHARED}transcripts`)].filter(
-    ({ compactions }) => compactions.length > 0,
+    ({ compactions }) => compactions.some(({ summary }) => summary !== ''),
   );
   await print('The recorded compactions', recorded.map(conversationOf));
   const files = readdirSync(`${SHARED}session-files`).map((name) => {
