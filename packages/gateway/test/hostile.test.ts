@@ -258,13 +258,16 @@ test(`headers at random: nothing crashes, and no tenant sees another (seed ${SEE
   }
 });
 
+function deep(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+
 test('a body that is nested very deeply passes as it is', async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
   const gateway = await runningGateway(t, {
     upstreams: { openai: upstream.url, anthropic: upstream.url },
     tools: 'on',
   });
-  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   for (const path of PATHS)
     for (const body of [
       deep(500_000),
