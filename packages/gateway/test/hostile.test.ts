@@ -260,6 +260,10 @@ test(`headers at random: nothing crashes, and no tenant sees another (seed ${SEE
   }
 });
 
+function deep(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+
 test('a body that is nested very deeply passes as it is', async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
   const gateway = await runningGateway(t, {
