@@ -3,6 +3,7 @@ import type { Blobs } from '../artifacts/blobs.ts';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { openDatabase } from '../sqlite-module.ts';
 import { causeText, StoreError } from '../store-error.ts';
+import { LOG_BYTES, LogWatch, type LogState } from './log-watch.ts';
 import { assertOurs, migrate } from './schema.ts';
 
 export interface SqliteOptions {
@@ -15,6 +16,8 @@ export interface SqliteOptions {
   readonly existing?: boolean;
   /** The place of messages that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
   readonly cold?: Blobs;
+  /** Called with what an operator should know, such as that another program's reader makes the log long; the console if absent. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** How long a lock is waited for. */
@@ -24,18 +27,18 @@ const LONGEST_WAIT_MS = 20;
 /** For how long writes may follow each other before other work of the process has its turn. */
 const TURN_MS = 10;
 const MOST_FINDINGS = 20;
-/** What the log keeps of its size when all of it is in the file: a reader may have made it very long. */
-const LOG_BYTES = 67_108_864;
 
 /** A SQLite file with its prepared statements. Its errors name the file. */
 export class Database {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #log: LogWatch;
   #turnEnds = 0;
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
+    this.#log = new LogWatch(path, options.onWarning ?? warnOnConsole);
     this.#database = located(path, () => opened(path, options));
   }
 
@@ -89,6 +92,7 @@ export class Database {
       try {
         const result = work();
         this.run('COMMIT');
+        this.#log.look(() => this.get('PRAGMA wal_checkpoint(PASSIVE)') as LogState);
         return result;
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -160,6 +164,10 @@ export class Database {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+function warnOnConsole(message: string): void {
+  console.warn(`bobbin: ${message}`);
 }
 
 function opened(path: string, { sync = 'full', existing = false }: SqliteOptions): DatabaseSync {
