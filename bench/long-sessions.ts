@@ -1,4 +1,4 @@
-// Sessions four times as long: recorded ones joined, 250k to 1.2M tokens. What does a request cost as the thread grows, and what
+// Long sessions: recorded ones joined, four at a time or as `--joined` says. What does a request cost as the thread grows, and what
 // does a reader still know? `--data FOLDER` holds the recorded conversations, `--tools FOLDER` the measures beside them.
 import { join, resolve } from 'node:path';
 import { readFileSync } from 'node:fs';
@@ -40,14 +40,16 @@ interface Grading {
 }
 
 const shared = resolve(option('--shared') ?? '../shared');
-const JOINED = 4;
-const MOST_SESSIONS = Number(option('--sessions') ?? 4);
+const JOINED = Number(option('--joined') ?? 4);
+const MOST_SESSIONS = Number(option('--sessions') ?? Infinity);
 const PRICES = { read: 0.1, write: 1.25 };
 
 const measures = await load<Measures>('tools/needed-later/measure.mjs');
 const grading = await load<Grading>('tools/probes/grade.mjs');
 const sessions = joinedSessions();
 
+const sizes = sessions.map(({ messages }) => sizeOf(messages)).toSorted((a, b) => a - b);
+console.log(`${sessions.length} sessions of ${sizes[0]} to ${sizes.at(-1)} tokens`);
 for (const [name, method] of Object.entries(methods())) await report(name, method);
 
 function option(name: string): string | undefined {
@@ -130,11 +132,11 @@ function answered(messages: readonly ChatMessage[]): readonly ChatMessage[] {
 
 function methods(): Readonly<Record<string, Method>> {
   const all: Record<string, Method> = { 'full history': () => async (history) => history };
-  for (const window of [200_000, 64_000]) {
+  for (const window of [1_000_000, 200_000, 64_000]) {
     const size = `${window / 1_000}k`;
     all[`drop the oldest ${size}`] = dropOldest(window);
     all[`summary at 95 % ${size}`] = bobbin(window, { preset: 'claude-code' });
-    for (const thrift of ['careful', 'frugal'] as const)
+    for (const thrift of ['careful', 'balanced', 'frugal'] as const)
       all[`Bobbin ${thrift} ${size}`] = bobbin(window, { thrift });
   }
   return all;

@@ -1,5 +1,5 @@
 // Run it in a checkout: npx node --conditions=@bobbin/source examples/ai-sdk.ts
-import { aiSdkBobbin } from '@bobbin/adapters/ai-sdk';
+import { aiSdkBobbin } from 'bobbin/ai-sdk';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { STEP_SCHEMA, workbench, type StepArguments } from './workbench.ts';

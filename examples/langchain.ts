@@ -1,5 +1,5 @@
 // Run it in a checkout: npx node --conditions=@bobbin/source examples/langchain.ts
-import { bobbinMiddleware } from '@bobbin/adapters/langchain';
+import { bobbinMiddleware } from 'bobbin/langchain';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, tool } from 'langchain';
 import { STEP_SCHEMA, workbench, type StepArguments } from './workbench.ts';

@@ -1,5 +1,5 @@
-import { serveMcp } from '@bobbin/adapters/mcp';
-import { createBobbin, memoryArtifacts, memoryStore, textMessage } from '@bobbin/core';
+import { serveMcp } from 'bobbin/mcp';
+import { createBobbin, memoryArtifacts, memoryStore, textMessage } from 'bobbin';
 
 // A real server opens a store that an agent writes to; this one fills its own.
 const [store, artifacts] = [memoryStore(), memoryArtifacts()];

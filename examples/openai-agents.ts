@@ -1,5 +1,5 @@
 // Run it in a checkout: npx node --conditions=@bobbin/source examples/openai-agents.ts
-import { openaiAgentsBobbin } from '@bobbin/adapters/openai-agents';
+import { openaiAgentsBobbin } from 'bobbin/openai-agents';
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
 import { STEP_SCHEMA, workbench, type StepArguments } from './workbench.ts';
 

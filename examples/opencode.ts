@@ -1,6 +1,6 @@
 // Run it in a checkout: npx node --conditions=@bobbin/source examples/opencode.ts
 import assert from 'node:assert/strict';
-import { bobbinPlugin, type OpenCodeMessage } from '@bobbin/adapters/opencode';
+import { bobbinPlugin, type OpenCodeMessage } from 'bobbin/opencode';
 
 // In OpenCode this is all: save it as .opencode/plugin/bobbin.ts.
 export const Bobbin: ReturnType<typeof bobbinPlugin> = bobbinPlugin({ window: 8_000 });

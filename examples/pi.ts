@@ -1,6 +1,6 @@
 // Run it in a checkout: npx node --conditions=@bobbin/source examples/pi.ts
 import assert from 'node:assert/strict';
-import { bobbinExtension, type PiApi } from '@bobbin/adapters/pi';
+import { bobbinExtension, type PiApi } from 'bobbin/pi';
 
 // In pi ~/.pi/agent/extensions/bobbin.ts exports this as its default, and that is all.
 const extension = bobbinExtension();

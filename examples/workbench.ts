@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { contextLimitOf, type CompactionEvent } from '@bobbin/core';
+import { contextLimitOf, type CompactionEvent } from 'bobbin';
 import { Task } from '../packages/adapters/test/task.ts';
 import { taskProvider, type Dialect } from '../packages/adapters/test/task-provider.ts';
 

@@ -30,7 +30,7 @@ test('a snippet or an example uses every public name', () => {
   const used = new Set(
     pages.flatMap((page) => {
       const text = readFileSync(join(root, page), 'utf8');
-      const imports = text.matchAll(/import (?:type )?\{([^}]*)\} from '@bobbin\/core'/g);
+      const imports = text.matchAll(/import (?:type )?\{([^}]*)\} from 'bobbin'/g);
       return [...imports].flatMap(([, names = '']) =>
         names.split(',').map((name) => name.trim().replace(/^type /, '')),
       );

@@ -22,6 +22,7 @@ const MAY_IMPORT = new Map<string, readonly string[]>([
     'cli',
     ['core', 'codecs', 'stores', 'models', 'adapters', 'testing', 'gateway', 'agent', 'studio'],
   ],
+  ['bobbin', ['core', 'codecs', 'stores', 'models', 'adapters', 'testing', 'gateway']],
 ]);
 
 /** Core's folders: each imports only those before it. */
@@ -157,7 +158,8 @@ function workspaceMessage(
 }
 
 function workspacePackage(specifier: string): string | undefined {
-  return specifier === 'bobbin' ? 'cli' : /^@bobbin\/([^/]+)/.exec(specifier)?.[1];
+  const [, inScope, plain] = /^(?:@bobbin\/([^/]+)|(bobbin)(?:\/|$))/.exec(specifier) ?? [];
+  return inScope ?? plain;
 }
 
 function coreViolations({ path, imports, impurities }: Module): Violation[] {

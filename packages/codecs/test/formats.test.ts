@@ -111,7 +111,7 @@ test('H6 the error of a wrong format is one line that says what was given, expec
   await assert.rejects(fitted, {
     name: 'DecodeError',
     message:
-      'messages[0]: must be a message of OpenAI Chat Completions, is one of Gemini generateContent: use `gemini` of @bobbin/codecs',
+      'messages[0]: must be a message of OpenAI Chat Completions, is one of Gemini generateContent: use `gemini` of bobbin/gemini',
   });
 });
 

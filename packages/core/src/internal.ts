@@ -1,7 +1,8 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
 export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
-export { compact, type CompactorConfig } from './compact/compact.ts';
+export { compact } from './compact/compact.ts';
+export type { CompactorConfig } from './compact/compaction.ts';
 export type { Rung } from './compact/rungs/rung.ts';
 export { trim } from './compact/rungs/trim.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';

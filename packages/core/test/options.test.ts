@@ -53,7 +53,7 @@ for (const [what, message, problem] of TAKEN) {
   test(`a message of ${what} without a codec is reported with its place and what to pass`, async () => {
     const wanted = {
       name: 'TypeError',
-      message: `messages[1] is not one of Bobbin's own, it ${problem}: pass the codec of your format, such as codec: openaiChat of @bobbin/codecs`,
+      message: `messages[1] is not one of Bobbin's own, it ${problem}: pass the codec of your format, such as codec: openaiChat of bobbin/openai`,
     };
     const messages = [textMessage('user', 'Hi'), message as Message];
     const bobbin = createBobbin();
@@ -264,16 +264,13 @@ const SLIPS: readonly (readonly [options: unknown, problem: string])[] = [
   [{ model: { modelId: 'gpt-5' } }, "model must be a model's id, such as 'gpt-5', not an object"],
   [
     { store: 'x.db' },
-    'store must be a store, such as sqliteStore of @bobbin/stores makes, not "x.db"',
+    'store must be a store, such as sqliteStore of bobbin/sqlite makes, not "x.db"',
   ],
   [
     { artifacts: null },
     'artifacts must be an artifact store, such as memoryArtifacts makes, not null',
   ],
-  [
-    { codec: 'openai' },
-    'codec must be a codec, such as openaiChat of @bobbin/codecs, not "openai"',
-  ],
+  [{ codec: 'openai' }, 'codec must be a codec, such as openaiChat of bobbin/openai, not "openai"'],
   [
     { tools: [{ name: 'bash' }] },
     'tools must be an object of policies by the names of their tools, not a list',

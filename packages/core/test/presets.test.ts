@@ -62,7 +62,12 @@ const EDGES: readonly (readonly [
   ['recursive-summary', { turns: 20 }, { turns: 21 }],
   ['token-window', { tokens: 7_999 }, { tokens: 8_000 }],
   ['timeline', { tokens: 180_000 }, { tokens: 180_001 }],
-  ['ladder', { tokens: 190_000 }, { tokens: 190_001 }],
+  ['ladder', { tokens: 127_999 }, { tokens: 128_000 }],
+  [
+    'ladder',
+    { tokens: 95_000, budget: budget({ windowTokens: 100_000 }) },
+    { tokens: 95_001, budget: budget({ windowTokens: 100_000 }) },
+  ],
 ];
 
 test('A3 C21 D6 D7 D8 D9 E2 each preset acts from its own threshold on', () => {

@@ -224,6 +224,27 @@ test('prices decide when a batch pays: dearer reads sooner, cheaper reads later'
   );
 });
 
+test('in a huge window the oldest turns are summarised once reading them costs more than that', async () => {
+  const expected = { careful: 128_000, balanced: 96_000, frugal: 64_000 };
+  for (const [thrift, most] of Object.entries(expected)) {
+    const preset = presets.ladder({ thrift: thrift as keyof typeof expected });
+    const watched = await open({ window: 1_000_000, preset });
+    let fitted = await watched.prompt();
+    let largest = 0;
+    while (!fitted.plan.records.some(({ kind }) => kind === 'summarize') && largest < 200_000) {
+      largest = fitted.prompt.tokens;
+      await watched.append(
+        user(`why ${largest}? `.repeat(200)),
+        assistant('because. '.repeat(900)),
+      );
+      fitted = await watched.prompt();
+    }
+    assert.ok(largest < most && largest > most - 4_000, `${thrift}: ${largest}`);
+    const after = fitted.prompt.tokens;
+    assert.ok(after <= most / 2 && after > most / 5, `${thrift}: ${after}`);
+  }
+});
+
 test('on a cold cache a batch is trimmed at once', async () => {
   let now = 1;
   const watched = await open({ clock: { now: () => now } });

@@ -11,6 +11,7 @@ import {
   type GatewayOptions,
   type ProviderName,
 } from './config/gateway-config.ts';
+import { Delivery } from './delivery.ts';
 import { BackgroundCompaction } from './fitting/background-compaction.ts';
 import { ConversationPool } from './fitting/conversation-pool.ts';
 import { Fitter } from './fitting/fitter.ts';
@@ -60,12 +61,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       : new BackgroundCompaction({ stores, policies, models, summarizer, observer });
   const exchanges = new ExchangeLog({ ledger, observer, models, background });
   const tenantKey = options.tenantKey ?? (await ledger.secret()).toString('base64');
+  const delivery = new Delivery({ upstreams, limits, fitter: new Fitter(pool), exchanges });
   const proxy = new Proxy({
     upstreams,
     limits,
     tenantKey,
-    fitter: new Fitter(pool),
-    exchanges,
+    delivery,
+    ledger,
+    observer,
+    memory: { store, artifacts },
+    tools: options.tools ?? 'off',
+    mostRounds: limits.toolRounds,
   });
   const access = new Access({ host, token });
   const ending = new AbortController();

@@ -22,6 +22,7 @@ export { erase, eraseOld, type Retention } from './erase.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
 export type {
+  HiddenRounds,
   Ledger,
   LedgerAnswer,
   LedgerEntry,

@@ -45,6 +45,11 @@ export const GATEWAY_OPTIONS = {
     value: 'NAME',
     help: 'The policy: ladder, pi, codex, claude-code, opencode, … Default: ladder.',
   },
+  tools: {
+    type: 'string',
+    value: 'on|off',
+    help: 'Whether models are offered read_artifact and recall; the gateway answers those calls itself. Default: off. A client decides for itself with the header x-bobbin-tools.',
+  },
   'own-work-ms': {
     type: 'string',
     value: 'MS',

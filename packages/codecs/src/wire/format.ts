@@ -4,17 +4,17 @@ import type { Place } from './place.ts';
 
 /** What a format is called, and how messages of it are read. */
 const FORMATS = {
-  'openai-chat': { title: 'OpenAI Chat Completions', use: '`openaiChat` of @bobbin/codecs' },
-  'openai-responses': { title: 'OpenAI Responses', use: '`openaiResponses` of @bobbin/codecs' },
-  anthropic: { title: 'Anthropic Messages', use: '`anthropic` of @bobbin/codecs' },
-  'ai-sdk': { title: 'the AI SDK (ModelMessage)', use: '`aiSdk` of @bobbin/codecs' },
+  'openai-chat': { title: 'OpenAI Chat Completions', use: '`openaiChat` of bobbin/openai' },
+  'openai-responses': { title: 'OpenAI Responses', use: '`openaiResponses` of bobbin/openai' },
+  anthropic: { title: 'Anthropic Messages', use: '`anthropic` of bobbin/anthropic' },
+  'ai-sdk': { title: 'the AI SDK (ModelMessage)', use: '`aiSdk` of bobbin/ai-sdk' },
   'ai-sdk-ui': {
     title: 'the AI SDK (UIMessage)',
-    use: '`convertToModelMessages` of `ai` first, then `aiSdk` of @bobbin/codecs',
+    use: '`convertToModelMessages` of `ai` first, then `aiSdk` of bobbin/ai-sdk',
   },
-  gemini: { title: 'Gemini generateContent', use: '`gemini` of @bobbin/codecs' },
-  bedrock: { title: 'Bedrock Converse', use: '`bedrock` of @bobbin/codecs' },
-  langchain: { title: 'LangChain', use: '`langchainMessages` of @bobbin/codecs/langchain' },
+  gemini: { title: 'Gemini generateContent', use: '`gemini` of bobbin/gemini' },
+  bedrock: { title: 'Bedrock Converse', use: '`bedrock` of bobbin/bedrock' },
+  langchain: { title: 'LangChain', use: '`langchainMessages` of bobbin/langchain' },
 } as const;
 
 export type FormatName = keyof typeof FORMATS;

@@ -1,3 +1,4 @@
+import { errorText } from '../check/error-text.ts';
 import { artifactContent } from '../message/artifact-content.ts';
 import type { ArtifactMetadata } from '../ports.ts';
 import { callsOf, resultsOf, type CallPart, type Part } from '../message/message.ts';
@@ -67,7 +68,7 @@ export async function moveToArtifact(
     () => record,
     (error: unknown) => {
       // The thread holds the message, so nothing is lost; a prompt that does not fit would be.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       effects.warn(`an artifact could not be stored, the thread alone holds it: ${why}`);
       return { ...record, unstored: true as const };
     },

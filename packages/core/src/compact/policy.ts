@@ -12,6 +12,7 @@ import {
   type Shape,
 } from '../check/shape.ts';
 import type { RenderStyle } from '../plan/plan.ts';
+import { messageLimit, type Budget } from '../tokens/budget.ts';
 import { rungShape, type Rung } from './rungs/rung.ts';
 import { triggerShape, type Trigger } from '../plan/trigger.ts';
 
@@ -26,6 +27,8 @@ export interface Policy {
   readonly stop: 'at-target' | 'at-end';
   /** The share of the limit that a compaction aims at: apart from the trigger, so that it is quiet for long. */
   readonly targetShare: number;
+  /** The most that a compaction aims at, however large the window is: every request pays for what it leaves. */
+  readonly mostTargetTokens?: number;
   readonly style: RenderStyle;
   /** A tool result larger than this share of the limit is shortened when it is first seen, which costs no cache. */
   readonly firstSightShare?: number;
@@ -45,6 +48,7 @@ export const policyShape: Shape = object<Policy>({
   ladder: listOf(rungShape),
   stop: oneOf('at-target', 'at-end'),
   targetShare: fraction,
+  mostTargetTokens: optional(nonNegative),
   style: object<RenderStyle>({
     summaryRole: oneOf('assistant', 'user', 'pair'),
     summaryPrefix: string,
@@ -62,3 +66,9 @@ export const policyShape: Shape = object<Policy>({
   onSummaryFailure: optional(oneOf('extract', 'keep')),
   continueWith: optional(string),
 });
+
+/** What a compaction aims at, in tokens. */
+export function aimOf(policy: Policy, budget: Budget): number {
+  const { targetShare, mostTargetTokens = Number.POSITIVE_INFINITY } = policy;
+  return Math.min(Math.floor(messageLimit(budget) * targetShare), mostTargetTokens);
+}

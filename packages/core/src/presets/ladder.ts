@@ -19,15 +19,30 @@ const parseOptions = optionsParser<LadderOptions>(
   { thrift: 'careful' },
 );
 
+/** From this size on the oldest turns are summarised in any window, if that pays: every request would read them again. */
+const MOST_TOKENS: Readonly<Record<Thrift, number>> = {
+  careful: 128_000,
+  balanced: 96_000,
+  frugal: 64_000,
+};
+
 /**
  * The default. Older tool output is trimmed in place whenever that pays; the oldest turns are summarised only when what
- * is left no longer fits. All other text stays as it was said.
+ * is left no longer fits, or has grown so long that reading it again costs more than its summary. All other text stays as it was said.
  */
 export function ladder(options: Partial<LadderOptions> = {}): Policy {
-  const limits = THRIFT[parseOptions(options).thrift];
+  const { thrift } = parseOptions(options);
+  const limits = THRIFT[thrift];
+  const mostTokens = MOST_TOKENS[thrift];
   return {
     name: 'ladder',
-    trigger: { kind: 'window-share', share: 0.95 },
+    trigger: {
+      kind: 'any-of',
+      triggers: [
+        { kind: 'window-share', share: 0.95 },
+        { kind: 'tokens', atLeast: mostTokens },
+      ],
+    },
     cut: { kind: 'keep-share', share: 0.5, summaryTokens: 1_200 },
     ladder: [
       squeeze({ reach: 'oversized-pins', floorTokens: 256 }),
@@ -38,6 +53,7 @@ export function ladder(options: Partial<LadderOptions> = {}): Policy {
     ],
     stop: 'at-target',
     targetShare: 0.5,
+    mostTargetTokens: mostTokens / 2,
     style: DEFAULT_STYLE,
     firstSightShare: 0.25,
     economics: { prices: { write: 1.25, read: 0.1, ttlMs: 300_000 }, requestsToCome: 20 },

@@ -1,8 +1,10 @@
-import type { CompactorConfig } from '../compact/compact.ts';
+import type { CompactorConfig } from '../compact/compaction.ts';
 import { callsOf, resultsOf, type CallPart, type Message } from '../message/message.ts';
 import { captureDeterminism, type ToolPolicies } from '../plan/durability.ts';
 import { expires } from '../plan/expiry.ts';
-import type { Thread } from '../thread/thread.ts';
+import type { Node, Thread } from '../thread/thread.ts';
+import type { SessionConfig } from './config/session-config.ts';
+import type { SessionState } from './state/state.ts';
 
 /** How far before a result its call is looked for, in messages. */
 const CALL_REACH = 64;
@@ -52,4 +54,18 @@ function callFinder(
     }
     return undefined;
   };
+}
+
+/** Stores messages that the session is about to append. */
+export async function storeNodes(
+  { store, singleWriter }: SessionConfig<unknown>,
+  { key, thread }: SessionState,
+  nodes: readonly Node[],
+): Promise<void> {
+  const expectedHead = thread.head?.id ?? null;
+  const appending = await store.append(key, nodes, singleWriter ? { expectedHead } : {});
+  if (appending.kind === 'conflict')
+    throw new Error(
+      `thread ${key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
+    );
 }

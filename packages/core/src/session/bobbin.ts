@@ -52,8 +52,7 @@ export interface BobbinOptions<Wire = Message> extends CompactionHooks {
   /** The host's message format; Bobbin's own if absent. */
   readonly codec?: Codec<Wire>;
   /**
-   * If absent, tokens are counted exactly if `@bobbin/models` is installed and has the model's tokenizer, otherwise
-   * estimated.
+   * If absent, tokens are counted exactly if the model's tokenizer is public and installed, otherwise estimated.
    */
   readonly counter?: Counter;
   /** Everything it writes is verified against the extract, redacted and cached. */

@@ -4,6 +4,7 @@ import type { Store } from '../ports.ts';
 import { withPathFor } from './path.ts';
 import {
   committed,
+  compacted,
   overtaken,
   settled,
   type SessionState,
@@ -66,4 +67,14 @@ async function tryCommit(
   } catch (error) {
     return { kind: 'failed', state, error };
   }
+}
+
+/** The state with the newest plan of the path, if another writer has committed one. */
+export async function caughtUp(store: Store, state: SessionState): Promise<SessionState> {
+  const { key, latest, version, thread } = state;
+  if ((await store.plan(key, latest + 1)) === undefined) return state;
+  const newer = overtaken(state, await store.window(key, thread.head?.id));
+  const loaded = await withPathFor(store, newer, newer.plan);
+  // What the other process sent is not known here.
+  return newer.version === version ? loaded : { ...compacted(loaded), sent: { kind: 'resumed' } };
 }

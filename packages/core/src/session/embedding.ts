@@ -1,3 +1,4 @@
+import { errorText } from '../check/error-text.ts';
 import type { ThreadKey } from '../ports.ts';
 import { embedCompacted } from '../recall/recall.ts';
 import type { SessionConfig } from './config/session-config.ts';
@@ -13,8 +14,6 @@ export class Embedding {
   ): void {
     if (embedder === undefined) return;
     const work = this.#last.then(() => embedCompacted(store, key, embedder));
-    this.#last = work.catch((error: unknown) =>
-      onFailure(error instanceof Error ? error.message : String(error)),
-    );
+    this.#last = work.catch((error: unknown) => onFailure(errorText(error)));
   }
 }

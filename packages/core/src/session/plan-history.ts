@@ -1,11 +1,16 @@
 import { sameShow } from '../plan/pins.ts';
 import { emptyPlan, type Plan } from '../plan/plan.ts';
+import { withoutReasoningFrom } from '../plan/signed.ts';
+import { windowOf } from '../plan/window.ts';
 import type { Store } from '../ports.ts';
-import { isOnPath } from './path.ts';
+import type { Prompt } from '../render/prompt.ts';
+import { render } from '../render/render.ts';
+import { isOnPath, withPathFor } from './path.ts';
+import { withPins } from './pinning.ts';
 import type { SessionState } from './state/state.ts';
 
 /** The plan of a version; version 0 shows everything. */
-export async function planAt(store: Store, state: SessionState, version: number): Promise<Plan> {
+async function planAt(store: Store, state: SessionState, version: number): Promise<Plan> {
   if (version === state.version) return state.plan;
   return storedPlan(store, state, version);
 }
@@ -34,7 +39,7 @@ export async function planWithin(store: Store, state: SessionState, length: numb
  * The plan that an undo restores, and the version that it undoes; undefined if there is nothing to undo. A change of
  * pins alone is not a compaction, and what was undone before is not restored.
  */
-export async function undonePlan(
+async function undonePlan(
   store: Store,
   state: SessionState,
 ): Promise<readonly [plan: Plan, undid: number] | undefined> {
@@ -48,4 +53,32 @@ export async function undonePlan(
     after = before;
   }
   return undefined;
+}
+
+/** The state and the plan after an undo, with the present pins; undefined if there is nothing to undo. */
+export async function restoredPlan(
+  store: Store,
+  state: SessionState,
+): Promise<readonly [SessionState, Plan] | undefined> {
+  const undone = await undonePlan(store, state);
+  if (undone === undefined) return undefined;
+  const [before, undid] = undone;
+  const loaded = await withPathFor(store, state, before);
+  const [pinned, plan] = await withPins(store, loaded, before, state.plan.pins);
+  const bare = { ...pinned, reminding: { ...pinned.reminding, placed: [] } };
+  return [bare, { ...withoutReasoningFrom(plan, 0, pinned.thread.length), undid }];
+}
+
+/** The prompt as a version of the plan shows it. */
+export async function promptAt(
+  store: Store,
+  state: SessionState,
+  version: number,
+  length: number | undefined,
+): Promise<Prompt> {
+  const plan = await planAt(store, state, version);
+  const isPast = version > 0 && version !== state.version;
+  const until = length ?? (isPast ? plan.threadVersion : state.thread.length);
+  const { thread } = await withPathFor(store, state, plan, until);
+  return render(windowOf(thread, plan, until), plan, state.config);
 }

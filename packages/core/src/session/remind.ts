@@ -1,3 +1,4 @@
+import { errorText } from '../check/error-text.ts';
 import type { EventDetail } from '../events.ts';
 import type { ArtifactId, MessageId } from '../message/message.ts';
 import { headOf } from '../message/text.ts';
@@ -70,7 +71,7 @@ export async function remind(
     const brought = await bringArtifacts(config, state, occasion, events);
     return [await answerQuestion(brought, occasion, events), events];
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     return [state, [{ kind: 'warning', message: `nothing could be brought back: ${why}` }]];
   }
 }

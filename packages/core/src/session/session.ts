@@ -18,7 +18,8 @@ import type {
 } from './config/session-config.ts';
 import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
-import { SessionWork, type FittedPrompt } from './work.ts';
+import type { FittedPrompt } from './fitted-prompt.ts';
+import { SessionWork } from './work.ts';
 
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(

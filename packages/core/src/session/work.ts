@@ -1,42 +1,35 @@
-import {
-  compact,
-  compactExpired,
-  compactFirstSight,
-  compactTrim,
-  unseenTokens,
-  type Compaction,
-  type CompactorConfig,
-  type Job,
-} from '../compact/compact.ts';
-import { withoutSecrets } from '../compact/event-text.ts';
+import { errorText } from '../check/error-text.ts';
+import { compact, compactExpired, compactFirstSight, compactTrim } from '../compact/compact.ts';
+import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
+import { unseenTokens } from '../compact/decide.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
 import { withoutReasoningFrom } from '../plan/signed.ts';
-import { planFromCompaction } from '../plan/provider-compaction.ts';
-import { windowOf } from '../plan/window.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
-import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
-import { finishPrompt, GrowingPrompt, render, startPrompt } from '../render/render.ts';
+import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
-import { boundedTo, inWindow, messageLimit } from '../tokens/budget.ts';
-import { arrived } from './arrival.ts';
-import { commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
-import type { Fitted } from './fitted.ts';
+import { boundedTo, messageLimit } from '../tokens/budget.ts';
+import { arrived, storeNodes } from './arrival.ts';
+import { caughtUp, commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
+import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { startAtCompaction } from './provider-start.ts';
+import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
 import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
-import { withPathFor, withUnitOf, withWholePath } from './path.ts';
-import { pinUnit, unpinUnit, withPins } from './pinning.ts';
-import { planAt, undonePlan } from './plan-history.ts';
+import { withUnitOf, withWholePath } from './path.ts';
+import { pinUnit, unpinUnit } from './pinning.ts';
+import { promptAt, restoredPlan } from './plan-history.ts';
+import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
 import { inParts } from './in-parts.ts';
 import { remind } from './remind.ts';
-import { isReminded, messagesIn, remindersIn, withinReserve } from './state/reminding.ts';
-import { changedFrom, isInLoop, isSignedFrom } from './state/sent.ts';
+import { isReminded, withinReserve } from './state/reminding.ts';
+import { isInLoop } from './state/sent.ts';
 import type {
   CompactionHooks,
   CompactOptions,
@@ -47,13 +40,10 @@ import {
   appended,
   compacted,
   expired,
-  learnt,
-  overtaken,
   startState,
   uncommitted,
   windowIn,
-  withBudget,
-  withSentPrompt,
+  withRefusal,
   type SessionState,
 } from './state/state.ts';
 
@@ -65,14 +55,7 @@ interface Outcome {
   readonly lost?: true;
 }
 
-const REMINDERS: ReadonlySet<EventDetail['kind']> = new Set(['rehydrated', 'retrieved']);
 const NOTHING_DONE: Outcome = { events: [] };
-
-/** A prompt that is not encoded yet. */
-export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
-
-/** One of the ways to make a plan. */
-type Compactor = (config: CompactorConfig, job: Job) => Promise<Compaction>;
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
@@ -114,33 +97,16 @@ export class SessionWork {
     await inParts(noted, config.clock, (part) => {
       for (const node of thread.nodesFor(part, nodes.at(-1))) nodes.push(node);
     });
-    await this.#store(nodes);
+    await storeNodes(this.#config, this.state, nodes);
     let state = this.state;
     await inParts(nodes, config.clock, (part) => (state = appended(state, part)));
     this.state = state;
     return nodes.map(({ id }) => id);
   }
 
-  async #store(nodes: readonly Node[]): Promise<void> {
-    const { store, singleWriter } = this.#config;
-    const expectedHead = this.state.thread.head?.id ?? null;
-    const appending = await store.append(this.key, nodes, singleWriter ? { expectedHead } : {});
-    if (appending.kind === 'conflict')
-      throw new Error(
-        `thread ${this.key.thread}: another writer has appended ${appending.head ?? 'nothing'}; open the thread again, then append`,
-      );
-  }
-
   /** Adopts the newest plan of the path if another writer has committed one. */
   async catchUp(): Promise<void> {
-    const { store } = this.#config;
-    if ((await store.plan(this.key, this.state.latest + 1)) === undefined) return;
-    const { version, thread } = this.state;
-    const newer = overtaken(this.state, await store.window(this.key, thread.head?.id));
-    this.state = await withPathFor(store, newer, newer.plan);
-    if (newer.version === version) return;
-    // What the other process sent is not known here.
-    this.state = { ...compacted(this.state), sent: { kind: 'resumed' } };
+    this.state = await caughtUp(this.#config.store, this.state);
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
@@ -182,17 +148,13 @@ export class SessionWork {
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
   async refused(refusal: Refusal, options: CompactOptions): Promise<FittedPrompt> {
-    const { requestTokens, limitTokens } = refusal;
     const refused = this.#emit({ kind: 'refused', ...refusal });
-    const state = learnt(this.state, requestTokens);
-    const { budget } = state.config;
-    const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
-    this.state = withBudget(state, inWindow(budget, windowTokens));
+    this.state = withRefusal(this.state, refusal);
     const half = Math.floor(this.prompt.tokens / 2);
     const compactor: Compactor = (config, job) =>
       compact({ ...config, budget: boundedTo(config.budget, half) }, job);
-    const reason = 'the provider refused the prompt';
-    const { events, changed } = await this.#compactTo(half, compactor, reason, options);
+    const why = 'the provider refused the prompt';
+    const { events, changed } = await this.#compactTo(half, compactor, why, options);
     return this.#send(this.#fitted([refused, ...events], changed === true));
   }
 
@@ -200,15 +162,11 @@ export class SessionWork {
   async undo(): Promise<boolean> {
     const { store } = this.#config;
     this.#settle(await commitUncommitted(store, this.state));
-    const undone = await undonePlan(store, this.state);
-    if (undone === undefined) return false;
-    const [before, undid] = undone;
-    const loaded = await withPathFor(store, this.state, before);
-    const [pinned, plan] = await withPins(store, loaded, before, this.state.plan.pins);
-    this.state = pinned;
-    const { length } = this.state.thread;
-    this.state = { ...this.state, reminding: { ...this.state.reminding, placed: [] } };
-    const isAdopted = await this.#adopt({ ...withoutReasoningFrom(plan, 0, length), undid });
+    const restored = await restoredPlan(store, this.state);
+    if (restored === undefined) return false;
+    const [state, plan] = restored;
+    this.state = state;
+    const isAdopted = await this.#adopt(plan);
     // What was reported was about the prompt that is undone.
     this.state = compacted(this.state);
     return isAdopted;
@@ -242,12 +200,7 @@ export class SessionWork {
 
   /** The prompt as a version of the plan shows it. */
   async promptAt(version: number, length: number | undefined): Promise<Prompt> {
-    const { store } = this.#config;
-    const plan = await planAt(store, this.state, version);
-    const isPast = version > 0 && version !== this.state.version;
-    const until = length ?? (isPast ? plan.threadVersion : this.state.thread.length);
-    const { thread } = await withPathFor(store, this.state, plan, until);
-    return render(windowOf(thread, plan, until), plan, this.state.config);
+    return promptAt(this.#config.store, this.state, version, length);
   }
 
   #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
@@ -261,7 +214,7 @@ export class SessionWork {
       case 'restore-pins':
         return this.#compact(compactExpired, 'pins fit whole again', options);
       case 'trim':
-        return this.#compact(compactTrim, 'trimming pays', options);
+        return this.#compact(compactTrim, step.reason, options);
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':
@@ -275,32 +228,18 @@ export class SessionWork {
     }
   }
 
-  /** The provider drops what precedes its compaction: the plan does too, and what was pinned there is reported. */
+  /** Begins at the provider's own compaction; pins that it no longer reads are reported. */
   async #startAtCompaction(index: number): Promise<Outcome> {
-    const { store } = this.#config;
-    this.state = await withWholePath(store, this.state);
-    const { thread, plan, config } = this.state;
-    const { head } = thread;
-    if (head === undefined) return NOTHING_DONE;
+    this.state = await withWholePath(this.#config.store, this.state);
     const tokensBefore = this.prompt.tokens;
-    const made = planFromCompaction(
-      plan,
-      thread.path(0).slice(0, index + 1),
-      config.rules.readBeforeCompaction ?? ['system'],
-      config.clock.now(),
-    );
-    const { undid: _, ...fresh } = made;
-    const sized = { ...fresh, head: head.id, threadVersion: thread.length, tokensBefore };
-    const { tokens } = startPrompt(windowOf(thread, sized), sized, config);
-    const unread = plan.pins.length - made.pins.length;
-    const event = this.#emit({
-      kind: 'provider-compacted',
-      messages: index,
-      freed: tokensBefore - tokens,
-    });
-    const message = `the provider compacted the conversation: ${unread} pinned messages before its compaction are no longer read; say them again`;
-    const events = unread === 0 ? [event] : [event, this.#emit({ kind: 'warning', message })];
-    const enforced = await this.#enforce({ ...sized, tokensAfter: tokens }, events);
+    const start = startAtCompaction(this.state, index, tokensBefore);
+    if (start === undefined) return NOTHING_DONE;
+    const { plan, unreadPins } = start;
+    const freed = tokensBefore - plan.tokensAfter;
+    const events = [this.#emit({ kind: 'provider-compacted', messages: index, freed })];
+    const message = `the provider compacted the conversation: ${unreadPins} pinned messages before its compaction are no longer read; say them again`;
+    if (unreadPins > 0) events.push(this.#emit({ kind: 'warning', message }));
+    const enforced = await this.#enforce(plan, events);
     if (enforced.lost === true) return { events, lost: true };
     this.state = compacted(this.state);
     return { events: [...events, ...enforced.events], changed: true };
@@ -316,13 +255,11 @@ export class SessionWork {
     const [state, details] = await remind(this.#config, this.state, this.prompt);
     this.state = state;
     const events = details.map((detail) => this.#emit(detail));
-    if (events.length === 0) return NOTHING_DONE;
-    return this.#config.store.record(this.key, events).then(
-      () => ({ events }),
-      (error: unknown) => ({
-        events: [...events, this.#emit({ kind: 'warning', message: String(error) })],
-      }),
-    );
+    if (events.length > 0)
+      await this.#config.store.record(this.key, [...events]).catch((error: unknown) => {
+        events.push(this.#emit({ kind: 'warning', message: errorText(error) }));
+      });
+    return { events };
   }
 
   /**
@@ -348,17 +285,9 @@ export class SessionWork {
 
   /** The index from which reasoning no longer holds although the plan shows it; undefined if there is none. */
   async #releasedFrom(): Promise<number | undefined> {
-    if (this.state.sent.kind === 'resumed') this.state = await this.#resumed();
-    const { state } = this;
-    const from = changedFrom(state, remindersIn(state), messagesIn(state, this.prompt));
-    return from !== undefined && isSignedFrom(state, from) ? from : undefined;
-  }
-
-  /** What an earlier process sent had no reminders if it recorded none. */
-  async #resumed(): Promise<SessionState> {
-    const events = await this.#config.store.events(this.key).catch(() => undefined);
-    const wasReminded = events?.some(({ event }) => REMINDERS.has(event.kind)) ?? true;
-    return { ...this.state, sent: { kind: wasReminded ? 'elsewhere' : 'nothing' } };
+    if (this.state.sent.kind === 'resumed')
+      this.state = { ...this.state, sent: await sentEarlier(this.#config.store, this.key) };
+    return releasedFrom(this.state, this.prompt);
   }
 
   /** Compacts at any pressure, and again if another writer was faster with a plan that leaves too much. */
@@ -394,10 +323,8 @@ export class SessionWork {
     if (made.changed) this.state = compacted(this.state);
     if (outcome.lost !== true) this.state = expired(this.state, config.clock.now());
     const afterTokens = this.prompt.tokens;
-    const compactedTokens = beforeTokens - afterTokens;
-    this.#callHook((hooks) =>
-      hooks.onAfterCompaction?.({ beforeTokens, afterTokens, compactedTokens }),
-    );
+    const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };
+    this.#callHook((hooks) => hooks.onAfterCompaction?.(figures));
     return outcome;
   }
 
@@ -433,8 +360,7 @@ export class SessionWork {
     if (commit.kind !== 'failed')
       return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
     this.state = uncommitted(commit.state, { plan, events });
-    const why = commit.error instanceof Error ? commit.error.message : String(commit.error);
-    const message = `the plan could not be committed and holds in this process alone: ${why}`;
+    const message = `the plan could not be committed and holds in this process alone: ${errorText(commit.error)}`;
     return { events: [this.#emit({ kind: 'warning', message })] };
   }
 
@@ -459,66 +385,22 @@ export class SessionWork {
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
 
-  /** The prompt in the forms that the host sent last. */
-  #inNewestForms(prompt: Prompt): Prompt {
-    const { resent } = this.state;
-    const messages = prompt.messages.map((shown) => {
-      const message = shown.source.kind === 'kept' ? resent.get(shown.source.id) : undefined;
-      return message === undefined ? shown : { ...shown, message };
-    });
-    return { ...prompt, messages };
-  }
-
   #fitted(events: readonly CompactionEvent[], isCompacted: boolean): FittedPrompt {
-    const { config, plan, version, thread } = this.state;
-    const { rules, counter } = config;
-    const prompt = finishPrompt(this.prompt, config);
-    const shown = this.state.resent.size === 0 ? prompt : this.#inNewestForms(prompt);
-    const limitTokens = messageLimit(config.budget);
-    const { continueWith } = config.policy;
-    return {
-      prompt: remindedPrompt(shown, remindersIn(this.state), indexIn(thread, plan), rules, counter),
-      plan,
-      version,
-      compacted: isCompacted,
-      fits: this.prompt.tokens <= limitTokens,
-      limitTokens,
-      events,
-      ...(isCompacted && continueWith !== undefined ? { continueWith } : {}),
-    };
+    return fittedPrompt(this.state, this.prompt, events, isCompacted);
   }
 
   #send(fitted: FittedPrompt): FittedPrompt {
-    const { state } = this;
-    const messages = messagesIn(state, this.prompt);
-    const { length } = messages;
-    const reminders = remindersIn(state);
-    const sent = { kind: 'prompt', plan: state.plan, reminders, messages, length } as const;
-    this.state = withSentPrompt(state, sent, fitted.prompt.tokens, state.config.clock.now());
+    this.state = withSent(this.state, this.prompt, fitted);
     return fitted;
   }
 
   #emit(detail: EventDetail): CompactionEvent {
-    const { tokens } = this.prompt;
-    const { clock, budget, redact } = this.state.config;
-    const event = {
-      thread: this.key.thread,
-      time: clock.now(),
-      tokensBefore: tokens,
-      tokensAfter: tokens,
-      limitTokens: messageLimit(budget),
-      ...withoutSecrets(detail, redact),
-    };
+    const event = sessionEvent(this.state, this.prompt.tokens, detail);
     this.#callHook((hooks) => hooks.onEvent?.(event));
     return event;
   }
 
-  /** Calls a hook of the host. A hook that fails does not stop the session. */
   #callHook(call: (hooks: CompactionHooks) => unknown): void {
-    try {
-      Promise.resolve(call(this.#config.hooks)).catch(() => undefined);
-    } catch {
-      // A hook that fails has failed for its host only.
-    }
+    callHook(this.#config.hooks, call);
   }
 }

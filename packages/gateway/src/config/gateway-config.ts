@@ -36,6 +36,8 @@ export interface GatewayLimits extends UpstreamLimits {
   readonly drainMs: number;
   /** How many conversations of each tenant and model are kept in memory. */
   readonly openConversations: number;
+  /** How many further requests the gateway makes to answer calls of its own tools, for one request of a client. */
+  readonly toolRounds: number;
 }
 
 export const DEFAULT_LIMITS: GatewayLimits = {
@@ -45,6 +47,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   clientRequestMs: 300_000,
   drainMs: 600_000,
   openConversations: 64,
+  toolRounds: 8,
   connectMs: 10_000,
   upstreamHeadersMs: 600_000,
   upstreamIdleMs: 600_000,
@@ -78,5 +81,10 @@ export interface GatewayOptions extends GatewayStores {
   readonly tenantKey?: string;
   /** Writes summaries in the background under soft pressure. No request ever waits for it. */
   readonly summarizer?: Summarizer;
+  /**
+   * `on`: models are offered `read_artifact` and `recall`, and the gateway answers those calls itself, unless a client
+   * sends `x-bobbin-tools: off`. Default: `off`, unless a client sends `x-bobbin-tools: on`.
+   */
+  readonly tools?: 'on' | 'off';
   readonly logger?: Logger;
 }

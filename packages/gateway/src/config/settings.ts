@@ -37,6 +37,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
   const number = (name: string): number | undefined => numberOf(given(name));
   const [host, token, tenantKey] = [text('host'), text('token'), text('tenant-key')];
   const [openai, anthropic] = [text('openai'), text('anthropic')];
+  const tools = switchOf(given('tools'));
   const [port, store, artifacts] = [number('port'), text('store'), text('artifacts')];
   return {
     options: {
@@ -49,6 +50,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
         ...(anthropic === undefined ? {} : { anthropic }),
       },
       limits: limitsOf(number, file),
+      ...(tools === undefined ? {} : { tools }),
       policies: [generalPolicy(text, number), ...policiesOf(file)],
     },
     ...(store === undefined ? {} : { store }),
@@ -84,6 +86,7 @@ const FILE_SETTINGS = new Set([
   'log-level',
   'own-work-ms',
   'body-bytes',
+  'tools',
   'limits',
   'policies',
 ]);
@@ -119,6 +122,12 @@ function numberOf(given: Given | undefined): number | undefined {
   throw new SettingError(
     `${given.where} must be a number of at least 0, not ${JSON.stringify(given.value)}`,
   );
+}
+
+function switchOf(given: Given | undefined): 'on' | 'off' | undefined {
+  if (given === undefined) return undefined;
+  if (given.value === 'on' || given.value === 'off') return given.value;
+  throw new SettingError(`${given.where} must be on or off, not ${JSON.stringify(given.value)}`);
 }
 
 function generalPolicy(

@@ -12,6 +12,7 @@ import {
   REQUEST_COLUMNS,
   requestValues,
   sumOf,
+  type HiddenRounds,
   type Ledger,
   type LedgerAnswer,
   type LedgerEntry,
@@ -43,6 +44,11 @@ const TABLES = `
     tenant TEXT NOT NULL, thread TEXT NOT NULL, at INTEGER NOT NULL, tokens REAL NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS summaries_thread ON summaries (tenant, thread, at);
+  CREATE TABLE IF NOT EXISTS rounds (
+    tenant TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL, thread TEXT NOT NULL, rounds TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS rounds_key ON rounds (tenant, key, at);
+  CREATE INDEX IF NOT EXISTS rounds_thread ON rounds (tenant, thread);
 `;
 
 /** A ledger in one SQLite file, for the processes of one machine. */
@@ -96,6 +102,25 @@ class SqliteLedger implements Ledger {
 
   async addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void> {
     this.#run('INSERT INTO summaries VALUES (?, ?, ?, ?)', tenant, thread, at, tokens);
+  }
+
+  async addRounds(
+    tenant: string,
+    thread: ThreadId,
+    at: number,
+    { key, rounds }: HiddenRounds,
+  ): Promise<void> {
+    this.#run('INSERT INTO rounds VALUES (?, ?, ?, ?, ?)', tenant, key, at, thread, rounds);
+  }
+
+  async rounds(tenant: string, keys: readonly string[]): Promise<readonly HiddenRounds[]> {
+    return this.#all(
+      `SELECT r.key, r.rounds FROM json_each(?2) given
+       CROSS JOIN rounds r INDEXED BY rounds_key ON r.tenant = ?1 AND r.key = given.value
+       ORDER BY r.at DESC`,
+      tenant,
+      JSON.stringify(keys),
+    ) as readonly HiddenRounds[];
   }
 
   async previous(
@@ -162,11 +187,13 @@ class SqliteLedger implements Ledger {
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {
-    for (const table of ['requests', 'summaries'])
+    for (const table of ['requests', 'summaries', 'rounds'])
       if (threads === undefined) this.#run(`DELETE FROM ${table} WHERE tenant = ?`, tenant);
       else
         for (const thread of threads)
           this.#run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, tenant, thread);
+    // What was erased must not stay in the log.
+    this.#get('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   async close(): Promise<void> {
@@ -250,7 +277,9 @@ function opened(path: string): DatabaseSync {
         'from-the-future',
         `${path} is a ledger of version ${version}; this Bobbin knows version ${VERSION}: update it`,
       );
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON',
+    );
     if (tables === 0)
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
     database.exec(TABLES);

@@ -12,7 +12,7 @@ export const PLAIN: Codec<Message, ToolDefinition, Message> = {
       const problem = problemOf(message);
       if (problem !== undefined)
         throw new TypeError(
-          `messages[${before.length + i}] is not one of Bobbin's own, it ${problem}: pass the codec of your format, such as codec: openaiChat of @bobbin/codecs`,
+          `messages[${before.length + i}] is not one of Bobbin's own, it ${problem}: pass the codec of your format, such as codec: openaiChat of bobbin/openai`,
         );
     }
     return messages;

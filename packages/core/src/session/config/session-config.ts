@@ -1,4 +1,4 @@
-import type { CompactorConfig } from '../../compact/compact.ts';
+import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { CompactionEvent } from '../../events.ts';
 import type { Policy } from '../../compact/policy.ts';
 import type { Codec, Embedder, Requester, Store } from '../../ports.ts';

@@ -1,4 +1,4 @@
-import type { CompactorConfig } from '../../compact/compact.ts';
+import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { limitsWithin, TrimFigures, type TrimCase } from '../../plan/trim-figures.ts';
 import type { Thread } from '../../thread/thread.ts';

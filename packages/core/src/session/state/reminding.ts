@@ -1,5 +1,5 @@
 import { lastIndex } from '../../check/list.ts';
-import type { CompactorConfig } from '../../compact/compact.ts';
+import type { CompactorConfig } from '../../compact/compaction.ts';
 import { isSigned, type ArtifactId } from '../../message/message.ts';
 import {
   indexIn,

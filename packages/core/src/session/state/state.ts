@@ -1,4 +1,4 @@
-import type { CompactorConfig } from '../../compact/compact.ts';
+import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { CompactionEvent } from '../../events.ts';
 import { nextExpiry } from '../../plan/expiry.ts';
 import { currentSummary, emptyPlan, type Plan } from '../../plan/plan.ts';
@@ -7,7 +7,7 @@ import type { StoredWindow, ThreadKey } from '../../ports.ts';
 import { startPrompt } from '../../render/render.ts';
 import type { Message, MessageId } from '../../message/message.ts';
 import { Thread, type Node } from '../../thread/thread.ts';
-import type { Budget } from '../../tokens/budget.ts';
+import { inWindow, type Budget } from '../../tokens/budget.ts';
 import { scaled } from '../../tokens/calibration.ts';
 import type { Counter } from '../../tokens/counter.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
 import type { Sent, SentPrompt } from './sent.ts';
-import type { SessionConfig } from '../config/session-config.ts';
+import type { Refusal, SessionConfig } from '../config/session-config.ts';
 
 /** A plan that is in force but could not be committed. */
 export interface UncommittedPlan {
@@ -138,7 +138,7 @@ export function appended(before: SessionState, nodes: readonly Node[]): SessionS
 }
 
 /** A provider has said how large the last request was. */
-export function learnt(state: SessionState, reportedTokens: number | undefined): SessionState {
+function learnt(state: SessionState, reportedTokens: number | undefined): SessionState {
   const { unreportedTokens } = state.figures;
   if (unreportedTokens === undefined || reportedTokens === undefined) return state;
   const { learning, budget, recalibrated } = learn(
@@ -154,6 +154,17 @@ export function learnt(state: SessionState, reportedTokens: number | undefined):
     config: { ...state.config, budget, counter },
     figures: withoutUnreported(state.figures),
   };
+}
+
+/** A provider refused a request: its size is known, and perhaps the window. */
+export function withRefusal(
+  state: SessionState,
+  { requestTokens, limitTokens }: Refusal,
+): SessionState {
+  const known = learnt(state, requestTokens);
+  const { budget } = known.config;
+  const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
+  return withBudget(known, inWindow(budget, windowTokens));
 }
 
 /** A prompt goes out. */

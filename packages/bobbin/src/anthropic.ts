@@ -1,0 +1,7 @@
+export {
+  anthropic,
+  anthropicCacheMarkers,
+  anthropicProblems,
+  type AnthropicMessage,
+  type AnthropicRequest,
+} from '@bobbin/codecs';

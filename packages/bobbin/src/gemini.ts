@@ -1,0 +1,1 @@
+export { gemini, GEMINI_RULES, geminiProblems, type GeminiContent } from '@bobbin/codecs';

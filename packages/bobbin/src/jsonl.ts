@@ -1,0 +1,1 @@
+export { jsonlStore, StoreError, type JsonlOptions } from '@bobbin/stores';

@@ -1,0 +1,2 @@
+export * from '@bobbin/adapters/langchain';
+export * from '@bobbin/codecs/langchain';

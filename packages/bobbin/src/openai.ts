@@ -1,0 +1,18 @@
+export {
+  openaiCacheMarkers,
+  openaiChat,
+  openaiChatProblems,
+  openaiResponses,
+  openaiResponsesProblems,
+  type ChatAssistantMessage,
+  type ChatContentPart,
+  type ChatFunctionMessage,
+  type ChatMessage,
+  type ChatSystemMessage,
+  type ChatToolCall,
+  type ChatToolMessage,
+  type ChatUserMessage,
+  type OpenAICacheOptions,
+  type ResponsesItem,
+  type ResponsesRequest,
+} from '@bobbin/codecs';

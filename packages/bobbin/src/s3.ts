@@ -1,0 +1,1 @@
+export { s3Artifacts, s3Blobs, type S3Options } from '@bobbin/stores';

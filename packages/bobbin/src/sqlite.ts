@@ -1,0 +1,1 @@
+export { sqliteLedger, sqliteStore, StoreError, type SqliteOptions } from '@bobbin/stores';

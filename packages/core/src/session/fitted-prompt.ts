@@ -1,0 +1,58 @@
+import type { CompactionEvent } from '../events.ts';
+import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
+import type { PromptBuilder } from '../render/builder.ts';
+import type { Prompt } from '../render/prompt.ts';
+import { finishPrompt } from '../render/render.ts';
+import { messageLimit } from '../tokens/budget.ts';
+import type { Fitted } from './fitted.ts';
+import { messagesIn, remindersIn } from './state/reminding.ts';
+import { withSentPrompt, type SessionState } from './state/state.ts';
+
+/** A prompt that is not encoded yet. */
+export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
+
+export function fittedPrompt(
+  state: SessionState,
+  built: PromptBuilder,
+  events: readonly CompactionEvent[],
+  compacted: boolean,
+): FittedPrompt {
+  const { config, plan, version, thread } = state;
+  const { rules, counter } = config;
+  const prompt = inNewestForms(finishPrompt(built, config), state);
+  const limitTokens = messageLimit(config.budget);
+  const { continueWith } = config.policy;
+  return {
+    prompt: remindedPrompt(prompt, remindersIn(state), indexIn(thread, plan), rules, counter),
+    plan,
+    version,
+    compacted,
+    fits: built.tokens <= limitTokens,
+    limitTokens,
+    events,
+    ...(compacted && continueWith !== undefined ? { continueWith } : {}),
+  };
+}
+
+/** The prompt in the forms that the host sent last. */
+function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
+  if (resent.size === 0) return prompt;
+  const messages = prompt.messages.map((shown) => {
+    const message = shown.source.kind === 'kept' ? resent.get(shown.source.id) : undefined;
+    return message === undefined ? shown : { ...shown, message };
+  });
+  return { ...prompt, messages };
+}
+
+/** The state once a prompt was handed to the host. */
+export function withSent(
+  state: SessionState,
+  built: PromptBuilder,
+  { prompt }: FittedPrompt,
+): SessionState {
+  const messages = messagesIn(state, built);
+  const { length } = messages;
+  const reminders = remindersIn(state);
+  const sent = { kind: 'prompt', plan: state.plan, reminders, messages, length } as const;
+  return withSentPrompt(state, sent, prompt.tokens, state.config.clock.now());
+}
