@@ -197,18 +197,29 @@ test('an answer that the client has changed is sent as the client has it', async
   assert.ok(last.includes('At 4.26 bar.') && !last.includes('read_artifact_1_0'), last.slice(-400));
 });
 
-for (const isStream of [false, true])
-  test(`a model that reads on and on is stopped${isStream ? ', stream' : ''}`, async (t) => {
-    const again: ProviderStep = { kind: 'call', tool: 'recall', args: { query: 'pump' } };
-    const steps = [again, again, again];
-    const limits = { toolRounds: 2 };
-    const { provider, client } = await setting(t, anthropicClient, isStream, steps, { limits });
-    client.say('Go.');
-    const { calls, stop, text } = await client.ask();
-    provider.expectDone();
-    assert.deepEqual([calls, stop, text], [[], 'end_turn', '']);
-    assert.match(messagesOf(provider.requests[2]?.body ?? {}).at(-1) ?? '', /Nothing more can be/);
-  });
+for (const [name, make] of CLIENTS)
+  for (const isStream of [false, true])
+    test(`${name}: a model that reads on and on is stopped${isStream ? ', stream' : ''}`, async (t) => {
+      const again: ProviderStep = {
+        kind: 'calls',
+        text: 'Once more.',
+        calls: [{ tool: 'recall', args: { query: 'pump' } }],
+      };
+      const steps = [again, again, again, answers('Enough.')];
+      const limits = { toolRounds: 2 };
+      const { provider, client } = await setting(t, make, isStream, steps, { limits });
+      client.say('Go.');
+      const { calls, stop, text } = await client.ask();
+      assert.deepEqual([calls, stop], [[], STOPS[client.protocol as 'anthropic'][0]]);
+      assert.equal(text.match(/Once more\./g)?.length, 3);
+      client.say('And now?');
+      await client.ask();
+      provider.expectDone();
+      const [, , third, fourth] = provider.requests.map(({ body }) => messagesOf(body));
+      assert.match(third?.at(-1) ?? '', /Nothing more can be read/);
+      assert.deepEqual(fourth?.slice(0, third?.length), third, 'the prefix of the cache holds');
+      assert.doesNotMatch(fourth?.slice(third?.length).join() ?? '', /recall/);
+    });
 
 for (const [name, make] of CLIENTS)
   for (const isStream of [false, true])
