@@ -1,4 +1,7 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
+export { type AuditItem, inventory, ITEM_CLASSES, type ItemClass } from './audit/inventory.ts';
+export { type Presence, Wording } from './audit/wording.ts';
+export { NotInstalled, orInstall } from './check/installed.ts';
 export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
 export { compact } from './compact/compact.ts';
@@ -99,7 +102,8 @@ export { pi, PI_DEFAULTS } from './presets/pi.ts';
 export { planEngine } from './presets/plan-engine.ts';
 export { type PresetName, PRESETS } from './presets/presets.ts';
 export { recursiveSummary } from './presets/recursive-summary.ts';
-export { singlePrompt } from './presets/single-prompt.ts';
+export { singlePrompt, singlePromptBeside } from './presets/single-prompt.ts';
+export { accountOf } from './summary/account.ts';
 export { step } from './presets/step.ts';
 export { timeline } from './presets/timeline.ts';
 export { slidingWindow, tokenWindow, turnWindow } from './presets/windows.ts';
@@ -153,7 +157,12 @@ export {
 export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
-export { memorySummaryCache, summaryKey, type SummaryCache } from './summary/cache.ts';
+export {
+  memorySummaryCache,
+  summariesBeside,
+  summaryKey,
+  type SummaryCache,
+} from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';

@@ -154,7 +154,7 @@ for (const [name, summarizer] of SUMMARIZERS) {
       for (const constraint of [...CONSTRAINTS, ...neverChange(count)])
         assert.ok(prompt.includes(constraint), `round ${count}: ${constraint}`);
       assert.ok(prompt.includes(`The budget is ${count * 100} USD.`), `round ${count}`);
-      assert.ok(!/allowed|lexer\.ts(?![^\n]*\(not in the messages|\))/.test(summary.prose ?? ''));
+      assert.ok(!(summary.prose ?? '').includes('allowed'));
       if (summarizer === lying)
         assert.deepEqual(denied(fitted).slice(0, 2), [
           ['removed', 'The user allowed pushes to main.'],

@@ -63,14 +63,11 @@ const line = (run: Run): string =>
   renderSummary(summaryOf(runs(run))).match(/^- \[m2\].*$/m)?.[0] ?? '';
 
 test('a status is shown only where the host or an exit code gives it', () => {
-  assert.equal(line(['make all', 'Error: no', 'failure']), '- [m2] bash make all → failed');
-  assert.equal(line(['make all', 'built', 'success']), '- [m2] bash make all → ok');
-  assert.equal(line(['make all', 'built\nexit code 0']), '- [m2] bash make all → ok');
-  assert.equal(line(['make all', 'Error: no']), '- [m2] bash make all');
-  assert.equal(
-    line(['go test -run X', 'ok pkg 0.1s [no tests to run]']),
-    '- [m2] bash go test -run X',
-  );
+  assert.equal(line(['make all', 'Error: no', 'failure']), '- [m2] make all → failed');
+  assert.equal(line(['make all', 'built', 'success']), '- [m2] make all → ok');
+  assert.equal(line(['make all', 'built\nexit code 0']), '- [m2] make all → ok');
+  assert.equal(line(['make all', 'Error: no']), '- [m2] make all');
+  assert.equal(line(['go test -run X', 'ok pkg 0.1s [no tests to run]']), '- [m2] go test -run X');
 });
 
 test('the last run of each kind of command is kept, with any preparation and any cut', () => {
@@ -87,7 +84,7 @@ test('the last run of each kind of command is kept, with any preparation and any
   assert.deepEqual(
     all.map(({ call: asked, outcome, result: said }) => [asked, outcome, said]),
     [
-      ['cd /repo && npm test 2>&1 | tail -5', 'success', '31 passed'],
+      ['cd /repo && npm test', 'success', '31 passed'],
       ['go build ./...', 'success', undefined],
       ['go test ./b', 'success', '1 × ok, all passed'],
     ],

@@ -87,7 +87,7 @@ test('the extract verified against itself needs no addition and contradicts noth
   assert.deepEqual(summary, truth);
 });
 
-test('a deleted file that was "created" and an outcome reversed are flagged and not shown', () => {
+test('a deleted file that was "created" is marked, an outcome reversed is not shown', () => {
   const gone = {
     path: '/repo/src/old.ts',
     read: false,
@@ -109,12 +109,15 @@ test('a deleted file that was "created" and an outcome reversed are flagged and 
   assert.deepEqual(
     corrections.map(({ kind, because }) => [kind, because]),
     [
-      ['removed', '/repo/src/old.ts was deleted'],
+      ['corrected', '/repo/src/old.ts was deleted'],
       ['removed', 'npm run test:unit failed'],
       ['corrected', '/repo/src/old.ts was deleted'],
     ],
   );
-  assert.equal(summary.prose, 'The tokenizer is read.');
+  assert.equal(
+    summary.prose,
+    'I created /repo/src/old.ts for the scanner (deleted since). The tokenizer is read.',
+  );
   assert.deepEqual(summary.files, [gone]);
 });
 
@@ -335,10 +338,7 @@ test('a name that no message contains is marked; invented facts and files are le
       { path: '/repo/made/up.ts', read: true, written: false, edited: false, deleted: false },
     ],
   });
-  assert.equal(
-    summary.prose,
-    'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts (not in the messages: repo/lib/lexer_core.ts).',
-  );
+  assert.equal(summary.prose, 'The tokenizer was read. The bug sits in /repo/lib/lexer_core.ts.');
   assert.ok(!summaryText(summary).includes('tabs'));
   assert.ok(!summaryText(summary).includes('made/up'));
   assert.deepEqual(

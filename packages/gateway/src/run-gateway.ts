@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { openStores } from './config/open-stores.ts';
+import type { Environment, GatewaySettings } from './config/settings.ts';
 import { summarizingModel } from './config/summarizing-model.ts';
-import type { GatewaySettings } from './config/settings.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 import type { LedgerSum } from '@bobbin/stores';
 
@@ -16,7 +16,7 @@ export interface RunningGateway extends Gateway {
 /** Opens the stores of some settings and starts a gateway over them; closing it closes them too. */
 export async function runGateway(
   settings: GatewaySettings,
-  env: NodeJS.ProcessEnv,
+  env: Environment,
 ): Promise<RunningGateway> {
   const { options, summarizer: model } = settings;
   const summarizer = model === undefined ? undefined : summarizingModel(model, options, env);

@@ -73,6 +73,8 @@ async function isAlive({ url }: RunningGateway): Promise<void> {
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
 }
 
+const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
 test(`requests changed at random pass as they are, or fit; nothing crashes (seed ${SEED})`, async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) =>
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"usage":{"x":[]}}'),

@@ -102,8 +102,30 @@ function chosenRanges(
   const part = cutParts(message, values.places.get(node.id) ?? [], values.survey)[place];
   if (part === undefined) return [];
   const chooser = new StretchChooser(values, chars);
+  if (NUMBERED.test(part.text)) {
+    chooser.add(part, 0, 0);
+    return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
+  }
   chooser.add(part, chars * HEAD, chars * TAIL);
   return chooser.chosen(true)[0] ?? [];
+}
+
+/** A shorter part of a file says less than its name. */
+const LEAST_BLOCK_CHARS = 200;
+
+/** The block of whole lines of a file, in so many characters, that holds most of some stretches. */
+function connected(text: string, stretches: readonly Stretch[], chars: number): readonly Stretch[] {
+  if (chars < LEAST_BLOCK_CHARS) return [];
+  const own = text.slice(0, reminderStart(text));
+  const starts = [0, ...stretches.map(([start]) => own.lastIndexOf('\n', start) + 1)];
+  const within = (from: number): number =>
+    stretches.reduce(
+      (sum, [start, end]) => (start >= from && end <= from + chars ? sum + end - start : sum),
+      0,
+    );
+  const from = starts.reduce((best, start) => (within(start) > within(best) ? start : best), 0);
+  const feed = own.lastIndexOf('\n', from + chars);
+  return [[from, own.length <= from + chars ? own.length : feed > from ? feed : from + chars]];
 }
 
 /** An entry that is cut together with others. */
@@ -148,14 +170,16 @@ export function excerptsTogether(
       const whole = isCall ? options.argsChars : options.wholeChars;
       const isResult = !isSaid(values.survey.placed[part.of] as Placed);
       if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
-      return isCall ? chooser.add(part, 0, 0) : chooser.add(part, headChars, tailChars);
+      const isBlock = options.leastWorth === undefined && NUMBERED.test(part.text);
+      return isCall || isBlock ? chooser.add(part, 0, 0) : chooser.add(part, headChars, tailChars);
     }),
   );
   const chosen = chooser.chosen(options.fills);
+  const blocks = options.leastWorth === undefined ? chooser.blocks(chosen) : chosen;
   return new Map(
     cut.map(({ entry }, i) => {
       const kept = (partsOf[i] ?? []).map((part) =>
-        part === undefined ? [] : typeof part === 'number' ? (chosen[part] ?? []) : part,
+        part === undefined ? [] : typeof part === 'number' ? (blocks[part] ?? []) : part,
       );
       return [entry.node.id, { kept, argsChars: options.argsChars }];
     }),
@@ -184,8 +208,9 @@ class StretchChooser {
   }
 
   /** Adds a part; the answer is its place in `chosen`. */
-  add({ of, base, text }: CutPart, headChars: number, tailChars: number): number {
+  add({ of, base, text: whole }: CutPart, headChars: number, tailChars: number): number {
     const part = this.#parts.length;
+    const text = whole.slice(0, reminderStart(whole));
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.survey.placed[of] as Placed;
@@ -200,6 +225,14 @@ class StretchChooser {
       else this.#lines.push(this.#line(group, part, [start, end], own, segment.text, piece));
     }
     return part;
+  }
+
+  /** The same stretches, those of files that were read as one block each. */
+  blocks(chosen: readonly (readonly Stretch[])[]): readonly (readonly Stretch[])[] {
+    return chosen.map((stretches, i) => {
+      const { text } = this.#parts[i] as { readonly text: string };
+      return NUMBERED.test(text) ? connected(text, stretches, charsOf(stretches)) : stretches;
+    });
   }
 
   #line(
@@ -245,6 +278,16 @@ class StretchChooser {
   }
 }
 
+const REMINDER = 'system-reminder>';
+
+/** Where a reminder begins that a host appended to a result, otherwise the end: it is not the result's last line. */
+function reminderStart(text: string): number {
+  const end = text.trimEnd();
+  if (!end.endsWith(`</${REMINDER}`)) return text.length;
+  const at = end.lastIndexOf(`<${REMINDER}`);
+  return at < 0 ? text.length : text.slice(0, at).trimEnd().length;
+}
+
 /** The first and the last lines of a text that fit; a long first line is cut. */
 function endsOf(text: string, headChars: number, tailChars: number): readonly Stretch[] {
   const head = lineEnd(text, Math.floor(headChars));
@@ -257,6 +300,9 @@ function endsOf(text: string, headChars: number, tailChars: number): readonly St
       ]
     : [[0, head]];
 }
+
+/** A file as tools show it, with a number before each line. */
+const NUMBERED = /^\s*\d{1,7}\s*(?:→|\t|\|)/;
 
 function lineEnd(text: string, at: number): number {
   const feed = text.lastIndexOf('\n', at);

@@ -16,6 +16,7 @@ import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
 import { changesOf } from './story/file-changes.ts';
+import { nextStep } from './story/next-step.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
@@ -47,15 +48,16 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
+  questions: 0.08,
   finalReport: 0.15,
-  story: 0.35,
+  story: 0.5,
   files: 0.3,
   splitTurn: 0.15,
 } as const;
 /** Joined lines cost less than was estimated: what is left over is spent again. */
 const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
-const MOST_STORY_CHARS = 4_000;
+const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
@@ -116,6 +118,7 @@ class Extract {
       ).carry(note);
     const { chars } = this.#room;
     story.takeOwnWords(chars * SHARE.userWords);
+    story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.offer();
@@ -197,6 +200,7 @@ class Extract {
       files,
       seen: this.#seen.all(this.#room.chars * seenShare(files)),
       notes: [],
+      currentPlan: nextStep(this.#all),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined

@@ -192,8 +192,8 @@ export function besideSummary(
 const MOST_OF_SUMMARISED = 0.45;
 
 /** A long result counts as what an excerpt of it would cost, and leaves space for more of it than that. */
-const EXCERPT_SHARE = 0.025;
-const LEAST_EXCERPT_TOKENS = 100;
+const EXCERPT_SHARE = 0.05;
+const LEAST_EXCERPT_TOKENS = 200;
 const SHARE_BEFORE_EXCERPTS = 0.75;
 
 function keepBesideSummary(

@@ -4,6 +4,7 @@ import { drop } from '../compact/rungs/drop.ts';
 import { excerpts } from '../compact/rungs/excerpts.ts';
 import { externalize } from '../compact/rungs/externalize.ts';
 import { squeeze } from '../compact/rungs/squeeze.ts';
+import type { Rung } from '../compact/rungs/rung.ts';
 import { summarize } from '../compact/rungs/summarize.ts';
 import type { BesideSummary } from '../plan/cut.ts';
 import { DEFAULT_STYLE } from '../plan/plan.ts';
@@ -15,23 +16,62 @@ const KEEP: BesideSummary = {
   mostShare: 0.5,
 };
 
+const PINS = { reach: 'oversized-pins', floorTokens: 256 } as const;
+/** A summary has at least this share of the prompt. */
+const LEAST_SHARE = 0.25;
+/** A written summary has at most this share of it, and the newest messages at least the other one. */
+const MOST_SHARE = 0.92;
+const LEAST_KEPT_SHARE = 0.08;
+/** What is added to a written summary, compared with it. */
+const RECORD_SHARE = 0.05;
+
 /**
  * One conversation into one prompt of a given size. No request follows, so there is neither a cache to spare nor a
  * reason to leave space: excerpts and a summary share all of it.
  */
-export const singlePrompt: Policy = {
-  name: 'ladder',
-  trigger: { kind: 'soft-limit' },
-  cut: KEEP,
-  ladder: [
-    squeeze({ reach: 'oversized-pins', floorTokens: 256, pinShare: 0.25 }),
-    externalize(),
-    excerpts(KEEP),
-    summarize({ ratio: 1, leastShare: 0.25 }),
-    clear({ aim: 'limit' }),
-    drop({ aim: 'limit' }),
-  ],
-  stop: 'at-target',
-  targetShare: 1,
-  style: DEFAULT_STYLE,
-};
+export const singlePrompt: Policy = singlePromptWith(
+  KEEP,
+  squeeze({ ...PINS, pinShare: 0.25 }),
+  [excerpts(KEEP)],
+  LEAST_SHARE,
+);
+
+/**
+ * The same for a summary that is already written: the newest messages get what it leaves, and stay whole rather than
+ * many of them in excerpts.
+ */
+export function singlePromptBeside(summaryTokens: number, targetTokens: number): Policy {
+  const wanted = summaryTokens * (1 + RECORD_SHARE);
+  const tokens = Math.max(targetTokens * LEAST_KEPT_SHARE, targetTokens - wanted);
+  const keptShare = tokens / targetTokens;
+  return singlePromptWith(
+    { kind: 'keep-tokens', tokens: Math.floor(tokens), splitTurns: true },
+    squeeze({ ...PINS, pinShare: keptShare, oversizedShare: keptShare }),
+    [],
+    Math.min(MOST_SHARE, Math.max(LEAST_SHARE, wanted / targetTokens)),
+  );
+}
+
+function singlePromptWith(
+  cut: Policy['cut'],
+  pins: Rung,
+  shortening: readonly Rung[],
+  leastShare: number,
+): Policy {
+  return {
+    name: 'ladder',
+    trigger: { kind: 'soft-limit' },
+    cut,
+    ladder: [
+      pins,
+      externalize(),
+      ...shortening,
+      summarize({ ratio: 1, leastShare }),
+      clear({ aim: 'limit' }),
+      drop({ aim: 'limit' }),
+    ],
+    stop: 'at-target',
+    targetShare: 1,
+    style: DEFAULT_STYLE,
+  };
+}

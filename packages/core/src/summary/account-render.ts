@@ -2,15 +2,19 @@ import { sorted } from '../check/list.ts';
 import type { Fact, Note, Summary } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { accountWithin } from './account.ts';
+import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import { itemTexts, outcomeText, repositoryTexts } from './entry-texts.ts';
-import { fileText, isChanged, rootOf, seenTexts } from './file-texts.ts';
+import {
+  currentTexts,
+  itemTexts,
+  outcomeText,
+  repositoryTexts,
+  tellingOutcomes,
+} from './entry-texts.ts';
+import { changedFiles, fileText, lastEdit, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
-/** The share of the text that an account has at least, if it is long enough. */
-export const ACCOUNT_SHARE = 0.95;
-/** What is always said, if the account lacks it, may take this share of the text. */
+/** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
 const ALWAYS_SHARE = 0.2;
 /** A line that has fewer new words than this repeats the account. */
 const LEAST_FRESH = 0.25;
@@ -66,33 +70,60 @@ interface Line extends Candidate {
   readonly section: Section;
   /** What is said before anything else, if the account lacks it. */
   readonly always?: true;
+  /** What is only shown next to an account that says little. */
+  readonly fills?: 'thin account';
 }
 
 const isAlways = (line: Line): boolean => line.always === true;
 
+/**
+ * The account comes first and whole if it fits. What it lacks of rules, open items, commands and files follows, and then
+ * what only its analysis says. Other lines fill the space next to an account that says little.
+ */
 function accountText(summary: Summary, chars: number, taskStands: boolean): string {
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
-  const prose = summary.prose ?? '';
+  const { body: written, analysis } = accountParts(summary.prose ?? '');
+  const body = written.length + analysis.length < chars * SPARE_SHARE ? written : dedented(written);
   const lines = recordLines(summary, taskStands);
-  const { chosen: first, leftOut } = chosenAlways(lines.filter(isAlways), prose, chars);
-  const room = chars - title.length - FRAME_CHARS - lengthOf([...first]);
-  const account = accountWithin(prose, room * ACCOUNT_SHARE);
-  const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
-  const rest = chooseFresh(
-    lines.filter((line) => !isAlways(line)),
-    shown,
-    room - account.length,
-    LEAST_FRESH,
+  const space = chars - title.length - FRAME_CHARS;
+  const { chosen: first, leftOut } = chosenAlways(
+    lines.filter(isAlways),
+    body,
+    Math.max(LEAST_ALWAYS_CHARS, Math.min(space - body.length, chars * ALWAYS_SHARE)),
   );
+  const account = accountWithin(body, space - lengthOf([...first]));
+  const shown = new SeenWords([account, ...[...first].map(({ text }) => text)].join('\n'));
+  let left = space - account.length - lengthOf([...first]);
+  const rest = new Set<Line>();
+  const fill = (kind: Line['fills'], most: number): void => {
+    const own = lines.filter((line) => !isAlways(line) && line.fills === kind);
+    for (const line of chooseFresh(own, shown, Math.min(left, most), LEAST_FRESH)) {
+      rest.add(line);
+      left -= line.text.length + 1;
+    }
+  };
+  fill(undefined, Math.max(left - analysis.length * DENSITY, chars * RECORD_SHARE));
+  const chronology = analysisWithin(analysis, shown, left);
+  left -= chronology.length;
+  fill('thin account', chars * THIN_SHARE - account.length);
   const more = leftOut === 0 ? [] : ['', `(${leftOut} more entries left out)`];
   return [
     title,
     account,
     ...layOut(lines.filter((line) => first.has(line) || rest.has(line))),
+    ...(chronology === '' ? [] : ['', '## Chronology', chronology]),
     ...more,
   ].join('\n');
 }
 
+/** An account that takes more than this share of the text is shown with less indentation. */
+const SPARE_SHARE = 0.8;
+/** The record is short: it may take this share of the text, or what the analysis leaves. */
+const RECORD_SHARE = 0.05;
+/** How much shorter an analysis becomes with less indentation. */
+const DENSITY = 0.95;
+/** An account below this share of the text is thin. */
+const THIN_SHARE = 0.5;
 const FRAME_CHARS = 24;
 const HEADING_CHARS = 20;
 
@@ -101,17 +132,19 @@ const lengthOf = (lines: readonly Line[]): number =>
   new Set(lines.map(({ section }) => section)).size * HEADING_CHARS;
 
 /** What the account lacks of what is always said, by weight. A rule is only left out if the account quotes it. */
-function chosenAlways(lines: readonly Line[], prose: string, chars: number): Always {
-  const account = flat(prose);
-  const seen = new SeenWords(prose);
+function chosenAlways(lines: readonly Line[], body: string, mostChars: number): Always {
+  const account = flat(body);
+  const seen = new SeenWords(body);
   const chosen = new Set<Line>();
   let leftOut = 0;
-  let left = Math.max(LEAST_ALWAYS_CHARS, chars * ALWAYS_SHARE);
+  let left = mostChars;
   for (const line of sorted(lines, (a, b) => b.weight - a.weight)) {
     const isSaid =
       line.section === 'Original Task'
-        ? seen.freshShare(wordsOf(line.text)) < LEAST_FRESH
-        : account.includes(flat(line.text));
+        ? seen.freshShare(wordsOf(line.text)) < (body.length < THIN_CHARS ? LEAST_FRESH : NEW_TASK)
+        : line.section === 'Open Items'
+          ? seen.freshShare(wordsOf(line.text)) < NEW_ITEM
+          : account.includes(flat(line.text));
     if (isSaid) continue;
     if (line.text.length + 1 > left) leftOut += 1;
     else {
@@ -127,7 +160,12 @@ interface Always {
   readonly leftOut: number;
 }
 
-const LEAST_ALWAYS_CHARS = 800;
+/** A longer account says what the task is; the first request is then shown only if the account is about another one. */
+const THIN_CHARS = 1_500;
+const NEW_TASK = 0.6;
+/** An account says what is open: an item is shown only if the account does not speak of it. */
+const NEW_ITEM = 0.5;
+const LEAST_ALWAYS_CHARS = 600;
 
 /** A text without case, punctuation and list marks. */
 const flat = (text: string): string =>
@@ -156,6 +194,7 @@ function listed(section: Section, texts: readonly string[], weight: number): rea
 }
 
 const always = (line: Line): Line => ({ ...line, always: true });
+const thin = (line: Line): Line => ({ ...line, fills: 'thin account' });
 
 function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
   const root = rootOf(s.files);
@@ -166,11 +205,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       ? []
       : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
-    ...listed(
-      'Open Items',
-      s.currentTask === null ? [] : [`- Working on: ${s.currentTask}`],
-      3,
-    ).map(always),
+    ...listed('Open Items', currentTexts(s.currentTask, open), 3).map(always),
     ...listed('Open Items', itemTexts(open), 2).map(always),
     ...listed(
       'Turn Context (split turn)',
@@ -180,21 +215,22 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      s.outcomes.map((outcome) => outcomeText(outcome, ERROR_LINES)),
+      tellingOutcomes(s.outcomes).map((outcome) =>
+        outcomeText(outcome, ERROR_LINES, lastEdit(s.files)),
+      ),
       1,
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
     ...listed(
       'Changed Files',
-      s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`),
+      changedFiles(s.files).map((file) => `- ${fileText(file, root)}`),
       1,
     ),
     ...listed(
       'Changes Seen',
       seenTexts(s.seen ?? [], () => false).map(({ text }) => text),
       0.9,
-    ),
-
+    ).map(thin),
     ...listed(
       'Artifacts',
       s.artifacts.map(({ artifactId, description }) => `- artifact:${artifactId}: ${description}`),
@@ -217,14 +253,15 @@ function noteLine(note: Note): Line {
   const { by, source, at, turn, worth: weight = 1 } = note;
   const where = at === undefined ? `[turn ${turn}]` : `[m${at + 1}]`;
   const text = note.text.replace(/\s+/g, ' ');
+  const fills = 'thin account';
   switch (by) {
     case 'user':
       return { section: 'In the User’s Words', text: `- ${where} ${text}`, weight };
     case 'assistant':
-      return { section: 'Not in the Account', text: `- ${where} ${text}`, weight };
+      return { section: 'Not in the Account', text: `- ${where} ${text}`, weight, fills };
     case 'system':
     case 'tool':
-      return { section: 'Commands', text: `- ${where} ${source ?? by}: ${text}`, weight };
+      return { section: 'Commands', text: `- ${where} ${source ?? by}: ${text}`, weight, fills };
   }
 }
 

@@ -1,10 +1,11 @@
 import { sorted } from '../check/list.ts';
-import { SeenWords, wordsOf } from './novelty.ts';
+import { chooseFresh, SeenWords, wordsOf } from './novelty.ts';
 
 /** Lines that a harness puts around an account, for the session in which it was written. */
 const HARNESS =
   /^(?:This session is being continued from a previous conversation|If you need specific details from before compaction|Please continue the conversation from where|Continue with the last task that you were asked)|\b(?:read|see) the full transcript at\b/i;
 const TAG = /^\s*<\/?(?:analysis|summary|result|output)>\s*$/i;
+export const ANALYSIS_HEADING = 'Analysis:';
 const ANALYSIS = /^\W{0,4}analysis\W{0,4}$/i;
 const SUMMARY = /^\W{0,4}summary\W{0,4}$/i;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
@@ -71,10 +72,36 @@ const EDGE_SHARE = 0.12;
 const EDGE_WEIGHT = 1.5;
 const CODE_WEIGHT = 1;
 
-/** As much of an account as a number of characters holds: the blocks that add least to the others are left out. */
+/** An account, and the analysis that led to it, if there is one. */
+export function accountParts(account: string): {
+  readonly body: string;
+  readonly analysis: string;
+} {
+  const lines = account.split('\n');
+  const at = lines.findIndex((line) => ANALYSIS.test(line));
+  if (at <= 0) return { body: account, analysis: '' };
+  return {
+    body: lines.slice(0, at).join('\n').trim(),
+    analysis: lines
+      .slice(at + 1)
+      .join('\n')
+      .trim(),
+  };
+}
+
+/** What a reader needs of a text that a model wrote: without its scaffolding, and each thing once. */
+export function accountOf(text: string): string {
+  const { body, analysis } = accountParts(cleanAccount(text));
+  return `${dedented(body)}\n${analysisWithin(analysis, new SeenWords(), Number.POSITIVE_INFINITY)}`;
+}
+
+/**
+ * As much of an account as a number of characters holds. Indentation and blank lines go first, then the blocks that add
+ * least to the others.
+ */
 export function accountWithin(account: string, chars: number): string {
   if (account.length <= chars) return account;
-  const dense = dedented(withoutTrailingAnalysis(account));
+  const dense = dedented(account);
   if (dense.length <= chars) return dense;
   const blocks = blocksOf(dense);
   const order = sorted(
@@ -93,22 +120,74 @@ export function accountWithin(account: string, chars: number): string {
   return withoutEmptyHeadings(blocks, gone).slice(0, Math.max(0, chars)).trim();
 }
 
-/** The analysis that led to an account repeats it. */
-function withoutTrailingAnalysis(account: string): string {
-  const lines = account.split('\n');
-  const at = lines.findIndex((line) => ANALYSIS.test(line));
-  return at <= 0 ? account : lines.slice(0, at).join('\n').trim();
+/**
+ * An analysis within a number of characters: whole if it fits, otherwise its entries that say most of what other text
+ * does not, in order and without their numbers.
+ */
+export function analysisWithin(analysis: string, seen: SeenWords, chars: number): string {
+  const entries = entriesOf(dedented(analysis).split('\n'));
+  const whole = entries.join('\n');
+  if (whole.length <= chars) return whole;
+  const chosen = chooseFresh(
+    entries.map((text) => ({ text, weight: 1 })),
+    seen,
+    chars,
+    LEAST_FRESH,
+  );
+  const texts = new Set([...chosen].map(({ text }) => text));
+  return entries
+    .filter((text) => texts.has(text))
+    .map((text) => text.replace(/^\d{1,3}[.)] +/, '- '))
+    .join('\n');
 }
 
-/** Indentation costs tokens and says little: a list stays a list with less of it. */
-function dedented(account: string): string {
-  return account
-    .replace(/\n\n(?=[ \t])/g, '\n')
-    .replace(/^[ \t]{2,}/gm, (spaces) => ' '.repeat(Math.min(4, Math.floor(spaces.length / 3))));
+/** What a model says to itself on the way. */
+const ASIDE = /^(?:let me|looking at|let['’]s|i need to|i['’]ll|now,? (?:let me|i))\b[^\n]*$/i;
+
+/** The entries of a text: what is below a line, or in a list after a line that ends in a colon, belongs to it. */
+function entriesOf(lines: readonly string[]): readonly string[] {
+  const entries: string[][] = [];
+  for (const line of lines) {
+    if (line.trim() === '') continue;
+    const last = entries.at(-1);
+    const [head = ''] = last ?? [];
+    const belongs = depthOf(line) > depthOf(head) || (head.endsWith(':') && /^\s*[-*•]/.test(line));
+    if (last !== undefined && belongs) last.push(line);
+    else entries.push([line]);
+  }
+  return entries
+    .filter(([head = '', ...rest]) => rest.length > 0 || !(head.endsWith(':') || ASIDE.test(head)))
+    .map((entry) => entry.join('\n'));
+}
+
+const LEAST_FRESH = 0.02;
+const INDENT = '  ';
+
+/** The same lists with less indentation, and without blank lines between their items. */
+export function dedented(account: string): string {
+  const depths: number[] = [];
+  let fence: { readonly from: number; readonly indent: string } | undefined;
+  const lines = account.replace(/\n\n(?=[ \t])/g, '\n').split('\n');
+  return lines
+    .map((line) => {
+      if (fence !== undefined) {
+        const { from, indent } = fence;
+        if (FENCE.test(line)) fence = undefined;
+        return indent + line.slice(Math.min(from, depthOf(line)));
+      }
+      if (line.trim() === '') return '';
+      const depth = depthOf(line);
+      while (depths.length > 0 && (depths.at(-1) as number) >= depth) depths.pop();
+      depths.push(depth);
+      const indent = INDENT.repeat(depths.length - 1);
+      if (FENCE.test(line)) fence = { from: depth, indent };
+      return indent + line.slice(depth);
+    })
+    .join('\n');
 }
 
 const isHeadingLine = (line: string): boolean =>
-  /^\s*(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:|[^.]{1,80}:)\s*$/.test(line);
+  /^(?:\*\*[^*]+\*\*:?|\d{1,2}\.\s+[^.]{1,60}:|[^.]{1,80}:)\s*$/.test(line);
 
 /** Where a line begins in its list: deeper lines belong to the one before them. */
 const depthOf = (line: string): number => /^\s*/.exec(line)?.[0].length ?? 0;
@@ -127,6 +206,8 @@ function blocksOf(account: string): readonly Block[] {
   });
 }
 
+const LISTED = /^\s*(?:[-*•+]|\d{1,3}[.)])\s/;
+
 /** Lines with those that belong to them: a block of code is never parted, nor an item from what is below it. */
 function grouped(lines: readonly string[]): readonly string[] {
   const groups: string[][] = [];
@@ -135,11 +216,12 @@ function grouped(lines: readonly string[]): readonly string[] {
     const last = groups.at(-1);
     const [head = ''] = last ?? [];
     const isFence = FENCE.test(line);
+    const isLed = head.endsWith(':') && depthOf(line) === depthOf(head);
     const belongs =
       isCode ||
       (last !== undefined &&
         !isHeadingLine(head) &&
-        (isFence ? head.endsWith(':') : depthOf(line) > depthOf(head)));
+        (depthOf(line) > depthOf(head) || (isLed && (isFence || LISTED.test(line)))));
     if (last !== undefined && belongs) last.push(line);
     else if (line.trim() !== '') groups.push([line]);
     if (isFence) isCode = !isCode;

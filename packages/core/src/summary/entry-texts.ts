@@ -9,6 +9,15 @@ import type {
   ToolUse,
 } from '../plan/summary.ts';
 
+/** What is being worked on, unless the list of items shows it. */
+export function currentTexts(
+  currentTask: string | null,
+  items: readonly Item[],
+): readonly string[] {
+  const isListed = items.some(({ text, state }) => state === 'current' && text === currentTask);
+  return currentTask === null || isListed ? [] : [`- Working on: ${currentTask}`];
+}
+
 export function itemTexts(items: readonly Item[]): readonly string[] {
   const open = items.some(({ state }) => state !== 'done');
   const marks = { done: 'x', current: '>', open: ' ' } as const;
@@ -41,12 +50,35 @@ export function artifactText({ description, hint }: ArtifactReference): string {
   return hint.includes(description) ? description : `${description} (${hint})`;
 }
 
+/** Commands whose results the list of commits shows, or that only show how things were. */
+const SHOWN_ELSEWHERE =
+  /^(?:cd \S+ && )?git (?:status|log|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
+
+/** The commands whose outcome is news to a reader. */
+export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
+  return outcomes.filter(
+    ({ call, outcome, guessed }) =>
+      !SHOWN_ELSEWHERE.test(call) || (outcome === 'failure' && guessed !== true),
+  );
+}
+
+/** A command line says by itself that a shell ran it. */
+const SHELL =
+  /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
+
+/** Commands whose outcome the next edit may change. */
+const CHECKS =
+  /\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b/i;
+
 /** A command with its status if that is certain, and the lines that decide how it ended. */
-export function outcomeText(o: ToolOutcome, errorLines: number): string {
+export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number): string {
+  const isOld = CHECKS.test(o.call) && (o.at ?? lastEdit) < lastEdit;
+  const since = isOld ? ' (before the last edits)' : '';
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${jsonText(o.keyFields)}`;
-  const head = `- ${where}${o.tool} ${o.call}${status}${fields}${because(o.resolution)}`;
+  const tool = SHELL.test(o.tool) ? '' : `${o.tool} `;
+  const head = `- ${where}${tool}${o.call}${status}${since}${fields}${because(o.resolution)}`;
   const errors = o.error === undefined ? [] : linesOf(o.error);
   const more = errors.length > errorLines ? [`(${errors.length - errorLines} more)`] : [];
   const result = o.result === undefined ? [] : [o.result];

@@ -1,9 +1,39 @@
-import { groupedBy } from '../check/list.ts';
-import type { FileRecord, SeenChange } from '../plan/summary.ts';
+import { groupedBy, lastOf } from '../check/list.ts';
+import type { FileRecord, SeenChange, Summary } from '../plan/summary.ts';
 import { quoteLines } from './entry-texts.ts';
 
 export const isChanged = ({ edited, written, deleted }: FileRecord): boolean =>
   edited || written || deleted;
+
+/** Files that an agent makes for a trial. */
+const SCRATCH = /^(?:\/private)?\/(?:tmp|var\/folders)\//;
+
+/** The files that were changed, without those that were made for a trial if there are others. */
+export function changedFiles(files: readonly FileRecord[]): readonly FileRecord[] {
+  const changed = files.filter(isChanged);
+  const lasting = changed.filter(({ path }) => !SCRATCH.test(path));
+  return lasting.length > 0 ? lasting : changed;
+}
+
+/** The index of the message that changed a file last; -1 if none did. */
+export function lastEdit(files: readonly FileRecord[]): number {
+  return changedFiles(files).reduce((last, { at = -1 }) => Math.max(last, at), -1);
+}
+
+const MOST_NAMED = 12;
+
+/** The files that were changed after the last commit, in one line; none if nothing was committed. */
+export function uncommittedTexts({ files, repository = [] }: Summary): readonly string[] {
+  const commit = lastOf(repository, ({ kind }) => kind === 'commit');
+  if (commit === undefined) return [];
+  const names = changedFiles(files)
+    .filter(({ at = -1 }) => at > commit.at)
+    .map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return names.length === 0
+    ? []
+    : [`- Changed since the last commit: ${names.slice(-MOST_NAMED).join(', ')}${more}`];
+}
 
 export function fileText(f: FileRecord, root: string): string {
   const done = f.deleted ? 'deleted' : f.written ? 'created' : f.edited ? 'edited' : '';

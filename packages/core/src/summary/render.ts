@@ -1,26 +1,31 @@
 import { reversed, sorted } from '../check/list.ts';
-import { headOf, tailOf } from '../message/text.ts';
+import { headOf, linesOf, tailOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import type { Fact, FileRecord, Note, SeenChange, Summary } from '../plan/summary.ts';
 import {
   artifactText,
   because,
+  currentTexts,
   indented,
   itemTexts,
   outcomeText,
   quoteLines,
   repositoryTexts,
+  tellingOutcomes,
   toolTexts,
 } from './entry-texts.ts';
 import {
+  changedFiles,
   fileText,
   isChanged,
+  lastEdit,
   readTexts,
   rootOf,
   seenShare,
   seenText,
   seenTexts,
   shownPath,
+  uncommittedTexts,
 } from './file-texts.ts';
 import {
   RANK,
@@ -32,7 +37,7 @@ import {
 } from './summary-line.ts';
 
 /** Raised when the same summary would render to other bytes. */
-export const SUMMARY_RENDER_VERSION = 'v6';
+export const SUMMARY_RENDER_VERSION = 'v7';
 
 /** How much of the text each list may take before its older entries give way. */
 const SHARE = {
@@ -40,7 +45,7 @@ const SHARE = {
   facts: 0.06,
   items: 0.06,
   repository: 0.05,
-  decisions: 0.05,
+  decisions: 0,
   files: 0.32,
   commands: 0.12,
   read: 0.06,
@@ -139,7 +144,7 @@ function withoutRepeated(lines: readonly Line[]): readonly Line[] {
 }
 
 /** More requests than this, and the first of them is hardly the task any more. */
-const FEW_REQUESTS = 3;
+const FEW_REQUESTS = 1;
 
 function titleOf(section: Section, { until, notes }: Summary): string {
   if (section === 'State' && until !== undefined) return `State at m${until + 1}`;
@@ -193,9 +198,10 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.task !== null && room.taskStands !== true) add('Task', RANK.task, taskText(s.task, room));
   lines.push(...factLines(s.facts, room));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
-  if (s.currentTask !== null) add('State', RANK.state, `- Working on: ${s.currentTask}`);
-  s.currentPlan.forEach((step, i) => add('State', RANK.account, `  ${i + 1}. ${step}`));
+  for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
+  for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
   addList('State', RANK.state, SHARE.items, itemTexts(s.items));
+  for (const text of uncommittedTexts(s)) add('State', RANK.state, text);
   addList('State', RANK.state, SHARE.repository, repositoryTexts(s.repository ?? []));
   addList(
     'Decisions and Findings',
@@ -207,7 +213,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
   if (s.splitTurn !== null && s.splitTurn.text !== '')
     add('Turn Context (split turn)', RANK.state, s.splitTurn.text);
   const root = rootOf(s.files);
-  const changed = s.files.filter(isChanged).map((file) => `- ${fileText(file, root)}`);
+  const changed = changedFiles(s.files).map((file) => `- ${fileText(file, root)}`);
   addList('Changed Files', RANK.finding, SHARE.files, changed, (i) => ({
     heading: changed[i] ?? '',
     text: '',
@@ -222,13 +228,13 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
   );
   for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
-    add('Tools', RANK.finding, text);
+    add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
   const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
     RANK.finding,
     SHARE.commands,
-    s.outcomes.map((o) => outcomeText(o, errorLines)),
+    tellingOutcomes(s.outcomes).map((o) => outcomeText(o, errorLines, lastEdit(s.files))),
   );
   addList(
     'Artifacts',
@@ -346,11 +352,15 @@ function noteLine(note: Note, files: ReadonlyMap<string, FileRecord>, root: stri
             ...own,
             section,
             heading,
-            text: note.text === '' ? '' : `  ${indented(note.text)}`,
+            text:
+              note.text === '' ? '' : isOfChanged ? added(note.text) : `  ${indented(note.text)}`,
             at: file?.at ?? at,
           };
   }
 }
+
+/** Lines that the agent put into a file. */
+const added = (text: string): string => `  + ${linesOf(text).join('\n  + ')}`;
 
 const overruled = ({ overruledAt }: Note): string =>
   overruledAt === undefined ? '' : ` (m${overruledAt + 1} may change this)`;

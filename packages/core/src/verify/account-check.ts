@@ -1,7 +1,7 @@
 import { sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
-import { deniedBy } from './record-denial.ts';
+import { deletedSince, deniedBy } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
 import { claimsIn, judge } from './judge.ts';
 import type { Correction } from './report.ts';
@@ -53,10 +53,10 @@ export class AccountCheck {
 
   /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
-    const removed = this.#refusal(sentence);
-    if (removed !== undefined) {
-      this.corrections.push(removed);
-      return undefined;
+    const refused = this.#refusal(sentence);
+    if (refused !== undefined) {
+      this.corrections.push(refused);
+      return refused.text;
     }
     const verdict = judge(sentence, this.#evidence);
     switch (verdict.kind) {
@@ -69,15 +69,8 @@ export class AccountCheck {
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
       case 'mark': {
-        const text = marked(sentence, verdict.names);
-        this.#note(
-          'marked',
-          sentence,
-          `${verdict.names.join(', ')}: not in the messages`,
-          undefined,
-          text,
-        );
-        return text;
+        this.#note('marked', sentence, `${verdict.names.join(', ')}: ${MARK}`, undefined);
+        return sentence;
       }
     }
   }
@@ -98,7 +91,8 @@ export class AccountCheck {
       const checked = this.sentence(sentence);
       if (checked === sentence) continue;
       if (checked === undefined) left -= 1;
-      text = text.replace(sentence, checked ?? '');
+      const gone = text.includes(`${sentence} `) ? `${sentence} ` : sentence;
+      text = text.replace(checked === undefined ? gone : sentence, () => checked ?? '');
     }
     return left === 0 ? undefined : text.trimEnd();
   }
@@ -127,7 +121,16 @@ export class AccountCheck {
       wish !== undefined || allows(sentence) ? turnedRound(sentence, this.#orders) : undefined;
     if (said !== undefined)
       return { kind: 'removed', claim: sentence, because: `the ${said.by} said: ${said.text}` };
-    const because = saysWhatToDo(sentence) ? undefined : deniedBy(sentence, this.#truth);
+    if (saysWhatToDo(sentence)) return undefined;
+    const deleted = deletedSince(sentence, this.#truth);
+    if (deleted !== undefined)
+      return {
+        kind: 'corrected',
+        claim: sentence,
+        because: `${deleted} was deleted`,
+        text: sentence.replace(/[.!]?$/, ' (deleted since)$&'),
+      };
+    const because = deniedBy(sentence, this.#truth);
     return because === undefined ? undefined : { kind: 'removed', claim: sentence, because };
   }
 
@@ -156,10 +159,4 @@ export class AccountCheck {
   }
 }
 
-/** A sentence, and after it what of it no message contains. */
-function marked(sentence: string, names: readonly string[]): string {
-  const [, text = '', end = ''] = /^(.*?)([.!?]?)$/s.exec(sentence) ?? [];
-  return `${text} (${MARK}: ${names.join(', ')})${end}`;
-}
-
-export const MARK = 'not in the messages';
+const MARK = 'not in the messages';

@@ -8,6 +8,7 @@ import {
 } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import { sentences } from '../extract/story/passages.ts';
+import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
 
@@ -19,6 +20,8 @@ export interface Statement {
   readonly id: MessageId | undefined;
   /** The file that it is about: a call's, or that of the call which it answers. */
   readonly file: string | undefined;
+  /** True if a person or the agent says it; a call or a result may hold anything. */
+  readonly isSaid: boolean;
 }
 
 /** A statement and how much of a claim it says: the share of the claim's words, rare words counting more. */
@@ -45,8 +48,11 @@ export class Evidence {
   ) {
     for (const text of claims) this.#learn(text);
     this.#readNodes(nodes);
-    for (const text of also.user) this.#read(text, 'user', undefined, undefined);
-    for (const text of also.assistant) this.#read(text, 'assistant', undefined, undefined);
+    for (const text of also.user) this.#read(text, { by: 'user', isSaid: true });
+    // What an earlier account names need not have been in a message.
+    const named = this.#texts.length;
+    for (const text of also.assistant) this.#read(text, { by: 'assistant', isSaid: true });
+    this.#texts.length = named;
     this.#match();
   }
 
@@ -119,19 +125,25 @@ export class Evidence {
             : message.role === 'tool'
               ? 'tool'
               : 'assistant';
-      this.#read(textOf(message), by, id, undefined);
+      this.#read(textOf(message), { by, id, isSaid: by !== 'tool' });
       for (const { callId, tool, args } of callsOf(message)) {
         const file = FILE.exec(args)?.[1];
         if (file !== undefined) files.set(callId, file);
-        this.#read(`${tool} ${unescaped(args)}`, 'assistant', id, file);
+        this.#read(`${tool} ${unescaped(args)}`, { by: 'assistant', id, file, isSaid: false });
       }
-      for (const result of resultsOf(message))
-        this.#read(unwrapped(resultText(result)), 'tool', id, files.get(result.callId));
+      if (by === 'tool' || resultsOf(message).length > 0)
+        for (const words of saidByUser(message))
+          this.#read(words, { by: 'user', id, isSaid: true });
+      for (const result of resultsOf(message)) {
+        const file = files.get(result.callId);
+        this.#read(unwrapped(resultText(result)), { by: 'tool', id, file, isSaid: false });
+      }
     }
   }
 
-  #read(text: string, by: Speaker, id: MessageId | undefined, file: string | undefined): void {
+  #read(text: string, source: Source): void {
     if (text === '') return;
+    const { by, id, file, isSaid } = source;
     this.#texts.push(text.toLowerCase());
     for (const line of text.split('\n'))
       for (const piece of by === 'tool' ? pieces(line) : sentences(line).flatMap(pieces)) {
@@ -142,7 +154,7 @@ export class Evidence {
         }
         if (words.length < 2) continue;
         for (const word of words) word.lines += 1;
-        this.#statements.push({ words, statement: { text: piece, by, id, file } });
+        this.#statements.push({ words, statement: { text: piece, by, id, file, isSaid } });
       }
   }
 
@@ -175,6 +187,11 @@ export class Evidence {
   }
 }
 
+interface Source extends Pick<Statement, 'by' | 'isSaid'> {
+  readonly id?: MessageId | undefined;
+  readonly file?: string | undefined;
+}
+
 /** Words that turn a sentence round: two sentences that differ in these only are about the same. */
 const POLAR =
   /^(?:never|always|avoid|prefer|forbid\w*|forbad|allow|permit\w*|prohibit\w*|may|must|can|cannot|should|pend|complet|incomplet|done|finish|unfinish|fix|fail\w*|pass|progress|yet|still|don|doesn|didn|isn|wasn|aren|won|shouldn|couldn|wouldn|haven|hasn|hadn|only|todo|remain)$/;
@@ -184,6 +201,14 @@ function coreWords(text: string): readonly string[] {
   // What a path is made of is in many lines that are about something else.
   const rest = plainWords(text.replace(PATH, ' '));
   return rest.length >= LEAST_WORDS ? rest : plainWords(text);
+}
+
+/** How many of a statement's words are also in a claim, 0 to 1. */
+export function coverage(claim: string, statement: string): number {
+  const own = new Set(plainWords(claim));
+  const others = plainWords(statement).filter((word) => !/^\d+$/.test(word));
+  const shared = others.filter((word) => own.has(word));
+  return others.length === 0 ? 0 : shared.length / others.length;
 }
 
 function plainWords(text: string): readonly string[] {

@@ -1,6 +1,6 @@
 import type { MessageId } from '../message/message.ts';
 import { contentWords, namesIn } from '../message/words.ts';
-import { baseOf, pathsIn, type Evidence, type Match } from './evidence.ts';
+import { baseOf, coverage, pathsIn, type Evidence, type Match } from './evidence.ts';
 
 /** What becomes of a sentence of an account. */
 export type Verdict =
@@ -30,11 +30,13 @@ export function judge(sentence: string, evidence: Evidence): Verdict {
   );
 }
 
-/** A statement with this share of a claim's words is about the same; with this one it is nearly the same sentence. */
-const SAME = 0.5;
+/** A statement with this share of a claim's words, which has this share of the statement's, says the same. */
+const SAME = 0.75;
+const COVERED = 0.55;
+/** With this share it is nearly the same sentence. */
 const EXACT = 0.92;
 /** No statement that is nearly as near may agree with the claim. */
-const NEARLY = 0.85;
+const NEARLY = 0.8;
 /** A sentence of fewer words is a heading, or says too little to be compared. */
 const LEAST_WORDS = 4;
 
@@ -72,8 +74,12 @@ const PAIRS: readonly (readonly [RegExp, RegExp])[] = [
   ],
 ];
 
+/** "No, revert it" denies nothing that it says. */
+const INTERJECTION = /^\s*(?:no|nope|nah)[,.!]\s+/i;
+
 /** True if one of two sentences about the same denies what the other says. */
-function denies(claim: string, statement: string, isExact: boolean): boolean {
+function denies(claim: string, said: string, isExact: boolean): boolean {
+  const statement = said.replace(INTERJECTION, '');
   const [words, others] = [new Set(contentWords(claim)), new Set(contentWords(statement))];
   const [denied, otherDenied] = [deniedWords(claim), deniedWords(statement)];
   if (!isExact && denied.size > 0 && otherDenied.size > 0) return false;
@@ -83,16 +89,14 @@ function denies(claim: string, statement: string, isExact: boolean): boolean {
   );
 }
 
-/** The statement that a sentence denies, if it is nearer to those that it denies than to others. */
+/** The statement that a sentence denies, if no other that is as near agrees with it. */
 function deniedMatch(sentence: string, near: readonly Match[]): Match | undefined {
-  const [first] = near;
-  if (first === undefined) return undefined;
-  const isExact = first.share >= EXACT;
-  if (!isExact && /\?["'”)*]*$/.test(sentence)) return undefined;
+  const isQuestion = /\?["'”)*]*$/.test(sentence);
   const against = near.filter(({ statement, share }) =>
     denies(sentence, statement.text, share >= EXACT),
   );
-  return against.length * 2 > near.length ? against[0] : undefined;
+  const isDenied = against.length === near.length && !isQuestion;
+  return isDenied ? against[0] : undefined;
 }
 
 /** The newest statement that says the other word of a pair. */
@@ -114,20 +118,24 @@ function side(text: string, a: RegExp, b: RegExp): 'a' | 'b' | undefined {
   return isA === isDenied ? 'b' : 'a';
 }
 
+/** The statements of people and the agent that say the same as a claim in other respects. */
+function sayingTheSame(claim: string, evidence: Evidence, least: number): readonly Match[] {
+  return evidence
+    .matches(claim)
+    .filter(
+      ({ share, statement }) =>
+        statement.isSaid && share >= least && coverage(claim, statement.text) >= COVERED,
+    );
+}
+
 /** A sentence that says the opposite of the statements nearest to it. */
 function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
   for (const claim of [sentence, ...quotesIn(sentence)]) {
-    const size = evidence.size(claim);
-    if (size < 2 || claim.endsWith(':')) continue;
-    const least = size < LEAST_WORDS ? EXACT : SAME;
-    const longest = Math.max(LONGEST_STATEMENT, claim.length * 2);
-    const best = evidence
-      .matches(claim)
-      .filter(({ share, statement }) => share >= least && statement.text.length <= longest);
+    if (evidence.size(claim) < LEAST_WORDS || claim.endsWith(':')) continue;
+    const best = sayingTheSame(claim, evidence, SAME);
     const [first] = best;
     if (first === undefined) continue;
-    const nearly = first.share >= EXACT ? 0.97 : NEARLY;
-    const near = best.filter(({ share }) => share >= first.share * nearly);
+    const near = best.filter(({ share }) => share >= first.share * NEARLY);
     const against = deniedMatch(claim, near) ?? pairedAgainst(claim, best);
     if (against === undefined) continue;
     const { text, id } = against.statement;
@@ -136,7 +144,6 @@ function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
   return undefined;
 }
 
-const LONGEST_STATEMENT = 240;
 const QUOTE = /["“]([^"“”]{16,400})["”]/g;
 
 /** What a sentence quotes. */
@@ -149,9 +156,6 @@ export function claimsIn(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 
-/** A statement with this share of a claim's words says the same: a wrong correction is worse than none. */
-const SAYS_SAME = 0.75;
-
 /** A file that the messages never connect with what a sentence says, if one of them says the same of another. */
 function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   const names = [...new Set(pathsIn(sentence).map(baseOf))];
@@ -159,7 +163,7 @@ function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
   if (names.length !== 1 || evidence.size(sentence) < LEAST_WORDS) return undefined;
   if (evidence.aboutFiles(sentence).has(name)) return undefined;
   const extension = name.slice(name.lastIndexOf('.'));
-  const same = evidence.matches(sentence).filter(({ share }) => share >= SAYS_SAME);
+  const same = sayingTheSame(sentence, evidence, SAME);
   const others = new Set(same.flatMap(({ statement }) => pathsIn(statement.text).map(baseOf)));
   const [other] = others;
   if (others.size !== 1 || other === undefined || !other.endsWith(extension)) return undefined;
@@ -171,6 +175,10 @@ function otherFile(sentence: string, evidence: Evidence): Verdict | undefined {
     id: statement.id,
   };
 }
+
+/** What counts things in order or says where they are: later edits move it. */
+const ORDINAL =
+  /\b(?:lines?|task|step|item|phase|part|option|issue|pr|section|round|chapter|page|column|version|no\.?)\s*[#:~]?\s*$/i;
 
 /** The same for a sentence whose number, one of its words, is in question. */
 const SAYS_NUMBER = 0.65;
@@ -196,9 +204,10 @@ function numbersIn(text: string): readonly Numbered[] {
 
 /** A number next to a word, if the statements nearest to the sentence have another number next to the same word. */
 function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined {
-  const matches = evidence.matches(sentence).filter(({ share }) => share >= SAYS_NUMBER);
-  for (const number of numbersIn(sentence)) {
-    if (number.index < 3) continue;
+  const matches = sayingTheSame(sentence, evidence, SAYS_NUMBER);
+  const numbers = numbersIn(sentence);
+  for (const number of numbers) {
+    if (number.index < 3 || ORDINAL.test(sentence.slice(0, number.index))) continue;
     const found = matches.map((match) => ({ match, values: valuesBeside(match, number) }));
     if (
       found.some(({ match, values }) => values.includes(number.value) || has(match, number.value))
@@ -207,6 +216,7 @@ function otherNumber(sentence: string, evidence: Evidence): Verdict | undefined 
     const values = new Set(found.flatMap((one) => one.values));
     const [value] = values;
     if (values.size !== 1 || value === undefined) continue;
+    if (numbers.some((one) => one.value === value)) continue;
     const { id, text } = (found.find((one) => one.values.length > 0) as { match: Match }).match
       .statement;
     const end = number.index + number.value.length;
@@ -233,14 +243,14 @@ function valuesBeside({ statement }: Match, { before, after }: Numbered): readon
     .map(({ value }) => value);
 }
 
-/** Words with a number that everybody knows, or that number what a text itself has in order. */
-const COMMON =
-  /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top|day|step|phase|part|round|option|level|tier|type)-?\d+$/i;
-const SPECIFIC = /\/.*[/._]|^[/~]|_|\.[a-z]{1,5}$|[a-f0-9]{7}|[A-Za-z]\d{3}|^[A-Za-z]\w*-\d+$/;
+/** What only the messages can name: a file with its ending, a hash, the number of an issue. */
+const SPECIFIC =
+  /^[\w./~@-]*\w\.[a-z]{1,5}$|^(?=.*\d)(?=.*[a-f])[a-f0-9]{7,40}$|^[A-Z]{2,10}-\d+$/i;
+const COMMON = /^(?:utf|sha|iso|rfc|aes|md|http|ipv|es|web|gpt|top)-?\d+$/i;
 
-/** `PR-79` is also written `PR 79` and `PR #79`. */
+/** `PR-79` is also written `PR 79` and `PR #79`; a file is known by its name. */
 function isMentioned(name: string, evidence: Evidence): boolean {
-  if (evidence.mentions(name)) return true;
+  if (evidence.mentions(baseOf(name))) return true;
   const [, word, number] = /^([A-Za-z]+)-(\d+)$/.exec(name) ?? [];
   return (
     word !== undefined &&

@@ -4,24 +4,23 @@ import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
 
 /** Why the record of files and outcomes contradicts a sentence, if it does. */
 export function deniedBy(sentence: string, { files, outcomes }: Summary): string | undefined {
-  for (const file of files) {
-    const because = mentions(sentence, file.path) ? fileDenies(sentence, file) : undefined;
-    if (because !== undefined) return because;
-  }
+  const kept = files.find((file) => mentions(sentence, file.path) && isKept(sentence, file));
+  if (kept !== undefined) return `${kept.path} was not deleted`;
   return outcomeDenies(sentence, { all: outcomes, last: lastOutcomes(outcomes) });
 }
 
 const MADE = /\b(?:created?|wrote|written|added|implemented|exists?|contains?|in place)\b/i;
 const GONE = /\b(?:delet|remov|no longer|dropped|gone|not exist)/i;
 
-function fileDenies(
-  sentence: string,
-  { path, deleted, written, edited }: FileRecord,
-): string | undefined {
-  if (deleted && MADE.test(sentence) && !GONE.test(sentence)) return `${path} was deleted`;
-  const touched = written || edited;
-  if (!deleted && touched && saysDeleted(sentence, path)) return `${path} was not deleted`;
-  return undefined;
+/** The file that a sentence says was made, if it was deleted later. */
+export function deletedSince(sentence: string, { files }: Summary): string | undefined {
+  if (!MADE.test(sentence) || GONE.test(sentence)) return undefined;
+  return files.find(({ path, deleted }) => deleted && mentions(sentence, path))?.path;
+}
+
+/** True if a sentence says that a file was deleted which is there. */
+function isKept(sentence: string, { path, deleted, written, edited }: FileRecord): boolean {
+  return !deleted && (written || edited) && saysDeleted(sentence, path);
 }
 
 /** "deleted src/a.ts", "src/a.ts was removed": the file itself, not something in it. */

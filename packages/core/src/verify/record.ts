@@ -12,8 +12,6 @@ import type { Note } from '../plan/summary.ts';
 
 const LEAST_WORDS = 4;
 const LONGEST_CHARS = 400;
-/** Shorter messages are all the user's own words. */
-const PASTES_FROM_CHARS = 600;
 const LEAST_FRESH = 0.1;
 /** What the words of each count. */
 const WEIGHT = { user: 1.5, 'final report': 1.2, report: 1.2, step: 1, tool: 0.7 } as const;
@@ -75,9 +73,8 @@ function sentencesOf(nodes: readonly Node[]): readonly Sentence[] {
       if (text.length <= LONGEST_CHARS && contentWords(text).length >= LEAST_WORDS)
         found.push({ text, weight, note: { text, by, turn, at: index } });
     };
-    for (const words of saidByUser(message))
-      for (const text of prose(words))
-        if (words.length < PASTES_FROM_CHARS || isWritten(text)) add(text, 'user', WEIGHT.user);
+    for (const text of saidByUser(message))
+      if (text.split('\n').every(isWritten)) add(text, 'user', WEIGHT.user);
     const role = roles.get(index);
     if (role === undefined) continue;
     for (const text of prose(textOf(message)))

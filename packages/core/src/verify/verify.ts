@@ -2,14 +2,14 @@ import { oneLine } from '../message/text.ts';
 import type { Kept } from '../extract/extract.ts';
 import { constraints } from '../extract/facts/statements.ts';
 import { plain, standingFacts, type Superseded } from '../extract/facts/supersede.ts';
-import { accountWithin, cleanAccount } from '../summary/account.ts';
-import { ACCOUNT_SHARE, summaryText } from '../summary/account-render.ts';
+import { accountParts, accountWithin, ANALYSIS_HEADING, cleanAccount } from '../summary/account.ts';
+import { summaryText } from '../summary/account-render.ts';
 import type { Redact } from '../summary/redact.ts';
 import { EMPTY_SUMMARY, type Fact, type Note, type Summary } from '../plan/summary.ts';
 import { namesIn, sentencesOf } from '../message/words.ts';
 import type { Node } from '../thread/thread.ts';
 import type { Counter } from '../tokens/counter.ts';
-import { AccountCheck, claimsOf, MARK } from './account-check.ts';
+import { AccountCheck, claimsOf } from './account-check.ts';
 import { Evidence } from './evidence.ts';
 import { mergedDecisions, mergedFacts, mergedFiles, mergedItems } from './merged-fields.ts';
 import { lackingNotes } from './record.ts';
@@ -52,7 +52,7 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
   const account = cleanAccount(summary.prose ?? '');
   const evidence = evidenceFor({ ...summary, prose: account }, grounds, orders);
   const check = new AccountCheck(evidence, truth, orders);
-  const prose = check.text(account);
+  const prose = checkedAccount(account, check);
   const facts = mergedFacts(
     summary.facts,
     [...(previous?.facts ?? []), ...truth.facts],
@@ -78,6 +78,14 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
     corrections: check.corrections,
     superseded: standing.superseded,
   };
+}
+
+/** An account and its analysis as the messages allow them. */
+function checkedAccount(account: string, check: AccountCheck): string {
+  const { body, analysis } = accountParts(account);
+  const checked = check.text(body);
+  const led = analysis === '' ? '' : check.text(analysis);
+  return led === '' ? checked : `${checked}\n\n${ANALYSIS_HEADING}\n${led}`;
 }
 
 /** What those said who give orders, in messages that stay too. */
@@ -124,10 +132,7 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
         ...wishesBefore(previous),
       ],
       assistant: [
-        before
-          .split('\n')
-          .filter((line) => !line.includes(MARK))
-          .join('\n'),
+        before,
         ...truth.items.map(({ text, state }) => `${text} - ${ITEM_STATE[state]}`),
       ],
     },
@@ -173,7 +178,7 @@ function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
   if (prose === null || prose === grounds.truth.prose) return summary;
   const { nodes, kept = [], truth, maxTokens, counter, redact = (text) => text } = grounds;
   const chars = maxTokens * (prose.length / Math.max(1, counter.text(prose)));
-  const account = accountWithin(prose, chars * ACCOUNT_SHARE);
+  const account = accountWithin(prose, chars);
   return {
     ...summary,
     notes: lackingNotes({
@@ -192,7 +197,7 @@ function earlierLines(previous: Summary | null): readonly Note[] {
   return (previous?.prose ?? '')
     .split('\n')
     .flatMap(sentencesOf)
-    .filter((text) => namesIn(text).size > 0 && !text.includes(MARK))
+    .filter((text) => namesIn(text).size > 0)
     .map((text) => ({ text, by: 'assistant', turn: previous?.lastTurn ?? 0 }));
 }
 

@@ -1,8 +1,6 @@
 import type { ArtifactStore, Policy, Store, Summarizer } from '@bobbin/core';
 import type { ModelTable, PresetName, Thrift } from '@bobbin/core/internal';
 import type { Ledger } from '@bobbin/stores';
-import type { Logger } from 'pino';
-import type { UpstreamLimits } from '../http/upstream.ts';
 
 /** Whose protocol a client speaks. */
 export type ProviderName = 'openai' | 'anthropic';
@@ -26,7 +24,12 @@ export interface ModelPolicy {
   readonly firstSightShare?: number;
 }
 
-export interface GatewayLimits extends UpstreamLimits {
+export interface GatewayLimits {
+  /** How long an upstream may take until its answer begins. */
+  readonly upstreamHeadersMs: number;
+  /** How long an answer may pause. */
+  readonly upstreamIdleMs: number;
+  readonly connectMs: number;
   /** The longest body of a request. */
   readonly bodyBytes: number;
   /** How long the gateway may work on a request before it relays it as it is. */
@@ -67,6 +70,15 @@ export interface GatewayStores {
   readonly ledger: Ledger;
 }
 
+/** Writes a line: what it is about, and what happened. */
+type LogLine = (about: object, message: string) => void;
+
+export interface GatewayLogger {
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
+}
+
 export interface GatewayOptions extends GatewayStores {
   /** Default: 127.0.0.1. Another address than one of loopback needs a token. */
   readonly host?: string;
@@ -88,5 +100,6 @@ export interface GatewayOptions extends GatewayStores {
    * sends `x-bobbin-tools: off`. Default: `off`, unless a client sends `x-bobbin-tools: on`.
    */
   readonly tools?: 'on' | 'off';
-  readonly logger?: Logger;
+  /** Where the gateway reports requests and warnings: a logger of pino, or one like it. */
+  readonly logger?: GatewayLogger;
 }

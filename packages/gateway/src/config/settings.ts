@@ -26,10 +26,13 @@ export interface GatewaySettings {
   readonly summarizer?: string;
 }
 
+/** The variables of a process, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Where settings come from; what comes first wins. */
 export interface SettingSources {
   readonly flags: Readonly<Record<string, string | undefined>>;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly file?: { readonly path: string; readonly content: unknown };
 }
 

@@ -60,7 +60,7 @@ export interface HiddenRounds {
  */
 export interface Ledger {
   /** Bytes that only the processes of this ledger know, the same for all of them. */
-  secret(): Promise<Buffer>;
+  secret(): Promise<Uint8Array>;
   /** Notes a request before its answer, so that any process recognises what follows it. Repeated, it changes nothing. */
   begin(request: LedgerRequest): Promise<void>;
   finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void>;

@@ -108,7 +108,7 @@ class PostgresLedger implements Ledger {
     this.#connection = connection;
   }
 
-  async secret(): Promise<Buffer> {
+  async secret(): Promise<Uint8Array> {
     await this.#connection.ask(
       'INSERT INTO bobbin_ledger.secret VALUES (1, $1) ON CONFLICT DO NOTHING',
       randomBytes(32).toString('base64'),

@@ -75,7 +75,7 @@ class SqliteLedger implements Ledger {
     this.#database = this.#located(() => opened(path));
   }
 
-  async secret(): Promise<Buffer> {
+  async secret(): Promise<Uint8Array> {
     this.#run('INSERT INTO secret VALUES (1, ?) ON CONFLICT DO NOTHING', randomBytes(32));
     const row = this.#get('SELECT value FROM secret') as { value: Uint8Array };
     return Buffer.from(row.value);

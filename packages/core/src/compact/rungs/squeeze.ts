@@ -18,6 +18,8 @@ export interface SqueezeOptions {
   readonly floorTokens: number;
   /** The most of the target that pins keep if they alone exceed the limit; as much as the limit allows if absent. */
   readonly pinShare?: number;
+  /** Oversized pins take more than this share of the limit; more than all of it if absent. */
+  readonly oversizedShare?: number;
 }
 
 /** What is not pinned keeps at most this share of the limit if pins exceed it. */
@@ -32,13 +34,15 @@ export const SHORTENS_PINS = 'squeeze-pins';
  * Shortens the largest messages to one common size, so that the whole fits. Head and tail stay in place, the whole goes
  * to an artifact. It makes any one result, any one turn, fit any budget.
  */
-export function squeeze({ reach, floorTokens, pinShare }: SqueezeOptions): Rung {
+export function squeeze(options: SqueezeOptions): Rung {
+  const { reach, floorTokens, pinShare, oversizedShare = 1 } = options;
   const name = reach === 'loose' || reach === 'read' ? 'squeeze' : SHORTENS_PINS;
   return {
     name,
     propose(context) {
       const all = candidates(context, reach);
-      if (reach === 'oversized-pins' && costOf(all) <= context.limitTokens) return [];
+      if (reach === 'oversized-pins' && costOf(all) <= context.limitTokens * oversizedShare)
+        return [];
       const most =
         pinShare === undefined ? roomFor(context, all, reach) : sharedRoom(context, all, pinShare);
       if (costOf(all) <= most) return [];

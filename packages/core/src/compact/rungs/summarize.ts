@@ -9,7 +9,8 @@ import {
 import type { Node } from '../../thread/thread.ts';
 import { spanOf } from '../../thread/span.ts';
 import type { Kept } from '../../extract/extract.ts';
-import { ACCOUNT_SHARE, fitSummaryText } from '../../summary/account-render.ts';
+import { accountOf } from '../../summary/account.ts';
+import { fitSummaryText } from '../../summary/account-render.ts';
 import { EMPTY_SUMMARY, type Summary } from '../../plan/summary.ts';
 import { describeCut, mostKept } from '../../plan/cut.ts';
 import type { Draft, Entry } from '../draft.ts';
@@ -155,10 +156,14 @@ function moreForAccount(
   covered: ReadonlySet<MessageId>,
   room: number,
 ): number {
-  const lacking = prose === null ? 0 : context.counter.text(prose) / ACCOUNT_SHARE - room;
+  const lacking =
+    prose === null ? 0 : context.counter.text(accountOf(prose)) * (1 + RECORD_SHARE) - room;
   const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }
+
+/** What a record next to an account should have, compared with the account. */
+const RECORD_SHARE = 0.05;
 
 async function summarizeSpan(
   proposal: Proposal,

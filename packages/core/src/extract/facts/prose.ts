@@ -58,7 +58,7 @@ function ownWords(lines: readonly string[]): readonly string[] {
 
 /** The name of a block of markup in which a person says what they want. */
 const ASKING =
-  /task|instruction|rule|constraint|requirement|quer|question|request|user_|prompt|message/i;
+  /^(?!.*(?:notification|hook|result|output|reminder))(?:.*)(?:task|instruction|rule|constraint|requirement|quer|question|request|user_|prompt|message)/i;
 const TAG = /^\s*<\/?([A-Za-z][\w-]{0,60})[^<>]{0,300}>/;
 
 /** Lines without fenced blocks, and without blocks of markup that the host put in. */

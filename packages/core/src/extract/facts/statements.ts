@@ -5,6 +5,7 @@ import type { Node } from '../../thread/thread.ts';
 import { DEMAND_HINT, demandOf } from './rules.ts';
 import { namesIn } from '../anchors/names.ts';
 import { proseLines } from './prose.ts';
+import { expandedCommands } from '../story/user-words.ts';
 import type { Decision, Fact } from '../../plan/summary.ts';
 
 /** Says in so many words that something was chosen. */
@@ -56,8 +57,10 @@ function sentences(text: string, pattern: RegExp): readonly string[] {
  * has very many demands, only the first and the last count: a text full of them was pasted.
  */
 export function constraints(nodes: readonly Node[]): readonly Fact[] {
-  return nodes.flatMap(({ message, turn }) => {
+  const expanded = expandedCommands(nodes);
+  return nodes.flatMap(({ message, turn, index }) => {
     if (message.role !== 'system' && !startsTurn(message)) return [];
+    if (expanded.has(index)) return [];
     const by = message.role === 'system' ? 'system' : 'user';
     return atBothEnds(demands(textOf(message))).map(({ kind, text }): Fact => ({
       kind,

@@ -40,10 +40,28 @@ const REASONS = /\b(?:because|since|so that|instead|rather than|which means)\b/i
 const GUESSES =
   /\b(?:might|maybe|perhaps|probably|possibly|could be|seems|looks like|i think|hmm|wait)\b/i;
 
+export const announces = (sentence: string): boolean => ANNOUNCES.test(sentence);
+
+/** What an agent answers when nothing is asked of it. */
+const SAYS_NOTHING =
+  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$/i;
+
+export const saysNothing = (text: string): boolean => SAYS_NOTHING.test(text);
+
 /** A passage of a step without the sentences that only announce. Empty if nothing is left. */
 export function withoutAnnouncements(text: string): string {
   return sentences(text)
     .filter((sentence) => !ANNOUNCES.test(sentence) || REASONS.test(sentence))
+    .join(' ');
+}
+
+const LOOKS =
+  /\b(?:let me|let['’]s|i['’]ll|i will|i need to)\s+(?:now |also |first |quickly )*(?:see|look|check|read|view|find|search|examine|explore|understand|start|begin)\b/i;
+
+/** The same without the sentences that only announce that the agent looks at something. */
+export function withoutLooking(text: string): string {
+  return sentences(text)
+    .filter((sentence) => !LOOKS.test(sentence) || REASONS.test(sentence))
     .join(' ');
 }
 

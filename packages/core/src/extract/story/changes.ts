@@ -107,6 +107,9 @@ export function declaredBefore(text: string, at: number): string | undefined {
   return undefined;
 }
 
+/** Older reasons are for what was changed again since. */
+const MOST_REASONS = 2;
+
 /** What became of the contents of one file. */
 export class FileChange {
   readonly added: Set<string> = new Set();
@@ -149,7 +152,7 @@ export class FileChange {
     const parts = this.#names(most);
     let left = most - parts.join('; ').length;
     const why: string[] = [];
-    for (const reason of reversed([...this.#why])) {
+    for (const reason of reversed([...this.#why]).slice(0, MOST_REASONS)) {
       if (why.length > 0 && reason.length > left) continue;
       why.push(reason);
       left -= reason.length + 2;

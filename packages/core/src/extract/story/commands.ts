@@ -12,6 +12,7 @@ import type { ToolOutcome } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { shellCommands } from '../anchors/shell.ts';
 import { searches, touchedBy } from '../anchors/tool-effects.ts';
+import { isRefused } from './user-words.ts';
 
 /** Programs that look at things or prepare for others: how they end is not a result of the work. */
 const LOOKS = new Set(
@@ -31,7 +32,7 @@ const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 /**
  * The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined if it only looks.
  */
-function kindOfCommand(line: string): string | undefined {
+export function kindOfCommand(line: string): string | undefined {
   let kind: string | undefined;
   for (const { words, piped } of shellCommands(line)) {
     const first = words.findIndex(
@@ -167,7 +168,7 @@ export function commandsOf(
       const asked = open.get(result.callId);
       open.delete(result.callId);
       const run = asked === undefined ? undefined : runOf(asked.call);
-      if (asked !== undefined && run !== undefined)
+      if (asked !== undefined && run !== undefined && !isRefused(resultText(result)))
         keep(run.kind, outcomeOf(asked.call.tool, run.line, result, asked.node));
     }
   }
@@ -186,13 +187,20 @@ function outcomeOf(
     tool,
     outcome,
     ...(guessed ? { guessed } : {}),
-    call: oneLine(line, COMMAND_CHARS),
+    call: oneLine(withoutViewers(line), COMMAND_CHARS),
     ...(result.keyFields === undefined ? {} : { keyFields: result.keyFields }),
     ...(error === '' ? {} : { error }),
     ...(totals.length === 0 ? {} : { result: totals.join('; ') }),
     turn,
     at: index,
   };
+}
+
+/** What only shortens or joins the output. */
+const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)+\s*$/;
+
+function withoutViewers(line: string): string {
+  return line.replace(VIEWERS, '');
 }
 
 const COMMAND = /^(?:command|cmd)$/;

@@ -34,7 +34,8 @@ export function changesOf(
 }
 
 function recordOf(file: FileAccess, note: string | undefined): FileRecord {
-  const { path, reads, edits, written, deleted, touchedAt, ranges } = file;
+  const { path, reads, edits, written, deleted, touchedAt, editedAt, ranges } = file;
+  const at = editedAt < 0 ? touchedAt : editedAt;
   return {
     path,
     read: reads > 0,
@@ -43,7 +44,7 @@ function recordOf(file: FileAccess, note: string | undefined): FileRecord {
     deleted,
     ...(ranges.length === 0 ? {} : { ranges: ranges.slice(-MOST_RANGES) }),
     ...(note === undefined || deleted ? {} : { note }),
-    ...(touchedAt < 0 ? {} : { at: touchedAt }),
+    ...(at < 0 ? {} : { at }),
   };
 }
 
@@ -80,10 +81,13 @@ function changesByFile(
 const INTENT =
   /^\W*(?:(?:ok(?:ay)?|now|first|next|then|good|great|perfect|also|and|so)\b[,.!]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i need to|i should|we need to|now i)\s+(?:now |also |then |first )?/i;
 
+/** An intent says something if it names something. */
+const NAMES = /`|[a-z][A-Z]|\w_\w|\w\.\w/;
+
 /** Why an agent makes a change, in its words before it: a reason if it gives one, otherwise what it is about to do. */
 function reasonIn(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? '';
-  const why = withoutAnnouncements(line) || line.replace(INTENT, '');
+  const why = withoutAnnouncements(line) || (NAMES.test(line) ? line.replace(INTENT, '') : '');
   const bare = why.replace(/[:：]\W{0,3}$/, '').trim();
   return bare.length < 12 || bare.length > WHY_CHARS ? '' : bare;
 }

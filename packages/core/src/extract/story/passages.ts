@@ -25,7 +25,44 @@ const MOST_PASSAGES = 400;
 export function passagesOf(text: string): readonly Passage[] {
   const reader = new PassageReader(linesOf(text));
   reader.read();
-  return reader.passages;
+  return wholeLists(reader.passages);
+}
+
+/** A list or a table up to this length is one passage: its entries belong together. */
+const LIST_CHARS = 700;
+
+function wholeLists(passages: readonly Passage[]): readonly Passage[] {
+  const out: Passage[] = [];
+  for (const run of runsOfEntries(passages)) {
+    const chars = run.reduce((sum, { text }) => sum + text.length + 1, 0);
+    const [first] = run as [Passage];
+    if (run.length > 1 && chars <= LIST_CHARS)
+      out.push({ ...first, text: run.map(({ text }) => text).join('\n') });
+    else out.push(...run);
+  }
+  return out;
+}
+
+const isEntry = ({ kind, text }: Passage): boolean =>
+  kind === 'prose' && (BULLET.test(text) || text.startsWith('|'));
+
+/** Entries of one list together, every other passage alone. */
+function runsOfEntries(passages: readonly Passage[]): readonly (readonly Passage[])[] {
+  const runs: Passage[][] = [];
+  for (const passage of passages) {
+    const last = runs.at(-1);
+    const before = last?.at(-1);
+    if (
+      last !== undefined &&
+      before !== undefined &&
+      isEntry(passage) &&
+      isEntry(before) &&
+      before.lead === passage.lead
+    )
+      last.push(passage);
+    else runs.push([passage]);
+  }
+  return runs;
 }
 
 class PassageReader {

@@ -9,6 +9,11 @@ const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch 
 const PUSHED =
   /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
 const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
+/** A repository that was made for a trial. */
+const ELSEWHERE =
+  /\bcd (?:\/private)?\/(?:tmp|var\/folders)\/|\bcd (?:\/private)?\/tmp\b|\bmktemp\b|\bgit init\b/;
+const ASKS_BRANCH =
+  /^(?:cd \S+ && )?git (?:branch --show-current|rev-parse --abbrev-ref HEAD)\s*(?:$|2>|&&|;)/;
 const READ_CHARS = 6_000;
 const MOST_EVENTS = 40;
 
@@ -26,7 +31,7 @@ export function repositoryEvents(
     }
     for (const result of resultsOf(message)) {
       const line = lines.get(result.callId);
-      if (line === undefined) continue;
+      if (line === undefined || ELSEWHERE.test(line)) continue;
       lines.delete(result.callId);
       for (const event of eventsIn(line, headOf(resultText(result), READ_CHARS))) {
         const key = `${event.kind} ${event.text}`;
@@ -42,6 +47,8 @@ function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, '
   const branch = SWITCHED.exec(text);
   if (branch !== null && /\bgit\b/.test(line))
     yield { kind: 'branch', text: branch[1] ?? branch[2] ?? '' };
+  const asked = ASKS_BRANCH.test(line) ? /^[\w./-]{1,120}/.exec(text.trim())?.[0] : undefined;
+  if (asked !== undefined) yield { kind: 'branch', text: asked };
   const commit = COMMIT.exec(text);
   if (commit !== null) {
     const [, on = '', hash = '', subject = ''] = commit;

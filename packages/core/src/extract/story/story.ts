@@ -1,13 +1,14 @@
-import { reversed, sorted } from '../../check/list.ts';
+import { lastIndex, reversed, sorted } from '../../check/list.ts';
+import { hasCalls, startsTurn } from '../../message/message.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
 import type { AnchorStatistics } from '../anchors/statistics.ts';
 import { rounded, type Group, type Item, type Selection } from '../quotes/select.ts';
-import { meritOf, rolesOf, withoutAnnouncements } from './agent-words.ts';
+import { meritOf, rolesOf, saysNothing, withoutAnnouncements } from './agent-words.ts';
 import { overruledStatements } from './overruled.ts';
 import { passagesOf, type Passage } from './passages.ts';
-import { isWritten, saidByUser } from './user-words.ts';
+import { expandedCommands, isWritten, saidByUser } from './user-words.ts';
 
 /** The scale on which merit is compared with the need of anchors, per character. */
 const MERIT = { user: 0.008, pasted: 0.0003, agent: 0.002 } as const;
@@ -24,7 +25,11 @@ interface Offered extends Item {
   /** The user's own words: shown first. */
   readonly isOwn: boolean;
   readonly isFinal: boolean;
+  /** What a short answer of the user answers. */
+  readonly isAsked: boolean;
 }
+
+type Flags = Partial<Pick<Offered, 'isOwn' | 'isFinal' | 'isAsked'>>;
 
 interface LeadGroup extends Group {
   readonly lead: string;
@@ -49,20 +54,27 @@ export class Story {
   read(nodes: readonly Node[], all: readonly Node[], text: (node: Node) => string): void {
     this.#overruled = overruledStatements(all);
     const roles = rolesOf(all);
+    const expanded = expandedCommands(all);
+    const asked = answeredReports(all);
     const end = all.at(-1)?.index ?? 0;
     for (const node of nodes) {
-      for (const words of saidByUser(node.message)) this.#user(words, node);
+      if (expanded.has(node.index)) continue;
+      for (const words of saidByUser(node.message))
+        if (!isSaidAgain(words, node, all)) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
-      for (const passage of passagesOf(text(node))) {
+      const passages = passagesOf(text(node));
+      const questions = asked.has(node.index) ? questionsIn(passages) : NONE;
+      for (const passage of passages) {
         const own =
           role === 'step' && passage.kind === 'prose'
             ? withoutAnnouncements(passage.text)
             : passage.text;
-        if (own === '') continue;
+        if (own === '' || saysNothing(own)) continue;
         const merit = MERIT.agent * meritOf(passage, role, end - node.index);
         this.#add({ ...passage, text: own }, node, 'assistant', merit, {
           isFinal: role === 'final report',
+          isAsked: questions.has(passage),
         });
       }
     }
@@ -100,7 +112,7 @@ export class Story {
     { index, turn }: Node,
     by: 'user' | 'assistant',
     merit: number,
-    flags: { readonly isOwn?: boolean; readonly isFinal?: boolean },
+    flags: Flags,
   ): void {
     const { lead, text } = passage;
     const key = `${by} ${text}`;
@@ -127,7 +139,7 @@ export class Story {
     passage: Passage,
     note: Omit<Note, 'worth'>,
     merit: number,
-    { isOwn = false, isFinal = false }: { readonly isOwn?: boolean; readonly isFinal?: boolean },
+    { isOwn = false, isFinal = false, isAsked = false }: Flags,
   ): void {
     const ids = this.#statistics.idsIn(passage.text);
     const offered: Offered = {
@@ -137,6 +149,7 @@ export class Story {
       merit,
       isOwn,
       isFinal,
+      isAsked,
       chars: passage.text.length + 3,
       ids,
       stands: ids.map(() => 1),
@@ -162,6 +175,11 @@ export class Story {
       ...reversed(own.filter(({ note }) => note.at !== first)),
     ];
     this.#take(ranked, roomChars);
+  }
+
+  /** What the user's short answers answer, within a share of the space, the newest first. */
+  takeQuestions(roomChars: number): void {
+    this.#take(reversed(this.#offered.filter(({ isAsked }) => isAsked)), roomChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
@@ -214,6 +232,51 @@ export class Story {
       };
     });
   }
+}
+
+/** An answer up to this long says little without its question. */
+const SHORT_ANSWER_CHARS = 100;
+
+/** The messages of the agent after which the user answers in a few words. */
+function answeredReports(nodes: readonly Node[]): ReadonlySet<number> {
+  const answered = new Set<number>();
+  let last: Node | undefined;
+  for (const node of nodes) {
+    const { message } = node;
+    const words = startsTurn(message) ? saidByUser(message).join(' ') : '';
+    if (last !== undefined && words !== '' && words.length <= SHORT_ANSWER_CHARS)
+      answered.add(last.index);
+    last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
+  }
+  return answered;
+}
+
+const NONE: ReadonlySet<Passage> = new Set();
+const QUESTION_CHARS = 500;
+
+/** What an agent asks or offers: the last passage with a question, otherwise the last one, and what leads to it. */
+function questionsIn(passages: readonly Passage[]): ReadonlySet<Passage> {
+  const end = lastIndex(passages, ({ text }) => text.includes('?'));
+  const asked = passages.slice(0, end < 0 ? passages.length : end + 1);
+  let left = QUESTION_CHARS;
+  const from = lastIndex(asked, ({ text }) => (left -= text.length) < 0) + 1;
+  return new Set(asked.slice(Math.min(from, asked.length - 1)));
+}
+
+/** How many of the next messages are looked at for a repetition. */
+const NEXT_MESSAGES = 6;
+const LEAST_REPEATED_CHARS = 20;
+
+/** True if the user says the same again, and more, soon after: only the longer message counts. */
+function isSaidAgain(words: string, { index }: Node, all: readonly Node[]): boolean {
+  const core = words.replace(/[\s.?!…]+$/, '');
+  if (core.length < LEAST_REPEATED_CHARS) return false;
+  return all.some(
+    (node) =>
+      node.index > index &&
+      node.index <= index + NEXT_MESSAGES &&
+      saidByUser(node.message).some((later) => later.length > words.length && later.includes(core)),
+  );
 }
 
 function isMostlyWritten(text: string): boolean {

@@ -1,5 +1,6 @@
 import { resultsOf, resultText, startsTurn, textOf, type Message } from '../../message/message.ts';
 import { headOf } from '../../message/text.ts';
+import type { Node } from '../../thread/thread.ts';
 
 /** A command that a host carries out, such as "/clear". */
 const COMMAND = /^\/[\w:-]+$/;
@@ -8,9 +9,13 @@ const LOADED =
   /^(?:Base directory for this skill:|Caveat: |\W*(?:here|this|below|the following) is an? (?:demonstration|example)\b)/i;
 /** A note of the host in brackets, such as "[Request interrupted by user]". */
 const BRACKETED = /^\[[^\]\n]{0,120}\]$/;
+/** What a host reports in the user's name about work in the background. */
+const NOTIFIES =
+  /^(?:A background (?:task|agent|command)|Background (?:task|agent|command)|\[?SYSTEM NOTIFICATION|Task notification|Full transcript available at)\b/i;
 const OPENING = /^<([A-Za-z][\w-]{0,60})(?:\s[^<>]{0,200})?>/;
 /** Blocks in which a host passes on what a person asks. */
-const ASKING = /^(?:task|query|question|issue|problem|user|request)/i;
+const ASKING =
+  /^(?:task|query|question|issue|problem|user|request)(?:_(?!info|rules|context|notification|hook|memory)\w+)?$/i;
 /** Longer texts are read to here: what follows was pasted. */
 const READ_CHARS = 60_000;
 
@@ -23,8 +28,22 @@ export function userWords(text: string): string {
     if (block === undefined) break;
     rest = (block.inner + rest.slice(block.end)).trim();
   }
-  if (COMMAND.test(rest) || BRACKETED.test(rest)) return '';
+  if (COMMAND.test(rest) || BRACKETED.test(rest) || NOTIFIES.test(rest)) return '';
   return withoutTrailingBlocks(rest);
+}
+
+const COMMAND_NAME = /<command-name>\s*(\/[\w:.-]{1,80})\s*<\/command-name>/;
+const COMMAND_ARGS = /<command-args>([^<]{0,2000})<\/command-args>/;
+/** Commands to the host itself: they ask nothing of the agent. */
+const HOST_COMMAND =
+  /^\/(?:clear|exit|quit|compact|resume|model|login|logout|help|config|cost|status|context|mcp|permissions|agents|memory|hooks|doctor|bug|release-notes|terminal-setup|vim|fast|plugin|rename|usage|theme|export|upgrade)$/;
+
+/** The command that a person gave to a host, as they typed it. Empty if there is none that asks something. */
+function commandGiven(text: string): string {
+  const [, name = ''] = COMMAND_NAME.exec(headOf(text, 4_000)) ?? [];
+  if (name === '' || HOST_COMMAND.test(name)) return '';
+  const args = COMMAND_ARGS.exec(headOf(text, 4_000))?.[1]?.trim() ?? '';
+  return args === '' ? name : `${name} ${args}`;
 }
 
 /** The block of markup that a text begins with: what a person says in it, and where it ends. */
@@ -58,7 +77,11 @@ export function isRequest(text: string): boolean {
 }
 
 /** How hosts report that a person refused a call or answered a question: what follows is the person's own text. */
-const REJECTED = /\buser (?:said|wrote|replied|responded|gave this reason)[^\n:]{0,40}:\s*\n?/i;
+const REJECTED =
+  /\buser (?:said|wrote|replied|responded|gave this reason|provided the following feedback|(?:denied|rejected|refused)[^\n:]{0,60}\b(?:feedback|message|reason))[^\n:]{0,40}:\s*\n?/i;
+/** A person refused the call: its result says nothing about the work. */
+const REFUSED =
+  /\buser (?:doesn['’]t want to proceed|(?:denied|rejected|refused|declined)\b)|\brejected by (?:the )?user\b/i;
 const ANSWERED = /\buser (?:has )?answered\b[^\n:]{0,60}:\s*/i;
 const HEAD_CHARS = 600;
 const LONGEST_ANSWER = 4_000;
@@ -74,12 +97,35 @@ function wordsInResult(text: string): string {
     .trim();
 }
 
+/** True if a person refused a call instead of letting it run. */
+export function isRefused(text: string): boolean {
+  return REFUSED.test(headOf(text, HEAD_CHARS));
+}
+
 /** All that a person says in a message, in its own text or through tools. */
 export function saidByUser(message: Message): readonly string[] {
-  if (startsTurn(message)) return [userWords(textOf(message))].filter((text) => text !== '');
+  if (startsTurn(message))
+    return [userWords(textOf(message)) || commandGiven(textOf(message))].filter(
+      (text) => text !== '',
+    );
   return resultsOf(message)
     .map((result) => wordsInResult(resultText(result)))
     .filter((text) => text !== '');
+}
+
+/**
+ * The messages in which a host puts the text of a command right after the command: documents, not a person's words. The
+ * answer holds the indexes of their nodes.
+ */
+export function expandedCommands(nodes: readonly Node[]): ReadonlySet<number> {
+  const expanded = new Set<number>();
+  nodes.forEach(({ message, index }, i) => {
+    const before = nodes[i - 1];
+    if (before === undefined || !startsTurn(message) || !startsTurn(before.message)) return;
+    const isCommand = COMMAND_NAME.test(headOf(textOf(before.message), 4_000));
+    if (isCommand && before.index === index - 1) expanded.add(index);
+  });
+  return expanded;
 }
 
 const LETTERS = /[\p{L}\p{M}'’,.;:!?()"“”\s-]/gu;

@@ -88,7 +88,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
   counter: hasMethods('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
   summarizer: hasMethods('a summarizer, with a method summarize', 'summarize'),
   summaryDeadlineMs: nonNegative,
-  summaryCache: hasMethods('a cache, with methods get and set', 'get', 'set'),
+  summaryCache: hasMethods('a cache, with methods get, set and delete', 'get', 'set', 'delete'),
   redact: func,
   store: hasMethods(
     'a store, such as sqliteStore of bobbin/sqlite makes',
