@@ -258,7 +258,7 @@ test(`headers at random: nothing crashes, and no tenant sees another (seed ${SEE
   }
 });
 
-function deep(levels: number): string {
+function nestedLists(levels: number): string {
   return '['.repeat(levels) + ']'.repeat(levels);
 }
 
@@ -270,9 +270,9 @@ test('a body that is nested very deeply passes as it is', async (t) => {
   });
   for (const path of PATHS)
     for (const body of [
-      deep(500_000),
-      `{"model":"m","messages":[{"role":"user","content":${deep(100_000)}}],"input":[{"role":"user","content":${deep(100_000)}}]}`,
-      `{"model":"m","metadata":${deep(200_000)},"messages":[{"role":"user","content":"hi"}]}`,
+      nestedLists(500_000),
+      `{"model":"m","messages":[{"role":"user","content":${nestedLists(100_000)}}],"input":[{"role":"user","content":${nestedLists(100_000)}}]}`,
+      `{"model":"m","metadata":${nestedLists(200_000)},"messages":[{"role":"user","content":"hi"}]}`,
     ]) {
       const response = await fetch(gateway.url + path, { method: 'POST', body });
       await response.text();
