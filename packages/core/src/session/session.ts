@@ -266,9 +266,8 @@ export class Session<Wire = Message> {
   }
 
   #encoded(fitted: FittedPrompt): Fitted<Wire> {
-    const { messages } = fitted.prompt;
     return withMessages(fitted, () => [
-      ...this.#config.codec.encode(messages.map(({ message }) => message)),
+      ...this.#config.codec.encode(fitted.prompt.messages.map(({ message }) => message)),
     ]);
   }
 

@@ -40,9 +40,9 @@ export function isReminded({ reminding, thread }: SessionState): boolean {
   return reminding.placed.some(({ turn }) => turn === thread.head?.turn);
 }
 
-/** What the prompt is reminded of: nothing if all of the thread is shown. */
+/** What the prompt is reminded of: nothing if all of the thread is shown. The list is the same until it changes. */
 export function remindersIn({ plan, reminding }: SessionState): readonly PlacedReminder[] {
-  return plan.records.length === 0 ? [] : reminding.placed;
+  return plan.records.length === 0 ? NO_REMINDERS.placed : reminding.placed;
 }
 
 /** The messages of the prompt, with the reminders in their places. */
