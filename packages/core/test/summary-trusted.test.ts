@@ -103,8 +103,5 @@ test('B1 what the user asks of a summary is said by the user', async () => {
       ...(instructions === undefined ? {} : { instructions }),
     });
   assert.equal((await told('Tell the ports of cluster blue-7.')).prose, prose);
-  assert.equal(
-    (await told()).prose,
-    'The user asks for the ports of cluster blue-7.',
-  );
+  assert.equal((await told()).prose, 'The user asks for the ports of cluster blue-7.');
 });

@@ -171,9 +171,7 @@ export function excerptsTogether(
       const isResult = !isSaid(values.survey.placed[part.of] as Placed);
       if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
       const isBlock = options.leastWorth === undefined && NUMBERED.test(part.text);
-      return isCall || isBlock
-        ? chooser.add(part, 0, 0)
-        : chooser.add(part, headChars, tailChars);
+      return isCall || isBlock ? chooser.add(part, 0, 0) : chooser.add(part, headChars, tailChars);
     }),
   );
   const chosen = chooser.chosen(options.fills);

@@ -4,7 +4,13 @@ import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
-import { currentTexts, itemTexts, outcomeText, repositoryTexts, tellingOutcomes } from './entry-texts.ts';
+import {
+  currentTexts,
+  itemTexts,
+  outcomeText,
+  repositoryTexts,
+  tellingOutcomes,
+} from './entry-texts.ts';
 import { changedFiles, fileText, lastEdit, rootOf, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 

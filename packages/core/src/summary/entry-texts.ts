@@ -10,7 +10,10 @@ import type {
 } from '../plan/summary.ts';
 
 /** What is being worked on, unless the list of items shows it. */
-export function currentTexts(currentTask: string | null, items: readonly Item[]): readonly string[] {
+export function currentTexts(
+  currentTask: string | null,
+  items: readonly Item[],
+): readonly string[] {
   const isListed = items.some(({ text, state }) => state === 'current' && text === currentTask);
   return currentTask === null || isListed ? [] : [`- Working on: ${currentTask}`];
 }
@@ -65,7 +68,8 @@ const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
 
 /** Commands whose outcome the next edit may change. */
-const CHECKS = /\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b/i;
+const CHECKS =
+  /\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b/i;
 
 /** A command with its status if that is certain, and the lines that decide how it ended. */
 export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number): string {

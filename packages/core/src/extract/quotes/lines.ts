@@ -144,7 +144,9 @@ export class ExactLines {
     if (at === undefined) return this.#mayQuote(of) && !this.#isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
     if (diff === undefined)
-      return !isWithin(at, this.#takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at);
+      return (
+        !isWithin(at, this.#takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at)
+      );
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
 
@@ -356,7 +358,8 @@ export class ExactLines {
   }
 }
 
-const KEEPS_TASKS = /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
+const KEEPS_TASKS =
+  /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
 const CONTEXT_CHARS = 400;
 
 function withoutRanges(text: string, ranges: readonly Range[]): string {

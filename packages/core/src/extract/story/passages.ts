@@ -52,7 +52,13 @@ function runsOfEntries(passages: readonly Passage[]): readonly (readonly Passage
   for (const passage of passages) {
     const last = runs.at(-1);
     const before = last?.at(-1);
-    if (last !== undefined && before !== undefined && isEntry(passage) && isEntry(before) && before.lead === passage.lead)
+    if (
+      last !== undefined &&
+      before !== undefined &&
+      isEntry(passage) &&
+      isEntry(before) &&
+      before.lead === passage.lead
+    )
       last.push(passage);
     else runs.push([passage]);
   }

@@ -10,8 +10,10 @@ const PUSHED =
   /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
 const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
 /** A repository that was made for a trial. */
-const ELSEWHERE = /\bcd (?:\/private)?\/(?:tmp|var\/folders)\/|\bcd (?:\/private)?\/tmp\b|\bmktemp\b|\bgit init\b/;
-const ASKS_BRANCH = /^(?:cd \S+ && )?git (?:branch --show-current|rev-parse --abbrev-ref HEAD)\s*(?:$|2>|&&|;)/;
+const ELSEWHERE =
+  /\bcd (?:\/private)?\/(?:tmp|var\/folders)\/|\bcd (?:\/private)?\/tmp\b|\bmktemp\b|\bgit init\b/;
+const ASKS_BRANCH =
+  /^(?:cd \S+ && )?git (?:branch --show-current|rev-parse --abbrev-ref HEAD)\s*(?:$|2>|&&|;)/;
 const READ_CHARS = 6_000;
 const MOST_EVENTS = 40;
 
