@@ -39,6 +39,11 @@ const TASKS = {
   // Hosts that cannot run source load what was compiled.
   soak: (args) => [COMPILE, tests(SOAKS, args)],
   check: () => CHECKS,
+  release: (args) => [
+    ...CHECKS,
+    tests(TESTS, []),
+    { name: 'release', args: ['scripts/release/main.ts', ...args] },
+  ],
   fix: () => [
     { name: 'lint', args: [...OXLINT, '--fix'] },
     { name: 'format', args: OXFMT },

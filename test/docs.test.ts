@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
+import { readmePrograms } from './readme-programs.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = [
@@ -43,6 +44,12 @@ const copies = pages.flatMap((page) => {
   return files.length === 0 ? [] : [{ page, folder, files }];
 });
 
+const programs = readmePrograms(root).map((program, i) => {
+  const file = join(home, `readme-${i}.ts`);
+  writeFileSync(file, program.code);
+  return { ...program, file };
+});
+
 test('every snippet of every page type-checks', () => {
   const config = {
     extends: '../../tsconfig.base.json',
@@ -64,6 +71,23 @@ for (const { page, folder, files } of copies) {
     );
   });
 }
+
+test('the README shows four changes, of at most five added lines each', () => {
+  assert.deepEqual(
+    programs.map(({ name, addedLines }) => [name, addedLines <= 5]),
+    [
+      ['AI SDK 6 and 7', true],
+      ['LangChain', true],
+      ['OpenAI Agents', true],
+      ['A plain loop', true],
+    ],
+  );
+});
+
+for (const { name, file } of programs)
+  test(`README.md: the change for "${name}" makes a program that compacts`, () => {
+    run(home, '--conditions=@bobbin/source', file);
+  });
 
 test('every page of docs/ that the README or the index of decisions names exists', () => {
   const index = readFileSync(join(root, 'docs/decisions/README.md'), 'utf8');

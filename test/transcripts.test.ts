@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type { BobbinOptions, Message } from '@bobbin/core';
 import {
@@ -16,9 +17,9 @@ import {
   type PresetName,
 } from '@bobbin/core/internal';
 import { assistant, call, result, system, user, WatchedThread } from '@bobbin/testing';
+import { RECORDED, withoutRecorded } from '@bobbin/testing/recorded';
 
-/** Recorded conversations lie beside the repository where there are any; they are not part of it. */
-const FOLDER = join(import.meta.dirname, '..', '..', 'shared', 'transcripts');
+const FOLDER = fileURLToPath(new URL('transcripts', RECORDED));
 
 interface Recorded {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
@@ -43,13 +44,12 @@ const LEAST_TOKENS = 1_500;
 /** How often a prompt is asked for on the way. */
 const PROMPTS = 3;
 
-if (!existsSync(FOLDER)) {
-  test('every recorded conversation is lawful', (t) => {
-    t.diagnostic('no recorded conversations beside the repository: nothing was checked');
-  });
+const skip = withoutRecorded('transcripts');
+if (skip !== false) {
+  test('every recorded conversation is compacted to valid prompts', { skip });
 } else {
   for (const [i, name] of readdirSync(FOLDER).toSorted().entries())
-    test(`every conversation of ${name} is lawful`, async (t) => {
+    test(`every conversation of ${name} is compacted to valid prompts`, async (t) => {
       const conversations = read(join(FOLDER, name));
       let compactions = 0;
       for (const [j, conversation] of conversations.entries())
@@ -59,7 +59,7 @@ if (!existsSync(FOLDER)) {
     });
 }
 
-/** Talks a conversation through the door twice, with presets, budgets and rules in turn. */
+/** Gives a conversation to a session twice, with presets, budgets and rules in turn. */
 async function compacted({ id, messages }: Conversation, turn: number): Promise<number> {
   const decoded = messages.map(toMessage);
   let compactions = 0;

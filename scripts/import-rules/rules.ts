@@ -36,6 +36,7 @@ const LAYERS = [
   'summary',
   'extract',
   'verify',
+  'audit',
   'compact',
   'recall',
   'presets',

@@ -11,6 +11,8 @@ export interface Recorded {
   readonly messages: readonly Message[];
   /** Where its harness compacted: the messages before were gone from then on. */
   readonly compactedAt: readonly number[];
+  /** All of its harness's compactions, with the summary that the model wrote. */
+  readonly compactions: readonly { readonly after: number; readonly summary: string }[];
 }
 
 interface Line {
@@ -58,7 +60,10 @@ function recorded({ id, messages, meta }: Line, source: string): Recorded {
   const compactedAt = (meta?.compactions ?? [])
     .filter(({ afterMessage, summary }) => summary && afterMessage > EARLIEST_COMPACTION)
     .map(({ afterMessage }) => afterMessage);
-  return { id, source, messages: messages.map(message), compactedAt };
+  const compactions = (meta?.compactions ?? []).flatMap(({ afterMessage: after, summary }) =>
+    summary === undefined ? [] : [{ after, summary }],
+  );
+  return { id, source, messages: messages.map(message), compactedAt, compactions };
 }
 
 function message({ role, content = '', toolCalls = [], toolCallId }: LineMessage): Message {

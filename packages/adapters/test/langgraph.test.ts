@@ -5,7 +5,7 @@ import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { ChatOpenAI } from '@langchain/openai';
 import { tool } from 'langchain';
-import { langchainBobbin } from '@bobbin/adapters/langchain';
+import { langgraphBobbin } from '@bobbin/adapters/langgraph';
 import { providerServer, type ProviderStep } from '@bobbin/testing';
 
 const REQUESTS = 100;
@@ -21,7 +21,7 @@ const SCRIPT: readonly ProviderStep[] = [
 test(`C23 a StateGraph asks ${REQUESTS} times with fitted messages, and keeps all of them`, async (t) => {
   const server = await providerServer('openai-chat', ...SCRIPT);
   t.after(() => server.close());
-  const bobbin = langchainBobbin({ window: 16_000 });
+  const bobbin = langgraphBobbin({ window: 16_000 });
   let reads = 0;
   const read = tool(() => `port = ${reads++ === 0 ? 8042 : 0};\n${'compute(1);\n'.repeat(80)}`, {
     name: 'read_file',

@@ -76,7 +76,7 @@ function event(branchEntries: readonly { id: string }[], firstKeptEntryId: strin
   return { preparation, branchEntries, signal: new AbortController().signal };
 }
 
-test('B10 pi is answered with a summary of all that it does not keep', async () => {
+test('B24 pi is answered with a summary of all that it does not keep', async () => {
   const { compact } = installed(bobbinExtension());
   const answer = await compact(event(entriesOf(20), 'e31'));
   assert.ok(answer !== undefined);
@@ -89,13 +89,13 @@ test('B10 pi is answered with a summary of all that it does not keep', async () 
   assert.match(summary, /never touch \/etc\/heron\.conf/);
 });
 
-test('B10 a cut between a call and its result moves before the call: nothing is lost between', async () => {
+test('B24 a cut between a call and its result moves before the call: nothing is lost between', async () => {
   const { compact } = installed(bobbinExtension());
   const answer = await compact(event(entriesOf(20), 'e32'));
   assert.equal(answer?.compaction.firstKeptEntryId, 'e31');
 });
 
-test('B10 the next compaction of pi goes on from the one before', async () => {
+test('B9 the next compaction of pi goes on from the one before', async () => {
   const store = memoryStore();
   const { compact } = installed(bobbinExtension({ store }));
   await compact(event(entriesOf(20), 'e31'));
@@ -104,7 +104,7 @@ test('B10 the next compaction of pi goes on from the one before', async () => {
   assert.match(second?.compaction.summary ?? '', /never touch \/etc\/heron\.conf/);
 });
 
-test('B10 where there is nothing to summarise, pi goes on by itself', async () => {
+test('where there is nothing to summarise, pi goes on by itself', async () => {
   const { compact } = installed(bobbinExtension());
   assert.equal(await compact(event(entriesOf(3), 'e0')), undefined);
 });
@@ -118,7 +118,7 @@ test('C26 pi has read_artifact and recall', async () => {
   assert.match(found?.content[0]?.text ?? '', /expected 21 but was 22 at \/srv\/app\/t3\.ts:3/);
 });
 
-test('B10 C26 what the user hid from the model or edited is neither in the summary nor found by recall', async () => {
+test('C26 what the user hid from the model or edited is neither in the summary nor found by recall', async () => {
   const { compact, tools } = installed(bobbinExtension());
   const secret = 'the phrase is tangerine horizon, error: EACCES at /srv/vault/hidden.txt';
   const hidden = {

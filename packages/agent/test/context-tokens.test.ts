@@ -3,6 +3,13 @@ import { test, type TestContext } from 'node:test';
 import { estimator, usageTokens } from '@bobbin/core/internal';
 import { providerServer, type ProviderServer, type ProviderStep } from '@bobbin/testing';
 import type { ContextPicture } from '../src/compaction/context-picture.ts';
+import { shownCompactions } from '../src/compaction/past-compactions.ts';
+import { tokensText } from '../src/figures.ts';
+import { NO_USAGE } from '../src/model/usage.ts';
+import { CompactionCard } from '../src/tui/compaction-card.ts';
+import { Footer } from '../src/tui/footer.ts';
+import { themeFor } from '../src/tui/theme.ts';
+import type { CompactionEnd } from '../src/events.ts';
 import { ofType, workshop, type Workshop, type WorkshopOptions } from './workshop.ts';
 
 const COUNTER = estimator();
@@ -102,4 +109,51 @@ test('an undone compaction does not leave the size that was reported for it', as
   assert.ok(reported(shop) < before / 2);
   await shop.line('/undo compaction');
   near(shop.agent.session.contextTokens, before, 0.08);
+});
+
+const theme = themeFor({ NO_COLOR: '1' });
+
+/** What the footer, `/context` and the last event show, which is one figure. */
+async function shown(shop: Workshop): Promise<string> {
+  await shop.line('/context');
+  const { windowTokens, free } = picture(shop);
+  shop.agent.tellContext();
+  const event = ofType(shop.events, 'context').at(-1) ?? assert.fail('no event');
+  const footer = new Footer(theme);
+  footer.state = { ...event, model: 'm', usage: NO_USAGE, cost: '' };
+  const [, inFooter] = /\(([\d.kM]+)\/64k\)/.exec(footer.render(140)[0] ?? '') ?? [];
+  assert.equal(inFooter, tokensText(event.tokens), 'the footer');
+  assert.equal(windowTokens - free, event.tokens, '/context');
+  assert.equal(shop.agent.session.contextTokens, event.tokens, 'the session');
+  return tokensText(event.tokens);
+}
+
+const cardTitle = (end: CompactionEnd): string =>
+  new CompactionCard(theme, end).render(60)[1]?.replace(/─+$/, '') ?? '';
+
+test('B4 B17 B18 footer, /context, card and events agree, also after /undo, /model and a resume', async (t) => {
+  const shop = await talked(t);
+  const before = await shown(shop);
+  assert.equal(before, tokensText(reported(shop)), 'what the provider reported');
+  await shop.line('/compact');
+  const after = await shown(shop);
+  const [end = assert.fail('no compaction')] = ofType(shop.events, 'compaction-end');
+  const title = cardTitle(end);
+  assert.equal(title, `┌ compaction 1: ${before} → ${after} tokens `);
+  const drawnAgain = async ({ agent }: Workshop): Promise<readonly string[]> =>
+    (await shownCompactions(agent.session)).map((past) => cardTitle(past.end));
+  const resumed = await shop.again({ session: shop.agent.session.id });
+  assert.deepEqual([await shown(resumed), await drawnAgain(resumed)], [after, [title]]);
+  await resumed.line('/model scripted/echo@64000');
+  await resumed.line('/model anthropic/claude-sonnet-5-5@64000');
+  assert.deepEqual([await shown(resumed), await drawnAgain(resumed)], [after, [title]]);
+  await resumed.line('/undo compaction');
+  assert.deepEqual([await shown(resumed), await drawnAgain(resumed)], [before, []]);
+  await resumed.line('/model scripted/echo@64000');
+  await resumed.line('/model anthropic/claude-sonnet-5-5@64000');
+  assert.equal(await shown(resumed), before);
+  const again = await resumed.again({ session: resumed.agent.session.id });
+  assert.equal(await shown(again), before);
+  await again.line('short');
+  assert.equal(await shown(again), tokensText(reported(again)));
 });

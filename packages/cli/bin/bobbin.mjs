@@ -5,12 +5,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OLDEST, hostNode, pinnedNode, runCommand } from './runtime.mjs';
+import { OLDEST, endWithParent, hostNode, pinnedNode, runCommand } from './runtime.mjs';
 
 const self = fileURLToPath(import.meta.url);
 const source = new URL('../src/main.ts', import.meta.url);
 const args = process.argv.slice(2);
 const node = hostNode() ?? pinnedNode();
+endWithParent();
 
 if (node === undefined) {
   console.error(`bobbin needs Node ${OLDEST} or later; this is ${process.versions.node}.`);

@@ -50,6 +50,23 @@ function resolved(specifier) {
   }
 }
 
+const PARENT_CHECK_MS = 500;
+
+/**
+ * Ends this process as SIGTERM would, once its parent has ended. npx starts a command in a shell: a signal to npx ends
+ * the shell, and nothing else would reach the command.
+ */
+export function endWithParent() {
+  if (process.env['npm_command'] !== 'exec') return;
+  const { ppid } = process;
+  const timer = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}
+
 /**
  * Runs a command on this process's terminal and passes on the signals that this process gets meanwhile.
  * @param {string} command

@@ -36,6 +36,11 @@ const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./commands/replay.ts')).replayCommand,
   },
   {
+    name: 'audit',
+    summary: 'shows what the compactions in a session lost, and what Bobbin keeps',
+    load: async () => (await import('./commands/audit.ts')).auditCommand,
+  },
+  {
     name: 'artifact',
     summary: 'prints what compact moved out of a transcript',
     load: async () => (await import('./commands/artifact.ts')).artifactCommand,

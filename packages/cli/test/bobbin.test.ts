@@ -40,6 +40,7 @@ test('without a command, and with --help, -h or help, every command is listed, t
       'compact',
       'inspect',
       'replay',
+      'audit',
       'artifact',
       'store',
       'delete',
@@ -171,7 +172,7 @@ for (const [args, line] of [
   });
 }
 
-for (const name of ['compact', 'inspect', 'replay', 'import']) {
+for (const name of ['compact', 'inspect', 'replay', 'audit', 'import']) {
   test(`${name} without a FILE on a terminal says what to give`, async (t) => {
     const { status, written } = await bobbinOnTerminal([name], { cwd: folder(t) });
     assert.equal(status, 2);

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
-import { folderArtifacts, sqliteStore } from '@bobbin/stores';
+import { createBobbin, textMessage, type MessageId, type ThreadId } from '@bobbin/core';
+import { folderArtifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
 import { here } from './run.ts';
 
 async function filled(t: TestContext): Promise<string> {
@@ -55,6 +55,34 @@ test('threads, old threads and tenants are erased, with their artifacts', async 
   assert.equal(holds(home, 'the secret of'), false);
   assert.equal(holds(home, 'the artifact of'), false);
   assert.equal((await erase('--all')).stdout, 'acme: 0 threads erased\n');
+});
+
+test("a gateway's folder: what it noted of a thread's requests goes with the thread", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'bobbin-delete-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const store = sqliteStore(join(home, 'threads.db'));
+  const ledger = sqliteLedger(join(home, 'ledger.db'));
+  for (const thread of ['one', 'two'] as readonly string[] as readonly ThreadId[]) {
+    const session = await createBobbin({ store, tenant: 'acme' }).thread(thread);
+    const [head] = await session.append(textMessage('user', `the secret of ${thread}`));
+    const request = { id: thread, tenant: 'acme', thread, head: head as MessageId, at: 1 };
+    const counted = { model: 'm', protocol: 'p', action: 'a', tokensBefore: 1, tokensAfter: 1 };
+    await ledger.begin({ ...request, ...counted });
+    await ledger.finish('acme', thread, { status: 200, answer: `the answer to ${thread}` });
+    await ledger.addRounds('acme', thread, 1, { key: 'k', rounds: `the rounds of ${thread}` });
+  }
+  await ledger.close();
+  await store.close();
+  const erased = await here(['delete', home, '--tenant', 'acme', '--thread', 'one']);
+  assert.equal(erased.stdout, 'acme: 1 thread erased\n', erased.stderr);
+  assert.deepEqual(
+    ['the secret of', 'the answer to', 'the rounds of'].flatMap((what) =>
+      ['one', 'two'].map((thread) => holds(home, `${what} ${thread}`)),
+    ),
+    [false, true, false, true, false, true],
+  );
+  await here(['delete', home, '--tenant', 'acme', '--all']);
+  assert.equal(holds(home, 'the answer to'), false);
 });
 
 test('a call that does not say exactly what to erase erases nothing', async (t) => {

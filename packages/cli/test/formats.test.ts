@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { anthropicProblems, type AnthropicMessage } from '@bobbin/codecs';
+import { RECORDED, withoutRecorded } from '@bobbin/testing/recorded';
 import { bobbin, folder, here } from './run.ts';
 
-const RECORDED = fileURLToPath(new URL('../../../../shared/session-files', import.meta.url));
+const SESSION_FILES = fileURLToPath(new URL('session-files', RECORDED));
 const prose = 'What the tool has read from the file, line by line. '.repeat(40);
 
 const anthropicRound = (i: number): readonly object[] => [
@@ -134,14 +135,12 @@ test('a session file that breaks off is told with its line', async (t) => {
   });
 });
 
-test('a recorded session file of each harness is recognised and inspected', async (t) => {
-  if (!existsSync(RECORDED)) {
-    t.diagnostic('no recorded session files beside the repository');
-    return;
-  }
+const skip = withoutRecorded('session-files');
+
+test('a recorded session file of each harness is recognised and inspected', { skip }, async (t) => {
   const home = folder(t);
-  const files = readdirSync(RECORDED)
-    .map((file) => ({ file, bytes: gunzipSync(readFileSync(join(RECORDED, file))) }))
+  const files = readdirSync(SESSION_FILES)
+    .map((file) => ({ file, bytes: gunzipSync(readFileSync(join(SESSION_FILES, file))) }))
     .toSorted((a, b) => a.bytes.length - b.bytes.length);
   // Every file is decoded by the tests of the codecs.
   for (const format of ['pi', 'claude-code', 'codex', 'opencode']) {

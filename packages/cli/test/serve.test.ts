@@ -1,15 +1,58 @@
 import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { providerServer } from '@bobbin/testing';
-import { bobbin, start } from './run.ts';
+import { bobbin, SHIM, start } from './run.ts';
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-serve-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The address of a gateway, once it listens, and what it has written so far. */
+async function listening(child: ChildProcess): Promise<[url: string, stderr: () => string]> {
+  let stderr = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stderr?.on('data', (data) => {
+      stderr += String(data);
+      const found = /gateway at (http:\S+),/.exec(stderr)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', () => reject(new Error(stderr)));
+  });
+  return [url, () => stderr];
+}
+
+test('a signal that ends npx and its shell ends the gateway too', async (t) => {
+  const folder = folderFor(t);
+  // As npx starts it: in a shell, which waits for it.
+  const command = `"${process.execPath}" "${SHIM}" serve --port 0 --log-level silent & echo $! ; wait`;
+  const shell = spawn('sh', ['-c', command], {
+    env: { ...process.env, npm_command: 'exec', BOBBIN_STORE: folder },
+  });
+  const pid = new Promise<number>((resolve) =>
+    shell.stdout.once('data', (data) => resolve(Number(String(data)))),
+  );
+  const [url] = await listening(shell);
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  shell.kill('SIGTERM');
+  for (let tries = 0; isRunning(await pid) && tries < 200; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  const isLeft = isRunning(await pid);
+  if (isLeft) process.kill(await pid, 'SIGKILL');
+  assert.equal(isLeft, false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 test('serve takes its settings from options, the environment and a file, and ends on a signal', async (t) => {
@@ -23,15 +66,7 @@ test('serve takes its settings from options, the environment and a file, and end
     env: { BOBBIN_OPENAI: provider.origin, BOBBIN_STORE: join(folder, 'store') },
   });
   t.after(() => child.kill('SIGKILL'));
-  let stderr = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (data) => {
-      stderr += String(data);
-      const found = /gateway at (http:\S+),/.exec(stderr)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once('exit', () => reject(new Error(stderr)));
-  });
+  const [url, stderr] = await listening(child);
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: 'Bearer 1', 'content-type': 'application/json' },
@@ -41,7 +76,7 @@ test('serve takes its settings from options, the environment and a file, and end
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   assert.equal(await ended, 0);
-  assert.match(stderr, /ending: streams under way are finished/);
+  assert.match(stderr(), /ending: streams under way are finished/);
 });
 
 const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] = [

@@ -94,3 +94,32 @@ test('B8 Claude Code: results of calls made together, sub-agents, rewound forks 
     { role: 'assistant', content: [use('t1')] },
   ]);
 });
+
+test('B8 Claude Code: a compaction that keeps messages and attaches files', () => {
+  const text = linesOf(
+    line('u1', null, user('Go')),
+    line('a1', 'u1', answer('m1', { type: 'text', text: 'Going' })),
+    line('u2', 'a1', user('And on')),
+    line('b', null, {
+      type: 'system',
+      subtype: 'compact_boundary',
+      logicalParentUuid: 'u2',
+      compactMetadata: { preservedSegment: { headUuid: 'u2', anchorUuid: 's', tailUuid: 'u2' } },
+    }),
+    line('s', 'b', { isCompactSummary: true, ...user('So far.') }),
+    line('f', 's', {
+      type: 'attachment',
+      attachment: { type: 'file', content: { file: { filePath: 'a.ts', content: 'let a;' } } },
+    }),
+    line('a2', 'f', answer('m2', { type: 'text', text: 'Done' })),
+    line('f2', 'a2', { type: 'attachment', attachment: { type: 'later' } }),
+    line('u3', 'f2', user('Thanks')),
+  );
+  const [compaction] = decoded(text, 'claude-code').compactions;
+  assert.deepEqual([compaction?.after, compaction?.firstKept], [3, 2]);
+  assert.deepEqual(told(compaction?.received ?? []), [
+    'user text:So far. (synthetic)',
+    'user text:And on',
+    'user text:file\na.ts\nlet a; (synthetic)',
+  ]);
+});

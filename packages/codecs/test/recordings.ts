@@ -1,9 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Json } from '@bobbin/core/internal';
-
-/** Recorded conversations and session files lie beside the repository; nothing of them is copied into it. */
-const SHARED = new URL('../../../../shared/', import.meta.url);
+import { RECORDED } from '@bobbin/testing/recorded';
 
 /** A message as the recordings have it, whichever harness it came from. */
 export interface RecordedMessage {
@@ -24,13 +22,10 @@ export interface Recording {
 }
 
 function filesIn(folder: string): readonly URL[] {
-  const url = new URL(`${folder}/`, SHARED);
-  if (existsSync(url))
-    return readdirSync(url)
-      .toSorted()
-      .map((name) => new URL(name, url));
-  console.log(`no recordings: ../shared/${folder} is absent, so nothing recorded is tested`);
-  return [];
+  const url = new URL(`${folder}/`, RECORDED);
+  return readdirSync(url)
+    .toSorted()
+    .map((name) => new URL(name, url));
 }
 
 function textIn(file: URL): string {

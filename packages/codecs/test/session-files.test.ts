@@ -12,7 +12,10 @@ import {
   SESSION_FORMATS,
 } from '@bobbin/codecs';
 import { checkedFit } from './fit-check.ts';
+import { withoutRecorded } from '@bobbin/testing/recorded';
 import { sessionSamples } from './recordings.ts';
+
+const skip = withoutRecorded('session-files');
 import { decoded, linesOf } from './session-text.ts';
 
 function jsonOf(text: string): unknown {
@@ -22,7 +25,7 @@ function jsonOf(text: string): unknown {
     : lines.map((line) => JSON.parse(line) as unknown);
 }
 
-test('B8 every session file is recognised, and encoded to equal JSON', () => {
+test('B8 every session file is recognised, and encoded to equal JSON', { skip }, () => {
   for (const { name, text } of sessionSamples()) {
     const format = recogniseSession(text);
     assert.equal(name.startsWith(format?.name ?? 'none'), true, name);
@@ -59,7 +62,7 @@ const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   'pi-large-session.jsonl': [1019, 914, 914, []],
 };
 
-test('B8 real session files hold what their harness wrote into them', () => {
+test('B8 real session files hold what their harness wrote into them', { skip }, () => {
   for (const { name, text } of sessionSamples()) {
     const session = recogniseSession(text)?.decode(text);
     assert.ok(session);
@@ -94,21 +97,25 @@ test('B8 real session files hold what their harness wrote into them', () => {
 /** Whose models the samples were made with. */
 const ANTHROPIC_SAMPLE = /^(?:claude-code|pi)/;
 
-test('B8 real sessions, compacted at three budgets, are valid for their provider', async () => {
-  for (const { name, text } of sessionSamples()) {
-    const session = recogniseSession(text)?.decode(text);
-    assert.ok(session);
-    const isOwn = session.format === 'claude-code' || session.format === 'codex';
-    const messages = isOwn ? session.messages : portable(session.messages);
-    const isAnthropic = ANTHROPIC_SAMPLE.test(name);
-    const codec: Codec<object> = isAnthropic ? anthropic : openaiResponses;
-    const problems = (wire: readonly object[]): readonly string[] =>
-      isAnthropic ? anthropicProblems({ messages: wire }) : openaiResponsesProblems(wire);
-    const wire = codec.encode(messages);
-    for (const windowTokens of [8_000, 32_000, 120_000])
-      await checkedFit(codec, wire, windowTokens, problems);
-  }
-});
+test(
+  'B8 real sessions, compacted at three budgets, are valid for their provider',
+  { skip },
+  async () => {
+    for (const { name, text } of sessionSamples()) {
+      const session = recogniseSession(text)?.decode(text);
+      assert.ok(session);
+      const isOwn = session.format === 'claude-code' || session.format === 'codex';
+      const messages = isOwn ? session.messages : portable(session.messages);
+      const isAnthropic = ANTHROPIC_SAMPLE.test(name);
+      const codec: Codec<object> = isAnthropic ? anthropic : openaiResponses;
+      const problems = (wire: readonly object[]): readonly string[] =>
+        isAnthropic ? anthropicProblems({ messages: wire }) : openaiResponsesProblems(wire);
+      const wire = codec.encode(messages);
+      for (const windowTokens of [8_000, 32_000, 120_000])
+        await checkedFit(codec, wire, windowTokens, problems);
+    }
+  },
+);
 
 test('B8 a last line that a dead writer left is as if it were not there; any other is refused', () => {
   const header = { type: 'session', version: 3, id: 's1', cwd: '/' };

@@ -1,4 +1,7 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
+export { type AuditItem, inventory, ITEM_CLASSES, type ItemClass } from './audit/inventory.ts';
+export { type Presence, Wording } from './audit/wording.ts';
+export { NotInstalled, orInstall } from './check/installed.ts';
 export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';
 export { compact } from './compact/compact.ts';
@@ -69,7 +72,7 @@ export {
   type ToolOutcome,
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
-export { THRIFT, type TrimLimits } from './plan/trim-figures.ts';
+export { type Thrift, THRIFT, type TrimLimits } from './plan/trim-figures.ts';
 export { windowOf } from './plan/window.ts';
 export type {
   Appended,
@@ -154,7 +157,12 @@ export {
 export { sendFitting } from './session/recognise/sending.ts';
 export { fitSummaryText, summaryText } from './summary/account-render.ts';
 export { cleanAccount } from './summary/account.ts';
-export { memorySummaryCache, summaryKey, type SummaryCache } from './summary/cache.ts';
+export {
+  memorySummaryCache,
+  summariesBeside,
+  summaryKey,
+  type SummaryCache,
+} from './summary/cache.ts';
 export { chunks, QUOTE } from './summary/format.ts';
 export { type Redact, redactSummary } from './summary/redact.ts';
 export { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './summary/render.ts';

@@ -22,6 +22,8 @@ export interface Clock {
   now(): number;
   /** Starts a time limit. It keeps the process alive until it is over or cleared. Without it nothing is ever late. */
   deadline?(ms: number): Deadline;
+  /** Lets the process do its other work for a moment. Without it, very many messages are taken all at once. */
+  pause?(): Promise<void>;
 }
 
 /** A time limit that has begun. */

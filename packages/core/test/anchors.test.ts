@@ -65,7 +65,7 @@ test('A13 words, years, small numbers and data are no anchors', () => {
     assert.deepEqual(anchorsOf(text), [], text.slice(0, 40));
 });
 
-test('A13 what the agent itself names ranks before what a listing once showed', () => {
+test('what the agent itself names ranks before what a listing once showed', () => {
   const listed = Array.from({ length: 400 }, (_, i) => `old_${i}_thing holds words of its own`);
   const ls = call('bash', { command: 'cat names.txt' });
   const named = Array.from({ length: 24 }, (_, i) => `new_${i}_thing`);

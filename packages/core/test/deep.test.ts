@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createBobbin, memoryArtifacts, type Message } from '@bobbin/core';
 import { chars4, messagesOnly, PRESETS, type Json, type PresetName } from '@bobbin/core/internal';
 import { assistant, call, opaque, result, user, WatchedThread } from '@bobbin/testing';
+import { isCopyOf } from '../src/session/recognise/host-copies.ts';
 
 /** JSON text that recursive code cannot read: `{"a":{"a":…}}`. */
 function nestedText(levels: number): string {
@@ -50,3 +51,25 @@ for (const [levels, some] of [
       await watched.compact();
       await watched.handle.undo();
     });
+
+const copyOf = (levels: number, end: string): unknown =>
+  JSON.parse(nestedText(levels).replace('1', end));
+
+test('18 a deep value that a host changed is noticed, wherever the change is', () => {
+  const rows: readonly (readonly [end: string, isSame: boolean])[] = [
+    ['[1,{"b":2}]', true],
+    ['[1,{"b":3}]', false],
+    ['[1,{"b":2,"c":1}]', false],
+    ['[1,{}]', false],
+    ['[1]', false],
+    ['{"0":1,"1":{"b":2}}', false],
+    ['null', false],
+  ];
+  for (const levels of [3, 700, 9_000])
+    for (const [end, isSame] of rows)
+      assert.equal(
+        isCopyOf(copyOf(levels, '[1,{"b":2}]'), copyOf(levels, end)),
+        isSame,
+        `${end} in ${levels} levels`,
+      );
+});

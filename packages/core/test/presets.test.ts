@@ -5,13 +5,11 @@ import {
   textOf,
   tokenCount,
   turnCount,
-  type BobbinOptions,
   type Message,
   type Policy,
 } from '@bobbin/core';
 import {
   budget,
-  chars4,
   claudeCode,
   codex,
   currentSummary,
@@ -33,9 +31,7 @@ import {
 } from '@bobbin/core/internal';
 import {
   assistant,
-  call,
   image,
-  result,
   round,
   scriptedSummarizer,
   system,
@@ -43,42 +39,7 @@ import {
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
-
-const counter = chars4();
-const wide: BobbinOptions = { counter, budget: messagesOnly(100_000) };
-const now = (policy: Policy): Policy => ({ ...policy, trigger: { kind: 'tokens', atLeast: 1 } });
-const padded = (name: string, tokens: number): string => `${name} `.padEnd((tokens - 2) * 4, '.');
-
-/** A session in the seed's notation: u1, a1, t1, … each of 100 tokens; `c` calls, `t` answers. */
-function session(text: string): readonly Message[] {
-  let calls = 0;
-  return text.split(' ').map((name) => {
-    const made = call('read', { n: name.startsWith('t') ? calls : ++calls });
-    if (name.startsWith('u')) return user(padded(name, 100));
-    if (name.startsWith('c')) return assistant(padded(name, 50), made);
-    return name.startsWith('t') ? result(made, padded(name, 100)) : assistant(padded(name, 100));
-  });
-}
-
-/** The prompt by names: what was kept, and the summary as `S`. */
-async function shown(watched: WatchedThread): Promise<string> {
-  const { prompt } = await watched.prompt();
-  return prompt.messages
-    .map(({ message, source }) => {
-      if (source.kind === 'record') return message.role === 'user' ? 'Su' : 'Sa';
-      if (source.kind === 'bridge') return '·';
-      const [part] = message.parts;
-      const text = part?.kind === 'result' ? part.content[0] : part;
-      return text?.kind === 'text' ? (text.text.split(' ')[0] ?? '') : '?';
-    })
-    .join(' ');
-}
-
-async function opened(preset: Policy, ...messages: readonly Message[]): Promise<WatchedThread> {
-  const watched = await WatchedThread.open({ ...wide, preset });
-  await watched.append(...messages);
-  return watched;
-}
+import { counter, now, opened, padded, shown, talk, wide } from './presets/notation.ts';
 
 const check: TriggerInput = {
   tokens: 0,
@@ -141,11 +102,11 @@ test('A7 B10 B21 E10 each preset asks for a summary of its own size', async () =
 });
 
 test('B20 codex keeps 20 000 tokens of user messages by default', async () => {
-  const talk = Array.from({ length: 30 }, (_, i) => [
+  const said = Array.from({ length: 30 }, (_, i) => [
     user(padded(`u${i}`, 1_999)),
     assistant(padded(`a${i}`, 100)),
   ]).flat();
-  const watched = await opened(now(codex()), ...talk);
+  const watched = await opened(now(codex()), ...said);
   assert.match(await shown(watched), /^u20 u21 u22 u23 u24 u25 u26 u27 u28 u29 Su$/);
 });
 
@@ -167,7 +128,7 @@ test("B24 the seed's session: u4 and what follows stay, later messages are appen
   const first = 'u1 c1 t1 a1 u2 a2 u3 c3 t3 c3 t3 a3 u4 c4 t4 a4';
   const watched = await opened(
     now(pi({ keepRecentTokens: 380, reserveTokens: 16_384 })),
-    ...session(first),
+    ...talk(first),
   );
   assert.equal(await shown(watched), 'Su u4 c4 t4 a4');
 });
@@ -177,9 +138,9 @@ test('B24 a second compaction does not reach back before the first, and its summ
     ...pi({ keepRecentTokens: 180 }),
     trigger: { kind: 'tokens', atLeast: 900 },
   };
-  const watched = await opened(preset, ...session('u1 c1 t1 a1 u2 a2 u3 c3 t3 a3 u4 a4'));
+  const watched = await opened(preset, ...talk('u1 c1 t1 a1 u2 a2 u3 c3 t3 a3 u4 a4'));
   assert.equal(await shown(watched), 'Su u4 a4');
-  await watched.append(...session('u5 a5 u6 c6 t6 a6 u7 a7'));
+  await watched.append(...talk('u5 a5 u6 c6 t6 a6 u7 a7'));
   assert.equal(await shown(watched), 'Su u7 a7');
   const summary = currentSummary(watched.handle.plan);
   assert.deepEqual([summary?.summary.round, summary?.messages, summary?.at], [2, 18, 0]);
@@ -208,7 +169,7 @@ test('B24 defaults: 16 384 tokens in reserve, 20 000 kept, 0.8 of the reserve fo
 });
 
 test('B24 the summary enters as a user message that frames it as a hand-over', async () => {
-  const watched = await opened(now(pi({ keepRecentTokens: 10 })), ...session('u1 a1 a1 a1 a1 u2'));
+  const watched = await opened(now(pi({ keepRecentTokens: 10 })), ...talk('u1 a1 a1 a1 a1 u2'));
   const { prompt } = await watched.prompt();
   const [first] = prompt.messages;
   assert.equal(first?.message.role, 'user');
@@ -219,9 +180,9 @@ test('B24 the summary enters as a user message that frames it as a hand-over', a
 
 test('B20 codex: the newest user messages up to 20 000 tokens, the summary after them', async () => {
   const preset = now(codex({ keepUserTokens: 250 }));
-  const answered = await opened(preset, ...session('u1 a1 u2 a2 u3 a3 u4 a4'));
+  const answered = await opened(preset, ...talk('u1 a1 u2 a2 u3 a3 u4 a4'));
   assert.equal(await shown(answered), 'u3 u4 Su');
-  const asking = await opened(preset, ...session('u1 a1 u2 a2 u3 a3 u4'));
+  const asking = await opened(preset, ...talk('u1 a1 u2 a2 u3 a3 u4'));
   assert.equal(await shown(asking), 'u3 Su u4', 'the question that waits stands last');
   const { cut, style, trigger } = codex();
   assert.deepEqual([cut.kind, style.summaryAt, style.summaryRole], ['everything', 'last', 'user']);
@@ -324,7 +285,7 @@ test('B22 opencode acts at its own threshold of what was reported, however littl
 });
 
 test('B22 no one is asked to continue after a compaction by hand', async () => {
-  const watched = await opened({ ...opencode(), targetShare: 0.001 }, ...session('u1 a1 u2 a2 u3'));
+  const watched = await opened({ ...opencode(), targetShare: 0.001 }, ...talk('u1 a1 u2 a2 u3'));
   const { compacted, continueWith } = await watched.compact();
   assert.deepEqual([compacted, continueWith], [true, undefined]);
 });
@@ -383,7 +344,7 @@ test('B20 codex: an absolute limit for the model fires too', () => {
 test('B21 claude-code: at 95 % the whole history becomes one summary, and work goes on in place', async () => {
   assert.equal(firedBecause(claudeCode.trigger, { ...check, tokens: 190_000 }), undefined);
   assert.notEqual(firedBecause(claudeCode.trigger, { ...check, tokens: 190_001 }), undefined);
-  const watched = await opened(now(claudeCode), system('s'), ...session('u1 a1 u2 c2 t2 a2'));
+  const watched = await opened(now(claudeCode), system('s'), ...talk('u1 a1 u2 c2 t2 a2'));
   const { plan, prompt } = await watched.prompt();
   assert.equal(await shown(watched), 's Su u2');
   assert.equal(watched.handle.length, 7, 'unlike a cleared thread, it is all still there');
@@ -403,7 +364,7 @@ test('B22 opencode: overflow beyond window − output reserve, prune first, then
   assert.equal(continueWith, 'Continue if you have next steps.');
   const watched = await opened(
     { ...now(opencode()), targetShare: 0.001 },
-    ...session('u1 a1 u2 a2 u3'),
+    ...talk('u1 a1 u2 a2 u3'),
   );
   const first = await watched.prompt();
   assert.equal(first.continueWith, 'Continue if you have next steps.');
@@ -430,7 +391,7 @@ test('D6 sliding window: the last events from a user message on; synthetic ones 
     slidingWindow(4, turnCount(1)),
     user('u0'),
     summary,
-    ...session('u1 a1 u2 c2 t2 a2 u3 a3'),
+    ...talk('u1 a1 u2 c2 t2 a2 u3 a3'),
   );
   assert.equal(await shown(watched), '· S0 u3 a3');
 });
@@ -439,16 +400,13 @@ test('D7 turn window: the last whole turns; the preamble stays', async () => {
   const watched = await opened(
     turnWindow(2, turnCount(2)),
     assistant('hello'),
-    ...session('u1 a1 u2 c2 t2 a2 u3 a3'),
+    ...talk('u1 a1 u2 c2 t2 a2 u3 a3'),
   );
   assert.equal(await shown(watched), '· hello u2 c2 t2 a2 u3 a3');
 });
 
 test('D8 token window: a suffix within the budget, from a user message on', async () => {
-  const watched = await opened(
-    tokenWindow(450, tokenCount(450)),
-    ...session('u1 a1 u2 a2 u3 a3 u4'),
-  );
+  const watched = await opened(tokenWindow(450, tokenCount(450)), ...talk('u1 a1 u2 a2 u3 a3 u4'));
   assert.equal(await shown(watched), 'u3 a3 u4');
 });
 
@@ -456,7 +414,7 @@ test('D9 recursive summary: a shadow question, the summary, then the newest mess
   const preset = recursiveSummary({ keepMessages: 3, overlapMessages: 2, trigger: turnCount(2) });
   const summarizer = scriptedSummarizer({ kind: 'good' }, { kind: 'good' });
   const watched = await WatchedThread.open({ ...wide, preset, summarizer });
-  await watched.append(...session('u1 a1 u2 a2 u3 a3'));
+  await watched.append(...talk('u1 a1 u2 a2 u3 a3'));
   assert.equal(await shown(watched), 'Su Sa u3 a3');
   const [first] = summarizer.requests;
   assert.deepEqual(
@@ -468,7 +426,7 @@ test('D9 recursive summary: a shadow question, the summary, then the newest mess
     first?.nodes.map(({ index }) => index),
     [0, 1, 2, 3],
   );
-  await watched.append(...session('u4 a4 u5 a5'));
+  await watched.append(...talk('u4 a4 u5 a5'));
   assert.equal(await shown(watched), 'Su Sa u5 a5');
   assert.equal(summarizer.requests[1]?.previous?.round, 1, 'the prior summary is fed back');
 });
@@ -492,22 +450,22 @@ test('D9 a blank summary: a warning, the history unchanged, the failure reported
       if (event.kind === 'warning') told.push(event.message);
     },
   });
-  await watched.append(...session('u1 a1 u2 a2 u3 a3'));
+  await watched.append(...talk('u1 a1 u2 a2 u3 a3'));
   assert.equal(await shown(watched), 'u1 a1 u2 a2 u3 a3');
   assert.equal(watched.handle.plan.records.length, 0);
   assert.deepEqual(told, ['summarize failed: scripted: the summary is blank']);
 });
 
 test('D10 every window starts at a user message, wherever its raw cut falls', async () => {
-  const talk = session('u1 a1 u2 a2 c2 t2 u3 a3 c3 t3 u4 a4');
-  for (let keep = 1; keep <= talk.length; keep++) {
+  const said = talk('u1 a1 u2 a2 c2 t2 u3 a3 c3 t3 u4 a4');
+  for (let keep = 1; keep <= said.length; keep++) {
     const policies = [
       slidingWindow(keep, turnCount(1)),
       tokenWindow(keep * 100, turnCount(1)),
       recursiveSummary({ keepMessages: keep, overlapMessages: 0, trigger: turnCount(1) }),
     ];
     for (const policy of policies) {
-      const names = (await shown(await opened(policy, ...talk))).replace(/^Su Sa /, '');
+      const names = (await shown(await opened(policy, ...said))).replace(/^Su Sa /, '');
       assert.match(names, /^u\d/, `${policy.name} ${keep}: ${names}`);
     }
   }
@@ -520,7 +478,7 @@ test('E8 timeline: a cut inside a turn keeps its tail and its question, and summ
     preset: now(timeline({ keepRecentTokens: 250 })),
     summarizer,
   });
-  await watched.append(...session('u1 a1 u2 c2 t2 c2 t2 a2'));
+  await watched.append(...talk('u1 a1 u2 c2 t2 c2 t2 a2'));
   assert.equal(await shown(watched), '· Sa u2 c2 t2 a2');
   assert.deepEqual(summarizer.requests[0]?.splitTurn, { turn: 2, maxTokens: 400 });
   assert.match(currentSummary(watched.handle.plan)?.text ?? '', /Turn Context \(split turn\)/);
@@ -530,7 +488,7 @@ test('E8 timeline: 800 tokens for a range of any size', async () => {
   const summarizer = scriptedSummarizer({ kind: 'good' });
   const preset = now(timeline({ keepRecentTokens: 150 }));
   const watched = await WatchedThread.open({ ...wide, preset, summarizer });
-  await watched.append(user(padded('u1', 9_000)), ...session('a1 u2 a2'));
+  await watched.append(user(padded('u1', 9_000)), ...talk('a1 u2 a2'));
   await watched.prompt();
   assert.deepEqual(
     [summarizer.requests[0]?.maxTokens, summarizer.requests[0]?.splitTurn],
@@ -545,9 +503,9 @@ test('E11 only what lies between the last summary and the cut is summarised', as
     trigger: { kind: 'tokens', atLeast: 500 },
   };
   const watched = await WatchedThread.open({ ...wide, preset, summarizer });
-  await watched.append(...session('u1 a1 u2 a2 u3 a3'));
+  await watched.append(...talk('u1 a1 u2 a2 u3 a3'));
   await watched.prompt();
-  await watched.append(...session('u4 a4 u5 a5'));
+  await watched.append(...talk('u4 a4 u5 a5'));
   await watched.prompt();
   const covered = summarizer.requests.map(({ nodes }) => nodes.map(({ index }) => index));
   assert.deepEqual(covered, [
@@ -561,7 +519,7 @@ test('A13 the step layer keeps its ten newest messages after one session summary
   const watched = await opened(
     step(config),
     system('s'),
-    ...session('u1 a1 u2 a2 u3 a3 u4 a4 u5 a5 u6 a6'),
+    ...talk('u1 a1 u2 a2 u3 a3 u4 a4 u5 a5 u6 a6'),
   );
   assert.equal(await shown(watched), 's · Sa u2 a2 u3 a3 u4 a4 u5 a5 u6 a6');
 });

@@ -655,3 +655,26 @@ function failing(): never {
 function isLate(event: CompactionEvent): boolean {
   return event.kind === 'warning' && event.message.includes('no answer in time');
 }
+
+test('17 very many messages are taken in parts, and are seen all at once', async () => {
+  const seen: number[] = [];
+  const clock = {
+    now: () => 0,
+    pause: () => {
+      seen.push(session.length);
+      return Promise.resolve();
+    },
+  };
+  const said = Array.from({ length: 2_300 }, (_, i) =>
+    i % 2 === 0 ? user(`question ${i}`) : assistant(`answer ${i}`),
+  );
+  const session = await createBobbin({ clock, window: 1_000_000 }).thread('long');
+  const ids = await session.append(...said);
+  // Five parts: four pauses while ids are made, four while the messages are counted.
+  assert.deepEqual(seen, [0, 0, 0, 0, 0, 0, 0, 0]);
+  const one = await createBobbin({ window: 1_000_000 }).thread('long');
+  const each: string[] = [];
+  for (const message of said) each.push(...(await one.append(message)));
+  assert.deepEqual(ids, each);
+  assert.deepEqual((await session.prompt()).prompt, (await one.prompt()).prompt);
+});

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Message, TextPart, ThreadId } from '@bobbin/core';
 import {
@@ -77,6 +78,20 @@ test('C1 the order of keys does not matter to an id, and hashes are SHA-256', ()
     sha256('会話'.repeat(1_000)),
     'd975a4eeafdb9f7cb3fab1b869136081f0a56f3dac94601d88a7618236abe0ff',
   );
+});
+
+test('C1 texts and bytes of every length have the platform’s hash, wherever their parts end', () => {
+  const part = 65_536;
+  const lengths = [1, 55, 56, 63, 64, 65, part - 1, part, part + 1, 2 * part, 3 * part - 64];
+  for (const length of lengths) {
+    for (const sign of ['a', 'é', '会', '🧵', 'a🧵']) {
+      const text = sign.repeat(length).slice(0, length);
+      const bytes = Buffer.from(text);
+      const hash = createHash('sha256').update(bytes).digest('hex');
+      assert.equal(sha256(text), hash, `${length} × ${sign}`);
+      assert.equal(sha256(bytes), hash, `${length} × ${sign} as bytes`);
+    }
+  }
 });
 
 test('C1 a long text is hashed once, for its message and for the artifact of it', () => {

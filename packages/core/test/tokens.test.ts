@@ -235,7 +235,7 @@ test('C14 a scaled counter rounds up and leaves the unscaled one alone', () => {
   assert.equal(scaled(base, { factor: 1, samples: 1 }), base);
 });
 
-test('A4 fields that no codec reads are sent all the same, and counted', () => {
+test('C14 fields that no codec reads are sent all the same, and counted', () => {
   const plain = user('hello');
   const annotated = { ...plain, extra: { annotations: 'x'.repeat(4_000) } };
   assert.ok(chars4().message(annotated) >= chars4().message(plain) + 1_000);

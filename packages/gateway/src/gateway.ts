@@ -11,15 +11,20 @@ import {
   type GatewayOptions,
   type ProviderName,
 } from './config/gateway-config.ts';
+import { Delivery } from './delivery.ts';
 import { BackgroundCompaction } from './fitting/background-compaction.ts';
 import { ConversationPool } from './fitting/conversation-pool.ts';
 import { Fitter } from './fitting/fitter.ts';
 import { Access, isLoopback } from './http/access.ts';
 import { Upstream } from './http/upstream.ts';
+import { tenantNames } from './identity/tenant.ts';
 import { ExchangeLog } from './ledger/exchange-record.ts';
 import { Observer } from './observe/observer.ts';
 import { ownRoutes, isOwnPath } from './own-routes.ts';
 import { Proxy } from './proxy.ts';
+
+/** Longer than load balancers keep a connection idle (most: 60 s), so that none sends on one that is being closed. */
+const KEEP_ALIVE_MS = 75_000;
 
 /** A gateway that listens. */
 export interface Gateway {
@@ -59,13 +64,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ? undefined
       : new BackgroundCompaction({ stores, policies, models, summarizer, observer });
   const exchanges = new ExchangeLog({ ledger, observer, models, background });
-  const tenantKey = options.tenantKey ?? (await ledger.secret()).toString('base64');
+  const tenantKey = options.tenantKey ?? Buffer.from(await ledger.secret()).toString('base64');
+  const delivery = new Delivery({ upstreams, limits, fitter: new Fitter(pool), exchanges });
   const proxy = new Proxy({
     upstreams,
     limits,
-    tenantKey,
-    fitter: new Fitter(pool),
-    exchanges,
+    tenants: tenantNames(tenantKey),
+    delivery,
+    ledger,
+    observer,
+    memory: { store, artifacts },
+    tools: options.tools ?? 'off',
+    mostRounds: limits.toolRounds,
   });
   const access = new Access({ host, token });
   const ending = new AbortController();
@@ -76,6 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = createServer(
     {
       requestTimeout: limits.clientRequestMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: limits.clientHeadersMs,
       connectionsCheckingInterval: Math.min(5_000, limits.clientHeadersMs / 2),
     },

@@ -2,6 +2,7 @@ export {
   DEFAULT_LIMITS,
   DEFAULT_UPSTREAMS,
   type GatewayLimits,
+  type GatewayLogger,
   type GatewayOptions,
   type GatewayStores,
   type ModelPolicy,

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { openStores } from './config/open-stores.ts';
-import type { GatewaySettings } from './config/settings.ts';
+import type { Environment, GatewaySettings } from './config/settings.ts';
+import { summarizingModel } from './config/summarizing-model.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 import type { LedgerSum } from '@bobbin/stores';
 
@@ -15,13 +16,22 @@ export interface RunningGateway extends Gateway {
 /** Opens the stores of some settings and starts a gateway over them; closing it closes them too. */
 export async function runGateway(
   settings: GatewaySettings,
-  env: NodeJS.ProcessEnv,
+  env: Environment,
 ): Promise<RunningGateway> {
+  const { options, summarizer: model } = settings;
+  const summarizer = model === undefined ? undefined : summarizingModel(model, options, env);
   const stores = await openStores(settings, env);
   const { store, artifacts, ledger, shown } = stores;
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
   try {
-    const gateway = await startGateway({ ...settings.options, store, artifacts, ledger, logger });
+    const gateway = await startGateway({
+      ...options,
+      ...(summarizer === undefined ? {} : { summarizer }),
+      store,
+      artifacts,
+      ledger,
+      logger,
+    });
     return {
       url: gateway.url,
       shown,

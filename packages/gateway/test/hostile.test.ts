@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { request as httpRequest } from 'node:http';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { seededRandom, type Random } from '@bobbin/testing';
 import { bareUpstream, runningGateway, type RunningGateway } from './running-gateway.ts';
 
@@ -71,6 +72,8 @@ function mutated(random: Random): string {
 async function isAlive({ url }: RunningGateway): Promise<void> {
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
 }
+
+const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 test(`requests changed at random pass as they are, or fit; nothing crashes (seed ${SEED})`, async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) =>
@@ -161,5 +164,157 @@ test('200 MB that nobody declared are refused early and do not stay in memory', 
   assert.ok(status === 413 || status === -1, String(status));
   assert.ok(sent < 150, `${sent} MB were taken`);
   assert.ok(process.memoryUsage().rss - before < 150_000_000);
+  await isAlive(gateway);
+});
+
+test('200 MB that are declared are refused before a byte of them is read', async (t) => {
+  const gateway = await runningGateway(t);
+  const { hostname, port } = new URL(gateway.url);
+  const answer = await new Promise<string>((resolve) => {
+    let text = '';
+    const socket = connect(Number(port), hostname, () =>
+      socket.write('POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 209715200\r\n\r\n{'),
+    );
+    socket.on('data', (data) => (text += String(data))).on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+  });
+  assert.match(answer, /^HTTP\/1\.1 413 .*"request_too_large"/s);
+  await isAlive(gateway);
+});
+
+test('a body that is small until it is decompressed is not read, and passes as it is', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    limits: { bodyBytes: 1_048_576 },
+  });
+  const bomb = gzipSync(Buffer.alloc(200 * 1_048_576, ' '));
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    body: bomb,
+    headers: { 'content-encoding': 'gzip' },
+  });
+  await response.text();
+  assert.deepEqual(upstream.seen[0]?.body, bomb);
+  assert.deepEqual(await gateway.store.tenants(), []);
+});
+
+const NAMES: readonly string[] = [
+  'x-bobbin-thread',
+  'x-bobbin-tools',
+  'thread-id',
+  'session-id',
+  'x-session-id',
+  'x-claude-code-session-id',
+  'content-encoding',
+  'traceparent',
+  'anthropic-version',
+  'originator',
+  'accept-encoding',
+  'connection',
+  'te',
+];
+
+test(`headers at random: nothing crashes, and no tenant sees another (seed ${SEED})`, async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url, anthropic: upstream.url },
+  });
+  const random = seededRandom(SEED);
+  const { hostname, port } = new URL(gateway.url);
+  const value = (): string =>
+    Array.from({ length: random.int(0, random.chance(0.1) ? 4_000 : 30) }, () =>
+      String.fromCodePoint(random.pick([0x09, 0x25, 0x2f, 0x61, 0x7e, 0xe9, 0xff])),
+    ).join('');
+  for (let i = 0; i < CASES; i++) {
+    const owner = `owner-${i % 3}`;
+    const body = JSON.stringify({
+      model: 'm',
+      messages: [{ role: 'user', content: `${owner} says` }],
+    });
+    const headers = Array.from({ length: random.int(0, 5) }, () => {
+      const name = random.pick(NAMES as [string, ...string[]]);
+      return `${random.chance(0.2) ? name.toUpperCase() : name}: ${value()}\r\n`;
+    });
+    const path = random.pick(PATHS as [string, ...string[]]);
+    const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${owner}\r\ncontent-length: ${body.length}\r\n${headers.join('')}\r\n`;
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        const bytes = Buffer.from(head + body, 'latin1');
+        // In pieces of any size.
+        const at = random.int(1, bytes.length - 1);
+        socket.write(bytes.subarray(0, at));
+        socket.write(bytes.subarray(at));
+      });
+      socket.once('data', () => socket.destroy());
+      socket.on('error', () => undefined).on('close', () => resolve());
+    });
+  }
+  await isAlive(gateway);
+  for (const tenant of await gateway.store.tenants()) {
+    const said = new Set<string>();
+    for (const { thread } of await gateway.store.threads(tenant, 1_000))
+      for await (const nodes of gateway.store.nodes({ tenant, thread }))
+        for (const { message } of nodes) said.add(JSON.stringify(message.parts));
+    assert.equal(said.size, 1, `tenant ${tenant} has ${[...said].join()}`);
+  }
+});
+
+test('a body that is nested very deeply passes as it is', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url, anthropic: upstream.url },
+    tools: 'on',
+  });
+  for (const path of PATHS)
+    for (const body of [
+      deep(500_000),
+      `{"model":"m","messages":[{"role":"user","content":${deep(100_000)}}],"input":[{"role":"user","content":${deep(100_000)}}]}`,
+      `{"model":"m","metadata":${deep(200_000)},"messages":[{"role":"user","content":"hi"}]}`,
+    ]) {
+      const response = await fetch(gateway.url + path, { method: 'POST', body });
+      await response.text();
+      assert.equal(response.status, 200);
+      const { text = '' } = upstream.seen.at(-1) ?? {};
+      // With the gateway's tools, if it could read it.
+      assert.ok(text.startsWith(body.slice(0, -1)), text.slice(0, 100));
+    }
+  await isAlive(gateway);
+});
+
+test('clients that send or read slowly do not hold up others, and are cut off in time', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) =>
+    outgoing.end(Buffer.alloc(8_388_608, 'a')),
+  );
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    limits: { clientHeadersMs: 300, clientRequestMs: 600 },
+  });
+  const { hostname, port } = new URL(gateway.url);
+  const open = (bytes: string): Promise<string> =>
+    new Promise((resolve) => {
+      let text = '';
+      const socket = connect(Number(port), hostname, () => socket.write(bytes));
+      socket.on('data', (data) => (text += String(data))).on('error', () => undefined);
+      socket.on('close', () => resolve(text));
+    });
+  const slow = [
+    open('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n'),
+    open('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"mod'),
+  ];
+  // It never reads: the upstream's bytes must not pile up, and others must be answered.
+  const reader = connect(Number(port), hostname, () => {
+    reader.pause();
+    reader.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
+  });
+  reader.on('error', () => undefined);
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    body: '{}',
+  });
+  assert.equal((await response.arrayBuffer()).byteLength, 8_388_608);
+  const statuses = (await Promise.all(slow)).map((text) => text.slice(0, 12));
+  assert.deepEqual(statuses, ['HTTP/1.1 408', 'HTTP/1.1 408']);
+  reader.destroy();
   await isAlive(gateway);
 });

@@ -194,8 +194,9 @@ test('a store that fails never stops a request', async (t) => {
 test('work that takes too long goes on while the request goes out as it came', async (t) => {
   const store = memoryStore();
   const slow = Object.create(store) as typeof store;
+  const answered = Promise.withResolvers<void>();
   slow.append = async (...args) => {
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await answered.promise;
     return store.append(...args);
   };
   const gateway = await runningGateway(t, {
@@ -204,4 +205,5 @@ test('work that takes too long goes on while the request goes out as it came', a
     limits: { ownWorkMs: 30 },
   });
   assert.deepEqual(await say(clientOf(gateway), [], 'hi'), ['', 'late']);
+  answered.resolve();
 });

@@ -218,3 +218,82 @@ test('count_tokens counts the request that would go out', async (t) => {
   const [tenant = ''] = await gateway.store.tenants();
   assert.equal((await gateway.ledger.sum(tenant)).requests, 1);
 });
+
+const IN_STREAM: readonly (readonly [string, string, readonly object[]])[] = [
+  [
+    'Responses',
+    '/v1/responses',
+    [
+      { type: 'response.created', response: { id: 'r', status: 'in_progress', output: [] } },
+      { type: 'response.in_progress', response: { id: 'r', status: 'in_progress', output: [] } },
+      {
+        type: 'response.failed',
+        response: {
+          id: 'r',
+          status: 'failed',
+          error: {
+            code: 'context_length_exceeded',
+            message: 'Your input exceeds the context window of this model.',
+          },
+        },
+      },
+    ],
+  ],
+  [
+    'Chat Completions',
+    '/v1/chat/completions',
+    [
+      {
+        error: {
+          message:
+            "This model's maximum context length is 9000 tokens. However, your messages resulted in 12000 tokens.",
+          code: 400,
+        },
+      },
+    ],
+  ],
+];
+
+function stream(list: readonly object[]): string {
+  return list.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+for (const [name, path, events] of IN_STREAM)
+  test(`E3 ${name}: a refusal that comes as an event of a stream is not relayed; the request is sent once more`, async (t) => {
+    const good = 'data: {"type":"response.created","response":{"id":"s"}}\n\ndata: {"ok":1}\n\n';
+    const upstream = await bareUpstream(t, (_, outgoing) =>
+      outgoing
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(upstream.seen.length === 1 ? stream(events) : good),
+    );
+    const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
+    const field = path === '/v1/responses' ? 'input' : 'messages';
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', stream: true, [field]: history(20) }),
+    });
+    assert.equal(await response.text(), good);
+    assert.equal(response.headers.get('x-bobbin-action'), 'retried');
+    const [first, second] = upstream.seen.map(({ body }) => body.length);
+    assert.ok((second ?? 0) < (first ?? 0) * 0.6, `${first} bytes, then ${second}`);
+  });
+
+test('an error of another kind in a stream, and a stream that is slow to begin, are relayed as they are', async (t) => {
+  const failed = `data: ${JSON.stringify({ type: 'response.created', response: {} })}\n\ndata: ${JSON.stringify({ type: 'response.failed', response: { error: { code: 'server_error', message: 'sorry' } } })}\n\n`;
+  const upstream = await bareUpstream(t, (_, outgoing) => {
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (upstream.seen.length === 1) return outgoing.end(failed);
+    // Nothing more comes before the client has seen this.
+    return outgoing.write('data: {"type":"response.created","response":{}}\n\n');
+  });
+  const gateway = await runningGateway(t, { upstreams: { openai: upstream.url } });
+  const ask = (): Promise<Response> =>
+    fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', stream: true, input: history(2) }),
+    });
+  assert.equal(await (await ask()).text(), failed);
+  const reader = ((await ask()).body as ReadableStream<Uint8Array>).getReader();
+  assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /response\.created/);
+  await reader.cancel();
+});

@@ -4,6 +4,7 @@ import {
   callsOf,
   didYouMean,
   mediaTokens,
+  orInstall,
   resultsOf,
   type MediaProvider,
 } from '@bobbin/core/internal';
@@ -63,7 +64,7 @@ async function loadText(encoding: Encoding): Promise<(text: string) => number> {
   const [{ fromBytes }, { vocabulary }] = await Promise.all([
     import('hypertok'),
     VOCABULARIES[encoding](),
-  ]);
+  ]).catch(orInstall(`the counter ${encoding}`, 'hypertok', `@hypertok/vocab-${encoding}`));
   const tokenizer = await fromBytes(await readFile(vocabulary), { tier: 'single' });
   return (text) => (text === '' ? 0 : tokenizer.encodeSync(text, PLAIN).length);
 }

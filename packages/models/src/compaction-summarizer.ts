@@ -9,7 +9,8 @@ import {
 import { cleanExtract, estimator, fitSummaryText, redactSummary } from '@bobbin/core/internal';
 import { nameOf, sourceOf, type AnthropicClient } from './model-source.ts';
 import { promptVersion, summaryPrompt } from './prompts.ts';
-import { answerOf, Asking, type Patience } from './summarizer-asking.ts';
+import type { Patience } from './patience.ts';
+import { answerOf, Asking } from './summarizer-asking.ts';
 
 export interface CompactionSummarizerOptions extends Patience {
   /** A client of Anthropic's own. */

@@ -1,4 +1,11 @@
-import type { LanguageModel } from 'ai';
+/** A model of the AI SDK, such as `openai('gpt-5-mini')`, or the id of one. */
+export type AiSdkModel =
+  | string
+  | {
+      readonly provider: string;
+      readonly modelId: string;
+      doGenerate(options: never): PromiseLike<unknown>;
+    };
 
 /** A client of OpenAI's, such as `new OpenAI()`, or of a compatible server. */
 export interface OpenAIClient {
@@ -26,7 +33,7 @@ export interface LangchainModel {
 
 /** The model that writes a summary. */
 export type ModelSource =
-  | { readonly kind: 'ai-sdk'; readonly model: LanguageModel }
+  | { readonly kind: 'ai-sdk'; readonly model: AiSdkModel }
   | { readonly kind: 'openai'; readonly client: OpenAIClient; readonly model: string }
   | { readonly kind: 'anthropic'; readonly client: AnthropicClient; readonly model: string }
   | { readonly kind: 'langchain'; readonly model: LangchainModel };
@@ -49,7 +56,7 @@ export function sourceOf(options: {
   if (model === undefined)
     throw new TypeError(`model: modelSummarizer needs a model, as in ${EXAMPLES}`);
   if (has(model, 'doGenerate') || typeof model === 'string')
-    return { kind: 'ai-sdk', model: model as LanguageModel };
+    return { kind: 'ai-sdk', model: model as AiSdkModel };
   if (has(model, 'invoke')) return { kind: 'langchain', model: model as LangchainModel };
   if (isOpenAI(model) || isAnthropic(model))
     throw new TypeError(

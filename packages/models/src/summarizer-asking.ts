@@ -1,18 +1,12 @@
 import type { Usage } from '@bobbin/core';
 import type { SummaryReport } from '@bobbin/core/internal';
 import { messageOf, type CallOutcome, type ModelCall } from './model-call.ts';
+import type { Patience } from './patience.ts';
 import { callModel } from './summarizer-call.ts';
 
 const DEFAULT_RETRIES = 3;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
-
-export interface Patience {
-  /** For the whole summary, repeated calls and waits included; the caller's own signal ends it if absent. */
-  readonly timeoutMs?: number;
-  readonly retries?: number;
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-}
 
 const NO_USAGE: Usage = {
   inputTokens: 0,

@@ -11,7 +11,7 @@ export async function callModel(call: ModelCall): Promise<CallOutcome> {
   const { source } = call;
   switch (source.kind) {
     case 'ai-sdk':
-      return callAiSdk(call, source.model);
+      return callAiSdk(call, source.model as LanguageModel);
     case 'openai':
       return callOpenAI(call, source);
     case 'anthropic':

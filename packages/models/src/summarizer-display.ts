@@ -2,9 +2,8 @@ import type { Summary } from '@bobbin/core';
 import type { SummaryReport } from '@bobbin/core/internal';
 import { displayPrompt } from './prompts.ts';
 import { displayText, twoSentences } from './display.ts';
-import type { LanguageModel } from 'ai';
 import { Asking } from './summarizer-asking.ts';
-import { nameOf, sourceOf } from './model-source.ts';
+import { nameOf, sourceOf, type AiSdkModel } from './model-source.ts';
 
 const MOST_TOKENS = 120;
 const PATIENCE = { retries: 0, timeoutMs: 20_000 } as const;
@@ -18,7 +17,7 @@ export interface DisplayOptions {
 /** What a list of sessions shows of one: two sentences by a model, or of the summary itself if it fails. */
 export async function displaySummary(
   summary: Summary,
-  model: LanguageModel,
+  model: AiSdkModel,
   { signal, report }: DisplayOptions = {},
 ): Promise<string> {
   const { system, user } = displayPrompt(summary);

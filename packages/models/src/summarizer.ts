@@ -24,12 +24,13 @@ import {
   type PromptStyle,
   type PromptTexts,
 } from './prompts.ts';
-import type { LanguageModel, ModelMessage, SystemModelMessage, ToolSet } from 'ai';
-import { answerOf, Asking, type Patience } from './summarizer-asking.ts';
+import type { Patience } from './patience.ts';
+import { answerOf, Asking } from './summarizer-asking.ts';
 import {
   modelIdOf,
   nameOf,
   sourceOf,
+  type AiSdkModel,
   type AnthropicClient,
   type LangchainModel,
   type ModelSource,
@@ -41,16 +42,17 @@ import { mergedAnswers } from './summarizer-merge.ts';
 
 /** The prompt that a host sends its agent, as it sent it last: a call that begins with it is read from the cache. */
 export interface LivePrompt {
-  readonly system?: string | SystemModelMessage;
-  readonly tools?: ToolSet;
-  readonly messages: readonly ModelMessage[];
+  readonly system?: string | object;
+  readonly tools?: Readonly<Record<string, object>>;
+  /** Messages of the AI SDK. */
+  readonly messages: readonly object[];
   /** What all of it takes, if that is known: it is not extended if the window has no space for more. */
   readonly tokens?: number;
 }
 
 export interface ModelSummarizerOptions extends Patience {
   /** A model of the AI SDK, a chat model of LangChain's, or the id of a model that `client` has. */
-  readonly model: LanguageModel | LangchainModel;
+  readonly model: AiSdkModel | LangchainModel;
   /** A client of OpenAI's or Anthropic's own. */
   readonly client?: OpenAIClient | AnthropicClient;
   readonly style?: PromptStyle;
@@ -165,9 +167,9 @@ class Summarizing {
     const outcome = await this.#asking.ask({
       ...this.#settings(),
       maxOutputTokens,
-      ...(system === undefined ? {} : { system }),
+      ...(system === undefined ? {} : { system: system as NonNullable<ModelCall['system']> }),
       ...(tools === undefined ? {} : { tools: withoutExecution(tools) }),
-      messages: [...messages, { role: 'user', content: user }],
+      messages: [...(messages as ModelCall['messages']), { role: 'user', content: user }],
     });
     return outcome.kind === 'overflow' ? undefined : this.#decoded(answerOf(outcome));
   }
@@ -267,8 +269,10 @@ class Summarizing {
 }
 
 /** The same tools to the provider, and none that could run. */
-function withoutExecution(tools: ToolSet): ToolSet {
+function withoutExecution(
+  tools: NonNullable<LivePrompt['tools']>,
+): NonNullable<ModelCall['tools']> {
   return Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => [name, { ...tool, execute: undefined }]),
-  ) as ToolSet;
+  ) as NonNullable<ModelCall['tools']>;
 }

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { estimator } from '@bobbin/core/internal';
 import { bpe } from '@bobbin/models';
+import { RECORDED, withoutRecorded } from '@bobbin/testing/recorded';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const TRANSCRIPTS = fileURLToPath(new URL('../../../../shared/transcripts', import.meta.url));
+const TRANSCRIPTS = fileURLToPath(new URL('transcripts', RECORDED));
 /** What an estimate may be of the exact count: rather more than less. */
 const [LEAST, MOST] = [1, 1.25];
 /** Below this size one odd word moves the ratio. */
@@ -87,32 +88,34 @@ test('C14 the estimate errs on the safe side in other scripts and in data', asyn
   }
 });
 
-test('C14 the estimate of recorded conversations is close and errs on the safe side', async (t) => {
-  if (!existsSync(TRANSCRIPTS)) {
-    t.diagnostic('no recorded conversations beside the repository');
-    return;
-  }
-  const exact = await bpe('o200k');
-  const estimate = estimator();
-  const ratios: number[] = [];
-  for (const { id, messages } of recorded()) {
-    const texts = messages.flatMap(({ content, toolCalls = [] }) => [
-      content ?? '',
-      ...toolCalls.flatMap(({ name, args }) => [name, JSON.stringify(args)]),
-    ]);
-    const tokens = sum(texts.map(exact.text));
-    if (tokens < ENOUGH_TOKENS) continue;
-    const ratio = sum(texts.map(estimate.text)) / tokens;
-    assert.ok(ratio > LEAST && ratio < MOST, `${id}: ${ratio.toFixed(3)} of ${tokens} tokens`);
-    ratios.push(ratio);
-  }
-  ratios.sort((a, b) => a - b);
-  const quantile = (share: number): string =>
-    (ratios[Math.floor(share * (ratios.length - 1))] ?? 0).toFixed(3);
-  t.diagnostic(
-    `${ratios.length} conversations: ${[0, 0.05, 0.5, 0.95, 1].map(quantile).join(' … ')}`,
-  );
-});
+const skip = withoutRecorded('transcripts');
+
+test(
+  'C14 the estimate of recorded conversations is close and errs on the safe side',
+  { skip },
+  async (t) => {
+    const exact = await bpe('o200k');
+    const estimate = estimator();
+    const ratios: number[] = [];
+    for (const { id, messages } of recorded()) {
+      const texts = messages.flatMap(({ content, toolCalls = [] }) => [
+        content ?? '',
+        ...toolCalls.flatMap(({ name, args }) => [name, JSON.stringify(args)]),
+      ]);
+      const tokens = sum(texts.map(exact.text));
+      if (tokens < ENOUGH_TOKENS) continue;
+      const ratio = sum(texts.map(estimate.text)) / tokens;
+      assert.ok(ratio > LEAST && ratio < MOST, `${id}: ${ratio.toFixed(3)} of ${tokens} tokens`);
+      ratios.push(ratio);
+    }
+    ratios.sort((a, b) => a - b);
+    const quantile = (share: number): string =>
+      (ratios[Math.floor(share * (ratios.length - 1))] ?? 0).toFixed(3);
+    t.diagnostic(
+      `${ratios.length} conversations: ${[0, 0.05, 0.5, 0.95, 1].map(quantile).join(' … ')}`,
+    );
+  },
+);
 
 function* recorded(): Generator<Recorded> {
   for (const file of readdirSync(TRANSCRIPTS)) {

@@ -1,5 +1,5 @@
 import type { ArtifactStore, Store, ThreadId } from '@bobbin/core';
-import type { Erasure, SummaryCache } from '@bobbin/core/internal';
+import { summariesBeside, type Erasure, type SummaryCache } from '@bobbin/core/internal';
 
 /**
  * Erases some threads, or all that a tenant has, with their artifacts and cached summaries, and names the threads that
@@ -13,7 +13,7 @@ export async function erase(
 ): Promise<readonly ThreadId[]> {
   // The threads last: broken off, they are still there to be erased again.
   await artifacts?.delete(what);
-  await summaries?.delete(what);
+  await forgetSummaries(store, what, summaries);
   return store.delete(what);
 }
 
@@ -38,6 +38,16 @@ export async function eraseOld(
   const threads = await store.delete({ tenant }, { unchangedSince: now - maxAgeMs });
   if (threads.length === 0) return threads;
   await artifacts?.delete({ tenant, threads });
-  await summaries?.delete({ tenant, threads });
+  await forgetSummaries(store, { tenant, threads }, summaries);
   return threads;
+}
+
+/** Erases from the host's cache and from the one of those who use the store without a cache of their own. */
+async function forgetSummaries(
+  store: Store,
+  what: Erasure,
+  summaries: SummaryCache | undefined,
+): Promise<void> {
+  await summariesBeside(store).delete(what);
+  await summaries?.delete(what);
 }

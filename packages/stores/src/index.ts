@@ -22,6 +22,7 @@ export { erase, eraseOld, type Retention } from './erase.ts';
 export { jsonlStore, type JsonlOptions } from './jsonl/jsonl-store.ts';
 export { decodeLine, encodeLine, SESSION_FORMAT, type SessionLine } from './jsonl/session-file.ts';
 export type {
+  HiddenRounds,
   Ledger,
   LedgerAnswer,
   LedgerEntry,
@@ -31,7 +32,7 @@ export type {
 export { sqliteLedger } from './ledger/sqlite-ledger.ts';
 export { routingStore, type Route } from './routing-store.ts';
 export { SessionService, type SessionCompaction, type SessionOptions } from './session-service.ts';
-export type { SqliteOptions } from './sqlite/database.ts';
+export type { SqliteOptions } from './sqlite/sqlite-options.ts';
 export { sqliteStore } from './sqlite/sqlite-store.ts';
 export { StoreError, type StoreProblem } from './store-error.ts';
 export { threadsOf } from './threads-of.ts';

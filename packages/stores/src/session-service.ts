@@ -12,7 +12,7 @@ import {
   type Store,
   type Trigger,
 } from '@bobbin/core';
-import { memorySummaryCache, type TriggerInput } from '@bobbin/core/internal';
+import type { TriggerInput } from '@bobbin/core/internal';
 
 /** What `createBobbin` takes, as far as it concerns sessions that are compacted where they are stored. */
 export interface SessionOptions extends Pick<
@@ -71,7 +71,6 @@ export class SessionService {
     this.#options = {
       ...options,
       artifacts: options.artifacts ?? NO_ARTIFACTS,
-      summaryCache: options.summaryCache ?? memorySummaryCache(),
     };
     createBobbin(this.#options);
   }

@@ -12,6 +12,7 @@ import {
   textMessage,
   type ArtifactStore,
   type Store,
+  type Summarizer,
   type ThreadId,
 } from '@bobbin/core';
 import { recall } from '@bobbin/core/internal';
@@ -195,6 +196,47 @@ test('no cached summary of an erased thread is left: named, by its tenant, and b
   assert.deepEqual(await left(), [OTHER]);
   await erase(store, artifacts, { tenant: 'acme' }, cache);
   assert.deepEqual(await left(), []);
+});
+
+test('17 summaries that Bobbin keeps by itself are erased with their threads, and no other tenant finds them', async () => {
+  const store = memoryStore();
+  let asked = 0;
+  const summarizer: Summarizer = {
+    id: 'scripted',
+    summarize: async (request) => {
+      asked += 1;
+      return proseSummary('All of it was said.', request);
+    },
+  };
+  const said = Array.from({ length: 12 }, (_, i) =>
+    textMessage(
+      i % 2 === 0 ? 'user' : 'assistant',
+      `step ${i}. ${'and so it went on '.repeat(80)}`,
+    ),
+  );
+  /** How often a summarizer is asked for the same conversation in a new thread. */
+  const asks = async (tenant: string, name: string): Promise<number> => {
+    asked = 0;
+    const bobbin = createBobbin({
+      store,
+      summarizer,
+      tenant,
+      preset: 'claude-code',
+      window: 20_000,
+    });
+    const thread = await bobbin.thread(name);
+    await thread.append(...said);
+    await thread.compact();
+    return asked;
+  };
+  assert.deepEqual(
+    [await asks('acme', 'first'), await asks('acme', 'second'), await asks('zen', 'first')],
+    [1, 0, 1],
+  );
+  await erase(store, undefined, { tenant: 'acme', threads: ['first' as ThreadId] });
+  assert.deepEqual([await asks('acme', 'third'), await asks('zen', 'second')], [1, 0]);
+  await eraseOld(store, undefined, 'acme', { maxAgeMs: 0, now: Date.now() + 1_000 });
+  assert.deepEqual([await asks('acme', 'fourth'), await asks('zen', 'third')], [1, 0]);
 });
 
 test('a retention age erases old threads with their artifacts', async () => {

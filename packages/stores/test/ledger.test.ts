@@ -85,6 +85,22 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       assert.equal(await second.locate('u', ids as readonly MessageId[]), undefined);
     });
 
+    test('hidden rounds are found by the lists that they follow, the newest first', async () => {
+      const [first, second] = both();
+      await first.addRounds('r', A as ThreadId, 1, { key: 'k1', rounds: '[1]' });
+      await first.addRounds('r', B as ThreadId, 2, { key: 'k1', rounds: '[2]' });
+      await first.addRounds('r', A as ThreadId, 3, { key: 'k2', rounds: '[3]' });
+      await first.addRounds('u', A as ThreadId, 4, { key: 'k1', rounds: '[4]' });
+      const found = (): Promise<unknown> => second.rounds('r', ['k0', 'k1']);
+      assert.deepEqual(
+        JSON.parse(JSON.stringify(await found())),
+        [2, 1].map((n) => ({ key: 'k1', rounds: `[${n}]` })),
+      );
+      await first.delete({ tenant: 'r', threads: [B as ThreadId] });
+      assert.deepEqual(JSON.parse(JSON.stringify(await found())), [{ key: 'k1', rounds: '[1]' }]);
+      assert.equal((await second.rounds('v', ['k1'])).length, 0);
+    });
+
     test('sums, the request before, and what erasing takes', async () => {
       const [first, second] = both();
       await first.addSummary('t', A as ThreadId, 1_500, 42);

@@ -395,3 +395,21 @@ test('E12 reading all messages of a thread in parts costs about what reading its
   assert.ok(inParts < 1.7 * atOnce, `at once ${atOnce} ms, in parts ${inParts} ms`);
   await store.close();
 });
+
+test('writes that share a commit fail alone', async () => {
+  const store = sqliteStore(newFile());
+  const [first, second] = talk(2);
+  const written = await Promise.allSettled([
+    store.append(keyOf('a'), [first as Node]),
+    // Its parent is not there.
+    store.append(keyOf('b'), [second as Node]),
+    store.append(keyOf('c'), [first as Node, second as Node]),
+  ]);
+  assert.deepEqual(
+    written.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  const heads = await Promise.all(['a', 'b', 'c'].map((thread) => store.heads(keyOf(thread))));
+  assert.deepEqual(heads, [[first?.id], [], [second?.id]]);
+  await store.close();
+});

@@ -49,6 +49,11 @@ export const anthropicDialect: Dialect = {
   },
   call: (tool, args, usage, body, index) =>
     message([toolUse(tool, args, `_${index}`)], 'tool_use', usage, body),
+  calls(text, calls, usage, body, index) {
+    const said = text === '' ? [] : [{ type: 'text', text }];
+    const uses = calls.map(({ tool, args }, i) => toolUse(tool, args, `_${index}_${i}`));
+    return message([...said, ...uses], 'tool_use', usage, body);
+  },
   error: (status, text) => ({
     type: 'error',
     error: { type: ERRORS[status] ?? 'api_error', message: text },

@@ -22,6 +22,15 @@ export const chatDialect: Dialect = {
     const calls = [{ id: `call_${tool}_${index}`, type: 'function', function: called }];
     return completion({ content: null, tool_calls: calls }, 'tool_calls', usage, body);
   },
+  calls(text, calls, usage, body, index) {
+    const tool_calls = calls.map(({ tool, args }, i) => ({
+      id: `call_${tool}_${index}_${i}`,
+      type: 'function',
+      function: { name: tool, arguments: JSON.stringify(args) },
+    }));
+    const content = text === '' ? null : text;
+    return completion({ content, tool_calls }, 'tool_calls', usage, body);
+  },
   error: openaiError,
   stream: chatChunks,
   overflow: {

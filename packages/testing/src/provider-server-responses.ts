@@ -27,6 +27,21 @@ export const responsesDialect: Dialect = {
     const item = { ...called, arguments: JSON.stringify(args), status: 'completed' };
     return response(item, 'stop', usage, body);
   },
+  calls(text, calls, usage, body, index) {
+    const part = { type: 'output_text', text, annotations: [] };
+    const message = { type: 'message', id: 'msg_scripted', role: 'assistant', content: [part] };
+    const said = text === '' ? [] : [{ ...message, status: 'completed' }];
+    const called = calls.map(({ tool, args }, i) => ({
+      type: 'function_call',
+      id: `fc_${index}_${i}`,
+      call_id: `call_${tool}_${index}_${i}`,
+      name: tool,
+      arguments: JSON.stringify(args),
+      status: 'completed',
+    }));
+    const output = [...said, ...called];
+    return { ...response({}, 'stop', usage, body), output };
+  },
   reads(body) {
     const items = objectsIn(body['input']);
     const from = items.findLastIndex(({ type }) => type === 'compaction');

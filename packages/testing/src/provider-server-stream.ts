@@ -54,15 +54,18 @@ export function chatChunks(answer: JsonObject): string {
 export function responseEvents(answer: JsonObject): string {
   const items = objectsIn(answer['output']).flatMap((item, output_index) => [
     { type: 'response.output_item.added', output_index, item: unsaid(item) },
-    ...textDeltas(item, output_index),
+    ...itemEvents(item, output_index),
     { type: 'response.output_item.done', output_index, item },
   ]);
   const isWhole = answer['status'] === 'completed';
-  const started = { ...answer, output: [], status: 'in_progress' };
-  return data({ type: 'response.created', response: started }, ...items, {
-    type: isWhole ? 'response.completed' : 'response.incomplete',
-    response: answer,
-  });
+  const started = { ...answer, output: [], status: 'in_progress', usage: null };
+  const events = [
+    { type: 'response.created', response: started },
+    { type: 'response.in_progress', response: started },
+    ...items,
+    { type: isWhole ? 'response.completed' : 'response.incomplete', response: answer },
+  ];
+  return data(...events.map((event, sequence_number) => ({ ...event, sequence_number })));
 }
 
 function unsaid(item: JsonObject): JsonObject {
@@ -70,20 +73,31 @@ function unsaid(item: JsonObject): JsonObject {
   return item['type'] === 'message' ? { ...item, content: [] } : { ...item, arguments: '' };
 }
 
-function textDeltas(item: JsonObject, output_index: number): readonly JsonObject[] {
+function itemEvents(item: JsonObject, output_index: number): readonly JsonObject[] {
+  const { id: item_id, type, arguments: args } = item;
+  const at = { item_id, output_index };
+  if (type === 'function_call')
+    return [
+      { type: 'response.function_call_arguments.delta', ...at, delta: args },
+      { type: 'response.function_call_arguments.done', ...at, arguments: args },
+    ];
   return objectsIn(item['content']).flatMap((part, content_index) =>
-    part['type'] === 'output_text'
-      ? [
-          {
-            type: 'response.output_text.delta',
-            item_id: item['id'],
-            output_index,
-            content_index,
-            delta: part['text'],
-          },
-        ]
-      : [],
+    partEvents(part, { ...at, content_index }),
   );
+}
+
+function partEvents(part: JsonObject, at: JsonObject): readonly JsonObject[] {
+  const isText = part['type'] === 'output_text';
+  const name = isText ? 'output_text' : 'refusal';
+  const said = isText ? part['text'] : part['refusal'];
+  const empty = isText ? { ...part, text: '' } : { ...part, refusal: '' };
+  const done = isText ? { text: said } : { refusal: said };
+  return [
+    { type: 'response.content_part.added', ...at, part: empty },
+    { type: `response.${name}.delta`, ...at, delta: said },
+    { type: `response.${name}.done`, ...at, ...done },
+    { type: 'response.content_part.done', ...at, part },
+  ];
 }
 
 function data(...events: readonly (JsonObject | string)[]): string {

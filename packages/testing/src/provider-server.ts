@@ -16,6 +16,11 @@ export interface ProviderUsage {
   readonly cacheReadTokens: number;
 }
 
+export interface ScriptedCall {
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
 /** How one provider speaks: its path, what it takes, and how it answers. */
 export interface Dialect {
   readonly path: string | RegExp;
@@ -30,6 +35,14 @@ export interface Dialect {
   call(
     tool: string,
     args: JsonObject,
+    usage: ProviderUsage,
+    body: JsonObject,
+    index: number,
+  ): JsonObject;
+  /** Several calls of one answer, after a text if that is not empty. */
+  calls?(
+    text: string,
+    calls: readonly ScriptedCall[],
     usage: ProviderUsage,
     body: JsonObject,
     index: number,
@@ -60,6 +73,16 @@ export type ProviderStep =
       readonly kind: 'call';
       readonly tool: string;
       readonly args: JsonObject;
+      readonly usage?: StepUsage;
+    }
+  /** Calls of several tools in one answer, after a text. */
+  | {
+      readonly kind: 'calls';
+      readonly text?: string;
+      /** What the model calls, or what it makes of the request. */
+      readonly calls:
+        | readonly ScriptedCall[]
+        | ((request: ProviderRequest) => readonly ScriptedCall[]);
       readonly usage?: StepUsage;
     }
   /** The provider compacts the conversation itself, and then answers. */
@@ -203,6 +226,13 @@ function play(
         outgoing,
         index,
       );
+    case 'calls': {
+      const calls = typeof step.calls === 'function' ? step.calls(request) : step.calls;
+      const usage = usageOf(step.usage, request);
+      const answer = dialect.calls?.(step.text ?? '', calls, usage, request.body, index);
+      if (answer === undefined) throw new Error('the scripted provider has no several calls');
+      return reply(answer, dialect, request, outgoing, index);
+    }
     case 'compact': {
       const { summary, text } = step;
       const answer = dialect.compaction?.(summary, text, USAGE, request.body);
@@ -231,8 +261,11 @@ function reply(
   outgoing: ServerResponse,
   index: number,
 ): void {
-  const { id } = given;
-  const answer = typeof id === 'string' ? { ...given, id: `${id}_${index}` } : given;
+  const named = (value: JsonObject): JsonObject =>
+    typeof value['id'] === 'string' ? { ...value, id: `${value['id']}_${index}` } : value;
+  const { output } = given;
+  const items = Array.isArray(output) ? { output: output.filter(isJsonObject).map(named) } : {};
+  const answer = { ...named(given), ...items };
   const isStream = dialect.isStream?.(url) ?? body['stream'] === true;
   if (!isStream) return send(outgoing, 200, answer);
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' }).end(dialect.stream(answer));

@@ -1,5 +1,5 @@
-import { lastIndex, RequestSize, toolAsSent, type Json } from '@bobbin/core/internal';
-import { asSchema } from 'ai';
+import type { FlexibleSchema } from 'ai';
+import { lastIndex, orInstall, RequestSize, toolAsSent, type Json } from '@bobbin/core/internal';
 import { aiSdk, aiSdkCacheMarkers, type AiSdkMessage } from '@bobbin/codecs';
 import { HostConversations, type AdapterControls, type AdapterOptions } from '../conversations.ts';
 import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './middleware.ts';
@@ -120,12 +120,13 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
 }
 
 /** The tools as a provider reads them, their schemas as the SDK converts them. */
-function toolsAsSent(tools: Readonly<Record<string, object>>): Promise<readonly Json[]> {
+async function toolsAsSent(tools: Readonly<Record<string, object>>): Promise<readonly Json[]> {
+  const { asSchema } = await import('ai').catch(orInstall('bobbin/ai-sdk', 'ai'));
   return Promise.all(
     Object.entries(tools).map(async ([name, tool]) => {
       const { description, inputSchema } = tool as {
         description?: unknown;
-        inputSchema?: Parameters<typeof asSchema>[0];
+        inputSchema?: FlexibleSchema;
       };
       return toolAsSent(name, description, await asSchema(inputSchema).jsonSchema);
     }),

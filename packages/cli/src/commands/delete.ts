@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { ThreadId } from '@bobbin/core';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
 import { EXIT, InputError, UsageError } from '../failure.ts';
+import { eraseLedger, gatewayArtifacts, storeIn } from '../gateway/gateway-place.ts';
 import { counted } from '../output/figures.ts';
 import { shownPlace, withStore } from '../input/store-place.ts';
 import { write } from '../input/text-stream.ts';
@@ -34,7 +35,7 @@ export const deleteCommand: Command = {
   name: 'delete',
   operands: 'STORE',
   about:
-    'Erases threads of one tenant: messages, plans, summaries, events, the search index and, with --artifacts, what was moved out of prompts. It asks nothing and cannot be undone. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), or a folder of JSONL files.',
+    'Erases threads of one tenant: messages, plans, summaries, events, the search index and, with --artifacts, what was moved out of prompts. What a gateway noted of their requests goes with them. It asks nothing and cannot be undone. A store is a PostgreSQL address (postgres://…), a SQLite file (….db, ….sqlite), a folder of JSONL files, or the folder of a gateway.',
   options: OPTIONS,
   examples: [
     'bobbin delete sessions.db --tenant acme --thread support-42 --artifacts artifacts',
@@ -65,8 +66,8 @@ async function eraseIn(
   const { erase, eraseOld } = await import('@bobbin/stores');
   const threads = values.thread as readonly ThreadId[] | undefined;
   const maxAgeMs = ageOf(values['older-than']);
-  const artifacts = await artifactsIn(values.artifacts);
-  return withStore(place, true, async (store) => {
+  const artifacts = await artifactsIn(values.artifacts ?? gatewayArtifacts(place));
+  const erased = await withStore(storeIn(place), true, async (store) => {
     for (const thread of threads ?? [])
       if ((await store.heads({ tenant, thread })).length === 0)
         throw new InputError(
@@ -78,6 +79,9 @@ async function eraseIn(
       return eraseOld(store, artifacts, tenant, { maxAgeMs, now: Date.now() });
     return erase(store, artifacts, threads === undefined ? { tenant } : { tenant, threads });
   });
+  const isAll = threads === undefined && maxAgeMs === undefined;
+  await eraseLedger(place, isAll ? { tenant } : { tenant, threads: erased });
+  return erased;
 }
 
 function ageOf(days: string | undefined): number | undefined {

@@ -45,6 +45,21 @@ export const GATEWAY_OPTIONS = {
     value: 'NAME',
     help: 'The policy: ladder, pi, codex, claude-code, opencode, … Default: ladder.',
   },
+  thrift: {
+    type: 'string',
+    value: 'LEVEL',
+    help: 'How much of older tool output the preset ladder shortens: gentle, careful, balanced or frugal. Default: gentle.',
+  },
+  tools: {
+    type: 'string',
+    value: 'on|off',
+    help: 'Whether models are offered read_artifact and recall; the gateway answers those calls itself. Default: off. A client decides for itself with the header x-bobbin-tools.',
+  },
+  summarizer: {
+    type: 'string',
+    value: 'MODEL',
+    help: 'A model that writes summaries between requests, such as claude-haiku-4-5 or gpt-5-mini. It is paid with BOBBIN_SUMMARIZER_KEY, or with ANTHROPIC_API_KEY or OPENAI_API_KEY. Default: summaries without a model.',
+  },
   'own-work-ms': {
     type: 'string',
     value: 'MS',

@@ -7,6 +7,7 @@ import { readConversation, transcriptConversation } from '../input/conversation.
 import { EXIT, tell, UsageError } from '../failure.ts';
 import { counted, duration, grouped, signed } from '../output/figures.ts';
 import { OutFile } from '../output/out-file.ts';
+import { Progress } from '../output/progress.ts';
 import {
   isFileOf,
   readLines,
@@ -98,9 +99,12 @@ async function compactTranscripts(
 ): Promise<number> {
   let fits = true;
   for (const source of sources) {
+    const progress = new Progress();
+    await progress.announce(`reading ${source.name}`);
     const conversation = readConversation(await readText(source), source.name, request.format);
     const settings = await settingsFor(request, conversation);
-    const result = await compacted(settings, conversation);
+    const result = await compacted(settings, conversation, progress);
+    progress.clear();
     const { prompt, plan, messages } = result.fitted;
     const { cachePoints, tokens } = prompt;
     const text = withPlan
@@ -221,20 +225,4 @@ function artifactLines(
     return [`  ${counted(count, 'artifact')} in ${folder}: ${readingCommand(folder, first)}`];
   const excerpts = count === 1 ? '1 message is an excerpt' : `${count} messages are excerpts`;
   return [`  ${excerpts}, whole only in ${name}; --artifacts FOLDER keeps the whole`];
-}
-
-/** A line on the terminal that is written over; nothing if the output is not a terminal. */
-class Progress {
-  #shownAt = performance.now();
-
-  show(text: string): void {
-    const now = performance.now();
-    if (!process.stderr.isTTY || now - this.#shownAt < 100) return;
-    this.#shownAt = now;
-    process.stderr.write(`\r${text}\u001B[K`);
-  }
-
-  clear(): void {
-    if (process.stderr.isTTY) process.stderr.write('\r\u001B[K');
-  }
 }

@@ -23,7 +23,8 @@ import {
 import type { Conversation } from '../input/conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
 import { tell } from '../failure.ts';
-import { grouped } from '../output/figures.ts';
+import { counted, grouped } from '../output/figures.ts';
+import { Progress } from '../output/progress.ts';
 import { FORMATS } from '../input/formats.ts';
 import { modelMeant } from './model-name.ts';
 import { oneOf, wholeNumber, type OptionValues } from '../command.ts';
@@ -158,10 +159,14 @@ function writtenSummary(text: string): Summarizer {
   };
 }
 
+/** How many messages are counted at once: progress is shown between. */
+const BATCH = 500;
+
 /** Compacts one conversation, which knows of no other. */
 export async function compacted(
   settings: CompactSettings,
   conversation: Conversation,
+  progress: Progress = new Progress(),
 ): Promise<Compacted> {
   const { policy, counter, instructions, artifacts, summary } = settings;
   const { codec, messages, wireMessages } = conversation;
@@ -177,7 +182,12 @@ export async function compacted(
     ...(summary === undefined ? {} : { summarizer: writtenSummary(summary) }),
   });
   const session = await bobbin.thread('conversation');
-  await session.appendDecoded(messages);
+  for (let from = 0; from < messages.length; from += BATCH) {
+    await session.appendDecoded(messages.slice(from, from + BATCH));
+    progress.show(`reading message ${grouped(from)} of ${grouped(messages.length)}`);
+  }
+  if (messages.length > BATCH)
+    await progress.announce(`compacting ${counted(messages.length, 'message')}`);
   const fitted = await session.prompt(instructions === undefined ? {} : { instructions });
   const millis = performance.now() - started;
   const tokensBefore = messages.reduce((sum, message) => sum + counter.message(message), 0);

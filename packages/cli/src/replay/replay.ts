@@ -72,7 +72,7 @@ function policiesFor(setting: Setting, { preset, thrift }: ReplayValues): readon
   const thrifts = (thrift ?? []).map((each) => oneOf('thrift', each, THRIFT) ?? 'careful');
   const presets = (preset ?? []).map((each) => oneOf('preset', each, PRESETS) ?? 'ladder');
   const usual = thrifts.length + presets.length === 0;
-  const trimming = usual ? (['careful', 'balanced', 'frugal'] as const) : thrifts;
+  const trimming = usual ? (['gentle', 'careful', 'balanced', 'frugal'] as const) : thrifts;
   const others = usual ? (['claude-code'] as const) : presets;
   return [
     ...trimming.map((each) => [`ladder ${each}`, policy(setting, { thrift: each })] as const),

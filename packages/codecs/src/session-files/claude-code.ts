@@ -1,4 +1,4 @@
-import { textOf, type Message, type Usage } from '@bobbin/core';
+import { textMessage, textOf, type Message, type Usage } from '@bobbin/core';
 import {
   isJsonObject,
   type JsonObject,
@@ -158,18 +158,53 @@ function answerId({ wire }: Line): readonly string[] {
 }
 
 function compactionAt(path: readonly Line[], at: number): SessionCompaction {
-  const { compactMetadata: metadata, timestamp } = (path[at] as Line).wire;
+  const { compactMetadata, timestamp } = (path[at] as Line).wire;
+  const metadata = isJsonObject(compactMetadata) ? compactMetadata : {};
   const before = path.slice(0, at).filter(({ isSummary }) => !isSummary);
-  const after = before.flatMap(({ messages }) => messages).length;
-  const summary = path.slice(at).find(({ isSummary }) => isSummary);
-  const tokens = isJsonObject(metadata) ? metadata['preTokens'] : undefined;
+  const after = messagesOf(before).length;
+  const kept = keptFrom(before, metadata['preservedSegment']);
+  const firstKept = kept === undefined ? after : messagesOf(before.slice(0, kept)).length;
+  const summary = path.slice(at).find(({ isSummary }) => isSummary)?.messages ?? [];
+  const attached = attachedAfter(path, at);
+  const tokens = metadata['preTokens'];
   return {
-    summary: (summary?.messages ?? []).map(textOf).join('\n'),
+    summary: summary.map(textOf).join('\n'),
     after,
-    firstKept: after,
+    firstKept,
+    ...(attached.length === 0
+      ? {}
+      : { received: [...summary, ...messagesOf(before).slice(firstKept), ...attached] }),
     ...timeField(timestamp),
     ...(typeof tokens === 'number' ? { tokensBefore: tokens } : {}),
   };
+}
+
+function messagesOf(lines: readonly Line[]): readonly Message[] {
+  return lines.flatMap(({ messages }) => messages);
+}
+
+/** The position of the first line that a compaction keeps, if it keeps any. */
+function keptFrom(before: readonly Line[], segment: unknown): number | undefined {
+  const head = isJsonObject(segment) ? segment['headUuid'] : undefined;
+  const at = head === undefined ? -1 : before.findIndex(({ uuid }) => uuid === head);
+  return at < 0 ? undefined : at;
+}
+
+/** What Claude Code attaches to the summary, such as files that were read last: before the first answer after it. */
+function attachedAfter(path: readonly Line[], at: number): readonly Message[] {
+  const found: Message[] = [];
+  for (const { wire } of path.slice(at + 1)) {
+    if (wire['type'] === 'assistant') break;
+    const text = textsIn(wire['attachment']).join('\n');
+    if (text !== '') found.push(textMessage('user', text, { synthetic: true }));
+  }
+  return found;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
 }
 
 function headerOf(lines: readonly Line[]): SessionHeader {

@@ -122,13 +122,13 @@ class Rollout {
     const summary = payload.at('message').optionalText() ?? '';
     const time = timeField(place.at('timestamp').value);
     const after = this.#messages.length;
-    this.#compactions.push({ summary, after, firstKept: after, ...time });
     this.#leaves = payload.has('replacement_history')
       ? payload
           .at('replacement_history')
           .list()
           .map((item) => decodeResponsesItem(item, this.#calls))
       : [...this.#newestUserMessages(), textMessage('user', summary, { ...time, synthetic: true })];
+    this.#compactions.push({ summary, after, firstKept: after, received: this.#leaves, ...time });
   }
 
   #newestUserMessages(): readonly Message[] {

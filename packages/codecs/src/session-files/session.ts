@@ -16,6 +16,8 @@ export interface SessionCompaction {
   readonly after: number;
   /** The first of those messages that stayed as it was; `after` if none did. */
   readonly firstKept: number;
+  /** What the agent was given in place of the messages before, if that is more than the summary and the kept messages. */
+  readonly received?: readonly Message[];
   readonly time?: number;
   readonly tokensBefore?: number;
 }

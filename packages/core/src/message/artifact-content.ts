@@ -4,7 +4,8 @@ import { sha256 } from './sha256.ts';
 
 /** An artifact's id: the hash of its content, so that equal content is kept once. */
 export function artifactId(content: string | Uint8Array): ArtifactId {
-  return sha256(content).slice(0, 32) as ArtifactId;
+  const known = latest?.deref();
+  return known?.content === content ? known.id : (sha256(content).slice(0, 32) as ArtifactId);
 }
 
 /** A message as an artifact keeps it. */
@@ -15,6 +16,8 @@ export interface ArtifactContent {
 }
 
 const contents = new WeakMap<Message, ArtifactContent>();
+/** Content is stored soon after its id was needed: a large one is not hashed again for it. */
+let latest: WeakRef<ArtifactContent> | undefined;
 
 /** Text as it is, so that it can be read by lines and searched; what holds pictures or files as JSON of all its parts. */
 export function artifactContent(message: Message): ArtifactContent {
@@ -26,6 +29,7 @@ export function artifactContent(message: Message): ArtifactContent {
     known = { id: idOf(message, content), content, mediaType };
     contents.set(message, known);
   }
+  latest = new WeakRef(known);
   return known;
 }
 

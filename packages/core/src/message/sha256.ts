@@ -85,37 +85,67 @@ const HEX: Uint8Array = encoder.encode('0123456789abcdef');
 const schedule = new Int32Array(64);
 const state = new Int32Array(8);
 const digits = Array.from({ length: 64 }, () => 0);
-const scratch = new Uint8Array(1 << 18);
+/** A text is hashed in parts of this many characters, so that a large one needs no copy of its bytes. */
+const PART_CHARS = 1 << 16;
+const scratch = new Uint8Array(PART_CHARS * 3 + 128);
+const view = new DataView(scratch.buffer);
 
 /* oxlint-disable typescript/no-non-null-assertion -- every index below is within its array */
 /** The SHA-256 of bytes, or of a text's UTF-8 bytes, as 64 hexadecimal digits. */
 export function sha256(content: string | Uint8Array): string {
-  const padded = pad(content);
   state.set(START);
-  for (let offset = 0; offset < padded.byteLength; offset += 64) absorb(padded, offset);
+  let length = 0;
+  let held = 0;
+  for (let from = 0; from < content.length;) {
+    const to = partEnd(content, from);
+    const written = copyPart(content, from, to, held);
+    length += written;
+    held = absorbBlocks(held + written);
+    from = to;
+  }
+  finish(held, length);
   for (let i = 0; i < 64; i++) digits[i] = HEX[(state[i >> 3]! >>> (28 - 4 * (i & 7))) & 15]!;
   return String.fromCharCode(...digits);
 }
 
-function pad(content: string | Uint8Array): DataView {
-  const most = (typeof content === 'string' ? content.length * 3 : content.length) + 72;
-  const memory = most <= scratch.length ? scratch : new Uint8Array(most);
-  const length =
-    typeof content === 'string' ? encoder.encodeInto(content, memory).written : content.length;
-  if (typeof content !== 'string') memory.set(content);
-  const end = ((length + 72) >> 6) << 6;
-  memory.fill(0, length, end);
-  memory[length] = 0x80;
-  const padded = new DataView(memory.buffer, 0, end);
-  padded.setUint32(end - 8, Math.floor(length / 0x2000_0000));
-  padded.setUint32(end - 4, (length << 3) >>> 0);
-  return padded;
+/** A pair of surrogates is one character: no part ends inside it. */
+function partEnd(content: string | Uint8Array, from: number): number {
+  const to = Math.min(content.length, from + PART_CHARS);
+  if (typeof content !== 'string' || to === content.length) return to;
+  return (content.charCodeAt(to - 1) & 0xfc00) === 0xd800 ? to - 1 : to;
 }
 
-function absorb(view: DataView, offset: number): void {
+function copyPart(content: string | Uint8Array, from: number, to: number, at: number): number {
+  if (typeof content === 'string') {
+    const part = from === 0 && to === content.length ? content : content.slice(from, to);
+    return encoder.encodeInto(part, at === 0 ? scratch : scratch.subarray(at)).written;
+  }
+  scratch.set(content.subarray(from, to), at);
+  return to - from;
+}
+
+/** Takes all whole blocks of the bytes that are held; returns how many bytes are left. */
+function absorbBlocks(held: number): number {
+  const end = held & ~63;
+  for (let offset = 0; offset < end; offset += 64) absorb(view, offset);
+  if (end > 0) scratch.copyWithin(0, end, held);
+  return held - end;
+}
+
+/** The last block ends with the length in bits. */
+function finish(held: number, length: number): void {
+  const end = ((held + 72) >> 6) << 6;
+  scratch.fill(0, held, end);
+  scratch[held] = 0x80;
+  view.setUint32(end - 8, Math.floor(length / 0x2000_0000));
+  view.setUint32(end - 4, (length << 3) >>> 0);
+  absorbBlocks(end);
+}
+
+function absorb(bytes: DataView, offset: number): void {
   const w = schedule;
   const k = K;
-  for (let i = 0; i < 16; i++) w[i] = view.getInt32(offset + i * 4);
+  for (let i = 0; i < 16; i++) w[i] = bytes.getInt32(offset + i * 4);
   for (let i = 16; i < 64; i++) {
     const x = w[i - 15]!;
     const y = w[i - 2]!;

@@ -15,12 +15,13 @@ export interface LadderOptions {
 
 const parseOptions = optionsParser<LadderOptions>(
   'ladder',
-  { thrift: oneOf('careful', 'balanced', 'frugal') },
+  { thrift: oneOf('gentle', 'careful', 'balanced', 'frugal') },
   { thrift: 'careful' },
 );
 
 /** From this size on the oldest turns are summarised in any window, if that pays: every request would read them again. */
 const MOST_TOKENS: Readonly<Record<Thrift, number>> = {
+  gentle: 200_000,
   careful: 128_000,
   balanced: 96_000,
   frugal: 64_000,

@@ -6,6 +6,7 @@ import type {
   ThreadKey,
   ToolDefinition,
 } from '../ports.ts';
+import type { MessageId } from '../message/message.ts';
 import type { PageRequest } from './page.ts';
 import { READ_ARTIFACT_TOOL, readArtifact } from './read-artifact.ts';
 import { answerRecall, RECALL_TOOL, type RecallRequest } from './recall.ts';
@@ -17,6 +18,8 @@ export interface Memory {
   readonly embedder?: Embedder;
   /** Who reads artifacts; anyone of the tenant if absent. */
   readonly requester?: Requester;
+  /** The end of the path that recall searches; the newest of the thread if absent. */
+  readonly head?: MessageId;
 }
 
 /** A tool that every host can offer: its definition, and what answers a call on a thread. Arguments may be anything. */
@@ -36,14 +39,17 @@ export const readArtifactTool: MemoryTool = {
 
 export const recallTool: MemoryTool = {
   definition: RECALL_TOOL,
-  async answer({ store, embedder }, key, args) {
+  async answer({ store, embedder, head }, key, args) {
     const { query, message, ...page } = decodeArgs(args);
     const request: RecallRequest = {
       ...page,
       ...(typeof query === 'string' || typeof query === 'number' ? { query: String(query) } : {}),
       ...(typeof message === 'string' ? { message } : {}),
     };
-    return answerRecall(store, key, request, embedder === undefined ? {} : { embedder });
+    return answerRecall(store, key, request, {
+      ...(embedder === undefined ? {} : { embedder }),
+      ...(head === undefined ? {} : { head }),
+    });
   },
 };
 

@@ -29,6 +29,12 @@ function describeCall(call: CallPart): string {
   return oneLine(call.args);
 }
 
+function lineCount(text: string): number {
+  let lines = text === '' ? 0 : 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
+}
+
 /** What a message holds, in one line, for a pointer or an index entry. */
 export function describeMessage(
   message: Message,
@@ -40,7 +46,7 @@ export function describeMessage(
       .map((result) => {
         const call = callOf(result.callId);
         const text = resultText(result);
-        const lines = text === '' ? 0 : text.split('\n').length;
+        const lines = lineCount(text);
         const asked = call === undefined ? '' : `(${describeCall(call)})`;
         const outcome = result.outcome === undefined ? '' : ` ${result.outcome},`;
         return `${result.tool ?? call?.tool ?? 'tool'}${asked}:${outcome} ${lines} lines`;

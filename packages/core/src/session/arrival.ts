@@ -4,13 +4,14 @@ import { captureDeterminism, type ToolPolicies } from '../plan/durability.ts';
 import { expires } from '../plan/expiry.ts';
 import type { Node, Thread } from '../thread/thread.ts';
 import type { SessionConfig } from './config/session-config.ts';
+import { inParts } from './in-parts.ts';
 import type { SessionState } from './state/state.ts';
 
 /** How far before a result its call is looked for, in messages. */
 const CALL_REACH = 64;
 
 /** Messages with what has to be known from the moment of their arrival: its time, and how replayable sources look. */
-export async function arrived(
+async function arrived(
   messages: readonly Message[],
   thread: Thread,
   { tools, clock }: CompactorConfig,
@@ -54,6 +55,21 @@ function callFinder(
     }
     return undefined;
   };
+}
+
+/** Messages as nodes at the end of a thread. */
+export async function arrivedNodes(
+  messages: readonly Message[],
+  { config, thread }: SessionState,
+): Promise<readonly Node[]> {
+  const isPlain = messages.every(({ meta }) => meta?.ttlMs === undefined);
+  const hasPolicies = Object.keys(config.tools).length > 0;
+  const noted = isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
+  const nodes: Node[] = [];
+  await inParts(noted, config.clock, (part) => {
+    for (const node of thread.nodesFor(part, nodes.at(-1))) nodes.push(node);
+  });
+  return nodes;
 }
 
 /** Stores messages that the session is about to append. */

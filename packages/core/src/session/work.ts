@@ -14,7 +14,7 @@ import type { Prompt } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { arrived, storeNodes } from './arrival.ts';
+import { arrivedNodes, storeNodes } from './arrival.ts';
 import { caughtUp, commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
 import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
 import { startAtCompaction } from './provider-start.ts';
@@ -26,6 +26,7 @@ import { pinUnit, unpinUnit } from './pinning.ts';
 import { promptAt, restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
+import { inParts } from './in-parts.ts';
 import { remind } from './remind.ts';
 import { isReminded, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
@@ -88,13 +89,11 @@ export class SessionWork {
 
   /** Appends messages; nothing is appended if the store fails. */
   async append(messages: readonly Message[]): Promise<readonly MessageId[]> {
-    const { config, thread } = this.state;
-    const isPlain = messages.every(({ meta }) => meta?.ttlMs === undefined);
-    const hasPolicies = Object.keys(config.tools).length > 0;
-    const noted = isPlain && !hasPolicies ? messages : await arrived(messages, thread, config);
-    const nodes = thread.nodesFor(noted);
+    const nodes = await arrivedNodes(messages, this.state);
     await storeNodes(this.#config, this.state, nodes);
-    this.state = appended(this.state, nodes);
+    let { state } = this;
+    await inParts(nodes, state.config.clock, (part) => (state = appended(state, part)));
+    this.state = state;
     return nodes.map(({ id }) => id);
   }
 
@@ -208,7 +207,7 @@ export class SessionWork {
       case 'restore-pins':
         return this.#compact(compactExpired, 'pins fit whole again', options);
       case 'trim':
-        return this.#compact(compactTrim, 'trimming pays', options);
+        return this.#compact(compactTrim, step.reason, options);
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':

@@ -1,4 +1,4 @@
-import type { Erasure, SummaryRequest, ThreadKey } from '../ports.ts';
+import type { Erasure, Store, SummaryRequest, ThreadKey } from '../ports.ts';
 import { canonicalJson } from '../message/json.ts';
 import { contentHash } from '../message/message.ts';
 import { sha256 } from '../message/sha256.ts';
@@ -32,6 +32,28 @@ export function memorySummaryCache(most: number = 256): SummaryCache {
           kept.delete(key);
       return Promise.resolve();
     },
+  };
+}
+
+const cachesOfStores = new WeakMap<Store, SummaryCache>();
+
+/** The cache of all that use a store and have no cache of their own: it is erased with the store's threads. */
+export function summariesBeside(store: Store): SummaryCache {
+  let cache = cachesOfStores.get(store);
+  if (cache === undefined) {
+    cache = memorySummaryCache();
+    cachesOfStores.set(store, cache);
+  }
+  return cache;
+}
+
+/** A cache in which one tenant finds nothing that another has kept. */
+export function ofTenant(cache: SummaryCache, tenant: string): SummaryCache {
+  const own = (key: string): string => `${tenant}\n${key}`;
+  return {
+    get: (key) => cache.get(own(key)),
+    set: (key, summary, thread) => cache.set(own(key), summary, thread),
+    delete: (what) => cache.delete(what),
   };
 }
 

@@ -101,8 +101,8 @@ export class Thread {
   }
 
   /** The nodes that messages would become after the head. A message that is there already has its node. */
-  nodesFor(messages: readonly Message[]): readonly Node[] {
-    let parent = this.head;
+  nodesFor(messages: readonly Message[], after: Node | undefined = this.head): readonly Node[] {
+    let parent = after;
     return messages.map((message) => {
       const id = messageId(parent?.id ?? null, message);
       const node: Node = this.#nodes.get(id) ?? place(id, parent, message);

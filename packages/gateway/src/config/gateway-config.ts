@@ -1,8 +1,6 @@
 import type { ArtifactStore, Policy, Store, Summarizer } from '@bobbin/core';
-import type { ModelTable, PresetName } from '@bobbin/core/internal';
+import type { ModelTable, PresetName, Thrift } from '@bobbin/core/internal';
 import type { Ledger } from '@bobbin/stores';
-import type { Logger } from 'pino';
-import type { UpstreamLimits } from '../http/upstream.ts';
 
 /** Whose protocol a client speaks. */
 export type ProviderName = 'openai' | 'anthropic';
@@ -18,13 +16,20 @@ export interface ModelPolicy {
   /** The share of the window above which compaction should run. */
   readonly softShare?: number;
   readonly preset?: PresetName | Policy;
+  /** How much of older tool output the preset `ladder` shortens. Default: `gentle`. */
+  readonly thrift?: Thrift;
   /** How many requests are expected to follow: the more, the sooner a rewrite pays. */
   readonly requestsToCome?: number;
   /** A tool result larger than this share of the limit is shortened when it is first seen. */
   readonly firstSightShare?: number;
 }
 
-export interface GatewayLimits extends UpstreamLimits {
+export interface GatewayLimits {
+  /** How long an upstream may take until its answer begins. */
+  readonly upstreamHeadersMs: number;
+  /** How long an answer may pause. */
+  readonly upstreamIdleMs: number;
+  readonly connectMs: number;
   /** The longest body of a request. */
   readonly bodyBytes: number;
   /** How long the gateway may work on a request before it relays it as it is. */
@@ -36,6 +41,8 @@ export interface GatewayLimits extends UpstreamLimits {
   readonly drainMs: number;
   /** How many conversations of each tenant and model are kept in memory. */
   readonly openConversations: number;
+  /** How many further requests the gateway makes to answer calls of its own tools, for one request of a client. */
+  readonly toolRounds: number;
 }
 
 export const DEFAULT_LIMITS: GatewayLimits = {
@@ -45,6 +52,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   clientRequestMs: 300_000,
   drainMs: 600_000,
   openConversations: 64,
+  toolRounds: 8,
   connectMs: 10_000,
   upstreamHeadersMs: 600_000,
   upstreamIdleMs: 600_000,
@@ -60,6 +68,15 @@ export interface GatewayStores {
   readonly store: Store;
   readonly artifacts: ArtifactStore;
   readonly ledger: Ledger;
+}
+
+/** Writes a line: what it is about, and what happened. */
+type LogLine = (about: object, message: string) => void;
+
+export interface GatewayLogger {
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
 }
 
 export interface GatewayOptions extends GatewayStores {
@@ -78,5 +95,11 @@ export interface GatewayOptions extends GatewayStores {
   readonly tenantKey?: string;
   /** Writes summaries in the background under soft pressure. No request ever waits for it. */
   readonly summarizer?: Summarizer;
-  readonly logger?: Logger;
+  /**
+   * `on`: models are offered `read_artifact` and `recall`, and the gateway answers those calls itself, unless a client
+   * sends `x-bobbin-tools: off`. Default: `off`, unless a client sends `x-bobbin-tools: on`.
+   */
+  readonly tools?: 'on' | 'off';
+  /** Where the gateway reports requests and warnings: a logger of pino, or one like it. */
+  readonly logger?: GatewayLogger;
 }

@@ -1,6 +1,9 @@
 import type { Budget, Policy } from '@bobbin/core';
-import { contextLimit, PRESETS, type ModelTable } from '@bobbin/core/internal';
+import { contextLimit, ladder, PRESETS, type ModelTable, type Thrift } from '@bobbin/core/internal';
 import type { ModelPolicy } from './gateway-config.ts';
+
+/** A client that only changed its URL did not ask to lose anything: the most careful level that still saves. */
+const USUAL_THRIFT: Thrift = 'gentle';
 
 /** What is done with the requests for one model. */
 export interface ResolvedPolicy {
@@ -29,8 +32,13 @@ export function policyFor(
   };
 }
 
-function changedPolicy({ preset = 'ladder', ...changes }: Partial<ModelPolicy>): Policy {
-  const policy = typeof preset === 'string' ? PRESETS[preset] : preset;
+function changedPolicy({
+  preset = 'ladder',
+  thrift = USUAL_THRIFT,
+  ...changes
+}: Partial<ModelPolicy>): Policy {
+  const named = preset === 'ladder' ? ladder({ thrift }) : preset;
+  const policy = typeof named === 'string' ? PRESETS[named] : named;
   const { economics } = policy;
   const { requestsToCome, firstSightShare, softShare } = changes;
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ArtifactStore } from '@bobbin/core';
 import { folderArtifacts, s3Artifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
 import type { GatewayStores } from './gateway-config.ts';
-import { SettingError, type GatewaySettings } from './settings.ts';
+import { SettingError, type Environment, type GatewaySettings } from './settings.ts';
 
 export interface OpenedStores extends GatewayStores {
   /** Where threads are kept, without a password. */
@@ -19,7 +19,7 @@ const RETRY_MS = 2_000;
 /** Opens what a gateway keeps things in: a folder of SQLite files, or PostgreSQL. */
 export async function openStores(
   { store: place, artifacts }: Pick<GatewaySettings, 'store' | 'artifacts'>,
-  env: NodeJS.ProcessEnv,
+  env: Environment,
 ): Promise<OpenedStores> {
   const data = env['XDG_DATA_HOME'] ?? join(homedir(), '.local', 'share');
   const folder = join(data, 'bobbin', 'gateway');
@@ -64,7 +64,7 @@ function folderOf(place: string | undefined, usual: string): string {
   return place === undefined || POSTGRES.test(place) ? usual : place;
 }
 
-function artifactStore(place: string, env: NodeJS.ProcessEnv): ArtifactStore {
+function artifactStore(place: string, env: Environment): ArtifactStore {
   const bucket = /^s3:\/\/([^/]+)$/.exec(place)?.[1];
   if (bucket === undefined) return folderArtifacts(place);
   const region = env['AWS_REGION'] ?? 'us-east-1';

@@ -1,4 +1,11 @@
-import { isJsonObject, PRESETS, type JsonObject, type PresetName } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  PRESETS,
+  THRIFT,
+  type JsonObject,
+  type PresetName,
+  type Thrift,
+} from '@bobbin/core/internal';
 import type { GatewayLimits, GatewayOptions, ModelPolicy } from './gateway-config.ts';
 import { DEFAULT_LIMITS } from './gateway-config.ts';
 
@@ -15,12 +22,17 @@ export interface GatewaySettings {
   /** A folder, or a bucket as in `s3://name`. */
   readonly artifacts?: string;
   readonly logLevel: string;
+  /** The id of the model that writes summaries. */
+  readonly summarizer?: string;
 }
+
+/** The variables of a process, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where settings come from; what comes first wins. */
 export interface SettingSources {
   readonly flags: Readonly<Record<string, string | undefined>>;
-  readonly env: NodeJS.ProcessEnv;
+  readonly env: Environment;
   readonly file?: { readonly path: string; readonly content: unknown };
 }
 
@@ -37,6 +49,7 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
   const number = (name: string): number | undefined => numberOf(given(name));
   const [host, token, tenantKey] = [text('host'), text('token'), text('tenant-key')];
   const [openai, anthropic] = [text('openai'), text('anthropic')];
+  const [tools, summarizer] = [switchOf(given('tools')), text('summarizer')];
   const [port, store, artifacts] = [number('port'), text('store'), text('artifacts')];
   return {
     options: {
@@ -49,10 +62,12 @@ export function gatewaySettings(sources: SettingSources): GatewaySettings {
         ...(anthropic === undefined ? {} : { anthropic }),
       },
       limits: limitsOf(number, file),
+      ...(tools === undefined ? {} : { tools }),
       policies: [generalPolicy(text, number), ...policiesOf(file)],
     },
     ...(store === undefined ? {} : { store }),
     ...(artifacts === undefined ? {} : { artifacts }),
+    ...(summarizer === undefined ? {} : { summarizer }),
     logLevel: text('log-level') ?? 'info',
   };
 }
@@ -81,9 +96,12 @@ const FILE_SETTINGS = new Set([
   'window',
   'soft-share',
   'preset',
+  'thrift',
   'log-level',
   'own-work-ms',
   'body-bytes',
+  'tools',
+  'summarizer',
   'limits',
   'policies',
 ]);
@@ -121,17 +139,25 @@ function numberOf(given: Given | undefined): number | undefined {
   );
 }
 
+function switchOf(given: Given | undefined): 'on' | 'off' | undefined {
+  if (given === undefined) return undefined;
+  if (given.value === 'on' || given.value === 'off') return given.value;
+  throw new SettingError(`${given.where} must be on or off, not ${JSON.stringify(given.value)}`);
+}
+
 function generalPolicy(
   text: (name: string) => string | undefined,
   number: (name: string) => number | undefined,
 ): ModelPolicy {
   const [windowTokens, softShare] = [number('window'), number('soft-share')];
   const preset = presetOf(text('preset'), '--preset');
+  const thrift = thriftOf(text('thrift'), '--thrift');
   return {
     model: '',
     ...(windowTokens === undefined ? {} : { windowTokens }),
     ...(softShare === undefined ? {} : { softShare }),
     ...(preset === undefined ? {} : { preset }),
+    ...(thrift === undefined ? {} : { thrift }),
   };
 }
 
@@ -140,6 +166,14 @@ function presetOf(name: unknown, where: string): PresetName | undefined {
   if (typeof name === 'string' && Object.hasOwn(PRESETS, name)) return name as PresetName;
   throw new SettingError(
     `${where} must be one of ${Object.keys(PRESETS).join(', ')}, not ${JSON.stringify(name)}`,
+  );
+}
+
+function thriftOf(name: unknown, where: string): Thrift | undefined {
+  if (name === undefined) return undefined;
+  if (typeof name === 'string' && Object.hasOwn(THRIFT, name)) return name as Thrift;
+  throw new SettingError(
+    `${where} must be one of ${Object.keys(THRIFT).join(', ')}, not ${JSON.stringify(name)}`,
   );
 }
 
@@ -157,6 +191,7 @@ function policiesOf({ policies = [] }: JsonObject): readonly ModelPolicy[] {
     if (compaction !== 'on' && compaction !== 'off')
       throw new SettingError(`${where}.compaction must be on or off`);
     presetOf(policy['preset'], `${where}.preset`);
+    thriftOf(policy['thrift'], `${where}.thrift`);
     return policy as unknown as ModelPolicy;
   });
 }

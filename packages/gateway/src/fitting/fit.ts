@@ -10,8 +10,13 @@ export interface ClientRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly headers: IncomingHttpHeaders;
+  /** The body without its compression. */
   readonly bytes: Buffer;
+  /** The body as it came; absent if the gateway has changed it. */
+  readonly sent?: Buffer;
   readonly body: JsonObject;
+  /** True if the gateway's own tools are among those of the body. */
+  readonly offersTools?: true;
 }
 
 /** What was done with a request. */
@@ -34,7 +39,8 @@ export type Action =
 export interface Fit {
   readonly action: Action;
   readonly bytes: Buffer;
-  readonly reason?: string;
+  /** Why. */
+  readonly reason: string;
   readonly taken?: TakenRequest;
   /** What is still being done for a request that went out before it was ready. */
   readonly pending?: Promise<Fit>;

@@ -1,7 +1,7 @@
 import type { Fitted } from '@bobbin/core';
 import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
 import { threadNameOf } from '../identity/thread-name.ts';
-import { withOtherMessages } from '../protocol/message-bytes.ts';
+import { withOtherItems } from '../protocol/body-bytes.ts';
 import { messagesIn } from '../protocol/protocol.ts';
 import type { ConversationPool } from './conversation-pool.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from './fit.ts';
@@ -27,18 +27,25 @@ export class Fitter {
     if (reason !== undefined) return { action: 'left-alone', bytes, reason };
     const messages = messagesIn(protocol, body);
     const { conversations, policy } = this.#pool.of(tenant, protocol, model);
-    if (messages === undefined || policy.compaction === 'off')
-      return { action: 'unchanged', bytes };
+    if (messages === undefined)
+      return { action: 'unchanged', bytes, reason: 'it has no list of messages' };
+    if (policy.compaction === 'off')
+      return { action: 'unchanged', bytes, reason: 'compaction is off for the model' };
     const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
     // The client's next request may have come: a prompt for this one would only be a fork.
-    if (late.aborted) return { action: 'late', bytes, taken: this.#taken(request, messages, host) };
+    if (late.aborted) {
+      const taken = this.#taken(request, messages, host);
+      return { action: 'late', bytes, reason: 'no result in time', taken };
+    }
     await host.session.catchUp();
     const beside = protocol.beside(body);
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
     const outputTokens = Math.min(beside.outputTokens, most);
     const budget = { ...this.#tokens.beside(host.session, beside), outputTokens };
-    const fitted = await host.prompt({ budget });
-    return this.#sent(request, messages, host, fitted, fitted.compacted ? 'compacted' : undefined);
+    const offersReadArtifact = request.offersTools === true;
+    const fitted = await host.prompt({ budget, offersReadArtifact });
+    const action = fitted.compacted ? 'compacted' : undefined;
+    return this.#sent(request, messages, host, fitted, action);
   }
 
   /** The request after the provider refused it as too long. */
@@ -58,11 +65,18 @@ export class Fitter {
     const { bytes, body, endpoint } = request;
     const { field, mark } = endpoint.protocol;
     const taken = this.#taken(request, messages, host, fitted);
-    if (isWhole(fitted)) return { action: action ?? 'unchanged', bytes, taken };
+    const reason = whyCompacted(fitted);
+    if (isWhole(fitted))
+      return { action: action ?? 'unchanged', bytes, reason: reason ?? 'it fits', taken };
     const shown = mark?.(body, fitted.messages, fitted.prompt) ?? fitted.messages;
-    const changed = withOtherMessages(bytes, field, messages, shown);
+    const changed = withOtherItems(bytes, field, messages, shown);
     if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
-    return { action: action ?? 'continued', bytes: changed, taken };
+    return {
+      action: action ?? 'continued',
+      bytes: changed,
+      reason: reason ?? 'an earlier compaction',
+      taken,
+    };
   }
 
   #taken(
@@ -79,6 +93,13 @@ export class Fitter {
     const tokensAfter = fitted === undefined ? tokensBefore : beside + fitted.prompt.tokens;
     return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
   }
+}
+
+/** What core compacted for; undefined if it did not. */
+function whyCompacted({ compacted, events }: Fitted<object>): string | undefined {
+  if (!compacted) return undefined;
+  const reasons = events.flatMap((event) => (event.kind === 'check-started' ? [event.reason] : []));
+  return reasons.length === 0 ? 'the provider compacted it' : [...new Set(reasons)].join('; ');
 }
 
 /** True if the prompt is the client's own list: no plan has changed anything. */

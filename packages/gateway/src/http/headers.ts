@@ -55,3 +55,8 @@ function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
       for (const name of (raw[i + 1] ?? '').split(',')) names.add(name.trim().toLowerCase());
   return names;
 }
+
+/** The same headers for a body that is not compressed. */
+export function withoutEncoding(headers: readonly string[]): string[] {
+  return headers.filter((_, i) => headers[i - (i % 2)]?.toLowerCase() !== 'content-encoding');
+}

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Verdict } from '../answer/stream-opening.ts';
 import { responseHeaders } from './headers.ts';
 
 /** What became of an upstream's answer. */
@@ -24,6 +25,12 @@ export interface RelayOptions {
   readonly headers?: OutgoingHttpHeaders;
   /** True for an answer that the client must not see yet. */
   readonly holds?: (status: number, headers: IncomingHttpHeaders) => boolean;
+  /** Decides on the beginning of a stream before the client sees any of it. */
+  readonly opening?: { data(chunk: Buffer): Verdict } | undefined;
+  /** What the client gets for the bytes of a stream. If present, the stream stays open for more when they end. */
+  readonly filter?: ((chunk: Buffer) => string) | undefined;
+  /** The longest answer that is held. */
+  readonly mostHeldBytes?: number | undefined;
   /** Gets the bytes of an answer that the client sees. */
   readonly onStart?: (status: number, headers: IncomingHttpHeaders) => void;
   readonly onData?: (chunk: Buffer) => void;
@@ -31,6 +38,8 @@ export interface RelayOptions {
 
 /** No refusal of a provider is longer. */
 const MOST_HELD_BYTES = 1_048_576;
+/** How long the beginning of a stream is kept from the client: a provider that thinks has read the prompt. */
+const OPENING_MS = 1_000;
 
 /**
  * Hands an upstream's answer to a client as it arrives. A client that reads slowly slows the upstream down, and one that
@@ -47,6 +56,8 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #held: Buffer[] | undefined;
   #heldBytes = 0;
   #hasWritten = false;
+  #opening: Buffer[] | undefined;
+  #openingTimer: NodeJS.Timeout | undefined;
   readonly #onClose = (): void => {
     this.#finish({ kind: 'aborted' });
     this.#controller?.abort(new Error('the client went away'));
@@ -73,22 +84,29 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     [this.#status, this.#headers] = [status, headers];
-    if (this.#options.holds?.(status, headers) === true) this.#held = [];
-    else this.#begin();
+    const { holds, opening } = this.#options;
+    if (holds?.(status, headers) === true) this.#held = [];
+    else if (opening !== undefined && isEventStream(headers)) {
+      this.#opening = [];
+      this.#openingTimer = setTimeout(() => this.#open(), OPENING_MS);
+    } else this.#begin();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#held === undefined) this.#write(controller, chunk);
+    if (this.#opening !== undefined) this.#judge(this.#opening, chunk);
+    else if (this.#held === undefined) this.#write(controller, chunk);
     else this.#hold(this.#held, chunk);
   }
 
   onResponseEnd(): void {
     const [status, headers] = [this.#status, this.#headers];
+    if (this.#opening !== undefined) this.#open();
     if (this.#held !== undefined)
       return this.#finish({ kind: 'held', status, headers, body: Buffer.concat(this.#held) });
     this.#finish({ kind: 'relayed', status });
     this.#hasWritten = true;
-    this.#outgoing.end();
+    if (this.#options.filter === undefined) this.#outgoing.end();
+    return undefined;
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -97,8 +115,29 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     if (begun) this.#outgoing.destroy();
   }
 
+  #judge(opening: Buffer[], chunk: Buffer): void {
+    opening.push(chunk);
+    const verdict = this.#options.opening?.data(chunk) ?? 'relay';
+    if (verdict === 'relay') this.#open();
+    else if (verdict === 'hold') {
+      this.#opening = undefined;
+      this.#held = opening;
+    }
+  }
+
+  /** Gives the client the beginning of a stream. */
+  #open(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    clearTimeout(this.#openingTimer);
+    if (opening === undefined || this.#outgoing.destroyed) return;
+    this.#begin();
+    for (const chunk of opening) this.#write(this.#controller, chunk);
+  }
+
   #begin(): void {
     this.#options.onStart?.(this.#status, this.#headers);
+    if (this.#outgoing.headersSent) return;
     this.#outgoing.writeHead(this.#status, {
       ...responseHeaders(this.#headers),
       ...this.#options.headers,
@@ -109,27 +148,34 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     });
   }
 
-  #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#hasWritten = true;
-    if (!this.#outgoing.write(chunk)) controller.pause();
+  #write(controller: Dispatcher.DispatchController | undefined, chunk: Buffer): void {
+    const shown = this.#options.filter?.(chunk) ?? chunk;
     this.#options.onData?.(chunk);
+    if (shown.length === 0) return;
+    this.#hasWritten = true;
+    if (!this.#outgoing.write(shown)) controller?.pause();
   }
 
   /** What is too long for a refusal is relayed after all. */
   #hold(held: Buffer[], chunk: Buffer): void {
     held.push(chunk);
     this.#heldBytes += chunk.length;
-    if (this.#heldBytes <= MOST_HELD_BYTES) return;
+    if (this.#heldBytes <= (this.#options.mostHeldBytes ?? MOST_HELD_BYTES)) return;
     this.#held = undefined;
     this.#begin();
     this.#outgoing.write(Buffer.concat(held));
   }
 
   #finish(relayed: Relayed): void {
+    clearTimeout(this.#openingTimer);
     this.#outgoing.off('close', this.#onClose);
     this.#outgoing.off('drain', this.#onDrain);
     this.#resolve(relayed);
   }
+}
+
+export function isEventStream(headers: IncomingHttpHeaders): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
 /** Gives a client an answer that was held. */

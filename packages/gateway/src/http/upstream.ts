@@ -1,13 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Pool, type Dispatcher } from 'undici';
-
-export interface UpstreamLimits {
-  /** How long an upstream may take until its answer begins. */
-  readonly upstreamHeadersMs: number;
-  /** How long an answer may pause. */
-  readonly upstreamIdleMs: number;
-  readonly connectMs: number;
-}
+import type { GatewayLimits } from '../config/gateway-config.ts';
 
 export interface UpstreamRequest {
   readonly method: string;
@@ -25,7 +18,7 @@ export class Upstream {
   readonly #base: string;
 
   /** @throws TypeError, one line, if the address is not one of HTTP. */
-  constructor(address: string, limits: UpstreamLimits) {
+  constructor(address: string, limits: GatewayLimits) {
     const url = parsed(address);
     this.#base = url.pathname.replace(/\/+$/, '');
     this.#pool = new Pool(url.origin, {

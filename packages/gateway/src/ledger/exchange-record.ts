@@ -173,6 +173,7 @@ export class ExchangeRecord {
 
   /** Ends the record of a request that failed in a way that nobody expected. */
   close(): void {
+    if (this.#isDone) return;
     this.done({ kind: 'failed', error: new Error('the exchange ended early'), begun: false });
   }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CompactionEvent } from '@bobbin/core';
-import type { Logger } from 'pino';
+import type { GatewayLogger } from '../config/gateway-config.ts';
 import type { Exchange } from './exchange.ts';
 import { Metrics } from './metrics.ts';
 import { traceExchange } from './trace.ts';
@@ -15,10 +15,10 @@ export interface GatewayNews {
 /** Reports what happens to logs, metrics, traces and listeners. */
 export class Observer {
   readonly metrics: Metrics = new Metrics();
-  readonly log: Logger;
+  readonly log: GatewayLogger;
   readonly #news = new EventEmitter<{ news: [GatewayNews] }>();
 
-  constructor(log: Logger) {
+  constructor(log: GatewayLogger) {
     this.log = log;
     this.#news.setMaxListeners(0);
   }

@@ -1,6 +1,7 @@
 import { anthropic as codec, anthropicCacheMarkers } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { AnthropicReader } from '../answer/anthropic-reader.ts';
+import { anthropicTools } from '../tools/anthropic-tools.ts';
 import { asksForSummary } from './client-compaction.ts';
 import { isGiven, objectsIn, textIn, tokensIn, type Protocol } from './protocol.ts';
 
@@ -29,6 +30,7 @@ export const anthropic: Protocol = {
   },
   mark: (body, messages, prompt) =>
     usesCache(body) ? anthropicCacheMarkers({ ...body, messages }, prompt).messages : messages,
+  tools: anthropicTools,
   newReader: () => new AnthropicReader(),
 };
 

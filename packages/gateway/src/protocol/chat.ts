@@ -1,5 +1,6 @@
 import { openaiChat } from '@bobbin/codecs';
 import { ChatReader } from '../answer/chat-reader.ts';
+import { chatTools } from '../tools/chat-tools.ts';
 import { asksForSummary } from './client-compaction.ts';
 import { objectsIn, tokensIn, type Protocol } from './protocol.ts';
 
@@ -16,5 +17,6 @@ export const chat: Protocol = {
   }),
   leaveAlone: ({ messages }) =>
     asksForSummary(objectsIn(messages)) ? "the client's own compaction" : undefined,
+  tools: chatTools,
   newReader: () => new ChatReader(),
 };

@@ -2,6 +2,7 @@ import type { Codec, Prompt } from '@bobbin/core';
 import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
 import type { AnswerReader } from '../answer/answer-reader.ts';
 import type { ProviderName } from '../config/gateway-config.ts';
+import type { ToolShape } from '../tools/tool-shape.ts';
 
 /** What a request contains beside its messages. */
 export interface Beside {
@@ -23,6 +24,7 @@ export interface Protocol {
   leaveAlone(body: JsonObject): string | undefined;
   /** Adds the provider's cache markers at the cache points of a prompt, for a client that marks its requests. */
   readonly mark?: MarkRequest;
+  readonly tools: ToolShape;
   newReader(): AnswerReader;
 }
 

@@ -1,5 +1,6 @@
 import { openaiResponses } from '@bobbin/codecs';
 import { ResponsesReader } from '../answer/responses-reader.ts';
+import { responsesTools } from '../tools/responses-tools.ts';
 import { asksForSummary } from './client-compaction.ts';
 import { isGiven, objectsIn, tokensIn, type Protocol } from './protocol.ts';
 
@@ -24,5 +25,6 @@ export const responses: Protocol = {
       return 'the provider compacted the conversation';
     return asksForSummary(items) ? "the client's own compaction" : undefined;
   },
+  tools: responsesTools,
   newReader: () => new ResponsesReader(),
 };

@@ -1,4 +1,5 @@
-import { AwsClient } from 'aws4fetch';
+import { orInstall } from '@bobbin/core/internal';
+import type { AwsClient } from 'aws4fetch';
 import { causeText, StoreError } from '../store-error.ts';
 import type { Blobs } from './blobs.ts';
 
@@ -20,9 +21,14 @@ export function s3Blobs({
   region = 'us-east-1',
   ...credentials
 }: S3Options): Blobs {
-  const client = new AwsClient({ ...credentials, region, service: 's3', retries: 3 });
+  let opened: Promise<AwsClient> | undefined;
+  const open = async (): Promise<AwsClient> => {
+    const { AwsClient: Client } = await import('aws4fetch').catch(orInstall('S3', 'aws4fetch'));
+    return new Client({ ...credentials, region, service: 's3', retries: 3 });
+  };
   const base = `${endpoint.replace(/\/$/, '')}/${bucket}`;
   const ask = async (path: string, init: RequestInit, absent?: number): Promise<Response> => {
+    const client = await (opened ??= open());
     const response = await client.fetch(`${base}${path}`, init).catch((error: unknown) => {
       throw new StoreError('unavailable', `${base}: ${causeText(error)}`, error);
     });

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import type { CompactionEvent, MessageId, Plan, Store, ThreadId } from '@bobbin/core';
 import {
   noParent,
-  outsideParents,
   searchThreads,
   type Appended,
   type AppendOptions,
@@ -21,6 +20,7 @@ import {
   type ThreadEntry,
   type ThreadKey,
 } from '@bobbin/core/internal';
+import { appendInParts } from '../append-parts.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import { fileName, nameInFile } from '../file-name.ts';
 import { makeFolder } from './durable-folder.ts';
@@ -61,22 +61,27 @@ class JsonlStore implements Store {
   async append(
     key: ThreadKey,
     nodes: readonly Node[],
-    { expectedHead }: AppendOptions = {},
+    options: AppendOptions = {},
   ): Promise<Appended> {
     const head = nodes.at(-1);
-    let appended: Appended = { kind: 'appended' };
-    if (head === undefined) return appended;
-    await this.#write(key, (stored) => {
-      const conflict = stored.conflict(nodes, expectedHead);
-      appended = conflict ?? appended;
-      if (conflict !== undefined) return [];
-      const missing = outsideParents(nodes).find((parent) => !stored.has(parent));
-      if (missing !== undefined) throw new RangeError(noParent(key.thread, missing));
-      const fresh = nodes.filter(({ id }) => !stored.has(id)).map(messageLine);
-      const moved = stored.has(head.id) && stored.head !== head.id;
-      return moved ? [...fresh, { type: 'head', id: head.id }] : fresh;
+    return appendInParts(nodes, options, async (part, needed, { expectedHead }) => {
+      let appended: Appended = { kind: 'appended' };
+      await this.#write(key, (stored) => {
+        const conflict = stored.conflict(part, expectedHead);
+        appended = conflict ?? appended;
+        if (conflict !== undefined) return [];
+        const missing = needed.find((parent) => !stored.has(parent));
+        if (missing !== undefined) throw new RangeError(noParent(key.thread, missing));
+        const fresh = part.filter(({ id }) => !stored.has(id)).map(messageLine);
+        const isMoved =
+          head !== undefined &&
+          part.at(-1) === head &&
+          stored.has(head.id) &&
+          stored.head !== head.id;
+        return isMoved ? [...fresh, { type: 'head', id: head.id }] : fresh;
+      });
+      return appended;
     });
-    return appended;
   }
 
   async window(key: ThreadKey, head?: MessageId): Promise<StoredWindow | undefined> {

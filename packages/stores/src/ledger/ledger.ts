@@ -47,18 +47,29 @@ export interface LedgerSum {
   readonly summaryTokens: number;
 }
 
+/** Rounds of a model that its client has not seen, in the provider's own form. */
+export interface HiddenRounds {
+  /** The name of the client's list that the rounds follow. */
+  readonly key: string;
+  readonly rounds: string;
+}
+
 /**
  * Keeps what each request cost, and finds the thread of a list of messages that this process has not seen. It is shared
  * by as many processes as its store.
  */
 export interface Ledger {
   /** Bytes that only the processes of this ledger know, the same for all of them. */
-  secret(): Promise<Buffer>;
+  secret(): Promise<Uint8Array>;
   /** Notes a request before its answer, so that any process recognises what follows it. Repeated, it changes nothing. */
   begin(request: LedgerRequest): Promise<void>;
   finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void>;
   /** Notes what a summary by a model cost, in tokens of fresh input. */
   addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void>;
+  /** Keeps rounds that a client's next list does not have. */
+  addRounds(tenant: string, thread: ThreadId, at: number, hidden: HiddenRounds): Promise<void>;
+  /** The hidden rounds that follow some lists, the newest first. */
+  rounds(tenant: string, keys: readonly string[]): Promise<readonly HiddenRounds[]>;
   /** The newest request before a time on a thread. */
   previous(tenant: string, thread: ThreadId, before: number): Promise<LedgerEntry | undefined>;
   /**

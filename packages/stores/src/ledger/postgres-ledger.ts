@@ -12,6 +12,7 @@ import {
   REQUEST_COLUMNS,
   requestValues,
   sumOf,
+  type HiddenRounds,
   type Ledger,
   type LedgerAnswer,
   type LedgerEntry,
@@ -49,6 +50,12 @@ const TABLES = `
     tenant text COLLATE "C" NOT NULL, thread text COLLATE "C" NOT NULL, at bigint NOT NULL, tokens float8 NOT NULL
   );
   CREATE INDEX IF NOT EXISTS summaries_thread ON bobbin_ledger.summaries (tenant, thread, at);
+  CREATE TABLE IF NOT EXISTS bobbin_ledger.rounds (
+    tenant text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL, at bigint NOT NULL,
+    thread text COLLATE "C" NOT NULL, rounds text NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS rounds_key ON bobbin_ledger.rounds (tenant, key, at);
+  CREATE INDEX IF NOT EXISTS rounds_thread ON bobbin_ledger.rounds (tenant, thread);
 `;
 
 /** A ledger that many processes on many machines share. The role must own its schema, or be allowed to make it. */
@@ -61,7 +68,7 @@ export async function postgresLedger(
     await transact(connection.sql, async (transaction) => {
       await transaction`SELECT pg_advisory_xact_lock(${LOCK})`;
       const [there] =
-        await transaction`SELECT to_regclass('bobbin_ledger.summaries_thread') IS NOT NULL AS made`;
+        await transaction`SELECT to_regclass('bobbin_ledger.rounds_thread') IS NOT NULL AS made`;
       if (there?.['made'] !== true) await transaction.unsafe(TABLES);
     });
     return new PostgresLedger(connection);
@@ -75,6 +82,21 @@ export async function postgresLedger(
   }
 }
 
+/** The ledger of a database that has one; nothing is made in a database that has none. */
+export async function existingPostgresLedger(url: string): Promise<Ledger | undefined> {
+  const connection = await Connection.open(url, {
+    connections: 1,
+    timeoutMs: 15_000,
+    retryMs: 2_000,
+  });
+  const [there] = await connection.ask(
+    "SELECT to_regclass('bobbin_ledger.rounds_thread') IS NOT NULL AS made",
+  );
+  if ((there as { made: boolean }).made) return new PostgresLedger(connection);
+  await connection.close();
+  return undefined;
+}
+
 function sumOfUsage(field: string): string {
   return `sum((usage::json ->> '${field}')::float8)`;
 }
@@ -86,7 +108,7 @@ class PostgresLedger implements Ledger {
     this.#connection = connection;
   }
 
-  async secret(): Promise<Buffer> {
+  async secret(): Promise<Uint8Array> {
     await this.#connection.ask(
       'INSERT INTO bobbin_ledger.secret VALUES (1, $1) ON CONFLICT DO NOTHING',
       randomBytes(32).toString('base64'),
@@ -122,6 +144,31 @@ class PostgresLedger implements Ledger {
       at,
       tokens,
     );
+  }
+
+  async addRounds(
+    tenant: string,
+    thread: ThreadId,
+    at: number,
+    { key, rounds }: HiddenRounds,
+  ): Promise<void> {
+    await this.#connection.askOnce(
+      'INSERT INTO bobbin_ledger.rounds VALUES ($1, $2, $3, $4, $5)',
+      tenant,
+      key,
+      at,
+      thread,
+      rounds,
+    );
+  }
+
+  async rounds(tenant: string, keys: readonly string[]): Promise<readonly HiddenRounds[]> {
+    return (await this.#connection.ask(
+      `SELECT key, rounds FROM bobbin_ledger.rounds
+       WHERE tenant = $1 AND key = ANY ($2) ORDER BY at DESC`,
+      tenant,
+      keys,
+    )) as readonly HiddenRounds[];
   }
 
   async previous(
@@ -188,7 +235,7 @@ class PostgresLedger implements Ledger {
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {
-    for (const table of ['requests', 'summaries'])
+    for (const table of ['requests', 'summaries', 'rounds'])
       await this.#connection.ask(
         `DELETE FROM bobbin_ledger.${table} WHERE tenant = $1 AND ($2::text[] IS NULL OR thread = ANY ($2))`,
         tenant,

@@ -12,6 +12,7 @@ import {
   REQUEST_COLUMNS,
   requestValues,
   sumOf,
+  type HiddenRounds,
   type Ledger,
   type LedgerAnswer,
   type LedgerEntry,
@@ -26,7 +27,7 @@ const APPLICATION_ID = 0x424f424c;
 const VERSION = 1;
 const BUSY_MS = 5_000;
 /** For how long changes are gathered for one transaction. */
-const FLUSH_MS = 10;
+const FLUSH_MS = 40;
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS secret (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL) STRICT;
@@ -43,6 +44,11 @@ const TABLES = `
     tenant TEXT NOT NULL, thread TEXT NOT NULL, at INTEGER NOT NULL, tokens REAL NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS summaries_thread ON summaries (tenant, thread, at);
+  CREATE TABLE IF NOT EXISTS rounds (
+    tenant TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL, thread TEXT NOT NULL, rounds TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS rounds_key ON rounds (tenant, key, at);
+  CREATE INDEX IF NOT EXISTS rounds_thread ON rounds (tenant, thread);
 `;
 
 /** A ledger in one SQLite file, for the processes of one machine. */
@@ -69,7 +75,7 @@ class SqliteLedger implements Ledger {
     this.#database = this.#located(() => opened(path));
   }
 
-  async secret(): Promise<Buffer> {
+  async secret(): Promise<Uint8Array> {
     this.#run('INSERT INTO secret VALUES (1, ?) ON CONFLICT DO NOTHING', randomBytes(32));
     const row = this.#get('SELECT value FROM secret') as { value: Uint8Array };
     return Buffer.from(row.value);
@@ -96,6 +102,25 @@ class SqliteLedger implements Ledger {
 
   async addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void> {
     this.#run('INSERT INTO summaries VALUES (?, ?, ?, ?)', tenant, thread, at, tokens);
+  }
+
+  async addRounds(
+    tenant: string,
+    thread: ThreadId,
+    at: number,
+    { key, rounds }: HiddenRounds,
+  ): Promise<void> {
+    this.#run('INSERT INTO rounds VALUES (?, ?, ?, ?, ?)', tenant, key, at, thread, rounds);
+  }
+
+  async rounds(tenant: string, keys: readonly string[]): Promise<readonly HiddenRounds[]> {
+    return this.#all(
+      `SELECT r.key, r.rounds FROM json_each(?2) given
+       CROSS JOIN rounds r INDEXED BY rounds_key ON r.tenant = ?1 AND r.key = given.value
+       ORDER BY r.at DESC`,
+      tenant,
+      JSON.stringify(keys),
+    ) as readonly HiddenRounds[];
   }
 
   async previous(
@@ -162,11 +187,14 @@ class SqliteLedger implements Ledger {
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {
-    for (const table of ['requests', 'summaries'])
+    this.#get('PRAGMA secure_delete = ON');
+    for (const table of ['requests', 'summaries', 'rounds'])
       if (threads === undefined) this.#run(`DELETE FROM ${table} WHERE tenant = ?`, tenant);
       else
         for (const thread of threads)
           this.#run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, tenant, thread);
+    // What was erased must not stay in the log.
+    this.#get('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,6 @@
-import postgres, {
-  type Options,
-  type PendingQuery,
-  type Row,
-  type Sql,
-  type TransactionSql,
-} from 'postgres';
+import type { Options, PendingQuery, Row, Sql, TransactionSql } from 'postgres';
 import { ARRAYS } from './array-type.ts';
+import { driver, loadDriver } from './driver.ts';
 import { once, reliably, transact, type Patience } from './lost-connection.ts';
 import { connector, type ServerPlace } from './timed-socket.ts';
 
@@ -42,6 +37,7 @@ export class Connection {
 
   static async open(url: string, options: ConnectionOptions): Promise<Connection> {
     const { connections: max, timeoutMs, prepare: asked } = options;
+    await loadDriver();
     const isPooled = await leadsToPooler(url, options);
     const prepare = asked === undefined ? !isPooled : asked === 'always';
     return new Connection(pool(url, timeoutMs, { max, prepare }), options, prepare, isPooled);
@@ -111,7 +107,7 @@ export function pool(url: string, timeoutMs: number, options: Options<Record<str
   const places = placesIn(url);
   const [first] = places;
   const one = first === undefined || 'path' in first ? {} : first;
-  return postgres(url, {
+  return driver()(url, {
     ...common,
     ...one,
     ...options,
@@ -126,7 +122,7 @@ export function secondsOf(ms: number): number {
 
 /** The servers that an address names: the driver has read it, and connects to nothing until it is asked. */
 function placesIn(url: string): readonly ServerPlace[] {
-  const { options } = postgres(url, { max: 1 });
+  const { options } = driver()(url, { max: 1 });
   const { path } = options as { path?: string | false };
   if (typeof path === 'string') return [{ path }];
   return options.host.map((host, i) => ({ host, port: options.port[i] ?? 5_432 }));

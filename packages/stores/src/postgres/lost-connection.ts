@@ -1,10 +1,6 @@
-import postgres, {
-  type MaybeRow,
-  type PendingQuery,
-  type Sql,
-  type TransactionSql,
-} from 'postgres';
+import type { MaybeRow, PendingQuery, Sql, TransactionSql } from 'postgres';
 import { causeText, StoreError } from '../store-error.ts';
+import { driver } from './driver.ts';
 
 /** How long the database is waited for. */
 export interface Patience {
@@ -126,7 +122,7 @@ function codeOf(error: unknown): string {
 /** True if the server answered that it will not do it: it did nothing. */
 export function isRefused(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
-  return cause instanceof postgres.PostgresError && !isLostConnection(cause);
+  return cause instanceof driver().PostgresError && !isLostConnection(cause);
 }
 
 /** Turns the driver's errors into ours. */

@@ -1,21 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Blobs } from '../artifacts/blobs.ts';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { openDatabase } from '../sqlite-module.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import { assertOurs, migrate } from './schema.ts';
-
-export interface SqliteOptions {
-  /**
-   * `full` (the default): what is acknowledged survives a power failure. `normal`: it survives the death of the
-   * process, and a power failure takes back the newest commits as a whole.
-   */
-  readonly sync?: 'full' | 'normal';
-  /** The store must be there already, in the present schema: opening it makes and changes nothing. */
-  readonly existing?: boolean;
-  /** The place of messages that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
-  readonly cold?: Blobs;
-}
+import type { SqliteOptions } from './sqlite-options.ts';
 
 /** How long a lock is waited for. */
 const BUSY_MS = 30_000;
@@ -27,12 +15,19 @@ const MOST_FINDINGS = 20;
 /** What the log keeps of its size when all of it is in the file: a reader may have made it very long. */
 const LOG_BYTES = 67_108_864;
 
+/** Work that waits for a transaction. */
+interface Task<T> {
+  readonly run: () => T;
+  readonly resolve: (result: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** A SQLite file with its prepared statements. Its errors name the file. */
 export class Database {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  #turnEnds = 0;
+  readonly #tasks: Task<unknown>[] = [];
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
@@ -64,37 +59,68 @@ export class Database {
   }
 
   /**
-   * Some work in one transaction. It takes the write lock first, so that it never fails half-way for lack of it. While
-   * another process has the lock, this one goes on with its other work.
+   * Some work in one transaction, or as a part of one with what else waits: a commit costs as much for all of it as for
+   * one. Work that fails is undone alone. The transaction takes the write lock first, so that it never fails half-way
+   * for lack of it. While another process has the lock, this one goes on with its other work.
    */
-  async atomically<T>(work: () => T): Promise<T> {
-    await this.#letOthersRun();
-    let done: { readonly result: T } | undefined;
-    await this.untilFree(() => {
-      done = this.#begin() ? { result: this.#committed(work) } : undefined;
-      return done !== undefined;
+  atomically<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#tasks.push({ run: () => located(this.path, work), resolve, reject } as Task<unknown>);
+      if (this.#tasks.length === 1) setImmediate(() => void this.#writeTasks());
     });
-    return (done as unknown as { readonly result: T }).result;
   }
 
-  /** SQLite answers at once: a caller that writes again and again would leave no time for other work of the process. */
-  async #letOthersRun(): Promise<void> {
-    if (performance.now() < this.#turnEnds) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#turnEnds = performance.now() + TURN_MS;
+  async #writeTasks(): Promise<void> {
+    try {
+      await this.untilFree(() => this.#begin() && this.#committed());
+    } catch (error) {
+      for (const { reject } of this.#tasks.splice(0)) reject(error);
+    }
+    // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
+    if (this.#tasks.length > 0) setImmediate(() => void this.#writeTasks());
   }
 
-  #committed<T>(work: () => T): T {
-    return located(this.path, () => {
-      try {
-        const result = work();
-        this.run('COMMIT');
-        return result;
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
-    });
+  /** Runs what waits for as long as it may, and commits it. */
+  #committed(): true {
+    const until = performance.now() + TURN_MS;
+    const isAlone = this.#tasks.length === 1;
+    const settled: (() => void)[] = [];
+    const taken: Task<unknown>[] = [];
+    try {
+      do {
+        const task = this.#tasks.shift() as Task<unknown>;
+        taken.push(task);
+        settled.push(isAlone ? this.#result(task) : this.#resultApart(task));
+      } while (this.#tasks.length > 0 && performance.now() < until);
+      this.run('COMMIT');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      for (const { reject } of taken) reject(error);
+      return true;
+    }
+    for (const settle of settled) settle();
+    return true;
+  }
+
+  #result({ run, resolve }: Task<unknown>): () => void {
+    const result = run();
+    return () => resolve(result);
+  }
+
+  /** Work that others share a transaction with: its failure is its own. */
+  #resultApart(task: Task<unknown>): () => void {
+    this.run('SAVEPOINT task');
+    try {
+      const settle = this.#result(task);
+      this.run('RELEASE task');
+      return settle;
+    } catch (error) {
+      // Some failures end the whole transaction.
+      if (!this.#database.isTransaction) throw error;
+      this.run('ROLLBACK TO task');
+      this.run('RELEASE task');
+      return () => task.reject(error);
+    }
   }
 
   /** Tries again until something is done, for as long as a lock is waited for. */

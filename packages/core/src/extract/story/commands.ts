@@ -32,7 +32,7 @@ const RUNNERS = new Set(['run', 'exec', '-m', 'x', 'dlx', 'compose']);
 /**
  * The kind of a shell command, by which its runs are the same: "go test", "npm run lint". Undefined if it only looks.
  */
-function kindOfCommand(line: string): string | undefined {
+export function kindOfCommand(line: string): string | undefined {
   let kind: string | undefined;
   for (const { words, piped } of shellCommands(line)) {
     const first = words.findIndex(

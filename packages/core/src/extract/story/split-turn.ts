@@ -22,9 +22,16 @@ export function splitTurnText(
     ...carried,
     ...(said.length > 0 ? said : own.flatMap(calledIn).slice(-MOST_CALLS)),
   ];
+  return { turn, text: newestWithin(lines, Math.floor(mostChars)) };
+}
+
+/** The newest lines within a number of characters; of a line that is longer than that, its beginning. */
+function newestWithin(lines: readonly string[], mostChars: number): string {
   let left = mostChars;
   const from = lastIndex(lines, (line) => (left -= line.length + 1) < 0) + 1;
-  return { turn, text: lines.slice(from).join('\n') };
+  return from < lines.length
+    ? lines.slice(from).join('\n')
+    : oneLine(lines.at(-1) ?? '', mostChars);
 }
 
 function saidIn({ message, index }: Node): readonly string[] {

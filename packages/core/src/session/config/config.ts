@@ -8,12 +8,13 @@ import { PLAIN } from './plain-codec.ts';
 import { didYouMean } from '../../check/nearest.ts';
 import { shape } from '../../check/shape.ts';
 import { policyShape, type Policy } from '../../compact/policy.ts';
-import type { Codec, Summarizer } from '../../ports.ts';
+import type { Codec, Store, Summarizer } from '../../ports.ts';
 import { ladder } from '../../presets/ladder.ts';
 import { PRESETS, type PresetName } from '../../presets/presets.ts';
 import type { CacheLimits } from '../../render/cache-points.ts';
 import { STRICT_RULES } from '../../render/rules.ts';
 import { extracting } from '../../extract/extract-summarizer.ts';
+import { ofTenant, summariesBeside } from '../../summary/cache.ts';
 import { trustedSummarizer } from '../../verify/trusted.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { budget } from '../../tokens/budget.ts';
@@ -33,6 +34,7 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
   const { cache } = facts;
   const assumption = assumptionOf(options, facts.windowTokens);
   const cacheLimits = options.cacheLimits ?? (cache === undefined ? undefined : limitsOf(cache));
+  const store = options.store ?? memoryStore();
   return {
     policy: cache === undefined ? policy : priced(policy, cache),
     budget: budget({ windowTokens: options.window ?? facts.windowTokens, ...options.budget }),
@@ -41,13 +43,13 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
       counter === undefined ? startCalibration(options.model) : { factor: 1, samples: 0 },
     rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
     tools: options.tools ?? {},
-    summarizer: summarizerOf(options, policy),
+    summarizer: summarizerOf(options, policy, store),
     fallback: extracting(options.redact),
     ...(options.redact === undefined ? {} : { redact: options.redact }),
     ...(options.summaryDeadlineMs === undefined
       ? {}
       : { summaryDeadlineMs: options.summaryDeadlineMs }),
-    store: options.store ?? memoryStore(),
+    store,
     artifacts: options.artifacts ?? memoryArtifacts(),
     clock: options.clock ?? systemClock,
     singleWriter: options.singleWriter ?? false,
@@ -129,12 +131,16 @@ export function shownBy(
     : { ...policy, style: { ...style, offersReadArtifact } };
 }
 
-function summarizerOf<Wire>(options: BobbinOptions<Wire>, policy: Policy): Summarizer {
-  const { summarizer, summaryCache, redact } = options;
+function summarizerOf<Wire>(
+  options: BobbinOptions<Wire>,
+  policy: Policy,
+  store: Store,
+): Summarizer {
+  const { summarizer, redact, tenant = 'default' } = options;
   if (summarizer === undefined) return extracting(redact);
   return trustedSummarizer(summarizer, {
     policy: policy.name,
-    ...(summaryCache === undefined ? {} : { cache: summaryCache }),
+    cache: options.summaryCache ?? ofTenant(summariesBeside(store), tenant),
     ...(redact === undefined ? {} : { redact }),
   });
 }

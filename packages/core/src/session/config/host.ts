@@ -16,6 +16,7 @@ export const systemClock: Clock = {
     const timer = setTimeout(() => controller.abort(), ms);
     return { signal: controller.signal, clear: () => clearTimeout(timer) };
   },
+  pause: () => new Promise((resolve) => setTimeout(resolve, 0)),
 };
 
 /** A name that no other conversation has. */

@@ -82,13 +82,13 @@ const OPTIONS: Shapes<BobbinOptions> = {
   budget: budgetShape,
   // Distinguished by what it is meant to be: a name, or the host's own policy.
   preset: () => undefined,
-  thrift: oneOf('careful', 'balanced', 'frugal'),
+  thrift: oneOf('gentle', 'careful', 'balanced', 'frugal'),
   offersReadArtifact: boolean,
   codec: hasMethods('a codec, such as openaiChat of bobbin/openai', 'decode', 'encode'),
   counter: hasMethods('a counter, such as counterOf makes', 'text', 'message', 'tools', 'request'),
   summarizer: hasMethods('a summarizer, with a method summarize', 'summarize'),
   summaryDeadlineMs: nonNegative,
-  summaryCache: hasMethods('a cache, with methods get and set', 'get', 'set'),
+  summaryCache: hasMethods('a cache, with methods get, set and delete', 'get', 'set', 'delete'),
   redact: func,
   store: hasMethods(
     'a store, such as sqliteStore of bobbin/sqlite makes',

@@ -259,6 +259,9 @@ export function ownNodes(
 
 /** The parents that must be in a thread before some nodes can be appended to it. */
 export function outsideParents(nodes: readonly Node[]): readonly MessageId[] {
+  const [first] = nodes;
+  if (nodes.every(({ parent }, i) => i === 0 || parent === nodes[i - 1]?.id))
+    return first === undefined || first.parent === null ? [] : [first.parent];
   const within = new Set<MessageId>();
   const outside = new Set<MessageId>();
   for (const { id, parent } of nodes) {

@@ -69,6 +69,7 @@ interface GivenPrompt<Wire> {
 }
 
 const MOST_GIVEN = 4;
+const NO_OVERLAP: Overlap = { given: 0, same: 0, length: 0 };
 
 /**
  * A session and the list of messages that a host keeps of it. The host may resend everything, or continue from the
@@ -118,6 +119,7 @@ export class Conversation<Wire> {
 
   /** Compares a list with what the host sent last, then with the prompts that it was given. */
   overlap(list: HostList<Wire>): Overlap {
+    if (this.#habit === 'resends' && !this.#beginsLike(list)) return NO_OVERLAP;
     const swapped = this.#sinceSwap(list);
     if (swapped !== undefined) return swapped;
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
@@ -129,6 +131,13 @@ export class Conversation<Wire> {
       if (found !== undefined && found.given > longest.given) longest = found;
     }
     return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
+  }
+
+  /** False if nothing of a list can equal what the host sent last: most conversations begin with another message. */
+  #beginsLike(list: HostList<Wire>): boolean {
+    const [first] = this.#seen;
+    if (this.#swapped !== undefined) return true;
+    return first !== undefined && list.length > 0 && isCopyOf(first.copy, list.at(0));
   }
 
   /** False if the path is known to begin with another message. */

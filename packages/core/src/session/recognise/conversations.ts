@@ -145,7 +145,7 @@ export class Conversations<Wire> {
     const { session } = conversation;
     if (!session.key.thread.startsWith(UNNAMED))
       return this.#used(conversation.forkedTo(await this.#session(session.key.thread, head)));
-    const copy = newSession(this.#config, this.#tenant, UNNAMED + randomName());
+    const copy = newSession(this.#config, this.#tenant, this.#newName());
     if (head !== undefined) await copy.copyFrom(session, head);
     return this.#used(conversation.forkedTo(copy));
   }
@@ -251,7 +251,7 @@ export class Conversations<Wire> {
       if (swapped !== undefined) return [conversation, swapped];
     }
     if (thread === undefined) {
-      const session = newSession(this.#config, this.#tenant, UNNAMED + randomName());
+      const session = newSession(this.#config, this.#tenant, this.#newName());
       return [this.#conversation(session), newMatch(list)];
     }
     const [first] = list.decodedFrom(0, []).messages;
@@ -263,6 +263,11 @@ export class Conversations<Wire> {
   async #named(name: string): Promise<Conversation<Wire>> {
     const known = this.#open.find(({ session }) => session.key.thread === name);
     return known ?? this.#conversation(await this.#session(name));
+  }
+
+  /** A name that sorts by time: a store then writes what belongs together in one place. */
+  #newName(): string {
+    return `${UNNAMED}${this.#config.clock.now().toString(36)}-${randomName()}`;
   }
 
   #session(name: string, head?: MessageId): Promise<Session<Wire>> {

@@ -13,7 +13,7 @@ export type Step =
   | { readonly kind: 'expire' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
-  | { readonly kind: 'trim' }
+  | { readonly kind: 'trim'; readonly reason: string }
   | { readonly kind: 'compact'; readonly reason: string }
   | { readonly kind: 'postpone'; readonly reason: string }
   | { readonly kind: 'remind' }
@@ -90,7 +90,8 @@ function upkeep(
   if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
   if (plan.undid !== undefined || !isFree) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
-  return trimPays(trim, economics.prices, cache) ? { kind: 'trim' } : undefined;
+  if (!trimPays(trim, economics.prices, cache)) return undefined;
+  return { kind: 'trim', reason: `trimming pays${cache === 'cold' ? ': the cache is cold' : ''}` };
 }
 
 /** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */

@@ -11,11 +11,21 @@ interface ListBytes extends ByteRange {
   readonly items: readonly ByteRange[];
 }
 
+/** A body with one more field. */
+export function withField(body: Buffer, name: string, value: object): Buffer {
+  const end = body.lastIndexOf(CLOSE_OBJECT);
+  let last = end - 1;
+  while (isSpace(body[last])) last--;
+  const separator = body[last] === OPEN_OBJECT ? '' : ',';
+  const field = `${separator}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return Buffer.concat([body.subarray(0, end), Buffer.from(field), body.subarray(end)]);
+}
+
 /**
- * A body with another list of messages. Those of them that were in the body keep their bytes, and so does everything
- * else in it. Undefined if the bytes do not hold the list.
+ * A body with other items in a list of it. Those that were in the list keep their bytes, and so does everything else in
+ * the body. Undefined if the bytes do not hold the list.
  */
-export function withOtherMessages(
+export function withOtherItems(
   body: Buffer,
   field: string,
   before: readonly object[],
@@ -23,15 +33,13 @@ export function withOtherMessages(
 ): Buffer | undefined {
   const list = listIn(body, field);
   if (list === undefined || list.items.length !== before.length) return undefined;
-  const ranges = new Map(before.map((message, i) => [message, list.items[i] as ByteRange]));
+  const ranges = new Map(before.map((item, i) => [item, list.items[i] as ByteRange]));
   const pieces: Buffer[] = [body.subarray(0, list.from)];
-  for (const [i, message] of after.entries()) {
+  for (const [i, item] of after.entries()) {
     if (i > 0) pieces.push(SEPARATOR);
-    const range = ranges.get(message);
+    const range = ranges.get(item);
     pieces.push(
-      range === undefined
-        ? Buffer.from(JSON.stringify(message))
-        : body.subarray(range.from, range.to),
+      range === undefined ? Buffer.from(JSON.stringify(item)) : body.subarray(range.from, range.to),
     );
   }
   pieces.push(body.subarray(list.to));

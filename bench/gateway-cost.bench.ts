@@ -1,0 +1,462 @@
+// Recorded sessions of more than 60k tokens, replayed request by request in a window of 100k tokens: what does the provider bill, and
+// what does the reader of each prompt still know? The gateway is asked over HTTP and asks a scripted provider over HTTP, which reports
+// what it read from its cache; the other methods change the same requests in this process. `BOBBIN_SHARED` names the folder with
+// `transcripts` and `tools` (default: ../shared); without it nothing is measured. `BOBBIN_BENCH_SESSIONS` takes only so many sessions.
+//
+// Bill: tokens (characters / 4) of the longest beginning that is byte-identical to the request before are read from the cache at 0.1,
+// all others are written at 1.25 times the price of fresh input. Re-reads: where the recorded agent's next message names an exact string that
+// the history holds and the prompt no longer holds, one more request is charged, at most once for a message in 20 requests.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { folderArtifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
+import { startGateway } from '@bobbin/gateway';
+
+interface Turn {
+  readonly role: 'user' | 'assistant' | 'tool' | 'system';
+  readonly content?: string;
+  readonly toolCallId?: string;
+  readonly toolCalls?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly args: unknown;
+  }[];
+}
+interface Recorded {
+  readonly id: string;
+  readonly messages: readonly Turn[];
+}
+interface CutPoint {
+  readonly cut: number;
+  readonly end: number;
+  readonly kind: string;
+}
+interface Measures {
+  load(file: string): readonly Recorded[];
+  cutPoints(conversation: Recorded): readonly CutPoint[];
+  entities(text: string): ReadonlySet<string>;
+  unescaped(text: string): string;
+  neededLater(
+    messages: readonly Turn[],
+    cut: number,
+    end: number,
+  ): { readonly needed: ReadonlySet<string> };
+  recall(wanted: ReadonlySet<string>, prompt: string): number | null;
+}
+interface Probe {
+  readonly facts: readonly unknown[];
+}
+interface ProbeCase {
+  readonly id: string;
+  readonly cut: number;
+  readonly probes: readonly Probe[];
+}
+interface Grading {
+  grader(context: string): (probe: Probe) => number;
+}
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+}
+type Prompt = (history: readonly ChatMessage[], session: string) => Promise<readonly ChatMessage[]>;
+interface Method {
+  readonly name: string;
+  readonly start: () => Prompt;
+}
+
+const shared = resolve(process.env['BOBBIN_SHARED'] ?? '../shared');
+if (!existsSync(join(shared, 'transcripts'))) {
+  console.log(`no recorded sessions in ${shared}: nothing to measure`);
+  process.exit(0);
+}
+const [READ, WRITE, WINDOW, LEAST] = [0.1, 1.25, 100_000, 60_000];
+const MOST = Number(process.env['BOBBIN_BENCH_SESSIONS'] ?? Infinity);
+const measures = (await import(
+  pathToFileURL(join(shared, 'tools/needed-later/measure.mjs')).href
+)) as Measures;
+const grading = (await import(
+  pathToFileURL(join(shared, 'tools/probes/grade.mjs')).href
+)) as Grading;
+
+function textOf({ content, tool_calls: calls = [] }: ChatMessage): string {
+  return (
+    content + calls.map((call) => `\n${call.function.name} ${call.function.arguments}`).join('')
+  );
+}
+const text = (messages: readonly ChatMessage[]): string => messages.map(textOf).join('\n');
+const tokens = (message: ChatMessage): number => Math.ceil(textOf(message).length / 4) + 4;
+const size = (messages: readonly ChatMessage[]): number =>
+  messages.reduce((sum, message) => sum + tokens(message), 0);
+
+function toChat({ role, content = '', toolCallId, toolCalls = [] }: Turn): ChatMessage {
+  if (role === 'tool') return { role, tool_call_id: toolCallId ?? '', content };
+  if (role !== 'assistant' || toolCalls.length === 0) return { role, content };
+  const tool_calls = toolCalls.map(({ id, name, args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return { role, content, tool_calls };
+}
+
+/** Messages without calls that nothing answered, and without results that nothing called. */
+function valid(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const answered = new Set(
+    messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id])),
+  );
+  const kept = messages.filter(({ tool_calls: calls = [] }) =>
+    calls.every(({ id }) => answered.has(id)),
+  );
+  const called = new Set(kept.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id)));
+  return kept.filter(({ tool_call_id: id }) => id === undefined || called.has(id));
+}
+
+/** The oldest messages go once a limit is reached, down to half of it; the first stays. */
+function dropOldest(limit: number): Prompt {
+  let from = 0;
+  return async (history) => {
+    const shown = (): readonly ChatMessage[] =>
+      from === 0 ? history : [...history.slice(0, 1), ...history.slice(from)];
+    let left = size(shown());
+    if (left > limit) {
+      from = Math.max(from, 1);
+      while (from < history.length - 1 && left > limit / 2)
+        left -= tokens(history[from++] as ChatMessage);
+      while (from < history.length - 1 && history[from]?.role === 'tool') from++;
+    }
+    return shown();
+  };
+}
+
+/** All but the newest three results are cleared once a threshold is reached; the window is kept by dropping the oldest messages. */
+function clearResults(threshold: number): Prompt {
+  let to = 0;
+  const drop = dropOldest(WINDOW);
+  return async (history, session) => {
+    const shown = (): readonly ChatMessage[] =>
+      history.map((message, i) =>
+        message.role === 'tool' && i < to ? { ...message, content: '[cleared]' } : message,
+      );
+    if (size(shown()) > threshold) {
+      const results = history.flatMap(({ role }, i) => (role === 'tool' ? [i] : []));
+      to = Math.max(to, results.at(-3) ?? 0);
+    }
+    return drop(shown(), session);
+  };
+}
+
+interface Session {
+  readonly id: string;
+  readonly history: readonly ChatMessage[];
+  /** The exact strings of each message. */
+  readonly names: readonly (readonly string[])[];
+  /** The ends of the histories that the recorded agent sent. */
+  readonly requests: readonly number[];
+  readonly grades: readonly Grade[];
+}
+
+/** What the prompt of one request is asked. */
+interface Grade {
+  readonly kind: 'cut' | 'sample' | 'probes';
+  readonly request: number;
+  readonly needed: ReadonlySet<string>;
+  readonly probes: readonly Probe[];
+}
+
+/** Every so many requests a prompt is asked what the agent used later, wherever in the session that is. */
+const SAMPLED = 20;
+const HORIZON = 80;
+
+function sessionOf(conversation: Recorded, probes: readonly ProbeCase[]): Session | undefined {
+  const all = conversation.messages.map((turn) => ({ turn, chat: toChat(turn) }));
+  const history = valid(all.map(({ chat }) => chat));
+  if (size(history) <= LEAST) return undefined;
+  const kept = new Set(history);
+  const turns = all.flatMap(({ turn, chat }) => (kept.has(chat) ? [turn] : []));
+  const requests = history.flatMap(({ role }, i) =>
+    role === 'assistant' && i > 0 && history[i - 1]?.role !== 'assistant' ? [i] : [],
+  );
+  const names = history.map((message) =>
+    [...measures.entities(measures.unescaped(textOf(message)))].map(lastParts),
+  );
+  // Cut points count the recorded messages, and some of those were left out.
+  const position = (cut: number): number =>
+    all.slice(0, cut).filter(({ chat }) => kept.has(chat)).length;
+  const needed = (kind: Grade['kind'], cut: number, end: number): readonly Grade[] => {
+    const wanted = measures.neededLater(turns, cut, end).needed;
+    const request = requests.findLastIndex((each) => each <= cut);
+    return wanted.size < 5 ? [] : [{ kind, request, needed: wanted, probes: [] }];
+  };
+  const atCuts = measures
+    .cutPoints(conversation)
+    .flatMap(({ cut, end }) => needed('cut', position(cut), position(end)));
+  const sampled = requests.flatMap((end, i) =>
+    i % SAMPLED === SAMPLED - 1
+      ? needed('sample', end, Math.min(history.length, end + HORIZON))
+      : [],
+  );
+  const asked = probes
+    .filter(({ id }) => id === conversation.id)
+    .map((one) => ({
+      kind: 'probes' as const,
+      request: requests.findLastIndex((each) => each <= position(one.cut)),
+      needed: new Set<string>(),
+      probes: one.probes,
+    }));
+  return {
+    id: conversation.id,
+    history,
+    names,
+    requests,
+    grades: [...atCuts, ...sampled, ...asked],
+  };
+}
+
+function lastParts(name: string): string {
+  return name.includes('/') ? name.split('/').filter(Boolean).slice(-2).join('/') : name;
+}
+
+interface Result {
+  bill: number;
+  rereads: number;
+  rereadBill: number;
+  rewritten: number;
+  largest: number;
+  requests: number;
+  readonly cut: number[];
+  readonly sample: number[];
+  readonly probes: number[];
+}
+
+/** The longest beginning that two lists share. */
+function sharedStart(before: readonly string[], now: readonly string[]): number {
+  let same = 0;
+  while (same < before.length && same < now.length && before[same] === now[same]) same++;
+  return same;
+}
+
+async function replay(session: Session, prompt: Prompt, result: Result): Promise<void> {
+  const { history, requests, names, grades } = session;
+  const heldBy = new Map<string, number>();
+  const reread = new Map<number, number>();
+  let last: readonly string[] = [];
+  let seen = 0;
+  for (const [request, end] of requests.entries()) {
+    const sent = await prompt(history.slice(0, end), session.id);
+    const keys = sent.map((message) => JSON.stringify(message));
+    const same = sharedStart(last, keys);
+    result.requests++;
+    result.largest = Math.max(result.largest, size(sent));
+    if (same < last.length) result.rewritten += size(sent.slice(same));
+    result.bill += size(sent.slice(0, same)) * READ + size(sent.slice(same)) * WRITE;
+    last = keys;
+    const said = text(sent);
+    for (; seen < end; seen++) for (const name of names[seen] ?? []) heldBy.set(name, seen);
+    const missing = new Set(
+      (names[end] ?? []).flatMap((name) => {
+        const source = heldBy.get(name);
+        return source === undefined || said.includes(name) ? [] : [source];
+      }),
+    );
+    for (const source of missing) {
+      if (request - (reread.get(source) ?? -99) < 20) continue;
+      reread.set(source, request);
+      result.rereads++;
+      result.rereadBill += size(sent) * READ + tokens(history[source] as ChatMessage) * WRITE;
+    }
+    for (const grade of grades.filter((each) => each.request === request)) {
+      const known = measures.recall(grade.needed, measures.unescaped(said));
+      if (known !== null) result[grade.kind].push(known);
+      const graded = grading.grader(said);
+      result.probes.push(...grade.probes.map(graded));
+    }
+  }
+}
+
+/** A provider that caches: it reads what the last request of a session began with, and writes the rest. */
+async function provider(): Promise<{
+  url: string;
+  last: () => readonly ChatMessage[];
+  close(): void;
+}> {
+  const cached = new Map<unknown, readonly string[]>();
+  let sent: readonly ChatMessage[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const pieces: Buffer[] = [];
+    incoming.on('data', (piece: Buffer) => pieces.push(piece));
+    incoming.once('end', () => {
+      const body = JSON.parse(Buffer.concat(pieces).toString()) as { messages: ChatMessage[] };
+      sent = body.messages;
+      const session = incoming.headers['x-replayed'];
+      const keys = sent.map((message) => JSON.stringify(message));
+      const same = sharedStart(cached.get(session) ?? [], keys);
+      cached.set(session, keys);
+      const usage = {
+        prompt_tokens: size(sent),
+        completion_tokens: 10,
+        total_tokens: size(sent) + 10,
+        prompt_tokens_details: { cached_tokens: size(sent.slice(0, same)) },
+      };
+      const message = { role: 'assistant', content: 'scripted' };
+      const choices = [{ index: 0, message, finish_reason: 'stop' }];
+      outgoing
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(
+          JSON.stringify({ id: 'x', object: 'chat.completion', model: 'replayed', choices, usage }),
+        );
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    last: () => sent,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const THRIFTS = ['gentle', 'careful'] as const;
+const folder = mkdtempSync(join(tmpdir(), 'bobbin-cost-'));
+const upstream = await provider();
+const store = sqliteStore(join(folder, 'threads.db'), { sync: 'normal' });
+const ledger = sqliteLedger(join(folder, 'ledger.db'));
+const cache = {
+  writePrice: WRITE,
+  readPrice: READ,
+  ttlMs: 300_000,
+  minimumTokens: 1_024,
+  markers: 4,
+};
+const gateway = await startGateway({
+  store,
+  ledger,
+  artifacts: folderArtifacts(join(folder, 'artifacts')),
+  upstreams: { openai: upstream.url },
+  models: { replayed: { windowTokens: WINDOW, cache } },
+  policies: THRIFTS.map((thrift) => ({ model: `replayed-${thrift}`, thrift })),
+  // Nothing may be late: what is measured is the bill, not the machine.
+  limits: { ownWorkMs: 60_000 },
+});
+const notChanged = new Set(['late', 'failed-open', 'left-alone']);
+const problems: string[] = [];
+
+const throughGateway =
+  (thrift: string): Prompt =>
+  async (messages, session) => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer replay',
+        'x-replayed': `${thrift} ${session}`,
+        'x-bobbin-thread': `${thrift}-${session}`.replaceAll(/[^\w-]/g, '-'),
+      },
+      body: JSON.stringify({ model: `replayed-${thrift}`, messages }),
+    });
+    await response.arrayBuffer();
+    const action = response.headers.get('x-bobbin-action') ?? '';
+    if (notChanged.has(action))
+      problems.push(`${session}: ${action}, ${response.headers.get('x-bobbin-reason')}`);
+    return upstream.last();
+  };
+
+const methods: readonly Method[] = [
+  { name: 'oldest turns dropped', start: () => dropOldest(WINDOW) },
+  { name: 'results cleared at 100k', start: () => clearResults(WINDOW) },
+  { name: 'results cleared at 60k', start: () => clearResults(LEAST) },
+  ...THRIFTS.map((thrift) => ({
+    name: `gateway, ${thrift}`,
+    start: () => throughGateway(thrift),
+  })),
+];
+
+const probes = JSON.parse(
+  readFileSync(join(shared, 'tools/probes/dev.json'), 'utf8'),
+) as ProbeCase[];
+const sessions = readdirSync(join(shared, 'transcripts'))
+  .flatMap((file) => measures.load(join(shared, 'transcripts', file)))
+  .flatMap((conversation) => sessionOf(conversation, probes) ?? [])
+  .slice(0, MOST);
+const mean = (list: readonly number[]): number =>
+  list.reduce((sum, each) => sum + each, 0) / (list.length || 1);
+const millions = (amount: number): string => `${(amount / 1e6).toFixed(2)}M`;
+
+console.log(
+  `${sessions.length} sessions, ${sessions.reduce((sum, { requests }) => sum + requests.length, 0)} requests`,
+);
+console.log(
+  'method'.padEnd(26) +
+    [
+      'bill',
+      're-reads',
+      'with them',
+      'at cut points',
+      'anywhere',
+      'probes',
+      'written again',
+      'largest',
+    ]
+      .map((head) => head.padStart(15))
+      .join(''),
+);
+const results = new Map<string, Result>();
+for (const { name, start } of methods) {
+  const result: Result = {
+    bill: 0,
+    rereads: 0,
+    rereadBill: 0,
+    rewritten: 0,
+    largest: 0,
+    requests: 0,
+    cut: [],
+    sample: [],
+    probes: [],
+  };
+  for (const session of sessions) await replay(session, start(), result);
+  results.set(name, result);
+  console.log(
+    name.padEnd(26) +
+      [
+        millions(result.bill),
+        result.rereads,
+        millions(result.bill + result.rereadBill),
+        mean(result.cut).toFixed(3),
+        mean(result.sample).toFixed(3),
+        mean(result.probes).toFixed(3),
+        millions(result.rewritten),
+        result.largest,
+      ]
+        .map((value) => String(value).padStart(15))
+        .join(''),
+  );
+}
+const own = results.get('gateway, gentle') as Result;
+for (const [name, other] of results) {
+  // A lower threshold, and a thriftier gateway, are other points between what is paid and what is known.
+  if (name !== 'oldest turns dropped' && name !== 'results cleared at 100k') continue;
+  if (own.bill >= other.bill) problems.push(`not cheaper than ${name}`);
+  if (mean(own.cut) <= mean(other.cut)) problems.push(`needed after cut points: not above ${name}`);
+  if (mean(own.sample) <= mean(other.sample)) problems.push(`needed later: not above ${name}`);
+  if (mean(own.probes) <= mean(other.probes)) problems.push(`probes: not above ${name}`);
+}
+const sum = await ledger.sum();
+console.log(
+  `the gateway's ledger: ${sum.requests} requests, ${sum.compactions} compactions, paid ${millions(sum.paidTokens)}, full histories ${millions(sum.fullTokens)}`,
+);
+await gateway.close();
+await ledger.close();
+await store.close();
+upstream.close();
+rmSync(folder, { recursive: true, force: true });
+for (const problem of problems) console.log(`✗ ${problem}`);
+process.exitCode = problems.length > 0 ? 1 : 0;

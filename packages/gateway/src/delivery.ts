@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { contextLimitOf } from '@bobbin/core';
+import type { ContextLimit, JsonObject } from '@bobbin/core/internal';
+import { AnswerRecorder } from './answer/answer-reader.ts';
+import { StreamOpening } from './answer/stream-opening.ts';
+import type { GatewayLimits, ProviderName } from './config/gateway-config.ts';
+import type { ClientRequest, Fit } from './fitting/fit.ts';
+import type { Fitter } from './fitting/fitter.ts';
+import { fitInTime } from './fitting/timely-fit.ts';
+import { fitHeaders } from './http/fit-headers.ts';
+import { requestHeaders, withoutCompression, withoutEncoding } from './http/headers.ts';
+import { ResponseRelay, type HeldResponse, type Relayed } from './http/response-relay.ts';
+import type { Upstream } from './http/upstream.ts';
+import type { ExchangeLog, ExchangeRecord } from './ledger/exchange-record.ts';
+
+export interface DeliveryOptions {
+  readonly upstreams: Readonly<Record<ProviderName, Upstream>>;
+  readonly limits: GatewayLimits;
+  readonly fitter: Fitter;
+  readonly exchanges: ExchangeLog;
+}
+
+/** The connection of a client. */
+export interface Client {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** What a client sees of an answer, if that is not the answer's own bytes. */
+export interface AnswerView {
+  holds(status: number, headers: IncomingHttpHeaders): boolean;
+  filter(chunk: Buffer): string;
+}
+
+/** A request that was sent, with what came back. */
+export interface Delivered {
+  readonly fit: Fit;
+  readonly relayed: Relayed;
+  /** The answer in the provider's own form; absent if there was none. */
+  readonly answer?: JsonObject;
+}
+
+/** Statuses with which providers refuse a request as too long. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
+const MOST_ANSWER_BYTES = 33_554_432;
+
+/** One sending of a request. */
+interface Sending {
+  readonly relayed: Relayed;
+  readonly refusal: ContextLimit | undefined;
+  readonly recorder: AnswerRecorder;
+}
+
+/** Makes requests fit, sends them, and hands the answers to their clients. */
+export class Delivery {
+  readonly #options: DeliveryOptions;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** Sends a request. If the provider refuses it as too long, it is compacted hard and sent once more. */
+  async deliver(request: ClientRequest, client: Client, view?: AnswerView): Promise<Delivered> {
+    const { fitter, limits, exchanges } = this.#options;
+    const record = exchanges.open(request, newId());
+    try {
+      const fit = await fitInTime(fitter, request, limits.ownWorkMs);
+      const delivered = await this.#sent(request, fit, client, record, view);
+      const { relayed } = delivered;
+      record.done(relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed);
+      return delivered;
+    } finally {
+      record.close();
+    }
+  }
+
+  async #sent(
+    request: ClientRequest,
+    fit: Fit,
+    client: Client,
+    record: ExchangeRecord,
+    view: AnswerView | undefined,
+  ): Promise<Delivered> {
+    record.sent(fit);
+    const { relayed, refusal, recorder } = await this.#send(request, fit, client, record, view);
+    const smaller = refusal === undefined ? undefined : await this.#smaller(request, fit, refusal);
+    if (smaller !== undefined) return this.#sent(request, smaller, client, record, view);
+    if (relayed.kind === 'held') recordHeld(recorder, relayed);
+    const { answer } = recorder.recorded();
+    return { fit, relayed, ...(answer === undefined ? {} : { answer }) };
+  }
+
+  async #send(
+    request: ClientRequest,
+    fit: Fit,
+    { incoming, outgoing }: Client,
+    record: ExchangeRecord,
+    view: AnswerView | undefined,
+  ): Promise<Sending> {
+    const { protocol, kind } = request.endpoint;
+    const recorder = new AnswerRecorder(protocol.newReader());
+    record.answeredBy(recorder);
+    const canRetry = kind === 'answer' && fit.action !== 'retried' && isFitted(fit);
+    const opening = canRetry ? new StreamOpening() : undefined;
+    const relay = new ResponseRelay(outgoing, {
+      headers: fitHeaders(fit),
+      mostHeldBytes: view === undefined ? undefined : MOST_ANSWER_BYTES,
+      holds: (status, headers) =>
+        (canRetry && REFUSALS.has(status)) || view?.holds(status, headers) === true,
+      opening,
+      filter: view === undefined ? undefined : (chunk) => view.filter(chunk),
+      onStart: (_, headers) => recorder.start(headers['content-type'] ?? ''),
+      onData: (chunk) => recorder.data(chunk),
+    });
+    const { method = 'POST', url = '/', rawHeaders } = incoming;
+    // A body that is not changed goes out in the compression in which it came.
+    const { bytes, sent } = request;
+    const asSent = fit.bytes === bytes ? sent : undefined;
+    const headers = withoutCompression(requestHeaders(rawHeaders));
+    this.#options.upstreams[protocol.provider].send(
+      {
+        method,
+        path: url,
+        headers: asSent === undefined ? withoutEncoding(headers) : headers,
+        body: asSent ?? fit.bytes,
+      },
+      relay,
+    );
+    const relayed = await relay.done;
+    return { relayed, recorder, refusal: canRetry ? refusalIn(relayed, opening) : undefined };
+  }
+
+  async #smaller(
+    request: ClientRequest,
+    fit: Fit,
+    refusal: ContextLimit,
+  ): Promise<Fit | undefined> {
+    try {
+      const { taken } = (await fit.pending) ?? fit;
+      return taken === undefined
+        ? undefined
+        : await this.#options.fitter.refit(request, taken, refusal);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** An id that sorts by time: rows that are written together are near each other. */
+function newId(): string {
+  return `${Date.now().toString(36)}-${randomUUID()}`;
+}
+
+function refusalIn(relayed: Relayed, opening: StreamOpening | undefined): ContextLimit | undefined {
+  if (relayed.kind !== 'held') return undefined;
+  const { status, body } = relayed;
+  if (opening?.refusal !== undefined) return opening.refusal;
+  return REFUSALS.has(status) ? contextLimitOf({ status, body: body.toString('utf8') }) : undefined;
+}
+
+function recordHeld(recorder: AnswerRecorder, { headers, body }: HeldResponse): void {
+  recorder.start(headers['content-type'] ?? '');
+  recorder.data(body);
+}
+
+function isFitted({ taken, pending }: Fit): boolean {
+  return taken !== undefined || pending !== undefined;
+}

@@ -1,0 +1,26 @@
+import { redactSecrets } from '@bobbin/core';
+import type { Fit } from '../fitting/fit.ts';
+
+const LONGEST_REASON = 200;
+
+/** What the client learns of what was done. */
+export function fitHeaders({ action, reason, taken }: Fit): Record<string, string> {
+  return {
+    'x-bobbin-action': action,
+    // Only what failed may quote something that was sent.
+    'x-bobbin-reason': action === 'failed-open' ? headerText(reason) : reason,
+    ...(taken === undefined
+      ? {}
+      : {
+          'x-bobbin-thread': encodeURIComponent(taken.thread),
+          'x-bobbin-tokens-before': String(taken.tokensBefore),
+          'x-bobbin-tokens-after': String(taken.tokensAfter),
+        }),
+  };
+}
+
+function headerText(text: string): string {
+  return redactSecrets(text)
+    .slice(0, LONGEST_REASON)
+    .replace(/[^\x20-\x7e]/g, '?');
+}

@@ -1,0 +1,236 @@
+import { createParser, type EventSourceParser } from 'eventsource-parser';
+import {
+  isJsonObject,
+  MEMORY_TOOLS,
+  parseJson,
+  type JsonObject,
+  type Memory,
+} from '@bobbin/core/internal';
+import type { Ledger } from '@bobbin/stores';
+import type { AnswerView, Client, Delivered, Delivery } from '../delivery.ts';
+import type { ClientRequest, TakenRequest } from '../fitting/fit.ts';
+import { fitHeaders } from '../http/fit-headers.ts';
+import { responseHeaders } from '../http/headers.ts';
+import { isEventStream, release, type Relayed } from '../http/response-relay.ts';
+import type { Observer } from '../observe/observer.ts';
+import type { Round } from './hidden-rounds.ts';
+import type { OfferedRequest } from './offered-tools.ts';
+import { isOwnTool, type CallResult, type MergedEvents, type ModelCall } from './tool-shape.ts';
+
+export interface ToolTurnOptions {
+  readonly delivery: Delivery;
+  readonly memory: Memory;
+  readonly ledger: Ledger;
+  readonly observer: Observer;
+  /** How many further requests the gateway makes for one of a client's. */
+  readonly mostRounds: number;
+}
+
+/** What the rounds so far came to. */
+interface Progress {
+  readonly answers: readonly JsonObject[];
+  readonly rounds: readonly Round[];
+  readonly messages: readonly JsonObject[];
+}
+
+/**
+ * One request of a client with the gateway's tools: the gateway answers calls of them itself and asks the model again,
+ * until the model answers, or calls a tool of the client's. The client sees one answer without those calls.
+ */
+export class ToolTurn {
+  readonly #options: ToolTurnOptions;
+  readonly #request: ClientRequest;
+  readonly #offered: OfferedRequest;
+  readonly #client: Client;
+  readonly #stream: MergedStream;
+  #progress: Progress;
+
+  constructor(
+    options: ToolTurnOptions,
+    request: ClientRequest,
+    offered: OfferedRequest,
+    client: Client,
+  ) {
+    this.#options = options;
+    this.#request = request;
+    this.#offered = offered;
+    this.#client = client;
+    this.#stream = new MergedStream(request.endpoint.protocol.tools.newStream());
+    this.#progress = { answers: [], rounds: [], messages: offered.messages };
+  }
+
+  /** Answers the client, and returns what became of the last request. */
+  async run(): Promise<Relayed> {
+    for (;;) {
+      const request = this.#offered.with(this.#progress.messages);
+      const { delivery } = this.#options;
+      const delivered = await delivery.deliver(request, this.#client, this.#stream);
+      const answer = wholeAnswer(delivered);
+      if (answer === undefined) return this.#failed(delivered);
+      const next = await this.#afterRound(request, delivered, answer);
+      if (next === undefined) return this.#finished(delivered);
+      this.#progress = next;
+      if (this.#client.outgoing.destroyed) return { kind: 'aborted' };
+      this.#stream.next();
+    }
+  }
+
+  /** What the model is asked next; undefined if its answer is for the client. */
+  async #afterRound(
+    request: ClientRequest,
+    { fit }: Delivered,
+    answer: JsonObject,
+  ): Promise<Progress | undefined> {
+    const { tools } = request.endpoint.protocol;
+    const { rounds, messages } = this.#progress;
+    const said = tools.asMessages(answer);
+    const calls = tools.callsIn(said);
+    const own = tools.waits(answer) ? calls.filter(({ name }) => isOwnTool(name)) : [];
+    const answers = [...this.#progress.answers, answer];
+    const { taken = (await fit.pending)?.taken } = fit;
+    const isEnd = own.length === 0 || rounds.length >= this.#options.mostRounds;
+    if (isEnd || taken === undefined) {
+      this.#progress = { answers, messages, rounds: [...rounds, { messages: said, results: [] }] };
+      await this.#keep(request, taken);
+      return undefined;
+    }
+    const results = tools.results(await this.#answer(own, request, taken));
+    const progress = {
+      answers,
+      rounds: [...rounds, { messages: said, results }],
+      messages: [...messages, ...said, ...results],
+    };
+    if (own.length === calls.length) return progress;
+    this.#progress = progress;
+    await this.#keep(request, taken);
+    return undefined;
+  }
+
+  /** The results of the gateway's own calls. */
+  #answer(
+    calls: readonly ModelCall[],
+    { tenant }: ClientRequest,
+    { thread, head }: TakenRequest,
+  ): Promise<readonly CallResult[]> {
+    const memory = { ...this.#options.memory, head };
+    const isLast = this.#progress.rounds.length + 1 >= this.#options.mostRounds;
+    return Promise.all(
+      calls.map(async ({ id, name, args }) => {
+        const tool = MEMORY_TOOLS.find(({ definition }) => definition.name === name);
+        const text = await tool
+          ?.answer(memory, { tenant, thread }, args)
+          .catch((error: unknown) => `It failed: ${String(error)}`);
+        return { id, text: isLast ? `${text ?? ''}\n\n${LAST_ROUND}` : (text ?? '') };
+      }),
+    );
+  }
+
+  /** Keeps the rounds that the client's next list will not have. */
+  async #keep({ tenant }: ClientRequest, taken: TakenRequest | undefined): Promise<void> {
+    const { rounds } = this.#progress;
+    if (taken === undefined || rounds.every(({ results }) => results.length === 0)) return;
+    const hidden = { key: this.#offered.key, rounds: JSON.stringify(rounds) };
+    const { ledger, observer } = this.#options;
+    await ledger
+      .addRounds(tenant, taken.thread, Date.now(), hidden)
+      .catch((error: unknown) => observer.log.error({ reason: String(error) }, 'ledger'));
+  }
+
+  /** Ends the client's answer. */
+  #finished({ fit, relayed }: Delivered): Relayed {
+    const { outgoing } = this.#client;
+    const { answers } = this.#progress;
+    if (outgoing.destroyed) return { kind: 'aborted' };
+    if (relayed.kind !== 'held') {
+      outgoing.end(this.#stream.end());
+      return relayed;
+    }
+    const { tools } = this.#request.endpoint.protocol;
+    const hasOwn = answers.some((answer) =>
+      tools.callsIn(tools.asMessages(answer)).some(({ name }) => isOwnTool(name)),
+    );
+    if (!hasOwn) release(outgoing, relayed, fitHeaders(fit));
+    else {
+      const { 'content-length': _, ...headers } = responseHeaders(relayed.headers);
+      outgoing
+        .writeHead(relayed.status, { ...headers, ...fitHeaders(fit) })
+        .end(JSON.stringify(tools.merged(answers)));
+    }
+    return { kind: 'relayed', status: relayed.status };
+  }
+
+  /** Gives the client what a request was answered with instead of an answer. */
+  #failed({ fit, relayed }: Delivered): Relayed {
+    const { outgoing } = this.#client;
+    if (relayed.kind === 'failed' || relayed.kind === 'aborted' || outgoing.destroyed)
+      return relayed;
+    if (relayed.kind === 'relayed') outgoing.end(this.#stream.end());
+    else if (outgoing.headersSent)
+      outgoing.end(this.#stream.error(parseJson(relayed.body.toString('utf8'))));
+    else release(outgoing, relayed, fitHeaders(fit));
+    return relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed;
+  }
+}
+
+const LAST_ROUND = '[Nothing more can be read for this answer: answer with what you have.]';
+
+/** The answer of a request that succeeded. */
+function wholeAnswer({ relayed, answer }: Delivered): JsonObject | undefined {
+  const isGood = (relayed.kind === 'relayed' || relayed.kind === 'held') && relayed.status < 400;
+  return isGood ? answer : undefined;
+}
+
+/** The bytes of several streams as those of one. Answers that are no stream are held. */
+class MergedStream implements AnswerView {
+  readonly #events: MergedEvents;
+  #decoder = new TextDecoder();
+  #parser: EventSourceParser;
+  #shown = '';
+
+  constructor(events: MergedEvents) {
+    this.#events = events;
+    this.#parser = this.#newParser();
+  }
+
+  holds(status: number, headers: Parameters<AnswerView['holds']>[1]): boolean {
+    return status >= 400 || !isEventStream(headers);
+  }
+
+  filter(chunk: Buffer): string {
+    this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+    const shown = this.#shown;
+    this.#shown = '';
+    return shown;
+  }
+
+  next(): void {
+    this.#events.next();
+    [this.#decoder, this.#parser] = [new TextDecoder(), this.#newParser()];
+  }
+
+  end(): string {
+    return this.#events.end().map(eventText).join('');
+  }
+
+  error(body: unknown): string {
+    return eventText(this.#events.error(isJsonObject(body) ? body : {}));
+  }
+
+  #newParser(): EventSourceParser {
+    return createParser({
+      onEvent: ({ data }) => {
+        const event = data.startsWith('{') ? parseJson(data) : undefined;
+        if (isJsonObject(event)) this.#shown += this.#events.event(event).map(eventText).join('');
+      },
+      onComment: (comment) => (this.#shown += `: ${comment}\n\n`),
+    });
+  }
+}
+
+/** An event with the name that its type gives it; chunks of Chat Completions have none. */
+function eventText(event: JsonObject | string): string {
+  if (typeof event === 'string') return `data: ${event}\n\n`;
+  const { type } = event;
+  const name = typeof type === 'string' ? `event: ${type}\n` : '';
+  return `${name}data: ${JSON.stringify(event)}\n\n`;
+}

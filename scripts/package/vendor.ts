@@ -1,0 +1,90 @@
+import { build, type Metafile } from 'esbuild';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A package from outside that is published inside ours. */
+export interface Vendored {
+  readonly specifier: string;
+  /** The folder of the package that depends on it. */
+  readonly owner: string;
+  /** What is imported from it; `*` for everything. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Bundled modules of CommonJS ask for Node's own modules by `require`. */
+const REQUIRE = `import { createRequire as bobbinRequire } from 'node:module'; const require = bobbinRequire(import.meta.url);`;
+
+/** The file of a vendored module, without its folder. */
+export function vendoredName(specifier: string): string {
+  return `${specifier.replace(/^@/, '').replaceAll('/', '-')}.js`;
+}
+
+/** Bundles packages into a folder, a file for each and for what they share, with the licences of all that is in them. */
+export async function vendor(
+  root: string,
+  folder: string,
+  vendored: readonly Vendored[],
+): Promise<void> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: vendored.map(({ specifier }) => ({
+      in: `vendored:${specifier}`,
+      out: vendoredName(specifier).replace(/\.js$/, ''),
+    })),
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    metafile: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    legalComments: 'none',
+    banner: { js: REQUIRE },
+    logLevel: 'warning',
+    plugins: [
+      {
+        name: 'vendored',
+        setup(bundler) {
+          bundler.onResolve({ filter: /^vendored:/ }, ({ path }) => ({
+            path: path.slice('vendored:'.length),
+            namespace: 'vendored',
+          }));
+          bundler.onLoad({ filter: /./, namespace: 'vendored' }, ({ path }) => {
+            const found = vendored.find(({ specifier }) => specifier === path);
+            if (found === undefined) return undefined;
+            return { contents: exportsOf(found), resolveDir: join(root, 'packages', found.owner) };
+          });
+        },
+      },
+    ],
+  });
+  writeFileSync(join(folder, 'LICENSES.txt'), licences(root, metafile));
+}
+
+/** A module of CommonJS has no names that a bundler could list: those that are imported are named. */
+function exportsOf({ specifier, names }: Vendored): string {
+  const list = names.has('*') ? '*' : `{ ${[...names].join(', ')} }`;
+  return `export ${list} from '${specifier}';`;
+}
+
+/** The licence of each package that a bundle has a part of. */
+function licences(root: string, { outputs }: Metafile): string {
+  const inputs = Object.values(outputs).flatMap(({ inputs: parts }) => Object.keys(parts));
+  const folders = new Set(
+    inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
+  );
+  return [...folders]
+    .map((folder) => licence(join(root, folder)))
+    .toSorted()
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+function licence(folder: string): string {
+  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  const { name, version, license } = JSON.parse(text) as Readonly<Record<string, string>>;
+  const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
+  const path = join(folder, file ?? '');
+  const terms = file !== undefined && existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  return `${name} ${version} (${license})\n\n${terms}\n`;
+}
