@@ -34,6 +34,21 @@ export class EditLines {
     return (this.#removed.get(`${file.path}\n${line}`) ?? -1) > of;
   }
 
+  /** A quotation of an edit without the lines that a later edit takes away. */
+  withoutGone(of: number, body: string): string {
+    const { segment, file } = this.#statistics.placed[of] as Placed;
+    if (segment.voice !== VOICE.args || file === undefined) return body;
+    this.#removed ??= this.#removedLines();
+    const removed = this.#removed;
+    return body
+      .split('\n')
+      .filter((line) => {
+        const [key = ''] = line.split('"');
+        return (removed.get(`${file.path}\n${key.trim()}`) ?? -1) <= of;
+      })
+      .join('\n');
+  }
+
   /** The lines that edits take away, by file and line, with the last text that does so. */
   #removedLines(): ReadonlyMap<string, number> {
     const removed = new Map<string, number>();
@@ -89,6 +104,6 @@ function argumentLines(json: string): readonly string[] {
   return json
     .replace(/^[\s,{]*"\w+"\s{0,2}:\s{0,2}"/, '')
     .split(/\\n|"/)
-    .map((line) => line.replace(/^(?:\\t|\s)+/, '').trim())
+    .map((line) => line.replace(/^(?:\\t|\s)+|\\+$/g, '').trim())
     .filter((line) => line !== '');
 }

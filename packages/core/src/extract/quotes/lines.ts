@@ -186,7 +186,10 @@ export class ExactLines {
       : stretch.body;
     const isOwnPatch = run !== undefined && segment.voice === VOICE.args;
     const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
-    const body = segment.voice === VOICE.tool ? this.#withoutMany(line.of, plain) : plain;
+    const body =
+      segment.voice === VOICE.tool
+        ? this.#withoutMany(line.of, plain)
+        : this.#edits.withoutGone(line.of, plain);
     line.start = stretch.start;
     line.end = stretch.end;
     line.body = body;
