@@ -128,7 +128,9 @@ test('what a host says in the name of the user is not shown as theirs; a command
     user('<command-name>/review</command-name>\n<command-args>the parser</command-args>'),
     user('You are an expert reviewer. Never be vague. Follow these twelve steps.'),
     assistant('The parser is fine.'),
-    user('<task-notification><summary>Agent done</summary><result>Ship it now.</result></task-notification>'),
+    user(
+      '<task-notification><summary>Agent done</summary><result>Ship it now.</result></task-notification>',
+    ),
     assistant('The agent is done.'),
     user('Fix the lexer.'),
   ]);
@@ -160,12 +162,20 @@ test('a short answer is shown with the question before it', () => {
       assistant('Two ways are open.\n\n1. Stream the rows.\n2. Cache the cells.\n\nWhich one?'),
       user('2'),
       ...Array.from({ length: 30 }, (_, i) =>
-        round('bash', { command: `measure ${i}` }, `cellCache_${i} = openSession(${i * 7919})\n`.repeat(40)),
+        round(
+          'bash',
+          { command: `measure ${i}` },
+          `cellCache_${i} = openSession(${i * 7919})\n`.repeat(40),
+        ),
       ).flat(),
+      assistant('All cells are cached now, and measured thirty times.'),
     ],
-    400,
+    220,
   );
-  assert.match(shown, /1\. Stream the rows\.\n {2}2\. Cache the cells\.\n {2}Which one\?\n\[m3\] User: 2/);
+  assert.match(
+    shown,
+    /1\. Stream the rows\.\n {2}2\. Cache the cells\.\n {2}Which one\?\n\[m3\] User: 2/,
+  );
 });
 
 test('lines of a changed file are those that still are in it, each after a plus', () => {
@@ -174,7 +184,10 @@ test('lines of a changed file are those that still are in it, each after a plus'
   const shown = text([
     user('Cache the cells.'),
     ...round('read', { file_path: '/repo/src/cells.ts' }, '1\tconst oldCellLimit = 10;'),
-    ...edit('const oldCellLimit = 10;', 'const cellLimit = 4096;\nconst firstCellCache = new Map();'),
+    ...edit(
+      'const oldCellLimit = 10;',
+      'const cellLimit = 4096;\nconst firstCellCache = new Map();',
+    ),
     ...edit('const firstCellCache = new Map();', 'const cellCache = new LruMap(cellLimit);'),
     assistant('Let me run the tests now:', call('bash', { command: 'npm test' })),
   ]);

@@ -215,8 +215,10 @@ class Extract {
 /** The task of a conversation: the first message in which a person asks for something, in their words. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
   const expanded = expandedCommands(nodes);
-  const loaded = nodes.filter(({ index }) => expanded.has(index)).map(({ message }) => textOf(message));
-  const asks = (text: string): boolean => isRequest(text) && !loaded.includes(text);
+  const loaded = new Set(
+    nodes.filter(({ index }) => expanded.has(index)).map(({ message }) => textOf(message)),
+  );
+  const asks = (text: string): boolean => isRequest(text) && !loaded.has(text);
   if (given === null || asks(given)) return given;
   const first = nodes.find(({ message }) => startsTurn(message) && asks(textOf(message)));
   return first === undefined ? null : textOf(first.message);

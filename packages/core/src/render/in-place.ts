@@ -108,7 +108,9 @@ function shortCall(
   const short: Record<string, Json> = { externalized: where };
   const cut = fields.filter((field) => !isPath(field, record.argsChars));
   const room = fairShare(
-    cut.map(({ name, text }) => Math.min(text.length, TAKES_AWAY.test(name) ? OLD_CHARS : Infinity)),
+    cut.map(({ name, text }) =>
+      Math.min(text.length, TAKES_AWAY.test(name) ? OLD_CHARS : Infinity),
+    ),
     record.argsChars,
   );
   for (const field of fields) {

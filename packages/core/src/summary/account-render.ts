@@ -214,9 +214,7 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      openOutcomes(s).map((outcome) =>
-        outcomeText(outcome, ERROR_LINES, lastEdit(s.files)),
-      ),
+      openOutcomes(s).map((outcome) => outcomeText(outcome, ERROR_LINES, lastEdit(s.files))),
       1,
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
@@ -238,7 +236,8 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
 function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
   const edited = lastEdit(files);
   return tellingOutcomes(outcomes).filter(
-    ({ at = edited, error, outcome }) => at >= edited || (error === undefined && outcome !== 'failure'),
+    ({ at = edited, error, outcome }) =>
+      at >= edited || (error === undefined && outcome !== 'failure'),
   );
 }
 
@@ -246,7 +245,10 @@ function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
 function alsoChanged({ files, prose }: Summary): readonly Line[] {
   const paths = changedFiles(files)
     .filter(({ path }) => !(prose ?? '').includes(path.slice(path.lastIndexOf('/') + 1)))
-    .map(({ path, deleted, written }) => `${path} (${deleted ? 'deleted' : written ? 'created' : 'edited'})`);
+    .map(
+      ({ path, deleted, written }) =>
+        `${path} (${deleted ? 'deleted' : written ? 'created' : 'edited'})`,
+    );
   return paths.length === 0
     ? []
     : [{ section: 'Changed Files', text: `- Not in the account: ${paths.join(', ')}`, weight: 1 }];

@@ -8,14 +8,7 @@ import { bestPieces } from './best-pieces.ts';
 import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import {
-  callLine,
-  quoted,
-  stretchOf,
-  tells,
-  wordsBeside,
-  type Range,
-} from './quote.ts';
+import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
 import { rounded, standing, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
@@ -140,8 +133,7 @@ export class ExactLines {
   readonly #isQuotable = (of: number, at?: number): boolean => {
     if (at === undefined) return this.#mayQuote(of) && !this.#edits.isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined)
-      return this.#edits.stands(of, at);
+    if (diff === undefined) return this.#edits.stands(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
 
@@ -299,7 +291,6 @@ export class ExactLines {
     }
     return group;
   }
-
 }
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
