@@ -123,6 +123,79 @@ test("what a person answers to a question and why they refuse a call are the use
   assert.match(shown, /^\[m5\] User: Keep the two hook types apart\.$/m);
 });
 
+test('what a host says in the name of the user is not shown as theirs; a command is, as it was typed', () => {
+  const shown = text([
+    user('<command-name>/review</command-name>\n<command-args>the parser</command-args>'),
+    user('You are an expert reviewer. Never be vague. Follow these twelve steps.'),
+    assistant('The parser is fine.'),
+    user(
+      '<task-notification><summary>Agent done</summary><result>Ship it now.</result></task-notification>',
+    ),
+    assistant('The agent is done.'),
+    user('Fix the lexer.'),
+  ]);
+  assert.match(shown, /^\[m1\] User: \/review the parser$/m);
+  assert.doesNotMatch(shown, /expert reviewer|Never be vague|Ship it now/);
+});
+
+test('the words of a refusal are kept in a running turn too, and the refused call has no outcome', () => {
+  const nodes = nodesOf([
+    user('Clean up the branch.'),
+    ...round(
+      'bash',
+      { command: 'git push --force' },
+      "The user doesn't want to proceed with this tool use. The user said:\nOpen a pull request instead.",
+    ),
+    assistant('I open one.'),
+  ]);
+  const splitTurn = { turn: 1, maxTokens: 400 };
+  const summary = extract({ nodes, previous: null, task: null, round: 1, splitTurn, counter });
+  const shown = renderSummary(summary);
+  assert.match(shown, /User: Open a pull request instead\./);
+  assert.deepEqual(summary.outcomes, []);
+});
+
+test('a short answer is shown with the question before it', () => {
+  const shown = text(
+    [
+      user('Speed up the importer.'),
+      assistant('Two ways are open.\n\n1. Stream the rows.\n2. Cache the cells.\n\nWhich one?'),
+      user('2'),
+      ...Array.from({ length: 30 }, (_, i) =>
+        round(
+          'bash',
+          { command: `measure ${i}` },
+          `cellCache_${i} = openSession(${i * 7919})\n`.repeat(40),
+        ),
+      ).flat(),
+      assistant('All cells are cached now, and measured thirty times.'),
+    ],
+    220,
+  );
+  assert.match(
+    shown,
+    /1\. Stream the rows\.\n {2}2\. Cache the cells\.\n {2}Which one\?\n\[m3\] User: 2/,
+  );
+});
+
+test('lines of a changed file are those that still are in it, each after a plus', () => {
+  const edit = (old: string, now: string): readonly Message[] =>
+    round('edit', { file_path: '/repo/src/cells.ts', old_string: old, new_string: now }, 'edited');
+  const shown = text([
+    user('Cache the cells.'),
+    ...round('read', { file_path: '/repo/src/cells.ts' }, '1\tconst oldCellLimit = 10;'),
+    ...edit(
+      'const oldCellLimit = 10;',
+      'const cellLimit = 4096;\nconst firstCellCache = new Map();',
+    ),
+    ...edit('const firstCellCache = new Map();', 'const cellCache = new LruMap(cellLimit);'),
+    assistant('Let me run the tests now:', call('bash', { command: 'npm test' })),
+  ]);
+  assert.match(shown, /^ {2}\+ const cellLimit = 4096;$/m);
+  assert.doesNotMatch(shown, /\+ const firstCellCache|1 const oldCellLimit/);
+  assert.match(shown, /^- In progress: Let me run the tests now\.$/m);
+});
+
 const REPORT = `The importer is twice as fast.
 
 Changes:

@@ -5,6 +5,7 @@ import { standing, Selection, type Group, type Item } from '../extract/quotes/se
 import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
 import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
+import { userWords } from '../extract/story/user-words.ts';
 import type { Draft, Entry } from './draft.ts';
 import { partText, wordEnd, wordStart, type Remainder } from '../render/excerpt.ts';
 import type { Stretch } from '../plan/plan.ts';
@@ -101,6 +102,12 @@ function chosenRanges(
   const values = valuesOf(draft);
   const part = cutParts(message, values.places.get(node.id) ?? [], values.survey)[place];
   if (part === undefined) return [];
+  if (message.role === 'user') {
+    const isLoaded = userWords(part.text) === '';
+    return isLoaded
+      ? endsOf(part.text, Math.min(chars, LOADED_CHARS), 0)
+      : endsOf(part.text, chars * USER_HEAD, chars * (1 - USER_HEAD));
+  }
   const chooser = new StretchChooser(values, chars);
   if (NUMBERED.test(part.text)) {
     chooser.add(part, 0, 0);
@@ -109,6 +116,10 @@ function chosenRanges(
   chooser.add(part, chars * HEAD, chars * TAIL);
   return chooser.chosen(true)[0] ?? [];
 }
+
+/** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
+const USER_HEAD = 0.8;
+const LOADED_CHARS = 200;
 
 /** A shorter part of a file says less than its name. */
 const LEAST_BLOCK_CHARS = 200;

@@ -22,7 +22,7 @@ import { splitTurnText } from './story/split-turn.ts';
 import { isSpoken, Story } from './story/story.ts';
 import { todoItems } from './story/todo.ts';
 import { toolsOf } from './story/tools.ts';
-import { isRequest } from './story/user-words.ts';
+import { expandedCommands, isRequest, saidByUser } from './story/user-words.ts';
 
 /** A message that stays in the prompt, and what the prompt shows of it. */
 export interface Kept {
@@ -105,7 +105,9 @@ class Extract {
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
     const unshown = this.#hidden.filter(
-      (node) => !this.#isTask(node) && (node.turn !== split || startsTurn(node.message)),
+      (node) =>
+        !this.#isTask(node) &&
+        (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
     story.read(unshown, this.#all, (node) => textOf(node.message));
     const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
@@ -212,8 +214,13 @@ class Extract {
 
 /** The task of a conversation: the first message in which a person asks for something, in their words. */
 function taskOf(given: string | null, nodes: readonly Node[]): string | null {
-  if (given === null || isRequest(given)) return given;
-  const first = nodes.find(({ message }) => startsTurn(message) && isRequest(textOf(message)));
+  const expanded = expandedCommands(nodes);
+  const loaded = new Set(
+    nodes.filter(({ index }) => expanded.has(index)).map(({ message }) => textOf(message)),
+  );
+  const asks = (text: string): boolean => isRequest(text) && !loaded.has(text);
+  if (given === null || asks(given)) return given;
+  const first = nodes.find(({ message }) => startsTurn(message) && asks(textOf(message)));
   return first === undefined ? null : textOf(first.message);
 }
 

@@ -16,6 +16,8 @@ const KEEP: BesideSummary = {
   mostShare: 0.5,
 };
 
+/** A message of the user that fills most of the prompt keeps a quarter of it: what was done since needs the rest. */
+const LARGE_PINS = { pinShare: 0.25, oversizedShare: 0.5 } as const;
 const PINS = { reach: 'oversized-pins', floorTokens: 256 } as const;
 /** A summary has at least this share of the prompt. */
 const LEAST_SHARE = 0.25;
@@ -31,7 +33,7 @@ const RECORD_SHARE = 0.05;
  */
 export const singlePrompt: Policy = singlePromptWith(
   KEEP,
-  squeeze({ ...PINS, pinShare: 0.25 }),
+  squeeze({ ...PINS, ...LARGE_PINS }),
   [excerpts(KEEP)],
   LEAST_SHARE,
 );

@@ -106,13 +106,31 @@ function shortCall(
   const fields = fieldsOfCall(call);
   const where = record.unstored === true ? leftOut(style) : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
+  const cut = fields.filter((field) => !isPath(field, record.argsChars));
   const room = fairShare(
-    fields.map(({ text }) => text.length),
+    cut.map(({ name, text }) =>
+      Math.min(text.length, TAKES_AWAY.test(name) ? OLD_CHARS : Infinity),
+    ),
     record.argsChars,
   );
-  for (const { name, value, text } of fields)
-    short[name] = text.length <= room ? value : cutValue(text, room);
+  for (const field of fields) {
+    const { name, value, text } = field;
+    const most = TAKES_AWAY.test(name) ? Math.min(room, OLD_CHARS) : room;
+    const isShown = text.length <= most || isPath(field, record.argsChars);
+    short[name] = isShown ? value : cutValue(text, most);
+  }
   return { ...call, args: jsonText(short) };
+}
+
+const PATH = /^(?:file_?path|path|notebook_path|filename|file)$/i;
+const LONGEST_PATH = 200;
+/** What an edit takes away says less than what it puts there. */
+const TAKES_AWAY = /^old_?(?:str(?:ing)?|text)$/i;
+const OLD_CHARS = 60;
+
+/** A call without the path of its file says nothing. */
+function isPath({ name, text }: Field, argsChars: number): boolean {
+  return argsChars > 0 && PATH.test(name) && text.length <= LONGEST_PATH;
 }
 
 function wayBack(record: ExternalizeRecord, { offersReadArtifact }: Shows): string {

@@ -1,5 +1,5 @@
 import { sorted } from '../check/list.ts';
-import type { Fact, Note, Summary } from '../plan/summary.ts';
+import type { Fact, Note, Summary, ToolOutcome } from '../plan/summary.ts';
 import { headOf } from '../message/text.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
@@ -11,7 +11,7 @@ import {
   repositoryTexts,
   tellingOutcomes,
 } from './entry-texts.ts';
-import { changedFiles, fileText, lastEdit, rootOf, seenTexts } from './file-texts.ts';
+import { changedFiles, lastEdit, seenTexts } from './file-texts.ts';
 import { fitSummary, renderSummary, SUMMARY_RENDER_VERSION } from './render.ts';
 
 /** What is always said, if the account lacks it, may take this share of the text, or what the account leaves. */
@@ -162,7 +162,7 @@ interface Always {
 
 /** A longer account says what the task is; the first request is then shown only if the account is about another one. */
 const THIN_CHARS = 1_500;
-const NEW_TASK = 0.6;
+const NEW_TASK = 0.9;
 /** An account says what is open: an item is shown only if the account does not speak of it. */
 const NEW_ITEM = 0.5;
 const LEAST_ALWAYS_CHARS = 600;
@@ -197,7 +197,6 @@ const always = (line: Line): Line => ({ ...line, always: true });
 const thin = (line: Line): Line => ({ ...line, fills: 'thin account' });
 
 function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
-  const root = rootOf(s.files);
   const open = s.items.filter(({ state }) => state !== 'done');
   const { task, splitTurn } = s;
   return [
@@ -215,17 +214,11 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
     ...s.notes.map(noteLine),
     ...listed(
       'Commands',
-      tellingOutcomes(s.outcomes).map((outcome) =>
-        outcomeText(outcome, ERROR_LINES, lastEdit(s.files)),
-      ),
+      openOutcomes(s).map((outcome) => outcomeText(outcome, ERROR_LINES, lastEdit(s.files))),
       1,
     ),
     ...listed('Repository', repositoryTexts(s.repository ?? []), 1.2),
-    ...listed(
-      'Changed Files',
-      changedFiles(s.files).map((file) => `- ${fileText(file, root)}`),
-      1,
-    ),
+    ...alsoChanged(s),
     ...listed(
       'Changes Seen',
       seenTexts(s.seen ?? [], () => false).map(({ text }) => text),
@@ -237,6 +230,28 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
       0.5,
     ),
   ];
+}
+
+/** A failure that was followed by edits may be over: the account says how it went on. */
+function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
+  const edited = lastEdit(files);
+  return tellingOutcomes(outcomes).filter(
+    ({ at = edited, error, outcome }) =>
+      at >= edited || (error === undefined && outcome !== 'failure'),
+  );
+}
+
+/** The files that were changed and that the account does not name: all of them in one line, or none. */
+function alsoChanged({ files, prose }: Summary): readonly Line[] {
+  const paths = changedFiles(files)
+    .filter(({ path }) => !(prose ?? '').includes(path.slice(path.lastIndexOf('/') + 1)))
+    .map(
+      ({ path, deleted, written }) =>
+        `${path} (${deleted ? 'deleted' : written ? 'created' : 'edited'})`,
+    );
+  return paths.length === 0
+    ? []
+    : [{ section: 'Changed Files', text: `- Not in the account: ${paths.join(', ')}`, weight: 1 }];
 }
 
 function factLine({ text, by }: Fact, i: number, all: readonly Fact[]): Line {

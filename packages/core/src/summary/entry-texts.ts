@@ -52,13 +52,14 @@ export function artifactText({ description, hint }: ArtifactReference): string {
 
 /** Commands whose results the list of commits shows, or that only show how things were. */
 const SHOWN_ELSEWHERE =
-  /^(?:cd \S+ && )?git (?:status|log|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
+  /^(?:(?:cd \S+|pwd) && )*git (?:-C \S+ )?(?:status|log|fetch|checkout|switch|ls-\w+|stash|add|commit|push)\b/;
 
 /** The commands whose outcome is news to a reader. */
 export function tellingOutcomes(outcomes: readonly ToolOutcome[]): readonly ToolOutcome[] {
   return outcomes.filter(
-    ({ call, outcome, guessed }) =>
-      !SHOWN_ELSEWHERE.test(call) || (outcome === 'failure' && guessed !== true),
+    ({ call, outcome, guessed, result, error }) =>
+      (outcome === 'failure' && guessed !== true) ||
+      (!SHOWN_ELSEWHERE.test(call) && (result ?? error ?? '') !== ''),
   );
 }
 

@@ -1,11 +1,11 @@
-import { sentencesOf } from '../message/words.ts';
+import { namesIn, sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
 import { deletedSince, deniedBy } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
 import { claimsIn, judge } from './judge.ts';
 import type { Correction } from './report.ts';
-import { allows, givesOrders, saysWhatToDo, wishIn } from './wishes.ts';
+import { allows, givesOrders, isStep, saysWhatToDo, wishIn } from './wishes.ts';
 
 /** A claim counts as said by a speaker when this share of its words is in one line of theirs. */
 export const SAID = 0.6;
@@ -138,7 +138,9 @@ export class AccountCheck {
   #obeysTool(sentence: string, wish: string | undefined): boolean {
     const claim = wish ?? sentence;
     if (this.#evidence.size(claim) < LEAST_WORDS) return false;
-    if (wish === undefined && !saysWhatToDo(sentence)) return false;
+    if (wish === undefined && !isStep(sentence)) return false;
+    if (wish !== undefined && [...namesIn(wish)].some((name) => this.#evidence.isNamedByUser(name)))
+      return false;
     const { system, user, assistant, tool } = this.#evidence.voices(claim);
     if (tool < SAID || Math.max(system, user, assistant) >= tool * 0.8) return false;
     return this.#evidence

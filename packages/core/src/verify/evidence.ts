@@ -39,6 +39,7 @@ export class Evidence {
   readonly #words = new Map<string, Word>();
   readonly #statements: Found[] = [];
   readonly #texts: string[] = [];
+  readonly #userTexts: string[] = [];
   #all: string | undefined;
 
   constructor(
@@ -78,6 +79,11 @@ export class Evidence {
   /** How much of the rest of a claim is said in a line together with one of its words, at most. */
   support(claim: string, word: string): number {
     return this.#claims.get(claim)?.support.get(word.toLowerCase()) ?? 0;
+  }
+
+  /** True if a person named a text. */
+  isNamedByUser(text: string): boolean {
+    return this.#userTexts.some((said) => said.includes(text.toLowerCase()));
   }
 
   /** True if a text occurs in the messages, in any spelling. */
@@ -145,8 +151,9 @@ export class Evidence {
     if (text === '') return;
     const { by, id, file, isSaid } = source;
     this.#texts.push(text.toLowerCase());
+    if (source.by === 'user') this.#userTexts.push(text.toLowerCase());
     for (const line of text.split('\n'))
-      for (const piece of by === 'tool' ? pieces(line) : sentences(line).flatMap(pieces)) {
+      for (const piece of by === 'tool' ? pieces(line) : saidPieces(line)) {
         const words: Word[] = [];
         for (const word of new Set(contentWords(piece))) {
           const known = this.#words.get(word);
@@ -216,6 +223,12 @@ function plainWords(text: string): readonly string[] {
 }
 
 const LEAST_WORDS = 2;
+
+/** The sentences of a line, and the line if it has several: a claim may repeat one or all of them. */
+function saidPieces(line: string): readonly string[] {
+  const all = sentences(line);
+  return all.length > 1 && line.length <= LINE_CHARS ? [line, ...all] : all.flatMap(pieces);
+}
 
 function pieces(line: string): readonly string[] {
   if (line.length <= LINE_CHARS) return [line];

@@ -33,6 +33,9 @@ export function judge(sentence: string, evidence: Evidence): Verdict {
 /** A statement with this share of a claim's words, which has this share of the statement's, says the same. */
 const SAME = 0.75;
 const COVERED = 0.55;
+/** A sentence is removed only for a statement that is nearly the same but for what it denies. */
+const REVERSED = 0.85;
+const REVERSED_COVERED = 0.7;
 /** With this share it is nearly the same sentence. */
 const EXACT = 0.92;
 /** No statement that is nearly as near may agree with the claim. */
@@ -132,7 +135,9 @@ function sayingTheSame(claim: string, evidence: Evidence, least: number): readon
 function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
   for (const claim of [sentence, ...quotesIn(sentence)]) {
     if (evidence.size(claim) < LEAST_WORDS || claim.endsWith(':')) continue;
-    const best = sayingTheSame(claim, evidence, SAME);
+    const best = sayingTheSame(claim, evidence, REVERSED).filter(
+      ({ statement }) => coverage(claim, statement.text) >= REVERSED_COVERED,
+    );
     const [first] = best;
     if (first === undefined) continue;
     const near = best.filter(({ share }) => share >= first.share * NEARLY);

@@ -74,7 +74,7 @@ function sentencesOf(nodes: readonly Node[]): readonly Sentence[] {
         found.push({ text, weight, note: { text, by, turn, at: index } });
     };
     for (const text of saidByUser(message))
-      if (text.split('\n').every(isWritten)) add(text, 'user', WEIGHT.user);
+      if (!text.endsWith('?') && text.split('\n').every(isWritten)) add(text, 'user', WEIGHT.user);
     const role = roles.get(index);
     if (role === undefined) continue;
     for (const text of prose(textOf(message)))

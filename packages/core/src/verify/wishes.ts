@@ -22,9 +22,22 @@ const VERBS = new Set(
   ),
 );
 
+const AGENT_MUST =
+  /\b(?:assistant|agent|model|you|we|i)\s+(?:\w+\s+)?(?:must|shall|should|need(?:s|ed)? to|ha(?:s|ve) to|will)\b/i;
+const FIRST_STEP =
+  /^\W*(?:next(?: steps?)?|to-?do|remaining|the plan|then|afterwards?|action items?|please|let's|now)\b/i;
+
+/** True if a sentence is a step to take, or says that the agent must take one. */
+export function isStep(sentence: string): boolean {
+  return FIRST_STEP.test(sentence) || AGENT_MUST.test(sentence) || beginsWithVerb(sentence);
+}
+
 /** True if a sentence says what to do, rather than how things are or went. */
 export function saysWhatToDo(sentence: string): boolean {
-  if (AHEAD.test(sentence)) return true;
+  return AHEAD.test(sentence) || beginsWithVerb(sentence);
+}
+
+function beginsWithVerb(sentence: string): boolean {
   const first = /^\W*(?:\[[ x]\]\W*)?([a-z]+)(?![-'\w])/i.exec(sentence)?.[1];
   return first !== undefined && VERBS.has(first.toLowerCase());
 }

@@ -35,14 +35,12 @@ export const SHORTENS_PINS = 'squeeze-pins';
  * to an artifact. It makes any one result, any one turn, fit any budget.
  */
 export function squeeze(options: SqueezeOptions): Rung {
-  const { reach, floorTokens, pinShare, oversizedShare = 1 } = options;
+  const { reach, floorTokens, pinShare } = options;
   const name = reach === 'loose' || reach === 'read' ? 'squeeze' : SHORTENS_PINS;
   return {
     name,
     propose(context) {
-      const all = candidates(context, reach);
-      if (reach === 'oversized-pins' && costOf(all) <= context.limitTokens * oversizedShare)
-        return [];
+      const all = oversized(context, candidates(context, reach), options);
       const most =
         pinShare === undefined ? roomFor(context, all, reach) : sharedRoom(context, all, pinShare);
       if (costOf(all) <= most) return [];
@@ -58,6 +56,17 @@ export function squeeze(options: SqueezeOptions): Rung {
     },
     execute: shorten,
   };
+}
+
+/** Pins that are too large together; system messages hold the rules, and count only if all exceed the limit. */
+function oversized(
+  { limitTokens }: RungContext,
+  all: readonly Candidate[],
+  { reach, oversizedShare = 1 }: SqueezeOptions,
+): readonly Candidate[] {
+  if (reach !== 'oversized-pins' || costOf(all) > limitTokens) return all;
+  const others = all.filter(({ entry }) => entry.message.role !== 'system');
+  return costOf(others) > limitTokens * oversizedShare ? others : [];
 }
 
 /** A message that may be shortened, and what it costs now. */

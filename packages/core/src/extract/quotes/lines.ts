@@ -5,19 +5,10 @@ import { VOICE, type Piece, type Voice } from '../anchors/scan.ts';
 import type { AnchorStatistics, CallTrail, Placed } from '../anchors/statistics.ts';
 import { searches } from '../anchors/tool-effects.ts';
 import { bestPieces } from './best-pieces.ts';
+import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
-import {
-  callLine,
-  isWithin,
-  NO_RANGES,
-  quoted,
-  stretchOf,
-  takenAway,
-  tells,
-  wordsBeside,
-  type Range,
-} from './quote.ts';
+import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
 import { rounded, standing, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
@@ -68,9 +59,7 @@ export class ExactLines {
   readonly #seen = new Set<string>();
   /** How many lines of each text are alike except for their numbers. */
   readonly #alike = new Map<number, Map<string, number>>();
-  readonly #taken = new Map<number, readonly Range[]>();
-  readonly #context = new Map<number, ReadonlySet<string>>();
-  #removed: ReadonlyMap<string, number> | undefined;
+  readonly #edits: EditLines;
 
   constructor(
     statistics: AnchorStatistics,
@@ -82,6 +71,7 @@ export class ExactLines {
     this.#seenChanges = seen;
     this.#selection = selection;
     this.#mayQuote = mayQuote;
+    this.#edits = new EditLines(statistics);
   }
 
   /** Takes a line that an earlier summary quotes. */
@@ -141,61 +131,11 @@ export class ExactLines {
 
   /** A diff is quoted by its added lines, under their file; an edit without what it takes away. */
   readonly #isQuotable = (of: number, at?: number): boolean => {
-    if (at === undefined) return this.#mayQuote(of) && !this.#isOutdated(of);
+    if (at === undefined) return this.#mayQuote(of) && !this.#edits.isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined)
-      return (
-        !isWithin(at, this.#takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at)
-      );
+    if (diff === undefined) return this.#edits.stands(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
-
-  /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
-  #isOutdated(of: number): boolean {
-    const { segment, file, index } = this.#statistics.placed[of] as Placed;
-    if (KEEPS_TASKS.test(segment.tool)) return true;
-    return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
-  }
-
-  /** True for a line of an edit that a later edit of the file takes away again. */
-  #isGone(of: number, at: number): boolean {
-    const { segment, file } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args || file === undefined) return false;
-    this.#removed ??= this.#removedLines();
-    const [line = ''] = argumentLines(segment.text.slice(at, at + CONTEXT_CHARS));
-    return (this.#removed.get(`${file.path}\n${line}`) ?? -1) > of;
-  }
-
-  /** The lines that edits take away, by file and line, with the last text that does so. */
-  #removedLines(): ReadonlyMap<string, number> {
-    const removed = new Map<string, number>();
-    this.#statistics.placed.forEach(({ segment, file }, of) => {
-      if (segment.voice !== VOICE.args || file === undefined) return;
-      const ranges = this.#takenAway(of);
-      if (ranges.length === 0) return;
-      const { text } = segment;
-      const stays = new Set(argumentLines(withoutRanges(text, ranges)));
-      for (const [from, to] of ranges)
-        for (const line of argumentLines(text.slice(from, to)))
-          if (!stays.has(line)) removed.set(`${file.path}\n${line}`, of);
-    });
-    return removed;
-  }
-
-  /** True for a line of an edit that it leaves as it was. */
-  #isContext(of: number, at: number): boolean {
-    const ranges = this.#takenAway(of);
-    if (ranges.length === 0) return false;
-    let lines = this.#context.get(of);
-    const { text } = (this.#statistics.placed[of] as Placed).segment;
-    if (lines === undefined) {
-      const old = ranges.flatMap(([from, to]) => argumentLines(text.slice(from, to)));
-      this.#context.set(of, (lines = new Set(old)));
-    }
-    return argumentLines(text.slice(at, at + CONTEXT_CHARS))
-      .slice(0, 1)
-      .some((line) => lines.has(line));
-  }
 
   #add(of: number, piece: Piece): void {
     const { ids } = this.#statistics.placed[of] as Placed;
@@ -230,7 +170,7 @@ export class ExactLines {
     const name = anchors[this.#mostNeeded(line.ids)]?.key ?? '';
     const run = this.#addedRun(line.of, line.piece.start);
     const ranges: readonly Range[] =
-      run === undefined ? this.#takenAway(line.of) : [[run[0], run[1]]];
+      run === undefined ? this.#edits.takenAway(line.of) : [[run[0], run[1]]];
     const stretch = stretchOf(segment, line.piece, name, ranges);
     const isOpening = stretch.start === 0 && segment.voice === VOICE.args;
     const read = isOpening
@@ -238,7 +178,10 @@ export class ExactLines {
       : stretch.body;
     const isOwnPatch = run !== undefined && segment.voice === VOICE.args;
     const plain = isOwnPatch ? read.replace(/^[+]/gm, '') : read;
-    const body = segment.voice === VOICE.tool ? this.#withoutMany(line.of, plain) : plain;
+    const body =
+      segment.voice === VOICE.tool
+        ? this.#withoutMany(line.of, plain)
+        : this.#edits.withoutGone(line.of, plain);
     line.start = stretch.start;
     line.end = stretch.end;
     line.body = body;
@@ -348,32 +291,6 @@ export class ExactLines {
     }
     return group;
   }
-
-  #takenAway(of: number): readonly Range[] {
-    const { segment } = this.#statistics.placed[of] as Placed;
-    if (segment.voice !== VOICE.args) return NO_RANGES;
-    let ranges = this.#taken.get(of);
-    if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
-    return ranges;
-  }
-}
-
-const KEEPS_TASKS =
-  /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
-const CONTEXT_CHARS = 400;
-
-function withoutRanges(text: string, ranges: readonly Range[]): string {
-  const ends = [0, ...ranges.flat(), text.length];
-  return ends.flatMap((end, i) => (i % 2 === 0 ? [text.slice(end, ends[i + 1])] : [])).join('\n');
-}
-
-/** The lines of a string in JSON, without indentation. */
-function argumentLines(json: string): readonly string[] {
-  return json
-    .replace(/^[\s,{]*"\w+"\s{0,2}:\s{0,2}"/, '')
-    .split(/\\n|"/)
-    .map((line) => line.replace(/^(?:\\t|\s)+/, '').trim())
-    .filter((line) => line !== '');
 }
 
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */

@@ -96,9 +96,18 @@ const IMPORTS =
   /^[+]?\s*(?:import\b(?!.*\()|from\s+\S+\s+import\b|#include\b|using\s[\w.]+;|use\s[\w:{}, ]+;|package\s\w+;?$|["'][\w@.~/:-]+["'][,;]?$)/;
 const LISTED = /^(?:total \d+$|[-dlbcps][-rwxsStT]{9}[@+.]?\s)/;
 
+/** A test package that passed, or has none. */
+const PASSED = /^(?:ok|PASS|[?])\s+\S+(?:\s|$)|^--- PASS|^=== RUN/;
+
 /** True for a line that says something: `} else {`, `"os"` and `if err != nil {` say nothing. */
 export function tells(line: string): boolean {
-  if (LONE_WORD.test(line) || FRAME.test(line) || IMPORTS.test(line) || LISTED.test(line))
+  if (
+    LONE_WORD.test(line) ||
+    PASSED.test(line) ||
+    FRAME.test(line) ||
+    IMPORTS.test(line) ||
+    LISTED.test(line)
+  )
     return false;
   if (/\d{3}|[a-z][A-Z]|\w_\w|\w[./]\w/.test(line)) return true;
   return tellingWords(line).some((word) => !CODE_WORDS.has(word));

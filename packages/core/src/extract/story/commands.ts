@@ -137,7 +137,7 @@ function endingOf(result: ResultPart): Ending {
 const FILE_STATUS = /^ ?(?:[MADRCU?]{1,2}|R\d{3})\s+\S+(?:\s+\S+)?$|^ \S+(?: => \S+)? +[|] +\d+ /;
 /** What a host or a shell puts around an output, or in the place of one. */
 const SAYS_NOTHING =
-  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
+  /\bexit(?:ed)?(?: with)?(?:[ _]code| status)?"?[:=]? ?\d|\[no test files\]$|completed with no output|^\(?no output\)?$|^<\/?\w+>$|^Shell cwd was reset|^\[[\w:-]{1,30}\] \$ |^Warning: \d+ uncommitted|^(?:Chunk ID|Wall time|Original token count|Output|Command|Total output lines):/i;
 
 const clean = (line: string): string => oneLine(line, LONGEST_LINE);
 

@@ -116,7 +116,7 @@ export class Story {
   ): void {
     const { lead, text } = passage;
     const key = `${by} ${text}`;
-    if (text.length < 2 || this.#seen.has(key)) return;
+    if (text.length < (by === 'user' ? 1 : 2) || this.#seen.has(key)) return;
     this.#seen.add(key);
     const groupKey = `${index} ${lead}`;
     let group = this.#groups.get(groupKey);

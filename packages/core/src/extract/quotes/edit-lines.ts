@@ -1,0 +1,109 @@
+import { VOICE } from '../anchors/scan.ts';
+import type { AnchorStatistics, Placed } from '../anchors/statistics.ts';
+import { isWithin, NO_RANGES, takenAway, type Range } from './quote.ts';
+
+/** Which lines of edits and of files that were read still hold. */
+export class EditLines {
+  readonly #statistics: AnchorStatistics;
+  readonly #taken = new Map<number, readonly Range[]>();
+  readonly #context = new Map<number, ReadonlySet<string>>();
+  #removed: ReadonlyMap<string, number> | undefined;
+
+  constructor(statistics: AnchorStatistics) {
+    this.#statistics = statistics;
+  }
+
+  /** True if a line is new in its edit, and no later edit takes it away. */
+  stands(of: number, at: number): boolean {
+    return !isWithin(at, this.takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at);
+  }
+
+  /** True for what was read of a file before it was changed, and for calls that only keep a task list. */
+  isOutdated(of: number): boolean {
+    const { segment, file, index } = this.#statistics.placed[of] as Placed;
+    if (KEEPS_TASKS.test(segment.tool)) return true;
+    return segment.voice === VOICE.tool && file !== undefined && index < file.editedAt;
+  }
+
+  /** True for a line of an edit that a later edit of the file takes away again. */
+  #isGone(of: number, at: number): boolean {
+    const { segment, file } = this.#statistics.placed[of] as Placed;
+    if (segment.voice !== VOICE.args || file === undefined) return false;
+    this.#removed ??= this.#removedLines();
+    const [line = ''] = argumentLines(segment.text.slice(at, at + CONTEXT_CHARS));
+    return (this.#removed.get(`${file.path}\n${line}`) ?? -1) > of;
+  }
+
+  /** A quotation of an edit without the lines that a later edit takes away. */
+  withoutGone(of: number, body: string): string {
+    const { segment, file } = this.#statistics.placed[of] as Placed;
+    if (segment.voice !== VOICE.args || file === undefined) return body;
+    this.#removed ??= this.#removedLines();
+    const removed = this.#removed;
+    return body
+      .split('\n')
+      .filter((line) => {
+        const [key = ''] = line.split('"');
+        return (removed.get(`${file.path}\n${key.trim()}`) ?? -1) <= of;
+      })
+      .join('\n');
+  }
+
+  /** The lines that edits take away, by file and line, with the last text that does so. */
+  #removedLines(): ReadonlyMap<string, number> {
+    const removed = new Map<string, number>();
+    this.#statistics.placed.forEach(({ segment, file }, of) => {
+      if (segment.voice !== VOICE.args || file === undefined) return;
+      const ranges = this.takenAway(of);
+      if (ranges.length === 0) return;
+      const { text } = segment;
+      const stays = new Set(argumentLines(withoutRanges(text, ranges)));
+      for (const [from, to] of ranges)
+        for (const line of argumentLines(text.slice(from, to)))
+          if (!stays.has(line)) removed.set(`${file.path}\n${line}`, of);
+    });
+    return removed;
+  }
+
+  /** True for a line of an edit that it leaves as it was. */
+  #isContext(of: number, at: number): boolean {
+    const ranges = this.takenAway(of);
+    if (ranges.length === 0) return false;
+    let lines = this.#context.get(of);
+    const { text } = (this.#statistics.placed[of] as Placed).segment;
+    if (lines === undefined) {
+      const old = ranges.flatMap(([from, to]) => argumentLines(text.slice(from, to)));
+      this.#context.set(of, (lines = new Set(old)));
+    }
+    return argumentLines(text.slice(at, at + CONTEXT_CHARS))
+      .slice(0, 1)
+      .some((line) => lines.has(line));
+  }
+
+  /** Where an edit holds what it takes away. */
+  takenAway(of: number): readonly Range[] {
+    const { segment } = this.#statistics.placed[of] as Placed;
+    if (segment.voice !== VOICE.args) return NO_RANGES;
+    let ranges = this.#taken.get(of);
+    if (ranges === undefined) this.#taken.set(of, (ranges = takenAway(segment.text)));
+    return ranges;
+  }
+}
+
+const KEEPS_TASKS =
+  /(?:^|[._])(?:todo|task)_?(?:s|write|read|list|create|update|get)?$|update_plan/i;
+const CONTEXT_CHARS = 400;
+
+function withoutRanges(text: string, ranges: readonly Range[]): string {
+  const ends = [0, ...ranges.flat(), text.length];
+  return ends.flatMap((end, i) => (i % 2 === 0 ? [text.slice(end, ends[i + 1])] : [])).join('\n');
+}
+
+/** The lines of a string in JSON, without indentation. */
+function argumentLines(json: string): readonly string[] {
+  return json
+    .replace(/^[\s,{]*"\w+"\s{0,2}:\s{0,2}"/, '')
+    .split(/\\n|"/)
+    .map((line) => line.replace(/^(?:\\t|\s)+|\\+$/g, '').trim())
+    .filter((line) => line !== '');
+}
