@@ -16,8 +16,8 @@ import { recordedIn, type Recorded } from '../scripts/learn/recorded.ts';
 const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url));
 
 if (existsSync(SHARED)) {
-  const recorded = [...recordedIn(`${SHARED}transcripts`)].filter(
-    ({ compactions }) => compactions.length > 0,
+  const recorded = [...recordedIn(`${SHARED}transcripts`)].filter(({ compactions }) =>
+    compactions.some(({ summary }) => summary !== ''),
   );
   await print('The recorded compactions', recorded.map(conversationOf));
   const files = readdirSync(`${SHARED}session-files`).map((name) => {

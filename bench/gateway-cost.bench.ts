@@ -1,19 +1,19 @@
 // Recorded sessions of more than 60k tokens, replayed request by request in a window of 100k tokens: what does the provider bill, and
 // what does the reader of each prompt still know? The gateway is asked over HTTP and asks a scripted provider over HTTP, which reports
 // what it read from its cache; the other methods change the same requests in this process. `BOBBIN_SHARED` names the folder with
-// `transcripts` and `tools` (default: ../shared); without it nothing is measured. `BOBBIN_BENCH_SESSIONS` takes only so many sessions.
+// `transcripts` and `tools` (default: ../shared); without it nothing is measured. `BOBBIN_BENCH_EVERY=5` takes every fifth session.
 //
 // Bill: tokens (characters / 4) of the longest beginning that is byte-identical to the request before are read from the cache at 0.1,
 // all others are written at 1.25 times the price of fresh input. Re-reads: where the recorded agent's next message names an exact string that
 // the history holds and the prompt no longer holds, one more request is charged, at most once for a message in 20 requests.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { folderArtifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
 import { startGateway } from '@bobbin/gateway';
+import { cachingProvider } from './gateway/caching-provider.ts';
+import { sharedStart, size, text, textOf, tokens, type ChatMessage } from './gateway/chat-text.ts';
 
 interface Turn {
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
@@ -57,15 +57,6 @@ interface ProbeCase {
 interface Grading {
   grader(context: string): (probe: Probe) => number;
 }
-interface ChatMessage {
-  readonly role: string;
-  readonly content: string;
-  readonly tool_call_id?: string;
-  readonly tool_calls?: readonly {
-    readonly id: string;
-    readonly function: { readonly name: string; readonly arguments: string };
-  }[];
-}
 type Prompt = (history: readonly ChatMessage[], session: string) => Promise<readonly ChatMessage[]>;
 interface Method {
   readonly name: string;
@@ -78,23 +69,13 @@ if (!existsSync(join(shared, 'transcripts'))) {
   process.exit(0);
 }
 const [READ, WRITE, WINDOW, LEAST] = [0.1, 1.25, 100_000, 60_000];
-const MOST = Number(process.env['BOBBIN_BENCH_SESSIONS'] ?? Infinity);
+const EVERY = Number(process.env['BOBBIN_BENCH_EVERY'] ?? 1);
 const measures = (await import(
   pathToFileURL(join(shared, 'tools/needed-later/measure.mjs')).href
 )) as Measures;
 const grading = (await import(
   pathToFileURL(join(shared, 'tools/probes/grade.mjs')).href
 )) as Grading;
-
-function textOf({ content, tool_calls: calls = [] }: ChatMessage): string {
-  return (
-    content + calls.map((call) => `\n${call.function.name} ${call.function.arguments}`).join('')
-  );
-}
-const text = (messages: readonly ChatMessage[]): string => messages.map(textOf).join('\n');
-const tokens = (message: ChatMessage): number => Math.ceil(textOf(message).length / 4) + 4;
-const size = (messages: readonly ChatMessage[]): number =>
-  messages.reduce((sum, message) => sum + tokens(message), 0);
 
 function toChat({ role, content = '', toolCallId, toolCalls = [] }: Turn): ChatMessage {
   if (role === 'tool') return { role, tool_call_id: toolCallId ?? '', content };
@@ -236,13 +217,6 @@ interface Result {
   readonly probes: number[];
 }
 
-/** The longest beginning that two lists share. */
-function sharedStart(before: readonly string[], now: readonly string[]): number {
-  let same = 0;
-  while (same < before.length && same < now.length && before[same] === now[same]) same++;
-  return same;
-}
-
 async function replay(session: Session, prompt: Prompt, result: Result): Promise<void> {
   const { history, requests, names, grades } = session;
   const heldBy = new Map<string, number>();
@@ -281,54 +255,9 @@ async function replay(session: Session, prompt: Prompt, result: Result): Promise
   }
 }
 
-/** A provider that caches: it reads what the last request of a session began with, and writes the rest. */
-async function provider(): Promise<{
-  url: string;
-  last: () => readonly ChatMessage[];
-  close(): void;
-}> {
-  const cached = new Map<unknown, readonly string[]>();
-  let sent: readonly ChatMessage[] = [];
-  const server = createServer((incoming, outgoing) => {
-    const pieces: Buffer[] = [];
-    incoming.on('data', (piece: Buffer) => pieces.push(piece));
-    incoming.once('end', () => {
-      const body = JSON.parse(Buffer.concat(pieces).toString()) as { messages: ChatMessage[] };
-      sent = body.messages;
-      const session = incoming.headers['x-replayed'];
-      const keys = sent.map((message) => JSON.stringify(message));
-      const same = sharedStart(cached.get(session) ?? [], keys);
-      cached.set(session, keys);
-      const usage = {
-        prompt_tokens: size(sent),
-        completion_tokens: 10,
-        total_tokens: size(sent) + 10,
-        prompt_tokens_details: { cached_tokens: size(sent.slice(0, same)) },
-      };
-      const message = { role: 'assistant', content: 'scripted' };
-      const choices = [{ index: 0, message, finish_reason: 'stop' }];
-      outgoing
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(
-          JSON.stringify({ id: 'x', object: 'chat.completion', model: 'replayed', choices, usage }),
-        );
-    });
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    last: () => sent,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
 const THRIFTS = ['gentle', 'careful'] as const;
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-cost-'));
-const upstream = await provider();
+const upstream = await cachingProvider();
 const store = sqliteStore(join(folder, 'threads.db'), { sync: 'normal' });
 const ledger = sqliteLedger(join(folder, 'ledger.db'));
 const cache = {
@@ -386,7 +315,7 @@ const probes = JSON.parse(
 const sessions = readdirSync(join(shared, 'transcripts'))
   .flatMap((file) => measures.load(join(shared, 'transcripts', file)))
   .flatMap((conversation) => sessionOf(conversation, probes) ?? [])
-  .slice(0, MOST);
+  .filter((_, i) => i % EVERY === 0);
 const mean = (list: readonly number[]): number =>
   list.reduce((sum, each) => sum + each, 0) / (list.length || 1);
 const millions = (amount: number): string => `${(amount / 1e6).toFixed(2)}M`;

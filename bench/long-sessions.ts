@@ -1,5 +1,5 @@
-// Long sessions: recorded ones joined, four at a time or as `--joined` says. What does a request cost as the thread grows, and what
-// does a reader still know? `--data FOLDER` holds the recorded conversations, `--tools FOLDER` the measures beside them.
+// Long sessions: recorded ones joined, four at a time or as `--joined` says. What does a request cost as the thread grows,
+// and what does a reader still know? `--shared FOLDER` holds the recorded conversations and the measures.
 import { join, resolve } from 'node:path';
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

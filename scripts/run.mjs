@@ -25,6 +25,8 @@ const TASKS = new Map([
   ['picture', ['scripts/picture/main.ts']],
   ['package', ['scripts/package/main.ts']],
   ['release', ['scripts/steps.mjs', 'release']],
+  ['docs', ['scripts/docs/main.mjs', 'serve']],
+  ['docs:build', ['scripts/docs/main.mjs', 'build']],
   ['build', ['scripts/steps.mjs', 'build']],
   ['check', ['scripts/steps.mjs', 'check']],
   ['fix', ['scripts/steps.mjs', 'fix']],

@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { readmePrograms } from './readme-programs.ts';
 
 const root = join(import.meta.dirname, '..');
-const pages = [
-  'README.md',
-  ...readdirSync(join(root, 'docs')).map((name) => join('docs', name)),
-].filter((page) => page.endsWith('.md'));
+/** The pages that people write; the reference is generated from the source. */
+const pages = ['README.md', ...globSync('docs/{*,frameworks/*,decisions/*}.md', { cwd: root })];
 
 /** The TypeScript snippets of a page, as a reader would copy them. */
 function snippets(page: string): readonly string[] {
@@ -34,7 +41,7 @@ const IN_TURN = `for (const name of process.argv.slice(1)) {
 const home = mkdtempSync(join(root, 'test', '.snippet-'));
 after(() => rmSync(home, { recursive: true }));
 const copies = pages.flatMap((page) => {
-  const folder = join(home, basename(page, '.md'));
+  const folder = join(home, page.replaceAll(/\W+/g, '-'));
   mkdirSync(folder);
   const files = snippets(page).map((code, i) => {
     const file = join(folder, `${i}.ts`);
@@ -94,6 +101,45 @@ test('every page of docs/ that the README or the index of decisions names exists
   const named = [...index.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, name]) => name ?? '');
   const there = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'README.md');
   assert.deepEqual(named.toSorted(), there.toSorted());
+});
+
+/** The name by which a heading is linked to. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
+
+/** What is wrong with the links of a page to other pages. */
+function deadLinks(page: string): readonly string[] {
+  const text = readFileSync(join(root, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+    const [path = '', anchor] = link.split('#');
+    const file = path === '' ? join(root, page) : join(root, dirname(page), path);
+    if (!existsSync(file)) return [`${page}: ${link}`];
+    if (anchor === undefined || !file.endsWith('.md')) return [];
+    const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm);
+    const anchors = new Set([...headings].map(([, heading = '']) => anchorOf(heading)));
+    return anchors.has(anchor) ? [] : [`${page}: ${link}`];
+  });
+}
+
+test('every link of every page leads to a file, and to a heading in it', () => {
+  assert.deepEqual(pages.flatMap(deadLinks), []);
+});
+
+test('every page is in the sidebar of the site, and every entry there is a page', () => {
+  const config = readFileSync(join(root, 'docs/.vitepress/config.ts'), 'utf8');
+  const listed = [...config.matchAll(/page\('[^']+', '([^']+)'\)/g)].map(
+    ([, name]) => `docs/${name}.md`,
+  );
+  const unlisted = /^README\.md$|^docs\/index\.md$|^docs\/decisions\/(?!README)/;
+  assert.deepEqual(
+    [...new Set(listed)].toSorted(),
+    pages.filter((page) => !unlisted.test(page)).toSorted(),
+  );
 });
 
 test('C20 every kind of event is told on the page of the compactor', () => {

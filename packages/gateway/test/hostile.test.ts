@@ -73,8 +73,6 @@ async function isAlive({ url }: RunningGateway): Promise<void> {
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
 }
 
-const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
-
 test(`requests changed at random pass as they are, or fit; nothing crashes (seed ${SEED})`, async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) =>
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"usage":{"x":[]}}'),
@@ -260,6 +258,10 @@ test(`headers at random: nothing crashes, and no tenant sees another (seed ${SEE
   }
 });
 
+function nestedLists(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+
 test('a body that is nested very deeply passes as it is', async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
   const gateway = await runningGateway(t, {
@@ -268,9 +270,9 @@ test('a body that is nested very deeply passes as it is', async (t) => {
   });
   for (const path of PATHS)
     for (const body of [
-      deep(500_000),
-      `{"model":"m","messages":[{"role":"user","content":${deep(100_000)}}],"input":[{"role":"user","content":${deep(100_000)}}]}`,
-      `{"model":"m","metadata":${deep(200_000)},"messages":[{"role":"user","content":"hi"}]}`,
+      nestedLists(500_000),
+      `{"model":"m","messages":[{"role":"user","content":${nestedLists(100_000)}}],"input":[{"role":"user","content":${nestedLists(100_000)}}]}`,
+      `{"model":"m","metadata":${nestedLists(200_000)},"messages":[{"role":"user","content":"hi"}]}`,
     ]) {
       const response = await fetch(gateway.url + path, { method: 'POST', body });
       await response.text();

@@ -197,18 +197,29 @@ test('an answer that the client has changed is sent as the client has it', async
   assert.ok(last.includes('At 4.26 bar.') && !last.includes('read_artifact_1_0'), last.slice(-400));
 });
 
-for (const isStream of [false, true])
-  test(`a model that reads on and on is stopped${isStream ? ', stream' : ''}`, async (t) => {
-    const again: ProviderStep = { kind: 'call', tool: 'recall', args: { query: 'pump' } };
-    const steps = [again, again, again];
-    const limits = { toolRounds: 2 };
-    const { provider, client } = await setting(t, anthropicClient, isStream, steps, { limits });
-    client.say('Go.');
-    const { calls, stop, text } = await client.ask();
-    provider.expectDone();
-    assert.deepEqual([calls, stop, text], [[], 'end_turn', '']);
-    assert.match(messagesOf(provider.requests[2]?.body ?? {}).at(-1) ?? '', /Nothing more can be/);
-  });
+for (const [name, make] of CLIENTS)
+  for (const isStream of [false, true])
+    test(`${name}: a model that reads on and on is stopped${isStream ? ', stream' : ''}`, async (t) => {
+      const again: ProviderStep = {
+        kind: 'calls',
+        text: 'Once more.',
+        calls: [{ tool: 'recall', args: { query: 'pump' } }],
+      };
+      const steps = [again, again, again, answers('Enough.')];
+      const limits = { toolRounds: 2 };
+      const { provider, client } = await setting(t, make, isStream, steps, { limits });
+      client.say('Go.');
+      const { calls, stop, text } = await client.ask();
+      assert.deepEqual([calls, stop], [[], STOPS[client.protocol as 'anthropic'][0]]);
+      assert.equal(text.match(/Once more\./g)?.length, 3);
+      client.say('And now?');
+      await client.ask();
+      provider.expectDone();
+      const [, , third, fourth] = provider.requests.map(({ body }) => messagesOf(body));
+      assert.match(third?.at(-1) ?? '', /Nothing more can be read/);
+      assert.deepEqual(fourth?.slice(0, third?.length), third, 'the prefix of the cache holds');
+      assert.doesNotMatch(fourth?.slice(third?.length).join() ?? '', /recall/);
+    });
 
 for (const [name, make] of CLIENTS)
   for (const isStream of [false, true])
@@ -263,126 +274,6 @@ test('a request without calls of the tools comes back byte for byte, and the too
     ),
   );
   assert.ok(sent.endsWith(']}'));
-});
-
-const streamOf = (index: number, ...blocks: readonly object[]): string =>
-  [
-    {
-      type: 'message_start',
-      message: {
-        id: `m${index}`,
-        type: 'message',
-        role: 'assistant',
-        content: [],
-        model: 'm',
-        stop_reason: null,
-        stop_sequence: null,
-        usage: { input_tokens: 10, output_tokens: 1 },
-      },
-    },
-    ...blocks,
-    {
-      type: 'message_delta',
-      delta: { stop_reason: index === 0 ? 'tool_use' : 'end_turn', stop_sequence: null },
-      usage: { output_tokens: 5 },
-    },
-    { type: 'message_stop' },
-  ]
-    .map(
-      (event) => `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`,
-    )
-    .join('');
-const thinkingEvents = (index: number, text: string): readonly object[] => [
-  {
-    type: 'content_block_start',
-    index,
-    content_block: { type: 'thinking', thinking: '', signature: '' },
-  },
-  { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking: text } },
-  {
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'signature_delta', signature: `signed ${text}` },
-  },
-  { type: 'content_block_stop', index },
-];
-const callEvents = (index: number): readonly object[] => [
-  {
-    type: 'content_block_start',
-    index,
-    content_block: { type: 'tool_use', id: 't1', name: 'recall', input: {} },
-  },
-  {
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'input_json_delta', partial_json: '{"que' },
-  },
-  {
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'input_json_delta', partial_json: 'ry":"x"}' },
-  },
-  { type: 'content_block_stop', index },
-];
-const textEvents = (index: number, text: string): readonly object[] => [
-  { type: 'content_block_start', index, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index, delta: { type: 'text_delta', text } },
-  { type: 'content_block_stop', index },
-];
-
-test('thinking of rounds that the client has not seen goes back to the provider as it was signed', async (t) => {
-  const streams = [
-    streamOf(0, ...thinkingEvents(0, 'first'), ...callEvents(1)),
-    streamOf(1, ...thinkingEvents(0, 'second'), ...textEvents(1, 'Here.')),
-    streamOf(2, ...textEvents(0, 'Bye.')),
-  ];
-  const upstream = await bareUpstream(t, (_, outgoing) =>
-    outgoing
-      .writeHead(200, { 'content-type': 'text/event-stream' })
-      .end(streams[upstream.seen.length - 1]),
-  );
-  const gateway = await runningGateway(t, { upstreams: { anthropic: upstream.url }, tools: 'on' });
-  const client = anthropicClient(gateway.url, true);
-  client.say('Where?');
-  const seen = await client.ask();
-  assert.deepEqual(seen, {
-    text: 'Here.',
-    calls: [],
-    stop: 'end_turn',
-    inputTokens: 20,
-    outputTokens: 10,
-  });
-  client.say('Thanks.');
-  await client.ask();
-  const last = JSON.parse(upstream.seen[2]?.text ?? '') as { messages: unknown[] };
-  assert.deepEqual(last.messages, [
-    { role: 'user', content: 'Where?' },
-    {
-      role: 'assistant',
-      content: [
-        { type: 'thinking', thinking: 'first', signature: 'signed first' },
-        { type: 'tool_use', id: 't1', name: 'recall', input: { query: 'x' } },
-      ],
-    },
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'tool_result',
-          tool_use_id: 't1',
-          content: 'Nothing that was compacted holds these words.',
-        },
-      ],
-    },
-    {
-      role: 'assistant',
-      content: [
-        { type: 'thinking', thinking: 'second', signature: 'signed second' },
-        { type: 'text', text: 'Here.' },
-      ],
-    },
-    { role: 'user', content: 'Thanks.' },
-  ]);
 });
 
 test('a client that goes away during a hidden round ends it at the upstream', async (t) => {

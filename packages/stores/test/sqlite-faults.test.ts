@@ -289,9 +289,11 @@ test('a reading of the store that is never finished does not make the log long',
   await other.close();
 });
 
-test('a log that a reader made long is cut when the reader is done', async () => {
+test('17 a log that a reader makes long is reported with what to do, and cut when the reader is done', async () => {
   const path = newFile();
-  const store = sqliteStore(path, { sync: 'normal' });
+  const warnings: string[] = [];
+  const onWarning = (message: string): unknown => warnings.push(message);
+  const store = sqliteStore(path, { sync: 'normal', onWarning });
   const key = keyOf('log');
   await store.append(key, talk(1));
   const reader = new DatabaseSync(path, { readOnly: true });
@@ -306,6 +308,11 @@ test('a log that a reader made long is cut when the reader is done', async () =>
   }
   const logBytes = (): number => statSync(`${path}-wal`).size;
   assert.ok(logBytes() > 70_000_000, `${logBytes()} bytes`);
+  assert.equal(warnings.length, 1, warnings.join('\n'));
+  assert.match(
+    warnings[0] ?? '',
+    /-wal\) has grown to \d+ MB, because another connection .* End it/,
+  );
   reader.exec('COMMIT');
   reader.close();
   for (let i = 0; i < 3; i++) {

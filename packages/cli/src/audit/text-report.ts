@@ -169,7 +169,7 @@ function bars(screen: Screen, all: ClassTotal): readonly string[] {
   const draw = (name: string, by: 'agent' | 'bobbin'): string => {
     const share = shareLost(all, by);
     const cells = Math.round(share * width);
-    const bar = `${screen.paint('red', '█'.repeat(cells))}${screen.paint('green', '█'.repeat(width - cells))}`;
+    const bar = `${screen.paint('red', '█'.repeat(cells))}${screen.paint('green', '░'.repeat(width - cells))}`;
     return `  ${name.padEnd(NAME)}${bar} ${Math.round(share * 100)} % lost`;
   };
   return ['', draw('the summary', 'agent'), draw('Bobbin', 'bobbin')];

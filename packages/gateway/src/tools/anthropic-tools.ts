@@ -16,6 +16,10 @@ export const anthropicTools: ToolShape = {
   waits: ({ stop_reason: reason }) => reason === 'tool_use',
   asMessages: ({ content }) => [{ role: 'assistant', content: content ?? [] }],
   callsIn: (messages) => messages.flatMap(({ content }) => objectsIn(content).flatMap(callOf)),
+  withoutOwnCalls: (messages) =>
+    messages
+      .map((message) => ({ ...message, content: objectsIn(message['content']).filter(isShown) }))
+      .filter(({ content }) => content.length > 0),
   results: (results) => [
     {
       role: 'user',

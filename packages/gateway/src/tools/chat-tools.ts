@@ -25,6 +25,13 @@ export const chatTools: ToolShape = {
   asMessages: (answer) => [asInput(messageOf(answer))],
   callsIn: (messages) =>
     messages.flatMap(({ tool_calls: calls }) => objectsIn(calls).flatMap(callOf)),
+  withoutOwnCalls: (messages) =>
+    messages
+      .map(({ tool_calls: calls, ...message }) => {
+        const shown = objectsIn(calls).filter(isShown);
+        return shown.length === 0 ? message : { ...message, tool_calls: shown };
+      })
+      .filter((message) => 'tool_calls' in message || textIn(message['content']) !== ''),
   results: (results) =>
     results.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text })),
   answerLength: ([first]) => (first?.['role'] === 'assistant' ? 1 : 0),

@@ -24,6 +24,7 @@ export const responsesTools: ToolShape = {
   waits: ({ status }) => status === 'completed',
   asMessages: ({ output }) => objectsIn(output).flatMap(asInput),
   callsIn: (messages) => messages.flatMap(callOf),
+  withoutOwnCalls: (messages) => messages.filter(isShown),
   results: (results) =>
     results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text })),
   answerLength(messages) {

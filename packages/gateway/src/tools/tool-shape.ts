@@ -32,6 +32,8 @@ export interface ToolShape {
   /** An answer as the messages of the next request. */
   asMessages(answer: JsonObject): readonly JsonObject[];
   callsIn(messages: readonly JsonObject[]): readonly ModelCall[];
+  /** Messages without the gateway's own calls; one that has nothing else is left out. */
+  withoutOwnCalls(messages: readonly JsonObject[]): readonly JsonObject[];
   results(results: readonly CallResult[]): readonly JsonObject[];
   /** How many messages at the start of a list are one answer. */
   answerLength(messages: readonly JsonObject[]): number;

@@ -90,7 +90,9 @@ export class ToolTurn {
     const { taken = (await fit.pending)?.taken } = fit;
     const isEnd = own.length === 0 || rounds.length >= this.#options.mostRounds;
     if (isEnd || taken === undefined) {
-      this.#progress = { answers, messages, rounds: [...rounds, { messages: said, results: [] }] };
+      // Nothing answers calls that were cut off, or that came after the last round.
+      const last = { messages: tools.withoutOwnCalls(said), results: [] };
+      this.#progress = { answers, messages, rounds: [...rounds, last] };
       await this.#keep(request, taken);
       return undefined;
     }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { openDatabase } from '../sqlite-module.ts';
 import { causeText, StoreError } from '../store-error.ts';
+import { LOG_BYTES, LogWatch, type LogState } from './log-watch.ts';
 import { assertOurs, migrate } from './schema.ts';
 import type { SqliteOptions } from './sqlite-options.ts';
 
@@ -12,8 +13,6 @@ const LONGEST_WAIT_MS = 20;
 /** For how long writes may follow each other before other work of the process has its turn. */
 const TURN_MS = 10;
 const MOST_FINDINGS = 20;
-/** What the log keeps of its size when all of it is in the file: a reader may have made it very long. */
-const LOG_BYTES = 67_108_864;
 
 /** Work that waits for a transaction. */
 interface Task<T> {
@@ -28,9 +27,11 @@ export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #tasks: Task<unknown>[] = [];
+  readonly #log: LogWatch;
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
+    this.#log = new LogWatch(path, options.onWarning ?? warnOnConsole);
     this.#database = located(path, () => opened(path, options));
   }
 
@@ -99,6 +100,7 @@ export class Database {
       return true;
     }
     for (const settle of settled) settle();
+    this.#log.look(() => this.get('PRAGMA wal_checkpoint(PASSIVE)') as LogState);
     return true;
   }
 
@@ -186,6 +188,10 @@ export class Database {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+function warnOnConsole(message: string): void {
+  console.warn(`bobbin: ${message}`);
 }
 
 function opened(path: string, { sync = 'full', existing = false }: SqliteOptions): DatabaseSync {

@@ -10,4 +10,6 @@ export interface SqliteOptions {
   readonly existing?: boolean;
   /** The place of messages that were moved out of the file with `moveCold`, such as `s3Blobs` of a bucket. */
   readonly cold?: Blobs;
+  /** Called with what an operator should know, such as that another program's reader makes the log long; the console if absent. */
+  readonly onWarning?: (message: string) => void;
 }
