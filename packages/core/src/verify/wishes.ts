@@ -17,7 +17,7 @@ const VERBS = new Set(
   force forward get give grant hide ignore implement import insert install keep kill launch leave log mail make merge
   migrate move never always open overwrite patch pay post print publish pull purge push put read rebase refactor release remove
   rename replace report reset restart restore return revert review revoke rewrite rotate run save send set share ship show skip
-  start stop submit switch tag tell test transfer trigger trust turn uninstall update upgrade upload use verify wipe write`.split(
+  start stop submit switch tag tell transfer trigger trust turn uninstall update upgrade upload use verify wipe write`.split(
     /\s+/,
   ),
 );

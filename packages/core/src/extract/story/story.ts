@@ -56,11 +56,12 @@ export class Story {
     const roles = rolesOf(all);
     const expanded = expandedCommands(all);
     const asked = answeredReports(all);
+    const places = new Map(all.map((node, i) => [node, i]));
     const end = all.at(-1)?.index ?? 0;
     for (const node of nodes) {
       if (expanded.has(node.index)) continue;
       for (const words of saidByUser(node.message))
-        if (!isSaidAgain(words, node, all)) this.#user(words, node);
+        if (!isSaidAgain(words, all, 1 + (places.get(node) ?? 0))) this.#user(words, node);
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       const passages = passagesOf(text(node));
@@ -268,15 +269,14 @@ const NEXT_MESSAGES = 6;
 const LEAST_REPEATED_CHARS = 20;
 
 /** True if the user says the same again, and more, soon after: only the longer message counts. */
-function isSaidAgain(words: string, { index }: Node, all: readonly Node[]): boolean {
+function isSaidAgain(words: string, all: readonly Node[], from: number): boolean {
   const core = words.replace(/[\s.?!…]+$/, '');
   if (core.length < LEAST_REPEATED_CHARS) return false;
-  return all.some(
-    (node) =>
-      node.index > index &&
-      node.index <= index + NEXT_MESSAGES &&
-      saidByUser(node.message).some((later) => later.length > words.length && later.includes(core)),
-  );
+  return all
+    .slice(from, from + NEXT_MESSAGES)
+    .some(({ message }) =>
+      saidByUser(message).some((later) => later.length > words.length && later.includes(core)),
+    );
 }
 
 function isMostlyWritten(text: string): boolean {
