@@ -116,6 +116,6 @@ test('files and folders are named by a concept', () => {
     '1: "helpers" says nothing: name it by the concept it holds',
   ]);
   assert.deepEqual(check(`${CORE}/attic.ts`, ''), [
-    '1: core has no layer "attic": its layers are check, message, thread, tokens, plan, render, summary, extract, verify, compact, recall, presets, session',
+    '1: core has no layer "attic": its layers are check, message, thread, tokens, plan, render, summary, extract, verify, audit, compact, recall, presets, session',
   ]);
 });

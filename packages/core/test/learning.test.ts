@@ -33,6 +33,17 @@ test('C14 a thread learns its factor from the usage of the answers it gets', asy
   );
 });
 
+test('a report about another request teaches nothing, and messages keep half of the window', async () => {
+  const watched = await WatchedThread.open({ counter: chars4(), window: 60_000 });
+  await watched.append(user('x'.repeat(4_000)));
+  const { limitTokens } = await watched.prompt();
+  await watched.append(answer('ok', 375_000));
+  const after = await watched.prompt();
+  assert.deepEqual([after.limitTokens, after.prompt.tokens], [limitTokens, 1_002 + 3]);
+  await watched.append(user('x'.repeat(40)), answer('ok', 33_000));
+  assert.ok((await watched.prompt()).limitTokens >= 60_000 / 2 - 2_500);
+});
+
 test('C14 an undeclared system prompt is measured by the first report', async () => {
   const watched = await WatchedThread.open({ counter: chars4(), window: 200_000 });
   await watched.append(user('x'.repeat(4_000)));

@@ -520,7 +520,7 @@ test('B4 the trigger of a reserve sees what the provider reported', async () => 
   const { events } = await watched.prompt();
   const [started] = events;
   assert.ok(started?.kind === 'check-started');
-  assert.equal(started.reason, 'context 91000 > window − reserve (83616)');
+  assert.equal(started.reason, 'context 91000 > window - reserve (83616)');
 });
 
 test('signed reasoning is sent only after the prompt that it was written for', async () => {

@@ -52,7 +52,7 @@ test('B5 fires when the context leaves less than the reserve', () => {
   assert.equal(firesFrom(trigger, 'contextTokens', at), 200_000 - 16_384 + 1);
   assert.equal(
     firedBecause(trigger, { ...at, contextTokens: 190_000 }),
-    'context 190000 > window − reserve (183616)',
+    'context 190000 > window - reserve (183616)',
   );
 });
 
@@ -122,7 +122,7 @@ test('D5 any of, all of, and any function', () => {
   const reasons = (trigger: Trigger): readonly (string | undefined)[] =>
     [both, turnsOnly, neither].map((at) => firedBecause(trigger, at));
   assert.deepEqual(reasons(any), ['25 turns > 20', '25 turns > 20', undefined]);
-  assert.deepEqual(reasons(all), ['25 turns > 20 and 5000 tokens ≥ 4000', undefined, undefined]);
+  assert.deepEqual(reasons(all), ['25 turns > 20 and 5000 tokens >= 4000', undefined, undefined]);
   assert.deepEqual(reasons(when('odd turns', ({ turns }) => turns % 2 === 1)), [
     'odd turns',
     'odd turns',

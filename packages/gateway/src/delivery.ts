@@ -138,9 +138,11 @@ export class Delivery {
   ): Promise<Fit | undefined> {
     try {
       const { taken } = (await fit.pending) ?? fit;
-      return taken === undefined
-        ? undefined
-        : await this.#options.fitter.refit(request, taken, refusal);
+      if (taken === undefined) return undefined;
+      // Of a request that went out as it came, the size says nothing about the prompt that was made meanwhile.
+      const { requestTokens: _, ...limits } = refusal;
+      const known = fit.action === 'late' ? limits : refusal;
+      return await this.#options.fitter.refit(request, taken, known);
     } catch {
       return undefined;
     }

@@ -97,12 +97,12 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
       const { windowTokens } = budget;
       const most = Math.max(windowTokens - trigger.reserveTokens, Math.floor(windowTokens / 2));
       return contextTokens > most
-        ? `context ${contextTokens} > window − reserve (${most})`
+        ? `context ${contextTokens} > window - reserve (${most})`
         : undefined;
     }
     case 'tokens':
       if (trigger.messages !== undefined && check.messages <= trigger.messages) return undefined;
-      return tokens >= trigger.atLeast ? `${tokens} tokens ≥ ${trigger.atLeast}` : undefined;
+      return tokens >= trigger.atLeast ? `${tokens} tokens >= ${trigger.atLeast}` : undefined;
     case 'turns':
       return check.turns > trigger.over ? `${check.turns} turns > ${trigger.over}` : undefined;
     case 'any-of':

@@ -93,13 +93,15 @@ export class SessionWork {
     await storeNodes(this.#config, this.state, nodes);
     let { state } = this;
     await inParts(nodes, state.config.clock, (part) => (state = appended(state, part)));
-    this.state = state;
+    this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
   }
 
   /** Adopts the newest plan of the path if another writer has committed one. */
   async catchUp(): Promise<void> {
-    this.state = await caughtUp(this.#config.store, this.state);
+    const newer = await caughtUp(this.#config.store, this.state);
+    // Forms that the host sent meanwhile stay.
+    this.state = { ...newer, resent: this.state.resent };
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */

@@ -6,6 +6,8 @@ const HARNESS =
   /^(?:This session is being continued from a previous conversation|If you need specific details from before compaction|Please continue the conversation from where|Continue with the last task that you were asked)|\b(?:read|see) the full transcript at\b/i;
 const TAG = /^\s*<\/?(?:analysis|summary|result|output)>\s*$/i;
 export const ANALYSIS_HEADING = 'Analysis:';
+/** The line that begins an analysis, or the tag before its text. */
+const MARK = /^\s*<analysis>|^\W{0,4}analysis\W{0,4}$/i;
 const ANALYSIS = /^\W{0,4}analysis\W{0,4}$/i;
 const SUMMARY = /^\W{0,4}summary\W{0,4}$/i;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
@@ -21,8 +23,8 @@ const OWN_TITLE = /^\[Summary v\d+, round \d+\]$/;
 export function cleanAccount(text: string): string {
   const lines = text.split('\n').filter((line) => !HARNESS.test(line) && !OWN_TITLE.test(line));
   const { body, analysis } = withoutAnalysis(lines);
-  const parts = [neutral(body), ...(analysis.length === 0 ? [] : [neutral(analysis)])];
-  return parts.filter((part) => part !== '').join('\n\n');
+  const led = neutral(analysis.map((line) => (isAnalysis(line) ? line.replace(MARK, '') : line)));
+  return [neutral(body), ...(led === '' ? [] : [`${ANALYSIS_HEADING}\n${led}`])].join('\n\n');
 }
 
 interface Parts {
@@ -78,7 +80,7 @@ export function accountParts(account: string): {
   readonly analysis: string;
 } {
   const lines = account.split('\n');
-  const at = lines.findIndex((line) => ANALYSIS.test(line));
+  const at = lines.indexOf(ANALYSIS_HEADING);
   if (at <= 0) return { body: account, analysis: '' };
   return {
     body: lines.slice(0, at).join('\n').trim(),

@@ -8,7 +8,6 @@ import {
 } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import { sentences } from '../extract/story/passages.ts';
-import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
 
@@ -137,9 +136,6 @@ export class Evidence {
         if (file !== undefined) files.set(callId, file);
         this.#read(`${tool} ${unescaped(args)}`, { by: 'assistant', id, file, isSaid: false });
       }
-      if (by === 'tool' || resultsOf(message).length > 0)
-        for (const words of saidByUser(message))
-          this.#read(words, { by: 'user', id, isSaid: true });
       for (const result of resultsOf(message)) {
         const file = files.get(result.callId);
         this.#read(unwrapped(resultText(result)), { by: 'tool', id, file, isSaid: false });

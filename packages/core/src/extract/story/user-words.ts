@@ -1,4 +1,11 @@
-import { resultsOf, resultText, startsTurn, textOf, type Message } from '../../message/message.ts';
+import {
+  resultsOf,
+  resultText,
+  startsTurn,
+  textOf,
+  type Message,
+  type ResultPart,
+} from '../../message/message.ts';
 import { headOf } from '../../message/text.ts';
 import type { Node } from '../../thread/thread.ts';
 
@@ -86,10 +93,20 @@ const ANSWERED = /\buser (?:has )?answered\b[^\n:]{0,60}:\s*/i;
 const HEAD_CHARS = 600;
 const LONGEST_ANSWER = 4_000;
 
-/** What a person said through a tool: the answer to a question, or the reason for which a call was refused. */
-function wordsInResult(text: string): string {
+/** How a result begins if a host wrote it because a person refused the call or answered a question. */
+const BY_HOST =
+  /^\W*(?:Error:\s*)?(?:(?:The )?user (?:doesn['’]t want to proceed|denied|rejected|refused|declined|(?:has )?answered)|(?:The )?(?:tool )?(?:use|call) was rejected|Rejected by (?:the )?user)\b/i;
+
+/**
+ * What a person said through a tool: the answer to a question, or the reason for which a call was refused. The host's
+ * own words have to come first: a page that a tool has read may say that a user said something.
+ */
+function wordsInResult({ outcome, ...result }: ResultPart): string {
+  const text = resultText(result);
   const head = headOf(text, HEAD_CHARS);
-  const match = REJECTED.exec(head) ?? ANSWERED.exec(head);
+  if (!BY_HOST.test(head)) return '';
+  const refused = outcome === 'success' ? null : REJECTED.exec(head);
+  const match = refused ?? ANSWERED.exec(head);
   if (match === null) return '';
   const said = headOf(text.slice(match.index + match[0].length), LONGEST_ANSWER);
   return said
@@ -109,8 +126,15 @@ export function saidByUser(message: Message): readonly string[] {
       (text) => text !== '',
     );
   return resultsOf(message)
-    .map((result) => wordsInResult(resultText(result)))
+    .map(wordsInResult)
     .filter((text) => text !== '');
+}
+
+const LEAST_DOCUMENT_CHARS = 600;
+
+/** True for a long text with headings or lists: a person hardly types one right after a command. */
+function isDocument(text: string): boolean {
+  return text.length >= LEAST_DOCUMENT_CHARS && /^(?:#{1,6} |[-*] |\d+\. )/m.test(text);
 }
 
 /**
@@ -122,8 +146,8 @@ export function expandedCommands(nodes: readonly Node[]): ReadonlySet<number> {
   nodes.forEach(({ message, index }, i) => {
     const before = nodes[i - 1];
     if (before === undefined || !startsTurn(message) || !startsTurn(before.message)) return;
-    const isCommand = COMMAND_NAME.test(headOf(textOf(before.message), 4_000));
-    if (isCommand && before.index === index - 1) expanded.add(index);
+    if (before.index !== index - 1 || commandGiven(textOf(before.message)) === '') return;
+    if (message.meta?.synthetic === true || isDocument(textOf(message))) expanded.add(index);
   });
   return expanded;
 }

@@ -71,12 +71,14 @@ export async function conversationAt<Wire>(
 /** The newest messages of the path that say what a host's message says. */
 async function idsOf<Wire>(
   message: Wire,
-  { key, head, messages }: Session<Wire>,
+  { key, head }: Session<Wire>,
   { codec, store }: SessionConfig<Wire>,
   what: string,
 ): Promise<readonly MessageId[]> {
   const path = head === undefined ? [] : await store.path(key, head);
-  return codec.decode([message], messages).map((decoded) => {
+  // A result is read with its call, which the session may have released.
+  const earlier = path.map((node) => node.message);
+  return codec.decode([message], earlier).map((decoded) => {
     const content = contentHash(decoded);
     const found = lastOf(path, (node) => contentHash(node.message) === content);
     if (found === undefined)

@@ -3,6 +3,8 @@ import { calibrate, towards, type Calibration } from '../../tokens/calibration.t
 
 /** A smaller change of the factor is not worth counting everything again. */
 const RECALIBRATE_SHARE = 0.03;
+/** Half of the window stays for messages: what is beside them and larger has to be declared. */
+const MOST_BESIDE_SHARE = 0.5;
 /** If messages are less than this share of the rest of the request, a small error there is a large error of theirs. */
 const LEAST_SHARE = 0.1;
 
@@ -22,6 +24,18 @@ export interface Learnt {
   readonly recalibrated: boolean;
 }
 
+/** A report beyond this multiple of the prompt, and half the window on top, is about another request. */
+const MOST_FACTOR = 4;
+
+/** True if a request of about this size can have been the one that was sent. */
+function isPlausible(
+  { windowTokens }: Budget,
+  sentTokens: number,
+  reportedTokens: number,
+): boolean {
+  return reportedTokens <= sentTokens * MOST_FACTOR + windowTokens / 2;
+}
+
 /** Compares what a prompt's messages were counted at with what the provider reported for the request. */
 export function learn(
   before: Learning,
@@ -29,6 +43,8 @@ export function learn(
   sentTokens: number,
   reportedTokens: number,
 ): Learnt {
+  if (!isPlausible(declared, sentTokens, reportedTokens))
+    return { learning: before, budget: declared, recalibrated: false };
   const { learning, budget } = measureBeside(before, declared, sentTokens, reportedTokens);
   const beside = besideMessages(budget);
   if (sentTokens < beside * LEAST_SHARE) return { learning, budget, recalibrated: false };
@@ -54,7 +70,8 @@ function measureBeside(
   const units = sentTokens / calibration.factor;
   const seen = Math.max(0, reportedTokens - sentTokens);
   const known = units < lastUnits ? seen : besideTokens;
-  const measured = Math.ceil(Math.min(known, towards(known, seen)));
+  const most = budget.windowTokens * MOST_BESIDE_SHARE;
+  const measured = Math.ceil(Math.min(known, towards(known, seen), most));
   return {
     learning: { ...learning, lastUnits: units, besideTokens: measured },
     budget: { ...budget, formattingTokens: measured },
