@@ -13,13 +13,14 @@ export const anthropicTools: ToolShape = {
   define: ({ name, description, parameters }) => ({ name, description, input_schema: parameters }),
   nameOf: ({ name }) => name,
   allows: () => true,
+  noCalls: { type: 'none' },
   waits: ({ stop_reason: reason }) => reason === 'tool_use',
   asMessages: ({ content }) => [{ role: 'assistant', content: content ?? [] }],
   callsIn: (messages) => messages.flatMap(({ content }) => objectsIn(content).flatMap(callOf)),
   withoutOwnCalls: (messages) =>
     messages
       .map((message) => ({ ...message, content: objectsIn(message['content']).filter(isShown) }))
-      .filter(({ content }) => content.length > 0),
+      .filter(({ content }) => content.some(isSaid)),
   results: (results) => [
     {
       role: 'user',
@@ -55,6 +56,11 @@ export const anthropicTools: ToolShape = {
 
 function isCall({ type }: JsonObject): boolean {
   return type === 'tool_use';
+}
+
+/** A message of nothing but thinking is refused. */
+function isSaid({ type }: JsonObject): boolean {
+  return type !== 'thinking' && type !== 'redacted_thinking';
 }
 
 function isShown(block: JsonObject): boolean {

@@ -21,6 +21,7 @@ export const chatTools: ToolShape = {
   }),
   nameOf: ({ function: called }) => (isJsonObject(called) ? called['name'] : undefined),
   allows: ({ n, functions }) => (n ?? 1) === 1 && functions === undefined,
+  noCalls: 'none',
   waits: (answer) => !CUT_OFF.has(choiceOf(answer)['finish_reason']),
   asMessages: (answer) => [asInput(messageOf(answer))],
   callsIn: (messages) =>

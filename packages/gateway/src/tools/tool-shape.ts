@@ -27,12 +27,14 @@ export interface ToolShape {
   nameOf(tool: JsonObject): unknown;
   /** False if a request cannot be continued by further ones that its client does not see. */
   allows(body: JsonObject): boolean;
+  /** The choice of tools with which a model must answer without a call. */
+  readonly noCalls: JsonObject | string;
   /** True if the model waits for the results of its calls; false if its answer was cut off. */
   waits(answer: JsonObject): boolean;
   /** An answer as the messages of the next request. */
   asMessages(answer: JsonObject): readonly JsonObject[];
   callsIn(messages: readonly JsonObject[]): readonly ModelCall[];
-  /** Messages without the gateway's own calls; one that has nothing else is left out. */
+  /** Messages without the gateway's own calls; one that says nothing else is left out. */
   withoutOwnCalls(messages: readonly JsonObject[]): readonly JsonObject[];
   results(results: readonly CallResult[]): readonly JsonObject[];
   /** How many messages at the start of a list are one answer. */

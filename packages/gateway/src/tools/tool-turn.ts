@@ -62,7 +62,8 @@ export class ToolTurn {
   /** Answers the client, and returns what became of the last request. */
   async run(): Promise<Relayed> {
     for (;;) {
-      const request = this.#offered.with(this.#progress.messages);
+      const choice = this.#isLastRound ? 'no-calls' : 'clients';
+      const request = this.#offered.with(this.#progress.messages, choice);
       const { delivery } = this.#options;
       const delivered = await delivery.deliver(request, this.#client, this.#stream);
       const answer = wholeAnswer(delivered);
@@ -75,6 +76,10 @@ export class ToolTurn {
     }
   }
 
+  get #isLastRound(): boolean {
+    return this.#progress.rounds.length >= this.#options.mostRounds;
+  }
+
   /** What the model is asked next; undefined if its answer is for the client. */
   async #afterRound(
     request: ClientRequest,
@@ -85,13 +90,14 @@ export class ToolTurn {
     const { rounds, messages } = this.#progress;
     const said = tools.asMessages(answer);
     const calls = tools.callsIn(said);
-    const own = tools.waits(answer) ? calls.filter(({ name }) => isOwnTool(name)) : [];
+    const own = calls.filter(({ name }) => isOwnTool(name));
     const answers = [...this.#progress.answers, answer];
     const { taken = (await fit.pending)?.taken } = fit;
-    const isEnd = own.length === 0 || rounds.length >= this.#options.mostRounds;
+    const isEnd = own.length === 0 || !tools.waits(answer) || this.#isLastRound;
     if (isEnd || taken === undefined) {
       // Nothing answers calls that were cut off, or that came after the last round.
-      const last = { messages: tools.withoutOwnCalls(said), results: [] };
+      const shown = own.length === 0 ? said : tools.withoutOwnCalls(said);
+      const last = { messages: shown, results: [] };
       this.#progress = { answers, messages, rounds: [...rounds, last] };
       await this.#keep(request, taken);
       return undefined;
@@ -130,7 +136,10 @@ export class ToolTurn {
   /** Keeps the rounds that the client's next list will not have. */
   async #keep({ tenant }: ClientRequest, taken: TakenRequest | undefined): Promise<void> {
     const { rounds } = this.#progress;
-    if (taken === undefined || rounds.every(({ results }) => results.length === 0)) return;
+    const isAsShown = rounds.every(
+      (round) => round.results.length === 0 && round.messages.length > 0,
+    );
+    if (taken === undefined || isAsShown) return;
     const hidden = { key: this.#offered.key, rounds: JSON.stringify(rounds) };
     const { ledger, observer } = this.#options;
     await ledger

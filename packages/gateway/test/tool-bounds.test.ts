@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import type { GatewayOptions } from '@bobbin/gateway';
+import { providerServer, type ProviderServer, type ProviderStep } from '@bobbin/testing';
+import { runningGateway, type RunningGateway } from './running-gateway.ts';
+import {
+  anthropicClient,
+  chatClient,
+  messagesOf,
+  responsesClient,
+  type ToolClient,
+} from './tool-clients.ts';
+
+type MakeClient = (gateway: string, isStream: boolean) => ToolClient;
+
+const CLIENTS: readonly (readonly [string, MakeClient, object | string])[] = [
+  ['OpenAI Chat', chatClient, 'none'],
+  ['OpenAI Responses', responsesClient, 'none'],
+  ['Anthropic Messages', anthropicClient, { type: 'none' }],
+];
+
+interface Setting {
+  readonly provider: ProviderServer;
+  readonly gateway: RunningGateway;
+  readonly client: ToolClient;
+}
+
+async function setting(
+  t: TestContext,
+  [make, isStream]: readonly [MakeClient, boolean],
+  steps: readonly ProviderStep[],
+  options: Partial<GatewayOptions>,
+): Promise<Setting> {
+  const { protocol } = make('http://127.0.0.1', isStream);
+  const provider = await providerServer(protocol, ...steps);
+  t.after(() => provider.close());
+  const upstreams = { openai: provider.origin, anthropic: provider.origin };
+  const gateway = await runningGateway(t, { upstreams, tools: 'on', ...options });
+  return { provider, gateway, client: make(gateway.url, isStream) };
+}
+
+const recalls: ProviderStep = {
+  kind: 'calls',
+  text: '',
+  calls: [{ tool: 'recall', args: { query: 'pump' } }],
+};
+const answers = (text: string): ProviderStep => ({ kind: 'answer', text });
+
+for (const [name, make, none] of CLIENTS)
+  for (const isStream of [false, true]) {
+    const how = isStream ? `${name}, stream` : name;
+
+    test(`${how}: the last round asks for an answer, not for a call`, async (t) => {
+      const steps = [recalls, recalls, answers('Enough.')];
+      const options = { limits: { toolRounds: 2 } };
+      const { provider, client } = await setting(t, [make, isStream], steps, options);
+      client.say('Go.');
+      const { text } = await client.ask();
+      assert.equal(text, 'Enough.');
+      provider.expectDone();
+      const choices = provider.requests.map(({ body }) => body['tool_choice']);
+      assert.deepEqual(choices, [undefined, undefined, none]);
+      const tools = provider.requests.map(({ body }) => JSON.stringify(body['tools']));
+      assert.equal(new Set(tools).size, 1, 'the tools of the cached prefix stay');
+    });
+
+    test(`${how}: an answer of nothing but calls does not go back as an empty message`, async (t) => {
+      const steps = [recalls, recalls, answers('Here.')];
+      const options = { limits: { toolRounds: 1 } };
+      const { provider, client } = await setting(t, [make, isStream], steps, options);
+      client.say('Go.');
+      assert.deepEqual((await client.ask()).calls, []);
+      client.say('And now?');
+      assert.equal((await client.ask()).text, 'Here.');
+      provider.expectDone();
+      const empty = messagesOf(provider.requests[2]?.body ?? {}).filter((message) => {
+        const { role, content, tool_calls: calls } = JSON.parse(message) as Record<string, unknown>;
+        const isEmpty = content === null || content === '' || JSON.stringify(content) === '[]';
+        return role === 'assistant' && isEmpty && calls === undefined;
+      });
+      assert.deepEqual(empty, []);
+    });
+  }
