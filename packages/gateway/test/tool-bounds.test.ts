@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { memoryStore, type Store } from '@bobbin/core';
 import type { GatewayOptions } from '@bobbin/gateway';
 import { providerServer, type ProviderServer, type ProviderStep } from '@bobbin/testing';
 import { runningGateway, type RunningGateway } from './running-gateway.ts';
@@ -79,5 +80,51 @@ for (const [name, make, none] of CLIENTS)
         return role === 'assistant' && isEmpty && calls === undefined;
       });
       assert.deepEqual(empty, []);
+    });
+  }
+
+/** The names of the tools that each request had. */
+function offeredTo({ requests }: ProviderServer): readonly string[] {
+  return requests.map(({ body }) => {
+    const tools = body['tools'] as readonly { name?: string; function?: { name: string } }[];
+    return tools.map(({ name, function: called }) => name ?? called?.name).join();
+  });
+}
+
+/** A store that cannot be read. */
+function brokenStore(): Store {
+  return new Proxy(memoryStore(), {
+    get: (store, name) =>
+      name === 'close'
+        ? store.close.bind(store)
+        : () => Promise.reject(new Error('the disk is gone')),
+  });
+}
+
+for (const [name, make, none] of CLIENTS)
+  for (const isStream of [false, true]) {
+    const how = isStream ? `${name}, stream` : name;
+
+    test(`${how}: tools that cannot be answered are not offered, and a call of one gets an error`, async (t) => {
+      const steps = [recalls, answers('So be it.')];
+      const options = { policies: [{ model: '', compaction: 'off' as const }] };
+      const { provider, client } = await setting(t, [make, isStream], steps, options);
+      client.say('Go.');
+      assert.equal((await client.ask()).text, 'So be it.');
+      provider.expectDone();
+      assert.equal(offeredTo(provider)[0], 'read');
+      const [, second] = provider.requests;
+      assert.match(messagesOf(second?.body ?? {}).at(-1) ?? '', /nothing can be read/i);
+      assert.deepEqual(second?.body['tool_choice'], none);
+    });
+
+    test(`${how}: a request that fails open goes out without the tools`, async (t) => {
+      const { provider, client } = await setting(t, [make, isStream], [answers('Yes.')], {
+        store: brokenStore(),
+      });
+      client.say('Go.');
+      assert.equal((await client.ask()).text, 'Yes.');
+      provider.expectDone();
+      assert.deepEqual(offeredTo(provider), ['read']);
     });
   }

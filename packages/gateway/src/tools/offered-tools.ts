@@ -46,8 +46,9 @@ export async function offerTools(
   const isClients = (message: JsonObject, i: number): boolean => message === clients[i];
   const withTools = offeredIn(protocol, bytes, body);
   if (withTools === undefined) return undefined;
+  const whole = withHiddenRounds(shape, clients, after);
   return {
-    messages: withHiddenRounds(shape, clients, after),
+    messages: whole,
     key: keys.at(-1) ?? '',
     with(messages, choice) {
       const { field } = protocol;
@@ -58,7 +59,11 @@ export async function offerTools(
       if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
       const { sent: _, ...rest } = request;
       const own = { ...rest, body: { ...withTools.body, [field]: messages }, bytes: changed };
-      return { ...(choice === 'clients' ? own : withoutCalls(own)), offersTools: true };
+      return {
+        ...(choice === 'clients' ? own : withoutCalls(own)),
+        ...(messages === whole ? { withoutTools: request } : {}),
+        offersTools: true,
+      };
     },
   };
 }

@@ -31,6 +31,8 @@ interface Progress {
   readonly answers: readonly JsonObject[];
   readonly rounds: readonly Round[];
   readonly messages: readonly JsonObject[];
+  /** The model may not call tools in the next round. */
+  readonly isLast: boolean;
 }
 
 /**
@@ -56,14 +58,15 @@ export class ToolTurn {
     this.#offered = offered;
     this.#client = client;
     this.#stream = new MergedStream(request.endpoint.protocol.tools.newStream());
-    this.#progress = { answers: [], rounds: [], messages: offered.messages };
+    const { messages } = offered;
+    this.#progress = { answers: [], rounds: [], messages, isLast: false };
   }
 
   /** Answers the client, and returns what became of the last request. */
   async run(): Promise<Relayed> {
     for (;;) {
-      const choice = this.#isLastRound ? 'no-calls' : 'clients';
-      const request = this.#offered.with(this.#progress.messages, choice);
+      const { messages, isLast } = this.#progress;
+      const request = this.#offered.with(messages, isLast ? 'no-calls' : 'clients');
       const { delivery } = this.#options;
       const delivered = await delivery.deliver(request, this.#client, this.#stream);
       const answer = wholeAnswer(delivered);
@@ -76,10 +79,6 @@ export class ToolTurn {
     }
   }
 
-  get #isLastRound(): boolean {
-    return this.#progress.rounds.length >= this.#options.mostRounds;
-  }
-
   /** What the model is asked next; undefined if its answer is for the client. */
   async #afterRound(
     request: ClientRequest,
@@ -87,24 +86,26 @@ export class ToolTurn {
     answer: JsonObject,
   ): Promise<Progress | undefined> {
     const { tools } = request.endpoint.protocol;
-    const { rounds, messages } = this.#progress;
+    const { rounds, messages, isLast } = this.#progress;
     const said = tools.asMessages(answer);
     const calls = tools.callsIn(said);
     const own = calls.filter(({ name }) => isOwnTool(name));
     const answers = [...this.#progress.answers, answer];
     const { taken = (await fit.pending)?.taken } = fit;
-    const isEnd = own.length === 0 || !tools.waits(answer) || this.#isLastRound;
-    if (isEnd || taken === undefined) {
+    if (own.length === 0 || !tools.waits(answer) || isLast) {
       // Nothing answers calls that were cut off, or that came after the last round.
       const shown = own.length === 0 ? said : tools.withoutOwnCalls(said);
       const last = { messages: shown, results: [] };
-      this.#progress = { answers, messages, rounds: [...rounds, last] };
+      this.#progress = { answers, messages, isLast, rounds: [...rounds, last] };
       await this.#keep(request, taken);
       return undefined;
     }
-    const results = tools.results(await this.#answer(own, request, taken));
+    const isNextLast = taken === undefined || rounds.length + 1 >= this.#options.mostRounds;
+    const texts = await this.#answer(own, request, taken);
+    const results = tools.results(isNextLast ? texts.map(asLast) : texts);
     const progress = {
       answers,
+      isLast: isNextLast,
       rounds: [...rounds, { messages: said, results }],
       messages: [...messages, ...said, ...results],
     };
@@ -118,17 +119,19 @@ export class ToolTurn {
   #answer(
     calls: readonly ModelCall[],
     { tenant }: ClientRequest,
-    { thread, head }: TakenRequest,
+    taken: TakenRequest | undefined,
   ): Promise<readonly CallResult[]> {
+    if (taken === undefined)
+      return Promise.resolve(calls.map(({ id }) => ({ id, text: NO_MEMORY })));
+    const { thread, head } = taken;
     const memory = { ...this.#options.memory, head };
-    const isLast = this.#progress.rounds.length + 1 >= this.#options.mostRounds;
     return Promise.all(
       calls.map(async ({ id, name, args }) => {
         const tool = MEMORY_TOOLS.find(({ definition }) => definition.name === name);
         const text = await tool
           ?.answer(memory, { tenant, thread }, args)
           .catch((error: unknown) => `It failed: ${String(error)}`);
-        return { id, text: isLast ? `${text ?? ''}\n\n${LAST_ROUND}` : (text ?? '') };
+        return { id, text: text ?? '' };
       }),
     );
   }
@@ -183,7 +186,12 @@ export class ToolTurn {
   }
 }
 
+const NO_MEMORY = 'Error: nothing can be read back for this request.';
 const LAST_ROUND = '[Nothing more can be read for this answer: answer with what you have.]';
+
+function asLast({ id, text }: CallResult): CallResult {
+  return { id, text: `${text}\n\n${LAST_ROUND}` };
+}
 
 /** The answer of a request that succeeded. */
 function wholeAnswer({ relayed, answer }: Delivered): JsonObject | undefined {
