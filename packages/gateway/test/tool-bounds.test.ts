@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { memoryStore, type Store } from '@bobbin/core';
 import type { GatewayOptions } from '@bobbin/gateway';
 import { providerServer, type ProviderServer, type ProviderStep } from '@bobbin/testing';
-import { runningGateway, type RunningGateway } from './running-gateway.ts';
+import { bareUpstream, runningGateway, type RunningGateway } from './running-gateway.ts';
 import {
   anthropicClient,
   chatClient,
@@ -128,3 +128,47 @@ for (const [name, make, none] of CLIENTS)
       assert.deepEqual(offeredTo(provider), ['read']);
     });
   }
+
+test('tools are not offered if the client forces a call', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const { url } = upstream;
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: url, anthropic: url },
+    tools: 'on',
+  });
+  const ask = async (path: string, body: object): Promise<boolean> => {
+    const whole = { model: 'm', max_tokens: 5, store: false, ...body };
+    const response = await fetch(`${gateway.url}/v1/${path}`, {
+      method: 'POST',
+      body: JSON.stringify(whole),
+    });
+    await response.text();
+    return upstream.seen.at(-1)?.text.includes('"recall"') === true;
+  };
+  const list = [{ role: 'user', content: 'Go.' }];
+  const offered = async (path: string, field: string, choices: readonly unknown[]): Promise<object> =>
+    Array.fromAsync(choices, (choice) => ask(path, { [field]: list, tool_choice: choice }));
+  const named = { type: 'function', function: { name: 'read' } };
+  const allowed = (mode: string): object => ({ type: 'allowed_tools', mode, tools: [] });
+  const nested = (mode: string): object => ({ type: 'allowed_tools', allowed_tools: { mode } });
+  assert.deepEqual(
+    [
+      await offered('chat/completions', 'messages', [undefined, null, 'auto', 'none', nested('auto')]),
+      await offered('chat/completions', 'messages', ['required', named, nested('required')]),
+      await offered('responses', 'input', [undefined, 'auto', 'none', allowed('auto')]),
+      await offered('responses', 'input', ['required', { type: 'function', name: 'read' }]),
+      await offered('responses', 'input', [{ type: 'web_search' }, allowed('required')]),
+      await offered('messages', 'messages', [undefined, { type: 'auto' }, { type: 'none' }]),
+      await offered('messages', 'messages', [{ type: 'any' }, { type: 'tool', name: 'read' }]),
+    ],
+    [
+      [true, true, true, true, true],
+      [false, false, false],
+      [true, true, true, true],
+      [false, false],
+      [false, false],
+      [true, true, true],
+      [false, false],
+    ],
+  );
+});

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { objectsIn } from '../protocol/protocol.ts';
 import {
   addedUp,
+  forcesCall,
   isOwnTool,
   type MergedEvents,
   type ModelCall,
@@ -12,7 +13,7 @@ import {
 export const anthropicTools: ToolShape = {
   define: ({ name, description, parameters }) => ({ name, description, input_schema: parameters }),
   nameOf: ({ name }) => name,
-  allows: () => true,
+  allows: (body) => !forcesCall(body),
   noCalls: { type: 'none' },
   waits: ({ stop_reason: reason }) => reason === 'tool_use',
   asMessages: ({ content }) => [{ role: 'assistant', content: content ?? [] }],

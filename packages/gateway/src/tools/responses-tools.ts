@@ -3,6 +3,7 @@ import { objectsIn } from '../protocol/protocol.ts';
 import {
   addedUp,
   argsIn,
+  forcesCall,
   isOwnTool,
   type MergedEvents,
   type ModelCall,
@@ -20,7 +21,7 @@ export const responsesTools: ToolShape = {
   }),
   nameOf: ({ name }) => name,
   // What the provider keeps has the hidden rounds under ids that the client does not get.
-  allows: ({ store }) => store === false,
+  allows: (body) => body['store'] === false && !forcesCall(body),
   noCalls: 'none',
   waits: ({ status }) => status === 'completed',
   asMessages: ({ output }) => objectsIn(output).flatMap(asInput),

@@ -70,6 +70,16 @@ export function isOwnTool(name: unknown): boolean {
   return OWN_NAMES.has(name);
 }
 
+/** True if a request makes the model call a tool: it would have to call one in every further round. */
+export function forcesCall({ tool_choice: choice }: JsonObject): boolean {
+  if (!isJsonObject(choice)) return !FREE_CHOICES.has(choice ?? 'auto');
+  const { type, allowed_tools: allowed } = choice;
+  if (type !== 'allowed_tools') return !FREE_CHOICES.has(type);
+  return !FREE_CHOICES.has((isJsonObject(allowed) ? allowed : choice)['mode']);
+}
+
+const FREE_CHOICES: ReadonlySet<unknown> = new Set(['auto', 'none']);
+
 /** The arguments of a call that come as a text. */
 export function argsIn(text: JsonObject[string]): unknown {
   return typeof text === 'string' ? parseJson(text) : undefined;
