@@ -146,8 +146,15 @@ test('tools are not offered if the client forces a call', async (t) => {
     return upstream.seen.at(-1)?.text.includes('"recall"') === true;
   };
   const list = [{ role: 'user', content: 'Go.' }];
-  const offered = async (path: string, field: string, choices: readonly unknown[]): Promise<object> =>
-    Array.fromAsync(choices, (choice) => ask(path, { [field]: list, tool_choice: choice }));
+  const offered = async (
+    path: string,
+    field: string,
+    choices: readonly unknown[],
+  ): Promise<readonly boolean[]> => {
+    const are: boolean[] = [];
+    for (const choice of choices) are.push(await ask(path, { [field]: list, tool_choice: choice }));
+    return are;
+  };
   const named = { type: 'function', function: { name: 'read' } };
   const allowed = (mode: string): object => ({ type: 'allowed_tools', mode, tools: [] });
   const nested = (mode: string): object => ({ type: 'allowed_tools', allowed_tools: { mode } });
@@ -172,3 +179,21 @@ test('tools are not offered if the client forces a call', async (t) => {
     ],
   );
 });
+
+for (const hasLength of [true, false])
+  test(`an answer that is too long to hold passes whole${hasLength ? ', with its length' : ''}`, async (t) => {
+    const content = 'All pumps run. '.repeat(2_400_000);
+    const message = { role: 'assistant', content };
+    const reply = JSON.stringify({ id: 'x', choices: [{ message, finish_reason: 'stop' }] });
+    const length = hasLength ? { 'content-length': String(reply.length) } : {};
+    const upstream = await bareUpstream(t, (_, outgoing) =>
+      outgoing.writeHead(200, { 'content-type': 'application/json', ...length }).end(reply),
+    );
+    const gateway = await runningGateway(t, { upstreams: { openai: upstream.url }, tools: 'on' });
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Go.' }] }),
+      signal: AbortSignal.timeout(20_000),
+    });
+    assert.ok((await response.text()) === reply, 'the answer is not the one of the upstream');
+  });

@@ -69,6 +69,8 @@ export class ToolTurn {
       const request = this.#offered.with(messages, isLast ? 'no-calls' : 'clients');
       const { delivery } = this.#options;
       const delivered = await delivery.deliver(request, this.#client, this.#stream);
+      // An answer that was too long to hold has gone to the client.
+      if (this.#client.outgoing.writableEnded) return delivered.relayed;
       const answer = wholeAnswer(delivered);
       if (answer === undefined) return this.#failed(delivered);
       const next = await this.#afterRound(request, delivered, answer);
