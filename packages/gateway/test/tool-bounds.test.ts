@@ -129,6 +129,9 @@ for (const [name, make, none] of CLIENTS)
     });
   }
 
+const allowed = (mode: string): object => ({ type: 'allowed_tools', mode, tools: [] });
+const nested = (mode: string): object => ({ type: 'allowed_tools', allowed_tools: { mode } });
+
 test('tools are not offered if the client forces a call', async (t) => {
   const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
   const { url } = upstream;
@@ -156,8 +159,6 @@ test('tools are not offered if the client forces a call', async (t) => {
     return are;
   };
   const named = { type: 'function', function: { name: 'read' } };
-  const allowed = (mode: string): object => ({ type: 'allowed_tools', mode, tools: [] });
-  const nested = (mode: string): object => ({ type: 'allowed_tools', allowed_tools: { mode } });
   assert.deepEqual(
     [
       await offered('chat/completions', 'messages', [undefined, null, 'auto', 'none', nested('auto')]),
@@ -196,4 +197,31 @@ for (const hasLength of [true, false])
       signal: AbortSignal.timeout(20_000),
     });
     assert.ok((await response.text()) === reply, 'the answer is not the one of the upstream');
+  });
+
+for (const [name, make] of CLIENTS)
+  test(`${name}: a further round that is no stream ends the client's stream with an error`, async (t) => {
+    const { protocol } = make('http://127.0.0.1', true);
+    const provider = await providerServer(protocol, recalls);
+    t.after(() => provider.close());
+    const upstream = await bareUpstream(t, async ({ url, text, headers: sent }, outgoing) => {
+      if (upstream.seen.length > 1)
+        return outgoing.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"x"}');
+      const { host: _, connection: __, 'content-length': ___, ...headers } = sent;
+      const first = await fetch(provider.origin + url, {
+        method: 'POST',
+        headers: headers as Record<string, string>,
+        body: text,
+      });
+      return outgoing
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(await first.text());
+    });
+    const { url } = upstream;
+    const upstreams = { openai: url, anthropic: url };
+    const gateway = await runningGateway(t, { upstreams, tools: 'on' });
+    const client = make(gateway.url, true);
+    client.say('Go.');
+    await assert.rejects(client.ask(), /bobbin gateway: .* no stream/);
+    assert.equal(upstream.seen.length, 2);
   });

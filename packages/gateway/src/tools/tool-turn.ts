@@ -11,7 +11,8 @@ import type { AnswerView, Client, Delivered, Delivery } from '../delivery.ts';
 import type { ClientRequest, TakenRequest } from '../fitting/fit.ts';
 import { fitHeaders } from '../http/fit-headers.ts';
 import { responseHeaders } from '../http/headers.ts';
-import { isEventStream, release, type Relayed } from '../http/response-relay.ts';
+import { errorBody } from '../http/refusal.ts';
+import { isEventStream, release, type HeldResponse, type Relayed } from '../http/response-relay.ts';
 import type { Observer } from '../observe/observer.ts';
 import type { Round } from './hidden-rounds.ts';
 import type { OfferedRequest } from './offered-tools.ts';
@@ -71,7 +72,8 @@ export class ToolTurn {
       const delivered = await delivery.deliver(request, this.#client, this.#stream);
       // An answer that was too long to hold has gone to the client.
       if (this.#client.outgoing.writableEnded) return delivered.relayed;
-      const answer = wholeAnswer(delivered);
+      const isBroken = delivered.relayed.kind === 'held' && this.#client.outgoing.headersSent;
+      const answer = isBroken ? undefined : wholeAnswer(delivered);
       if (answer === undefined) return this.#failed(delivered);
       const next = await this.#afterRound(request, delivered, answer);
       if (next === undefined) return this.#finished(delivered);
@@ -181,10 +183,18 @@ export class ToolTurn {
     if (relayed.kind === 'failed' || relayed.kind === 'aborted' || outgoing.destroyed)
       return relayed;
     if (relayed.kind === 'relayed') outgoing.end(this.#stream.end());
-    else if (outgoing.headersSent)
-      outgoing.end(this.#stream.error(parseJson(relayed.body.toString('utf8'))));
+    else if (outgoing.headersSent) outgoing.end(this.#stream.error(this.#errorIn(relayed)));
     else release(outgoing, relayed, fitHeaders(fit));
     return relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed;
+  }
+
+  /** The error that ends the client's stream after an answer that is no stream. */
+  #errorIn({ status, body }: HeldResponse): JsonObject {
+    const said = parseJson(body.toString('utf8'));
+    if (status >= 400 && isJsonObject(said) && isJsonObject(said['error'])) return said;
+    const { provider } = this.#request.endpoint.protocol;
+    const message = `the upstream answered a further request with status ${status} and no stream`;
+    return errorBody(provider, 502, message);
   }
 }
 
@@ -233,8 +243,8 @@ class MergedStream implements AnswerView {
     return this.#events.end().map(eventText).join('');
   }
 
-  error(body: unknown): string {
-    return eventText(this.#events.error(isJsonObject(body) ? body : {}));
+  error(body: JsonObject): string {
+    return eventText(this.#events.error(body));
   }
 
   #newParser(): EventSourceParser {
