@@ -161,7 +161,13 @@ test('tools are not offered if the client forces a call', async (t) => {
   const named = { type: 'function', function: { name: 'read' } };
   assert.deepEqual(
     [
-      await offered('chat/completions', 'messages', [undefined, null, 'auto', 'none', nested('auto')]),
+      await offered('chat/completions', 'messages', [
+        undefined,
+        null,
+        'auto',
+        'none',
+        nested('auto'),
+      ]),
       await offered('chat/completions', 'messages', ['required', named, nested('required')]),
       await offered('responses', 'input', [undefined, 'auto', 'none', allowed('auto')]),
       await offered('responses', 'input', ['required', { type: 'function', name: 'read' }]),

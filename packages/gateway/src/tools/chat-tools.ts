@@ -21,8 +21,7 @@ export const chatTools: ToolShape = {
     function: { name, description, parameters },
   }),
   nameOf: ({ function: called }) => (isJsonObject(called) ? called['name'] : undefined),
-  allows: (body) =>
-    (body['n'] ?? 1) === 1 && body['functions'] === undefined && !forcesCall(body),
+  allows: (body) => (body['n'] ?? 1) === 1 && body['functions'] === undefined && !forcesCall(body),
   noCalls: 'none',
   waits: (answer) => !CUT_OFF.has(choiceOf(answer)['finish_reason']),
   asMessages: (answer) => [asInput(messageOf(answer))],
