@@ -66,7 +66,7 @@ export class Delivery {
     const record = exchanges.open(request, newId());
     try {
       const fit = await fitInTime(fitter, request, limits.ownWorkMs);
-      const delivered = await this.#sent(request, fit, client, record, view);
+      const delivered = await this.#sent(...asOffered(request, fit), client, record, view);
       const { relayed } = delivered;
       record.done(relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed);
       return delivered;
@@ -164,6 +164,13 @@ function refusalIn(relayed: Relayed, opening: StreamOpening | undefined): Contex
 function recordHeld(recorder: AnswerRecorder, { headers, body }: HeldResponse): void {
   recorder.start(headers['content-type'] ?? '');
   recorder.data(body);
+}
+
+/** A request and how it goes out, without the gateway's tools if it belongs to no conversation. */
+function asOffered(request: ClientRequest, fit: Fit): readonly [ClientRequest, Fit] {
+  const { withoutTools } = request;
+  if (withoutTools === undefined || isFitted(fit)) return [request, fit];
+  return [withoutTools, { ...fit, bytes: withoutTools.bytes }];
 }
 
 function isFitted({ taken, pending }: Fit): boolean {

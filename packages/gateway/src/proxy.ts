@@ -116,8 +116,9 @@ export class Proxy {
 
   /** The request with the gateway's tools, if it is to have them. */
   async #offered(request: ClientRequest): Promise<OfferedRequest | undefined> {
-    const { ledger, observer, tools } = this.#options;
-    if (request.endpoint.kind === 'count' || !wantsTools(request.headers, tools)) return undefined;
+    const { ledger, observer, tools, mostRounds } = this.#options;
+    if (request.endpoint.kind === 'count' || mostRounds === 0) return undefined;
+    if (!wantsTools(request.headers, tools)) return undefined;
     return offerTools(request, ledger).catch((error: unknown) => {
       observer.log.warn({ reason: String(error) }, 'tools are not offered');
       return undefined;

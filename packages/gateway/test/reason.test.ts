@@ -81,3 +81,19 @@ test('each action says why: what fits, a cold cache, an earlier compaction, the 
     ],
   );
 });
+
+test('a reason is printable ASCII for a conversation over 200 000 tokens in a window of a million', async (t) => {
+  const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end('{}'));
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    policies: [{ model: '', windowTokens: 1_000_000 }],
+  });
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', messages: talk(1_200) }),
+  });
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get('x-bobbin-reason') ?? '', /^[\x20-\x7e]+$/);
+  assert.equal(response.headers.get('x-bobbin-action'), 'compacted');
+  assert.ok(Number(response.headers.get('x-bobbin-tokens-before')) > 200_000);
+});

@@ -17,6 +17,8 @@ export interface ClientRequest {
   readonly body: JsonObject;
   /** True if the gateway's own tools are among those of the body. */
   readonly offersTools?: true;
+  /** What goes out in place of this request if that belongs to no conversation: nothing could answer calls of the tools. */
+  readonly withoutTools?: ClientRequest;
 }
 
 /** What was done with a request. */

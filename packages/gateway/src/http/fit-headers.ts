@@ -7,8 +7,7 @@ const LONGEST_REASON = 200;
 export function fitHeaders({ action, reason, taken }: Fit): Record<string, string> {
   return {
     'x-bobbin-action': action,
-    // Only what failed may quote something that was sent.
-    'x-bobbin-reason': action === 'failed-open' ? headerText(reason) : reason,
+    'x-bobbin-reason': headerText(reason),
     ...(taken === undefined
       ? {}
       : {
@@ -19,6 +18,7 @@ export function fitHeaders({ action, reason, taken }: Fit): Record<string, strin
   };
 }
 
+/** A text as a header can have it. It may quote something that was sent. */
 function headerText(text: string): string {
   return redactSecrets(text)
     .slice(0, LONGEST_REASON)

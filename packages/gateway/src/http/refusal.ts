@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { JsonObject } from '@bobbin/core/internal';
 import type { ProviderName } from '../config/gateway-config.ts';
 
-/** An error of the gateway's own, in the form in which the client's provider reports errors. */
+/** Answers with an error of the gateway's own. */
 export function refuse(
   outgoing: ServerResponse,
   provider: ProviderName,
@@ -9,16 +10,19 @@ export function refuse(
   message: string,
 ): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
-  const type = ERROR_TYPES[status] ?? 'api_error';
-  const error = { type, message: `bobbin gateway: ${message}` };
-  const body =
-    provider === 'anthropic'
-      ? { type: 'error', error }
-      : { error: { ...error, param: null, code: null } };
   // What the client still sends is not read: the connection cannot be used again.
   outgoing
     .writeHead(status, { 'content-type': 'application/json', connection: 'close' })
-    .end(JSON.stringify(body));
+    .end(JSON.stringify(errorBody(provider, status, message)));
+}
+
+/** An error of the gateway's own, in the form in which the client's provider reports errors. */
+export function errorBody(provider: ProviderName, status: number, message: string): JsonObject {
+  const type = ERROR_TYPES[status] ?? 'api_error';
+  const error = { type, message: `bobbin gateway: ${message}` };
+  return provider === 'anthropic'
+    ? { type: 'error', error }
+    : { error: { ...error, param: null, code: null } };
 }
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {

@@ -27,7 +27,10 @@ export interface RelayOptions {
   readonly holds?: (status: number, headers: IncomingHttpHeaders) => boolean;
   /** Decides on the beginning of a stream before the client sees any of it. */
   readonly opening?: { data(chunk: Buffer): Verdict } | undefined;
-  /** What the client gets for the bytes of a stream. If present, the stream stays open for more when they end. */
+  /**
+   * What the client gets for the bytes of a stream. If present, the stream stays open for more when they end. An answer
+   * that was too long to hold passes as it is, and ends the client's.
+   */
   readonly filter?: ((chunk: Buffer) => string) | undefined;
   /** The longest answer that is held. */
   readonly mostHeldBytes?: number | undefined;
@@ -55,6 +58,8 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   #held: Buffer[] | undefined;
   #heldBytes = 0;
+  /** The client gets the bytes of an answer that was too long to hold as they are. */
+  #isReleased = false;
   #hasWritten = false;
   #opening: Buffer[] | undefined;
   #openingTimer: NodeJS.Timeout | undefined;
@@ -105,7 +110,7 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
       return this.#finish({ kind: 'held', status, headers, body: Buffer.concat(this.#held) });
     this.#finish({ kind: 'relayed', status });
     this.#hasWritten = true;
-    if (this.#options.filter === undefined) this.#outgoing.end();
+    if (this.#options.filter === undefined || this.#isReleased) this.#outgoing.end();
     return undefined;
   }
 
@@ -149,21 +154,23 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   }
 
   #write(controller: Dispatcher.DispatchController | undefined, chunk: Buffer): void {
-    const shown = this.#options.filter?.(chunk) ?? chunk;
+    const { filter } = this.#options;
+    const shown = filter === undefined || this.#isReleased ? chunk : filter(chunk);
     this.#options.onData?.(chunk);
     if (shown.length === 0) return;
     this.#hasWritten = true;
     if (!this.#outgoing.write(shown)) controller?.pause();
   }
 
-  /** What is too long for a refusal is relayed after all. */
+  /** What is too long to hold is relayed after all. */
   #hold(held: Buffer[], chunk: Buffer): void {
     held.push(chunk);
     this.#heldBytes += chunk.length;
     if (this.#heldBytes <= (this.#options.mostHeldBytes ?? MOST_HELD_BYTES)) return;
     this.#held = undefined;
+    this.#isReleased = true;
     this.#begin();
-    this.#outgoing.write(Buffer.concat(held));
+    for (const each of held) this.#write(this.#controller, each);
   }
 
   #finish(relayed: Relayed): void {

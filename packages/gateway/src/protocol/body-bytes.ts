@@ -11,8 +11,13 @@ interface ListBytes extends ByteRange {
   readonly items: readonly ByteRange[];
 }
 
-/** A body with one more field. */
-export function withField(body: Buffer, name: string, value: object): Buffer {
+/** A body with a field that has another value, or with one more field. */
+export function withField(body: Buffer, name: string, value: object | string): Buffer {
+  const given = fieldIn(body, name);
+  if (given !== undefined) {
+    const text = Buffer.from(JSON.stringify(value));
+    return Buffer.concat([body.subarray(0, given.from), text, body.subarray(given.to)]);
+  }
   const end = body.lastIndexOf(CLOSE_OBJECT);
   let last = end - 1;
   while (isSpace(body[last])) last--;
@@ -48,20 +53,25 @@ export function withOtherItems(
 
 const SEPARATOR = Buffer.from(',');
 
-/** The list that a field of the outermost object has. Of a field that is there twice the last one counts. */
+/** The list that a field of the outermost object has. */
 function listIn(body: Buffer, field: string): ListBytes | undefined {
-  let found: ListBytes | undefined;
+  const value = fieldIn(body, field);
+  return value === undefined ? undefined : itemsIn(body, value.from);
+}
+
+/** The value of a field of the outermost object. Of a field that is there twice the last one counts. */
+function fieldIn(body: Buffer, field: string): ByteRange | undefined {
+  let found: ByteRange | undefined;
   let at = body.indexOf(OPEN_OBJECT) + 1;
   while (at > 0 && at < body.length) {
     const start = body.indexOf(QUOTE, at);
     if (start < 0) break;
     const end = stringEnd(body, start);
     const name = JSON.parse(body.toString('utf8', start, end)) as string;
-    const value = body.indexOf(COLON, end) + 1;
-    const items = name === field ? itemsIn(body, value) : undefined;
-    if (name === field) found = items;
-    at = items === undefined ? valueEnd(body, value) : items.to;
-    at = body.indexOf(COMMA, at) + 1;
+    const from = body.indexOf(COLON, end) + 1;
+    const to = valueEnd(body, from);
+    if (name === field) found = { from, to };
+    at = body.indexOf(COMMA, to) + 1;
   }
   return found;
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { objectsIn } from '../protocol/protocol.ts';
 import {
   addedUp,
+  forcesCall,
   isOwnTool,
   type MergedEvents,
   type ModelCall,
@@ -12,14 +13,15 @@ import {
 export const anthropicTools: ToolShape = {
   define: ({ name, description, parameters }) => ({ name, description, input_schema: parameters }),
   nameOf: ({ name }) => name,
-  allows: () => true,
+  allows: (body) => !forcesCall(body),
+  noCalls: { type: 'none' },
   waits: ({ stop_reason: reason }) => reason === 'tool_use',
   asMessages: ({ content }) => [{ role: 'assistant', content: content ?? [] }],
   callsIn: (messages) => messages.flatMap(({ content }) => objectsIn(content).flatMap(callOf)),
   withoutOwnCalls: (messages) =>
     messages
       .map((message) => ({ ...message, content: objectsIn(message['content']).filter(isShown) }))
-      .filter(({ content }) => content.length > 0),
+      .filter(({ content }) => content.some(isSaid)),
   results: (results) => [
     {
       role: 'user',
@@ -55,6 +57,11 @@ export const anthropicTools: ToolShape = {
 
 function isCall({ type }: JsonObject): boolean {
   return type === 'tool_use';
+}
+
+/** A message of nothing but thinking is refused. */
+function isSaid({ type }: JsonObject): boolean {
+  return type !== 'thinking' && type !== 'redacted_thinking';
 }
 
 function isShown(block: JsonObject): boolean {

@@ -4,6 +4,7 @@ import {
   addedUp,
   argsIn,
   DONE,
+  forcesCall,
   isOwnTool,
   type MergedEvents,
   type ModelCall,
@@ -20,7 +21,8 @@ export const chatTools: ToolShape = {
     function: { name, description, parameters },
   }),
   nameOf: ({ function: called }) => (isJsonObject(called) ? called['name'] : undefined),
-  allows: ({ n, functions }) => (n ?? 1) === 1 && functions === undefined,
+  allows: (body) => (body['n'] ?? 1) === 1 && body['functions'] === undefined && !forcesCall(body),
+  noCalls: 'none',
   waits: (answer) => !CUT_OFF.has(choiceOf(answer)['finish_reason']),
   asMessages: (answer) => [asInput(messageOf(answer))],
   callsIn: (messages) =>

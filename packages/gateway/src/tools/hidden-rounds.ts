@@ -77,6 +77,8 @@ function answerAt(
 function hiddenIn(rounds: readonly Round[], shown: readonly JsonObject[]): readonly JsonObject[] {
   const [earlier, last] = [rounds.slice(0, -1), rounds.at(-1)];
   const before = earlier.flatMap(({ messages, results }) => [...messages, ...results]);
+  // What the client has for an answer of nothing but hidden calls is empty, and providers refuse that.
+  if (last?.messages.length === 0) return before;
   // Where the client saw nothing of the earlier rounds, its own form of the last one keeps its bytes.
   const isClients =
     last?.results.length === 0 && earlier.every(({ messages }) => messages.every(showsNothing));

@@ -7,6 +7,9 @@ import { messagesIn, objectsIn, type Protocol } from '../protocol/protocol.ts';
 import { listKeys, roundsIn, withHiddenRounds, type Round } from './hidden-rounds.ts';
 import { isOwnTool } from './tool-shape.ts';
 
+/** Whether the model may call tools, as far as the client lets it. */
+export type ToolChoice = 'clients' | 'no-calls';
+
 /** A request of a client to which the gateway's tools are offered. */
 export interface OfferedRequest {
   /** The client's messages with the rounds that it has not seen. */
@@ -14,7 +17,7 @@ export interface OfferedRequest {
   /** What the client's list is called. */
   readonly key: string;
   /** The request with other messages than the client's; those that are the client's keep their bytes. */
-  with(messages: readonly JsonObject[]): ClientRequest;
+  with(messages: readonly JsonObject[], choice: ToolChoice): ClientRequest;
 }
 
 /** True if a client asks for the gateway's tools, or the gateway offers them unless a client says no. */
@@ -43,10 +46,11 @@ export async function offerTools(
   const isClients = (message: JsonObject, i: number): boolean => message === clients[i];
   const withTools = offeredIn(protocol, bytes, body);
   if (withTools === undefined) return undefined;
+  const whole = withHiddenRounds(shape, clients, after);
   return {
-    messages: withHiddenRounds(shape, clients, after),
+    messages: whole,
     key: keys.at(-1) ?? '',
-    with(messages) {
+    with(messages, choice) {
       const { field } = protocol;
       const isSame = messages.length === clients.length && messages.every(isClients);
       const changed = isSame
@@ -54,10 +58,21 @@ export async function offerTools(
         : withOtherItems(withTools.bytes, field, clients, messages);
       if (changed === undefined) throw new Error(`${field}: its bytes cannot be located`);
       const { sent: _, ...rest } = request;
-      const own = { ...withTools.body, [field]: messages };
-      return { ...rest, bytes: changed, body: own, offersTools: true };
+      const own = { ...rest, body: { ...withTools.body, [field]: messages }, bytes: changed };
+      return {
+        ...(choice === 'clients' ? own : withoutCalls(own)),
+        ...(messages === whole ? { withoutTools: request } : {}),
+        offersTools: true,
+      };
     },
   };
+}
+
+/** The request, to be answered without a call. The tools stay: the messages have calls of them. */
+function withoutCalls(request: ClientRequest): ClientRequest {
+  const { noCalls } = request.endpoint.protocol.tools;
+  const bytes = withField(request.bytes, 'tool_choice', noCalls);
+  return { ...request, bytes, body: { ...request.body, tool_choice: noCalls } };
 }
 
 async function roundsOf(

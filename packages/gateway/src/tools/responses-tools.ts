@@ -3,6 +3,7 @@ import { objectsIn } from '../protocol/protocol.ts';
 import {
   addedUp,
   argsIn,
+  forcesCall,
   isOwnTool,
   type MergedEvents,
   type ModelCall,
@@ -20,11 +21,16 @@ export const responsesTools: ToolShape = {
   }),
   nameOf: ({ name }) => name,
   // What the provider keeps has the hidden rounds under ids that the client does not get.
-  allows: ({ store }) => store === false,
+  allows: (body) => body['store'] === false && !forcesCall(body),
+  noCalls: 'none',
   waits: ({ status }) => status === 'completed',
   asMessages: ({ output }) => objectsIn(output).flatMap(asInput),
   callsIn: (messages) => messages.flatMap(callOf),
-  withoutOwnCalls: (messages) => messages.filter(isShown),
+  // Reasoning that nothing follows is refused.
+  withoutOwnCalls(messages) {
+    const shown = messages.filter(isShown);
+    return shown.every(({ type }) => type === 'reasoning') ? [] : shown;
+  },
   results: (results) =>
     results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text })),
   answerLength(messages) {

@@ -27,12 +27,14 @@ export interface ToolShape {
   nameOf(tool: JsonObject): unknown;
   /** False if a request cannot be continued by further ones that its client does not see. */
   allows(body: JsonObject): boolean;
+  /** The choice of tools with which a model must answer without a call. */
+  readonly noCalls: JsonObject | string;
   /** True if the model waits for the results of its calls; false if its answer was cut off. */
   waits(answer: JsonObject): boolean;
   /** An answer as the messages of the next request. */
   asMessages(answer: JsonObject): readonly JsonObject[];
   callsIn(messages: readonly JsonObject[]): readonly ModelCall[];
-  /** Messages without the gateway's own calls; one that has nothing else is left out. */
+  /** Messages without the gateway's own calls; one that says nothing else is left out. */
   withoutOwnCalls(messages: readonly JsonObject[]): readonly JsonObject[];
   results(results: readonly CallResult[]): readonly JsonObject[];
   /** How many messages at the start of a list are one answer. */
@@ -67,6 +69,16 @@ const OWN_NAMES: ReadonlySet<unknown> = new Set(
 export function isOwnTool(name: unknown): boolean {
   return OWN_NAMES.has(name);
 }
+
+/** True if a request makes the model call a tool: it would have to call one in every further round. */
+export function forcesCall({ tool_choice: choice }: JsonObject): boolean {
+  if (!isJsonObject(choice)) return !FREE_CHOICES.has(choice ?? 'auto');
+  const { type, allowed_tools: allowed } = choice;
+  if (type !== 'allowed_tools') return !FREE_CHOICES.has(type);
+  return !FREE_CHOICES.has((isJsonObject(allowed) ? allowed : choice)['mode']);
+}
+
+const FREE_CHOICES: ReadonlySet<unknown> = new Set(['auto', 'none']);
 
 /** The arguments of a call that come as a text. */
 export function argsIn(text: JsonObject[string]): unknown {

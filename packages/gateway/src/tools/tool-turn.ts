@@ -11,7 +11,8 @@ import type { AnswerView, Client, Delivered, Delivery } from '../delivery.ts';
 import type { ClientRequest, TakenRequest } from '../fitting/fit.ts';
 import { fitHeaders } from '../http/fit-headers.ts';
 import { responseHeaders } from '../http/headers.ts';
-import { isEventStream, release, type Relayed } from '../http/response-relay.ts';
+import { errorBody } from '../http/refusal.ts';
+import { isEventStream, release, type HeldResponse, type Relayed } from '../http/response-relay.ts';
 import type { Observer } from '../observe/observer.ts';
 import type { Round } from './hidden-rounds.ts';
 import type { OfferedRequest } from './offered-tools.ts';
@@ -31,6 +32,8 @@ interface Progress {
   readonly answers: readonly JsonObject[];
   readonly rounds: readonly Round[];
   readonly messages: readonly JsonObject[];
+  /** The model may not call tools in the next round. */
+  readonly isLast: boolean;
 }
 
 /**
@@ -56,16 +59,21 @@ export class ToolTurn {
     this.#offered = offered;
     this.#client = client;
     this.#stream = new MergedStream(request.endpoint.protocol.tools.newStream());
-    this.#progress = { answers: [], rounds: [], messages: offered.messages };
+    const { messages } = offered;
+    this.#progress = { answers: [], rounds: [], messages, isLast: false };
   }
 
   /** Answers the client, and returns what became of the last request. */
   async run(): Promise<Relayed> {
     for (;;) {
-      const request = this.#offered.with(this.#progress.messages);
+      const { messages, isLast } = this.#progress;
+      const request = this.#offered.with(messages, isLast ? 'no-calls' : 'clients');
       const { delivery } = this.#options;
       const delivered = await delivery.deliver(request, this.#client, this.#stream);
-      const answer = wholeAnswer(delivered);
+      // An answer that was too long to hold has gone to the client.
+      if (this.#client.outgoing.writableEnded) return delivered.relayed;
+      const isBroken = delivered.relayed.kind === 'held' && this.#client.outgoing.headersSent;
+      const answer = isBroken ? undefined : wholeAnswer(delivered);
       if (answer === undefined) return this.#failed(delivered);
       const next = await this.#afterRound(request, delivered, answer);
       if (next === undefined) return this.#finished(delivered);
@@ -82,23 +90,26 @@ export class ToolTurn {
     answer: JsonObject,
   ): Promise<Progress | undefined> {
     const { tools } = request.endpoint.protocol;
-    const { rounds, messages } = this.#progress;
+    const { rounds, messages, isLast } = this.#progress;
     const said = tools.asMessages(answer);
     const calls = tools.callsIn(said);
-    const own = tools.waits(answer) ? calls.filter(({ name }) => isOwnTool(name)) : [];
+    const own = calls.filter(({ name }) => isOwnTool(name));
     const answers = [...this.#progress.answers, answer];
     const { taken = (await fit.pending)?.taken } = fit;
-    const isEnd = own.length === 0 || rounds.length >= this.#options.mostRounds;
-    if (isEnd || taken === undefined) {
+    if (own.length === 0 || !tools.waits(answer) || isLast) {
       // Nothing answers calls that were cut off, or that came after the last round.
-      const last = { messages: tools.withoutOwnCalls(said), results: [] };
-      this.#progress = { answers, messages, rounds: [...rounds, last] };
+      const shown = own.length === 0 ? said : tools.withoutOwnCalls(said);
+      const last = { messages: shown, results: [] };
+      this.#progress = { answers, messages, isLast, rounds: [...rounds, last] };
       await this.#keep(request, taken);
       return undefined;
     }
-    const results = tools.results(await this.#answer(own, request, taken));
+    const isNextLast = taken === undefined || rounds.length + 1 >= this.#options.mostRounds;
+    const texts = await this.#answer(own, request, taken);
+    const results = tools.results(isNextLast ? texts.map(asLast) : texts);
     const progress = {
       answers,
+      isLast: isNextLast,
       rounds: [...rounds, { messages: said, results }],
       messages: [...messages, ...said, ...results],
     };
@@ -112,17 +123,19 @@ export class ToolTurn {
   #answer(
     calls: readonly ModelCall[],
     { tenant }: ClientRequest,
-    { thread, head }: TakenRequest,
+    taken: TakenRequest | undefined,
   ): Promise<readonly CallResult[]> {
+    if (taken === undefined)
+      return Promise.resolve(calls.map(({ id }) => ({ id, text: NO_MEMORY })));
+    const { thread, head } = taken;
     const memory = { ...this.#options.memory, head };
-    const isLast = this.#progress.rounds.length + 1 >= this.#options.mostRounds;
     return Promise.all(
       calls.map(async ({ id, name, args }) => {
         const tool = MEMORY_TOOLS.find(({ definition }) => definition.name === name);
         const text = await tool
           ?.answer(memory, { tenant, thread }, args)
           .catch((error: unknown) => `It failed: ${String(error)}`);
-        return { id, text: isLast ? `${text ?? ''}\n\n${LAST_ROUND}` : (text ?? '') };
+        return { id, text: text ?? '' };
       }),
     );
   }
@@ -130,7 +143,10 @@ export class ToolTurn {
   /** Keeps the rounds that the client's next list will not have. */
   async #keep({ tenant }: ClientRequest, taken: TakenRequest | undefined): Promise<void> {
     const { rounds } = this.#progress;
-    if (taken === undefined || rounds.every(({ results }) => results.length === 0)) return;
+    const isAsShown = rounds.every(
+      (round) => round.results.length === 0 && round.messages.length > 0,
+    );
+    if (taken === undefined || isAsShown) return;
     const hidden = { key: this.#offered.key, rounds: JSON.stringify(rounds) };
     const { ledger, observer } = this.#options;
     await ledger
@@ -167,14 +183,27 @@ export class ToolTurn {
     if (relayed.kind === 'failed' || relayed.kind === 'aborted' || outgoing.destroyed)
       return relayed;
     if (relayed.kind === 'relayed') outgoing.end(this.#stream.end());
-    else if (outgoing.headersSent)
-      outgoing.end(this.#stream.error(parseJson(relayed.body.toString('utf8'))));
+    else if (outgoing.headersSent) outgoing.end(this.#stream.error(this.#errorIn(relayed)));
     else release(outgoing, relayed, fitHeaders(fit));
     return relayed.kind === 'held' ? { kind: 'relayed', status: relayed.status } : relayed;
   }
+
+  /** The error that ends the client's stream after an answer that is no stream. */
+  #errorIn({ status, body }: HeldResponse): JsonObject {
+    const said = parseJson(body.toString('utf8'));
+    if (status >= 400 && isJsonObject(said) && isJsonObject(said['error'])) return said;
+    const { provider } = this.#request.endpoint.protocol;
+    const message = `the upstream answered a further request with status ${status} and no stream`;
+    return errorBody(provider, 502, message);
+  }
 }
 
+const NO_MEMORY = 'Error: nothing can be read back for this request.';
 const LAST_ROUND = '[Nothing more can be read for this answer: answer with what you have.]';
+
+function asLast({ id, text }: CallResult): CallResult {
+  return { id, text: `${text}\n\n${LAST_ROUND}` };
+}
 
 /** The answer of a request that succeeded. */
 function wholeAnswer({ relayed, answer }: Delivered): JsonObject | undefined {
@@ -214,8 +243,8 @@ class MergedStream implements AnswerView {
     return this.#events.end().map(eventText).join('');
   }
 
-  error(body: unknown): string {
-    return eventText(this.#events.error(isJsonObject(body) ? body : {}));
+  error(body: JsonObject): string {
+    return eventText(this.#events.error(body));
   }
 
   #newParser(): EventSourceParser {
