@@ -27,6 +27,7 @@ export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #tasks: Task<unknown>[] = [];
+  #isWriting = false;
   readonly #log: LogWatch;
 
   constructor(path: string, options: SqliteOptions) {
@@ -67,18 +68,24 @@ export class Database {
   atomically<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#tasks.push({ run: () => located(this.path, work), resolve, reject } as Task<unknown>);
-      if (this.#tasks.length === 1) setImmediate(() => void this.#writeTasks());
+      if (this.#isWriting) return;
+      this.#isWriting = true;
+      void this.#writeTasks();
     });
   }
 
+  /** The one writer: it ends when nothing waits. */
   async #writeTasks(): Promise<void> {
-    try {
-      await this.untilFree(() => this.#begin() && this.#committed());
-    } catch (error) {
-      for (const { reject } of this.#tasks.splice(0)) reject(error);
+    while (this.#tasks.length > 0) {
+      // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
+      await new Promise(setImmediate);
+      try {
+        await this.untilFree(() => this.#begin() && this.#committed());
+      } catch (error) {
+        for (const { reject } of this.#tasks.splice(0)) reject(error);
+      }
     }
-    // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
-    if (this.#tasks.length > 0) setImmediate(() => void this.#writeTasks());
+    this.#isWriting = false;
   }
 
   /** Runs what waits for as long as it may, and commits it. */
