@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { Database } from '../src/sqlite/database.ts';
+import { LogWatch } from '../src/sqlite/log-watch.ts';
 
 function newFile(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-sqlite-writer-'));
@@ -25,4 +27,80 @@ test('a caller that writes again as soon as it may begins one transaction for ea
   );
   const begun = run.mock.calls.filter(({ arguments: [sql] }) => sql === 'BEGIN IMMEDIATE');
   assert.equal(begun.length, 300);
+});
+
+/** What became of some writes, in words. */
+async function outcomes(writes: readonly Promise<unknown>[]): Promise<readonly string[]> {
+  const settled = await Promise.allSettled(writes);
+  return settled.map((one) =>
+    one.status === 'fulfilled' ? String(one.value) : String(one.reason).replace(/\S*\//, ''),
+  );
+}
+
+test('each write waits for a lock for as long as it may itself', async (t) => {
+  const path = newFile(t);
+  const database = new Database(path, {});
+  t.after(() => database.close());
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  t.mock.method(performance, 'now', () => now() + passed);
+  other.exec('BEGIN IMMEDIATE');
+  const first = database.atomically(() => 'first');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  passed = 25_000;
+  const second = database.atomically(() => 'second');
+  passed = 31_000;
+  assert.deepEqual(await outcomes([first]), ['StoreError: a.db: database is locked']);
+  other.exec('COMMIT');
+  assert.deepEqual(await outcomes([second]), ['second']);
+});
+
+test('a warning that throws after a commit fails no write', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  t.mock.method(LogWatch.prototype, 'look', () => {
+    throw new Error('the warning throws');
+  });
+  const warn = t.mock.method(console, 'warn', () => undefined);
+  // The first write takes more than a turn: the second one waits for the next transaction.
+  const slow = database.atomically(() => {
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+    return 'slow';
+  });
+  const next = database.atomically(() => 'next');
+  assert.deepEqual(await outcomes([slow, next]), ['slow', 'next']);
+  assert.equal(warn.mock.callCount(), 2);
+  assert.match(
+    String(warn.mock.calls[0]?.arguments[0]),
+    /^bobbin: .*a\.db: the length of the log is unknown: the warning throws$/,
+  );
+});
+
+test('a rollback that fails rejects the writes of its transaction, and no other', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  const failed = { COMMIT: 0, ROLLBACK: 0 };
+  const failOnce = (sql: string): void => {
+    if ((sql === 'COMMIT' || sql === 'ROLLBACK') && failed[sql]++ === 0)
+      throw new Error(`${sql} fails`);
+  };
+  const [run, { exec }] = [database.run.bind(database), DatabaseSync.prototype];
+  t.mock.method(database, 'run', (sql: string) => {
+    failOnce(sql);
+    return run(sql);
+  });
+  t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+    failOnce(sql);
+    exec.call(this, sql);
+  });
+  const slow = database.atomically(() => {
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+  });
+  const next = database.atomically(() => 'next');
+  assert.deepEqual(await outcomes([slow, next]), ['Error: COMMIT fails', 'next']);
+  assert.deepEqual(failed, { COMMIT: 2, ROLLBACK: 2 });
 });

@@ -19,6 +19,8 @@ interface Task<T> {
   readonly run: () => T;
   readonly resolve: (result: T) => void;
   readonly reject: (error: unknown) => void;
+  /** When it has waited for the lock for long enough, by `performance.now()`. */
+  readonly until: number;
 }
 
 /** A SQLite file with its prepared statements. Its errors name the file. */
@@ -67,7 +69,9 @@ export class Database {
    */
   atomically<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#tasks.push({ run: () => located(this.path, work), resolve, reject } as Task<unknown>);
+      const until = performance.now() + BUSY_MS;
+      const run = (): T => located(this.path, work);
+      this.#tasks.push({ run, resolve, reject, until } as Task<unknown>);
       if (this.#isWriting) return;
       this.#isWriting = true;
       void this.#writeTasks();
@@ -76,20 +80,39 @@ export class Database {
 
   /** The one writer: it ends when nothing waits. */
   async #writeTasks(): Promise<void> {
+    let waitMs = 0;
     while (this.#tasks.length > 0) {
       // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
-      await new Promise(setImmediate);
-      try {
-        await this.untilFree(() => this.#begin() && this.#committed());
-      } catch (error) {
-        for (const { reject } of this.#tasks.splice(0)) reject(error);
-      }
+      await (waitMs === 0 ? new Promise(setImmediate) : pause(waitMs));
+      waitMs = this.#wrote() ? 0 : longer(waitMs);
     }
     this.#isWriting = false;
   }
 
+  /** False if another connection has the lock. */
+  #wrote(): boolean {
+    try {
+      if (!this.#begin()) {
+        this.#rejectOverdue();
+        return false;
+      }
+    } catch (error) {
+      for (const { reject } of this.#tasks.splice(0)) reject(error);
+      return true;
+    }
+    this.#commitTasks();
+    return true;
+  }
+
+  #rejectOverdue(): void {
+    const now = performance.now();
+    for (const task of this.#tasks.splice(0))
+      if (task.until < now) task.reject(this.#lockedError());
+      else this.#tasks.push(task);
+  }
+
   /** Runs what waits for as long as it may, and commits it. */
-  #committed(): true {
+  #commitTasks(): void {
     const until = performance.now() + TURN_MS;
     const isAlone = this.#tasks.length === 1;
     const settled: (() => void)[] = [];
@@ -102,13 +125,29 @@ export class Database {
       } while (this.#tasks.length > 0 && performance.now() < until);
       this.run('COMMIT');
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       for (const { reject } of taken) reject(error);
-      return true;
+      this.#rollBack();
+      return;
     }
     for (const settle of settled) settle();
-    this.#log.look(() => this.get('PRAGMA wal_checkpoint(PASSIVE)') as LogState);
-    return true;
+    this.#lookAtLog();
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch {
+      // The next transaction tries again before it begins, and fails with the reason.
+    }
+  }
+
+  /** What is committed is committed: nothing that fails here fails a write. */
+  #lookAtLog(): void {
+    try {
+      this.#log.look(() => this.get('PRAGMA wal_checkpoint(PASSIVE)') as LogState);
+    } catch (error) {
+      warnOnConsole(`${this.path}: the length of the log is unknown: ${causeText(error)}`);
+    }
   }
 
   #result({ run, resolve }: Task<unknown>): () => void {
@@ -135,16 +174,20 @@ export class Database {
   /** Tries again until something is done, for as long as a lock is waited for. */
   async untilFree(attempt: () => boolean): Promise<void> {
     const until = performance.now() + BUSY_MS;
-    for (let wait = FIRST_WAIT_MS; !attempt(); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-      if (performance.now() > until)
-        throw new StoreError('unavailable', `${this.path}: database is locked`);
-      await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
+    for (let waitMs = longer(0); !attempt(); waitMs = longer(waitMs)) {
+      if (performance.now() > until) throw this.#lockedError();
+      await pause(waitMs);
     }
+  }
+
+  #lockedError(): StoreError {
+    return new StoreError('unavailable', `${this.path}: database is locked`);
   }
 
   /** False if another connection has the write lock. */
   #begin(): boolean {
     try {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
       return true;
     } catch (error) {
@@ -195,6 +238,16 @@ export class Database {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** The next wait for a lock, after one. */
+function longer(waitMs: number): number {
+  return Math.min(Math.max(2 * waitMs, FIRST_WAIT_MS), LONGEST_WAIT_MS);
+}
+
+/** Waits for about so long: processes that wait for the same lock must not ask at the same moment each time. */
+function pause(waitMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
 }
 
 function warnOnConsole(message: string): void {
