@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import type { MessageId, ThreadId } from '@bobbin/core';
+import { sqliteStore } from '@bobbin/stores';
+import { talk, warning } from '../src/conformance/sample.ts';
 import { Database } from '../src/sqlite/database.ts';
 import { LogWatch } from '../src/sqlite/log-watch.ts';
 
@@ -103,4 +106,23 @@ test('a rollback that fails rejects the writes of its transaction, and no other'
   const next = database.atomically(() => 'next');
   assert.deepEqual(await outcomes([slow, next]), ['Error: COMMIT fails', 'next']);
   assert.deepEqual(failed, { COMMIT: 2, ROLLBACK: 2 });
+});
+
+test('what waits when a store is closed is written; what comes later is refused', async (t) => {
+  const path = newFile(t);
+  const [key, nodes] = [{ tenant: 'acme', thread: 'a' as ThreadId }, talk(2)];
+  const store = sqliteStore(path);
+  const waiting = [0, 1, 2, 3].map((i) => store.append(key, nodes.slice(i, i + 1)));
+  const closed = [store.close(), store.close()];
+  const late = store.record(key, [warning('late')]);
+  assert.deepEqual(await Promise.all(waiting), Array(4).fill({ kind: 'appended' }));
+  assert.deepEqual(await outcomes([late]), ['StoreError: a.db: the store is closed']);
+  await Promise.all(closed);
+  assert.deepEqual(await outcomes([store.heads(key), store.append(key, nodes)]), [
+    'StoreError: a.db: the store is closed',
+    'StoreError: a.db: the store is closed',
+  ]);
+  const again = sqliteStore(path);
+  t.after(() => again.close());
+  assert.deepEqual(await again.path(key, nodes.at(-1)?.id as MessageId), nodes);
 });

@@ -29,7 +29,8 @@ export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #tasks: Task<unknown>[] = [];
-  #isWriting = false;
+  #writing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   readonly #log: LogWatch;
 
   constructor(path: string, options: SqliteOptions) {
@@ -68,13 +69,12 @@ export class Database {
    * for lack of it. While another process has the lock, this one goes on with its other work.
    */
   atomically<T>(work: () => T): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(this.#closedError());
     return new Promise<T>((resolve, reject) => {
       const until = performance.now() + BUSY_MS;
       const run = (): T => located(this.path, work);
       this.#tasks.push({ run, resolve, reject, until } as Task<unknown>);
-      if (this.#isWriting) return;
-      this.#isWriting = true;
-      void this.#writeTasks();
+      this.#writing ??= this.#writeTasks();
     });
   }
 
@@ -86,7 +86,7 @@ export class Database {
       await (waitMs === 0 ? new Promise(setImmediate) : pause(waitMs));
       waitMs = this.#wrote() ? 0 : longer(waitMs);
     }
-    this.#isWriting = false;
+    this.#writing = undefined;
   }
 
   /** False if another connection has the lock. */
@@ -229,11 +229,23 @@ export class Database {
     }
   }
 
-  close(): void {
-    if (this.#database.isOpen) this.#database.close();
+  /** What waits is written first; what comes from now on is refused. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#writing !== undefined) await this.#writing;
+    this.#database.close();
+  }
+
+  #closedError(): StoreError {
+    return new StoreError('unavailable', `${this.path}: the store is closed`);
   }
 
   #statement(sql: string): StatementSync {
+    if (!this.#database.isOpen) throw this.#closedError();
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
