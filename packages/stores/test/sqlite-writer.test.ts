@@ -90,7 +90,9 @@ test('a rollback that fails rejects the writes of its transaction, and no other'
     if ((sql === 'COMMIT' || sql === 'ROLLBACK') && failed[sql]++ === 0)
       throw new Error(`${sql} fails`);
   };
-  const [run, { exec }] = [database.run.bind(database), DatabaseSync.prototype];
+  const run = database.run.bind(database);
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
+  const { exec } = DatabaseSync.prototype;
   t.mock.method(database, 'run', (sql: string) => {
     failOnce(sql);
     return run(sql);
@@ -114,9 +116,12 @@ test('what waits when a store is closed is written; what comes later is refused'
   const store = sqliteStore(path);
   const waiting = [0, 1, 2, 3].map((i) => store.append(key, nodes.slice(i, i + 1)));
   const closed = [store.close(), store.close()];
-  const late = store.record(key, [warning('late')]);
-  assert.deepEqual(await Promise.all(waiting), Array(4).fill({ kind: 'appended' }));
-  assert.deepEqual(await outcomes([late]), ['StoreError: a.db: the store is closed']);
+  const late = outcomes([store.record(key, [warning('late')])]);
+  assert.deepEqual(
+    await Promise.all(waiting),
+    nodes.map(() => ({ kind: 'appended' })),
+  );
+  assert.deepEqual(await late, ['StoreError: a.db: the store is closed']);
   await Promise.all(closed);
   assert.deepEqual(await outcomes([store.heads(key), store.append(key, nodes)]), [
     'StoreError: a.db: the store is closed',
@@ -125,4 +130,35 @@ test('what waits when a store is closed is written; what comes later is refused'
   const again = sqliteStore(path);
   t.after(() => again.close());
   assert.deepEqual(await again.path(key, nodes.at(-1)?.id as MessageId), nodes);
+});
+
+test('a message that was rolled back is not taken for one that is there', async (t) => {
+  const [key, nodes] = [{ tenant: 'acme', thread: 'a' as ThreadId }, talk(6)];
+  const store = sqliteStore(newFile(t));
+  t.after(() => store.close());
+  await store.append(key, nodes.slice(0, 1));
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
+  const { run } = Database.prototype;
+  const failing = t.mock.method(
+    Database.prototype,
+    'run',
+    function (this: Database, ...args: Parameters<Database['run']>) {
+      if (args[0] === 'COMMIT') throw new Error('COMMIT fails');
+      return run.apply(this, args);
+    },
+  );
+  // Time does not pass, so that all of it is one transaction: to append a message, the store looks for the rows of its ancestors.
+  const clock = t.mock.method(performance, 'now', () => 0);
+  const writes = nodes.slice(1).map((node) => store.append(key, [node]));
+  assert.deepEqual(
+    await outcomes(writes),
+    writes.map(() => 'Error: COMMIT fails'),
+  );
+  failing.mock.restore();
+  clock.mock.restore();
+  const windows = await Promise.all(nodes.map(({ id }) => store.window(key, id)));
+  assert.deepEqual(
+    windows.map((window) => window?.tail.length),
+    nodes.map((_, i) => (i === 0 ? 1 : undefined)),
+  );
 });

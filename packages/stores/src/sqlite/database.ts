@@ -32,6 +32,7 @@ export class Database {
   #writing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   readonly #log: LogWatch;
+  #onRollback: () => void = () => undefined;
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
@@ -133,9 +134,15 @@ export class Database {
     this.#lookAtLog();
   }
 
+  /** Sets what is called when some work was undone: rows that were read meanwhile may never have been. */
+  onRollback(forget: () => void): void {
+    this.#onRollback = forget;
+  }
+
   #rollBack(): void {
     try {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      this.#onRollback();
     } catch {
       // The next transaction tries again before it begins, and fails with the reason.
     }
@@ -167,6 +174,7 @@ export class Database {
       if (!this.#database.isTransaction) throw error;
       this.run('ROLLBACK TO task');
       this.run('RELEASE task');
+      this.#onRollback();
       return () => task.reject(error);
     }
   }
@@ -187,7 +195,10 @@ export class Database {
   /** False if another connection has the write lock. */
   #begin(): boolean {
     try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (this.#database.isTransaction) {
+        this.#database.exec('ROLLBACK');
+        this.#onRollback();
+      }
       this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
       return true;
     } catch (error) {
