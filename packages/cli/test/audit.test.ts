@@ -222,6 +222,23 @@ test('a session without a compaction says so, and what one would do', async (t) 
   );
 });
 
+test('the name of a session steers no terminal, neither in the progress nor in the report', async (t) => {
+  const cwd = folder(t);
+  const name = 's\u001B[31m\u001B[2J\u202E.jsonl';
+  const asked = `Read this. ${'word '.repeat(20_000)}`;
+  writeFileSync(join(cwd, name), beforeCompaction(session(SUMMARY, asked)));
+  const args = ['audit', name, '--counter', 'chars4'];
+  const { status, written } = await bobbinOnTerminal(args, { cwd, env: { NO_COLOR: '1' } });
+  assert.equal(status, 0, written);
+  const plain = 's\\u{1b}[31m\\u{1b}[2J\\u{202e}.jsonl';
+  // The command itself only clears the line of its progress.
+  const [progress, ...report] = written.split('\u001B[K');
+  assert.equal(progress, `\rreading ${plain}`);
+  const text = report.join('');
+  assert.ok(text.includes(`bobbin replay ${plain} --window 16000`), text);
+  assert.ok(!/[\u001B\u202E]/.test(text), JSON.stringify(text));
+});
+
 test('a summary that only the provider can read is not called a loss', async (t) => {
   const text = (SESSIONS['codex'] as typeof session)().replace(
     /"replacement_history":\[.*?\]\}\]/,

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { createBobbin, textMessage, type MessageId, type ThreadId } from '@bobbin/core';
 import { folderArtifacts, sqliteLedger, sqliteStore } from '@bobbin/stores';
-import { here } from './run.ts';
+import { bobbin, here } from './run.ts';
 
 async function filled(t: TestContext): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'bobbin-delete-'));
@@ -57,15 +58,22 @@ test('threads, old threads and tenants are erased, with their artifacts', async 
   assert.equal((await erase('--all')).stdout, 'acme: 0 threads erased\n');
 });
 
-test("a gateway's folder: what it noted of a thread's requests goes with the thread", async (t) => {
+/** A gateway's folder: some threads in its store, and some in its ledger. */
+async function gatewayFolder(
+  t: TestContext,
+  stored: readonly string[] = ['one', 'two'],
+  noted: readonly string[] = stored,
+): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'bobbin-delete-'));
   t.after(() => rmSync(home, { recursive: true }));
   const store = sqliteStore(join(home, 'threads.db'));
   const ledger = sqliteLedger(join(home, 'ledger.db'));
-  for (const thread of ['one', 'two'] as readonly string[] as readonly ThreadId[]) {
+  for (const thread of stored) {
     const session = await createBobbin({ store, tenant: 'acme' }).thread(thread);
-    const [head] = await session.append(textMessage('user', `the secret of ${thread}`));
-    const request = { id: thread, tenant: 'acme', thread, head: head as MessageId, at: 1 };
+    await session.append(textMessage('user', `the secret of ${thread}`));
+  }
+  for (const thread of noted as readonly ThreadId[]) {
+    const request = { id: thread, tenant: 'acme', thread, head: 'h' as MessageId, at: 1 };
     const counted = { model: 'm', protocol: 'p', action: 'a', tokensBefore: 1, tokensAfter: 1 };
     await ledger.begin({ ...request, ...counted });
     await ledger.finish('acme', thread, { status: 200, answer: `the answer to ${thread}` });
@@ -73,6 +81,11 @@ test("a gateway's folder: what it noted of a thread's requests goes with the thr
   }
   await ledger.close();
   await store.close();
+  return home;
+}
+
+test("a gateway's folder: what it noted of a thread's requests goes with the thread", async (t) => {
+  const home = await gatewayFolder(t);
   const erased = await here(['delete', home, '--tenant', 'acme', '--thread', 'one']);
   assert.equal(erased.stdout, 'acme: 1 thread erased\n', erased.stderr);
   assert.deepEqual(
@@ -83,6 +96,46 @@ test("a gateway's folder: what it noted of a thread's requests goes with the thr
   );
   await here(['delete', home, '--tenant', 'acme', '--all']);
   assert.equal(holds(home, 'the answer to'), false);
+});
+
+test('while the ledger of a gateway is locked nothing is erased, and all of it afterwards', async (t) => {
+  const home = await gatewayFolder(t);
+  const gateway = new DatabaseSync(join(home, 'ledger.db'));
+  t.after(() => gateway.close());
+  gateway.exec('BEGIN IMMEDIATE');
+  const scopes = [['--thread', 'one'], ['--older-than', '0'], ['--all']];
+  const refused = await Promise.all(
+    scopes.map((scope) => bobbin(['delete', home, '--tenant', 'acme', ...scope])),
+  );
+  for (const { status, stderr } of refused) {
+    assert.equal(status, 1);
+    assert.match(stderr, /^bobbin: .*ledger\.db: database is locked\n$/);
+  }
+  gateway.exec('COMMIT');
+  for (const thread of ['one', 'two']) assert.ok(holds(home, `the secret of ${thread}`), thread);
+  const erased = await here(['delete', home, '--tenant', 'acme', '--older-than', '0']);
+  assert.equal(erased.stdout, 'acme: 2 threads erased\n', erased.stderr);
+  assert.deepEqual(
+    ['the secret of', 'the answer to', 'the rounds of'].map((what) => holds(home, what)),
+    [false, false, false],
+  );
+});
+
+test('a thread that only the ledger of a gateway knows is erased too', async (t) => {
+  for (const [scope, erased, left] of [
+    [['--thread', 'gone'], '1 thread', ['here']],
+    [['--older-than', '1'], '1 thread', ['here']],
+    [['--older-than', '0'], '2 threads', []],
+    [['--all'], '2 threads', []],
+  ] as const) {
+    const home = await gatewayFolder(t, ['here'], ['here', 'gone']);
+    const { stdout, stderr } = await here(['delete', home, '--tenant', 'acme', ...scope]);
+    assert.equal(stdout, `acme: ${erased} erased\n`, stderr);
+    assert.deepEqual(
+      ['here', 'gone'].filter((thread) => holds(home, `the answer to ${thread}`)),
+      left,
+    );
+  }
 });
 
 test('a call that does not say exactly what to erase erases nothing', async (t) => {

@@ -28,6 +28,7 @@ export type {
   LedgerEntry,
   LedgerRequest,
   LedgerSum,
+  NotedThread,
 } from './ledger/ledger.ts';
 export { sqliteLedger } from './ledger/sqlite-ledger.ts';
 export { routingStore, type Route } from './routing-store.ts';

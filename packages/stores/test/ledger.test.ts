@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import { sqliteLedger, type Ledger, type LedgerRequest } from '@bobbin/stores';
-import { postgresLedger } from '@bobbin/stores/postgres';
+import { existingPostgresLedger, postgresLedger } from '@bobbin/stores/postgres';
+import postgres from 'postgres';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
 const [A, B] = ['a', 'b'] as readonly string[] as readonly ThreadId[];
@@ -120,6 +121,15 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       assert.equal((await second.sum()).requests, 4);
       assert.equal((await second.sum('t', B as ThreadId)).requests, 1);
       assert.equal((await second.sum('t', undefined, 2_500)).requests, 1);
+      const noted = await second.threads('t');
+      assert.deepEqual(
+        noted.map((one) => ({ ...one })).toSorted((a, b) => a.at - b.at),
+        [
+          { thread: 'a', at: 1_500 },
+          { thread: 'b', at: 2_000 },
+          { thread: 'b-side', at: 3_000 },
+        ],
+      );
       await first.delete({ tenant: 't', threads: [A as ThreadId] });
       const left = await second.sum('t');
       assert.deepEqual([left.requests, left.summaryTokens], [2, 0]);
@@ -141,6 +151,22 @@ describe('a server', () => {
   });
   after(() => server?.stop());
   ledgerSuite('PostgreSQL', () => postgresLedger(server?.url() ?? ''));
+
+  test('a ledger that lacks a table is found and completed; none is made where none is', async () => {
+    const admin = (server as PostgresServer).sql();
+    await admin`CREATE DATABASE older`;
+    const url = (server as PostgresServer).url('older');
+    assert.equal(await existingPostgresLedger(url), undefined);
+    await (await postgresLedger(url)).close();
+    const sql = postgres(url, { max: 1 });
+    await sql`DROP TABLE bobbin_ledger.rounds`;
+    await sql.end();
+    const ledger = await existingPostgresLedger(url);
+    await ledger?.begin(request('1'));
+    await ledger?.delete({ tenant: 't' });
+    assert.deepEqual(await ledger?.threads('t'), []);
+    await ledger?.close();
+  });
 });
 
 test("a file that is not a ledger's is refused in one line", () => {

@@ -1,4 +1,5 @@
 import { counted, grouped } from '../output/figures.ts';
+import { plainText } from '../output/plain-text.ts';
 import type { FileAudit } from './audit.ts';
 import type { ClassTotal, CompactionAudit } from './session-audit.ts';
 
@@ -50,5 +51,5 @@ export function withoutCompaction({ file, format, messages, wouldBe }: FileAudit
   const facts = `${format}, ${counted(messages, 'message')}: no compaction in it`;
   if (wouldBe === undefined) return `${facts}, and too short to need one.`;
   const { windowTokens, tokensBefore, tokensAfter } = wouldBe;
-  return `${facts}. In a window of ${grouped(windowTokens)} tokens Bobbin would make ${grouped(tokensAfter)} of its ${grouped(tokensBefore)}; bobbin replay ${file} --window ${windowTokens} shows the requests.`;
+  return `${facts}. In a window of ${grouped(windowTokens)} tokens Bobbin would make ${grouped(tokensAfter)} of its ${grouped(tokensBefore)}; bobbin replay ${plainText(file)} --window ${windowTokens} shows the requests.`;
 }

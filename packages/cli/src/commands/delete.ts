@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { ThreadId } from '@bobbin/core';
+import type { Store, ThreadId } from '@bobbin/core';
+import type { NotedThread } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
 import { EXIT, InputError, UsageError } from '../failure.ts';
-import { eraseLedger, gatewayArtifacts, storeIn } from '../gateway/gateway-place.ts';
+import { gatewayArtifacts, storeIn, withLedger } from '../gateway/gateway-place.ts';
 import { counted } from '../output/figures.ts';
 import { shownPlace, withStore } from '../input/store-place.ts';
 import { write } from '../input/text-stream.ts';
@@ -63,25 +64,64 @@ async function eraseIn(
   tenant: string,
   values: Values,
 ): Promise<readonly ThreadId[]> {
-  const { erase, eraseOld } = await import('@bobbin/stores');
   const threads = values.thread as readonly ThreadId[] | undefined;
   const maxAgeMs = ageOf(values['older-than']);
   const artifacts = await artifactsIn(values.artifacts ?? gatewayArtifacts(place));
-  const erased = await withStore(storeIn(place), true, async (store) => {
-    for (const thread of threads ?? [])
-      if ((await store.heads({ tenant, thread })).length === 0)
-        throw new InputError(
-          shownPlace(place),
-          undefined,
-          `tenant ${JSON.stringify(tenant)} has no thread ${JSON.stringify(thread)} there`,
-        );
-    if (maxAgeMs !== undefined)
-      return eraseOld(store, artifacts, tenant, { maxAgeMs, now: Date.now() });
-    return erase(store, artifacts, threads === undefined ? { tenant } : { tenant, threads });
-  });
-  const isAll = threads === undefined && maxAgeMs === undefined;
-  await eraseLedger(place, isAll ? { tenant } : { tenant, threads: erased });
-  return erased;
+  const { erase, eraseOld } = await import('@bobbin/stores');
+  const now = Date.now();
+  return withStore(storeIn(place), true, (store) =>
+    withLedger(place, async (ledger) => {
+      const noted = (await ledger?.threads(tenant)) ?? [];
+      if (threads !== undefined) await assertThere(place, store, noted, { tenant, threads });
+      if (maxAgeMs === undefined) {
+        const what = threads === undefined ? { tenant } : { tenant, threads };
+        // The ledger first: broken off, the threads are still there to be named again.
+        await ledger?.delete(what);
+        const gone = noted.filter(({ thread }) => threads?.includes(thread) ?? true);
+        return both(gone, await erase(store, artifacts, what));
+      }
+      const { stored, gone } = await oldThreads(store, noted, tenant, now - maxAgeMs);
+      await ledger?.delete({ tenant, threads: both(gone, stored) });
+      return both(gone, await eraseOld(store, artifacts, tenant, { maxAgeMs, now }));
+    }),
+  );
+}
+
+function both(noted: readonly NotedThread[], stored: readonly ThreadId[]): readonly ThreadId[] {
+  return [...new Set([...stored, ...noted.map(({ thread }) => thread)])];
+}
+
+/** @throws InputError if neither the store nor the ledger has one of the threads. */
+async function assertThere(
+  place: string,
+  store: Store,
+  noted: readonly NotedThread[],
+  { tenant, threads }: { readonly tenant: string; readonly threads: readonly ThreadId[] },
+): Promise<void> {
+  const names = new Set(noted.map(({ thread }) => thread));
+  for (const thread of threads)
+    if (!names.has(thread) && (await store.heads({ tenant, thread })).length === 0)
+      throw new InputError(
+        shownPlace(place),
+        undefined,
+        `tenant ${JSON.stringify(tenant)} has no thread ${JSON.stringify(thread)} there`,
+      );
+}
+
+/** The threads that nothing was written to since a time: those in the store, and those that are left only in the ledger. */
+async function oldThreads(
+  store: Store,
+  noted: readonly NotedThread[],
+  tenant: string,
+  since: number,
+): Promise<{ readonly stored: readonly ThreadId[]; readonly gone: readonly NotedThread[] }> {
+  const { threadsOf } = await import('@bobbin/stores');
+  const changed = new Map<ThreadId, number>();
+  for await (const { thread, changedAt } of threadsOf(store, tenant)) changed.set(thread, changedAt);
+  return {
+    stored: [...changed].filter(([, at]) => at <= since).map(([thread]) => thread),
+    gone: noted.filter(({ thread, at }) => !changed.has(thread) && at <= since),
+  };
 }
 
 function ageOf(days: string | undefined): number | undefined {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Erasure } from '@bobbin/core/internal';
+import type { Ledger } from '@bobbin/stores';
 
 const [THREADS, LEDGER, ARTIFACTS] = ['threads.db', 'ledger.db', 'artifacts'];
 
@@ -15,17 +15,20 @@ export function gatewayArtifacts(place: string): string | undefined {
   return isGatewayFolder(place) && existsSync(folder) ? folder : undefined;
 }
 
-/** Erases what the gateway of a store noted of requests, if it is a gateway's. */
-export async function eraseLedger(place: string, what: Erasure): Promise<void> {
+/** Opens what the gateway of a store noted of requests for some work, and closes it; undefined if it is no gateway's. */
+export async function withLedger<T>(
+  place: string,
+  work: (ledger: Ledger | undefined) => Promise<T>,
+): Promise<T> {
   const ledger = await ledgerOf(place);
   try {
-    await ledger?.delete(what);
+    return await work(ledger);
   } finally {
     await ledger?.close();
   }
 }
 
-async function ledgerOf(place: string) {
+async function ledgerOf(place: string): Promise<Ledger | undefined> {
   if (/^postgres(?:ql)?:\/\//.test(place)) {
     const { existingPostgresLedger } = await import('@bobbin/stores/postgres');
     return existingPostgresLedger(place);

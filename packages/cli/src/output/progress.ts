@@ -1,3 +1,5 @@
+import { plainText } from './plain-text.ts';
+
 /** A line on the terminal that is written over; nothing if stderr is not a terminal. */
 export class Progress {
   #shownAt: number = performance.now();
@@ -21,6 +23,6 @@ export class Progress {
   #write(text: string): void {
     if (!process.stderr.isTTY) return;
     this.#shownAt = performance.now();
-    process.stderr.write(`\r${text}\u001B[K`);
+    process.stderr.write(`\r${plainText(text)}\u001B[K`);
   }
 }

@@ -54,6 +54,12 @@ export interface HiddenRounds {
   readonly rounds: string;
 }
 
+export interface NotedThread {
+  readonly thread: ThreadId;
+  /** When the newest note was made. */
+  readonly at: number;
+}
+
 /**
  * Keeps what each request cost, and finds the thread of a list of messages that this process has not seen. It is shared
  * by as many processes as its store.
@@ -84,6 +90,8 @@ export interface Ledger {
   /** The requests of a thread, oldest first, after a time. */
   entries(tenant: string, thread: ThreadId, after?: number): Promise<readonly LedgerEntry[]>;
   sum(tenant?: string, thread?: ThreadId, since?: number): Promise<LedgerSum>;
+  /** All threads of a tenant that something is noted of. */
+  threads(tenant: string): Promise<readonly NotedThread[]>;
   delete(what: Erasure): Promise<void>;
   close(): Promise<void>;
 }

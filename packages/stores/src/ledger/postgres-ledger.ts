@@ -19,6 +19,7 @@ import {
   type LedgerRequest,
   type LedgerRow,
   type LedgerSum,
+  type NotedThread,
   type SumRow,
 } from './ledger.ts';
 
@@ -82,19 +83,20 @@ export async function postgresLedger(
   }
 }
 
-/** The ledger of a database that has one; nothing is made in a database that has none. */
+/** The ledger of a database that has one, brought up to date; nothing is made in a database that has none. */
 export async function existingPostgresLedger(url: string): Promise<Ledger | undefined> {
-  const connection = await Connection.open(url, {
-    connections: 1,
-    timeoutMs: 15_000,
-    retryMs: 2_000,
-  });
-  const [there] = await connection.ask(
-    "SELECT to_regclass('bobbin_ledger.rounds_thread') IS NOT NULL AS made",
-  );
-  if ((there as { made: boolean }).made) return new PostgresLedger(connection);
-  await connection.close();
-  return undefined;
+  const options = { connections: 1, timeoutMs: 15_000, retryMs: 2_000 };
+  const connection = await Connection.open(url, options);
+  try {
+    // The one table that each version of the ledger has.
+    const [there] = await connection.ask(
+      "SELECT to_regclass('bobbin_ledger.requests') IS NOT NULL AS made",
+    );
+    if (!(there as { made: boolean }).made) return undefined;
+  } finally {
+    await connection.close();
+  }
+  return postgresLedger(url, options);
 }
 
 function sumOfUsage(field: string): string {
@@ -232,6 +234,18 @@ class PostgresLedger implements Ledger {
       ...values,
     );
     return sumOf(row as SumRow, (summaries as { tokens: number }).tokens);
+  }
+
+  async threads(tenant: string): Promise<readonly NotedThread[]> {
+    const rows = (await this.#connection.ask(
+      `SELECT thread, max(at) AS at FROM (
+         SELECT thread, at FROM bobbin_ledger.requests WHERE tenant = $1
+         UNION ALL SELECT thread, at FROM bobbin_ledger.summaries WHERE tenant = $1
+         UNION ALL SELECT thread, at FROM bobbin_ledger.rounds WHERE tenant = $1
+       ) notes GROUP BY thread`,
+      tenant,
+    )) as readonly { thread: ThreadId; at: string }[];
+    return rows.map(({ thread, at }) => ({ thread, at: Number(at) }));
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {

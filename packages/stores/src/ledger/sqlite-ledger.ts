@@ -19,6 +19,7 @@ import {
   type LedgerRequest,
   type LedgerRow,
   type LedgerSum,
+  type NotedThread,
   type SumRow,
 } from './ledger.ts';
 
@@ -184,6 +185,18 @@ class SqliteLedger implements Ledger {
       ...values,
     ) as { tokens: number };
     return sumOf(row, summaries.tokens);
+  }
+
+  async threads(tenant: string): Promise<readonly NotedThread[]> {
+    this.#flush();
+    return this.#all(
+      `SELECT thread, max(at) AS at FROM (
+         SELECT thread, at FROM requests WHERE tenant = ?1
+         UNION ALL SELECT thread, at FROM summaries WHERE tenant = ?1
+         UNION ALL SELECT thread, at FROM rounds WHERE tenant = ?1
+       ) GROUP BY thread`,
+      tenant,
+    ) as readonly NotedThread[];
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {

@@ -35,6 +35,8 @@ export class Ancestry {
 
   constructor(database: Database) {
     this.#database = database;
+    // A step may have been looked up in a transaction that also wrote it.
+    database.onRollback(() => this.#known.clear());
   }
 
   step(key: ThreadKey, id: MessageId): Step | undefined {
@@ -49,7 +51,7 @@ export class Ancestry {
     return step;
   }
 
-  /** Keeps a step in mind; to be called when its message is committed. */
+  /** Keeps a step in mind, until some work is undone: its message must be in the file by then, or be committed with it. */
   know(key: ThreadKey, step: Step): void {
     const [oldest] = this.#known.keys();
     if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);

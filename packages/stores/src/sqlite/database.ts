@@ -19,6 +19,8 @@ interface Task<T> {
   readonly run: () => T;
   readonly resolve: (result: T) => void;
   readonly reject: (error: unknown) => void;
+  /** When it has waited for the lock for long enough, by `performance.now()`. */
+  readonly until: number;
 }
 
 /** A SQLite file with its prepared statements. Its errors name the file. */
@@ -27,7 +29,10 @@ export class Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #tasks: Task<unknown>[] = [];
+  #writing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   readonly #log: LogWatch;
+  #onRollback: () => void = () => undefined;
 
   constructor(path: string, options: SqliteOptions) {
     this.path = path;
@@ -65,24 +70,50 @@ export class Database {
    * for lack of it. While another process has the lock, this one goes on with its other work.
    */
   atomically<T>(work: () => T): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(this.#closedError());
     return new Promise<T>((resolve, reject) => {
-      this.#tasks.push({ run: () => located(this.path, work), resolve, reject } as Task<unknown>);
-      if (this.#tasks.length === 1) setImmediate(() => void this.#writeTasks());
+      const until = performance.now() + BUSY_MS;
+      const run = (): T => located(this.path, work);
+      this.#tasks.push({ run, resolve, reject, until } as Task<unknown>);
+      this.#writing ??= this.#writeTasks();
     });
   }
 
+  /** The one writer: it ends when nothing waits. */
   async #writeTasks(): Promise<void> {
+    let waitMs = 0;
+    while (this.#tasks.length > 0) {
+      // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
+      await (waitMs === 0 ? new Promise(setImmediate) : pause(waitMs));
+      waitMs = this.#wrote() ? 0 : longer(waitMs);
+    }
+    this.#writing = undefined;
+  }
+
+  /** False if another connection has the lock. */
+  #wrote(): boolean {
     try {
-      await this.untilFree(() => this.#begin() && this.#committed());
+      if (!this.#begin()) {
+        this.#rejectOverdue();
+        return false;
+      }
     } catch (error) {
       for (const { reject } of this.#tasks.splice(0)) reject(error);
+      return true;
     }
-    // SQLite answers at once: a caller that writes again and again must leave time for other work of the process.
-    if (this.#tasks.length > 0) setImmediate(() => void this.#writeTasks());
+    this.#commitTasks();
+    return true;
+  }
+
+  #rejectOverdue(): void {
+    const now = performance.now();
+    for (const task of this.#tasks.splice(0))
+      if (task.until < now) task.reject(this.#lockedError());
+      else this.#tasks.push(task);
   }
 
   /** Runs what waits for as long as it may, and commits it. */
-  #committed(): true {
+  #commitTasks(): void {
     const until = performance.now() + TURN_MS;
     const isAlone = this.#tasks.length === 1;
     const settled: (() => void)[] = [];
@@ -95,13 +126,35 @@ export class Database {
       } while (this.#tasks.length > 0 && performance.now() < until);
       this.run('COMMIT');
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       for (const { reject } of taken) reject(error);
-      return true;
+      this.#rollBack();
+      return;
     }
     for (const settle of settled) settle();
-    this.#log.look(() => this.get('PRAGMA wal_checkpoint(PASSIVE)') as LogState);
-    return true;
+    this.#lookAtLog();
+  }
+
+  /** Sets what is called when some work was undone: rows that were read meanwhile may never have been. */
+  onRollback(forget: () => void): void {
+    this.#onRollback = forget;
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      this.#onRollback();
+    } catch {
+      // The next transaction tries again before it begins, and fails with the reason.
+    }
+  }
+
+  /** What is committed is committed: nothing that fails here fails a write. */
+  #lookAtLog(): void {
+    try {
+      this.#log.look(() => this.get('PRAGMA wal_checkpoint(PASSIVE)') as LogState);
+    } catch (error) {
+      warnOnConsole(`${this.path}: the length of the log is unknown: ${causeText(error)}`);
+    }
   }
 
   #result({ run, resolve }: Task<unknown>): () => void {
@@ -121,6 +174,7 @@ export class Database {
       if (!this.#database.isTransaction) throw error;
       this.run('ROLLBACK TO task');
       this.run('RELEASE task');
+      this.#onRollback();
       return () => task.reject(error);
     }
   }
@@ -128,16 +182,23 @@ export class Database {
   /** Tries again until something is done, for as long as a lock is waited for. */
   async untilFree(attempt: () => boolean): Promise<void> {
     const until = performance.now() + BUSY_MS;
-    for (let wait = FIRST_WAIT_MS; !attempt(); wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-      if (performance.now() > until)
-        throw new StoreError('unavailable', `${this.path}: database is locked`);
-      await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
+    for (let waitMs = longer(0); !attempt(); waitMs = longer(waitMs)) {
+      if (performance.now() > until) throw this.#lockedError();
+      await pause(waitMs);
     }
+  }
+
+  #lockedError(): StoreError {
+    return new StoreError('unavailable', `${this.path}: database is locked`);
   }
 
   /** False if another connection has the write lock. */
   #begin(): boolean {
     try {
+      if (this.#database.isTransaction) {
+        this.#database.exec('ROLLBACK');
+        this.#onRollback();
+      }
       this.#withoutWaiting(() => this.run('BEGIN IMMEDIATE'));
       return true;
     } catch (error) {
@@ -179,15 +240,37 @@ export class Database {
     }
   }
 
-  close(): void {
-    if (this.#database.isOpen) this.#database.close();
+  /** What waits is written first; what comes from now on is refused. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#writing !== undefined) await this.#writing;
+    this.#database.close();
+  }
+
+  #closedError(): StoreError {
+    return new StoreError('unavailable', `${this.path}: the store is closed`);
   }
 
   #statement(sql: string): StatementSync {
+    if (!this.#database.isOpen) throw this.#closedError();
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** The next wait for a lock, after one. */
+function longer(waitMs: number): number {
+  return Math.min(Math.max(2 * waitMs, FIRST_WAIT_MS), LONGEST_WAIT_MS);
+}
+
+/** Waits for about so long: processes that wait for the same lock must not ask at the same moment each time. */
+function pause(waitMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
 }
 
 function warnOnConsole(message: string): void {

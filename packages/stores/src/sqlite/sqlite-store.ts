@@ -355,8 +355,8 @@ class SqliteStore implements CheckableStore, TieredStore {
     return this.#database.check();
   }
 
-  async close(): Promise<void> {
-    this.#database.close();
+  close(): Promise<void> {
+    return this.#database.close();
   }
 
   #nodes(

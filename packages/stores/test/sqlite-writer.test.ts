@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { MessageId, ThreadId } from '@bobbin/core';
+import { sqliteStore } from '@bobbin/stores';
+import { talk, warning } from '../src/conformance/sample.ts';
+import { Database } from '../src/sqlite/database.ts';
+import { LogWatch } from '../src/sqlite/log-watch.ts';
+
+function newFile(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-sqlite-writer-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'a.db');
+}
+
+test('a caller that writes again as soon as it may begins one transaction for each write', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  const run = t.mock.method(database, 'run');
+  const results: number[] = [];
+  for (let i = 0; i < 300; i++) results.push(await database.atomically(() => i));
+  // What a second writer would have scheduled has its turn.
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    results,
+    Array.from({ length: 300 }, (_, i) => i),
+  );
+  const begun = run.mock.calls.filter(({ arguments: [sql] }) => sql === 'BEGIN IMMEDIATE');
+  assert.equal(begun.length, 300);
+});
+
+/** What became of some writes, in words. */
+async function outcomes(writes: readonly Promise<unknown>[]): Promise<readonly string[]> {
+  const settled = await Promise.allSettled(writes);
+  return settled.map((one) =>
+    one.status === 'fulfilled' ? String(one.value) : String(one.reason).replace(/\S*\//, ''),
+  );
+}
+
+test('each write waits for a lock for as long as it may itself', async (t) => {
+  const path = newFile(t);
+  const database = new Database(path, {});
+  t.after(() => database.close());
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  t.mock.method(performance, 'now', () => now() + passed);
+  other.exec('BEGIN IMMEDIATE');
+  const first = database.atomically(() => 'first');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  passed = 25_000;
+  const second = database.atomically(() => 'second');
+  passed = 31_000;
+  assert.deepEqual(await outcomes([first]), ['StoreError: a.db: database is locked']);
+  other.exec('COMMIT');
+  assert.deepEqual(await outcomes([second]), ['second']);
+});
+
+test('a warning that throws after a commit fails no write', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  t.mock.method(LogWatch.prototype, 'look', () => {
+    throw new Error('the warning throws');
+  });
+  const warn = t.mock.method(console, 'warn', () => undefined);
+  // The first write takes more than a turn: the second one waits for the next transaction.
+  const slow = database.atomically(() => {
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+    return 'slow';
+  });
+  const next = database.atomically(() => 'next');
+  assert.deepEqual(await outcomes([slow, next]), ['slow', 'next']);
+  assert.equal(warn.mock.callCount(), 2);
+  assert.match(
+    String(warn.mock.calls[0]?.arguments[0]),
+    /^bobbin: .*a\.db: the length of the log is unknown: the warning throws$/,
+  );
+});
+
+test('a rollback that fails rejects the writes of its transaction, and no other', async (t) => {
+  const database = new Database(newFile(t), {});
+  t.after(() => database.close());
+  const failed = { COMMIT: 0, ROLLBACK: 0 };
+  const failOnce = (sql: string): void => {
+    if ((sql === 'COMMIT' || sql === 'ROLLBACK') && failed[sql]++ === 0)
+      throw new Error(`${sql} fails`);
+  };
+  const run = database.run.bind(database);
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
+  const { exec } = DatabaseSync.prototype;
+  t.mock.method(database, 'run', (sql: string) => {
+    failOnce(sql);
+    return run(sql);
+  });
+  t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
+    failOnce(sql);
+    exec.call(this, sql);
+  });
+  const slow = database.atomically(() => {
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+  });
+  const next = database.atomically(() => 'next');
+  assert.deepEqual(await outcomes([slow, next]), ['Error: COMMIT fails', 'next']);
+  assert.deepEqual(failed, { COMMIT: 2, ROLLBACK: 2 });
+});
+
+test('what waits when a store is closed is written; what comes later is refused', async (t) => {
+  const path = newFile(t);
+  const [key, nodes] = [{ tenant: 'acme', thread: 'a' as ThreadId }, talk(2)];
+  const store = sqliteStore(path);
+  const waiting = [0, 1, 2, 3].map((i) => store.append(key, nodes.slice(i, i + 1)));
+  const closed = [store.close(), store.close()];
+  const late = outcomes([store.record(key, [warning('late')])]);
+  assert.deepEqual(
+    await Promise.all(waiting),
+    nodes.map(() => ({ kind: 'appended' })),
+  );
+  assert.deepEqual(await late, ['StoreError: a.db: the store is closed']);
+  await Promise.all(closed);
+  assert.deepEqual(await outcomes([store.heads(key), store.append(key, nodes)]), [
+    'StoreError: a.db: the store is closed',
+    'StoreError: a.db: the store is closed',
+  ]);
+  const again = sqliteStore(path);
+  t.after(() => again.close());
+  assert.deepEqual(await again.path(key, nodes.at(-1)?.id as MessageId), nodes);
+});
+
+test('a message that was rolled back is not taken for one that is there', async (t) => {
+  const [key, nodes] = [{ tenant: 'acme', thread: 'a' as ThreadId }, talk(6)];
+  const store = sqliteStore(newFile(t));
+  t.after(() => store.close());
+  await store.append(key, nodes.slice(0, 1));
+  // oxlint-disable-next-line typescript/unbound-method -- called with its object below
+  const { run } = Database.prototype;
+  const failing = t.mock.method(
+    Database.prototype,
+    'run',
+    function (this: Database, ...args: Parameters<Database['run']>) {
+      if (args[0] === 'COMMIT') throw new Error('COMMIT fails');
+      return run.apply(this, args);
+    },
+  );
+  // Time does not pass, so that all of it is one transaction: to append a message, the store looks for the rows of its ancestors.
+  const clock = t.mock.method(performance, 'now', () => 0);
+  const writes = nodes.slice(1).map((node) => store.append(key, [node]));
+  assert.deepEqual(
+    await outcomes(writes),
+    writes.map(() => 'Error: COMMIT fails'),
+  );
+  failing.mock.restore();
+  clock.mock.restore();
+  const windows = await Promise.all(nodes.map(({ id }) => store.window(key, id)));
+  assert.deepEqual(
+    windows.map((window) => window?.tail.length),
+    nodes.map((_, i) => (i === 0 ? 1 : undefined)),
+  );
+});
