@@ -231,3 +231,32 @@ for (const [name, make] of CLIENTS)
     await assert.rejects(client.ask(), /bobbin gateway: .* no stream/);
     assert.equal(upstream.seen.length, 2);
   });
+
+test("the last round replaces the client's own choice of tools in its place", async (t) => {
+  const called = { name: 'recall', arguments: '{"query":"pump"}' };
+  const call = { id: 'c1', type: 'function', function: called };
+  const replies = [
+    {
+      message: { role: 'assistant', content: null, tool_calls: [call] },
+      finish_reason: 'tool_calls',
+    },
+    { message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' },
+  ];
+  const upstream = await bareUpstream(t, (_, outgoing) =>
+    outgoing
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ id: 'x', choices: [replies[upstream.seen.length - 1]] })),
+  );
+  const upstreams = { openai: upstream.url };
+  const gateway = await runningGateway(t, { upstreams, tools: 'on', limits: { toolRounds: 1 } });
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    body: '{ "model":"m", "tool_choice" : "auto" , "messages":[{"role":"user","content":"Go."}] }',
+  });
+  assert.match(await response.text(), /"content":"Yes\."/);
+  const starts = upstream.seen.map(({ text }) => text.slice(0, text.indexOf('"messages"')));
+  assert.deepEqual(starts, [
+    '{ "model":"m", "tool_choice" : "auto" , ',
+    '{ "model":"m", "tool_choice" :"none" , ',
+  ]);
+});
