@@ -236,7 +236,8 @@ test('the name of a session steers no terminal, neither in the progress nor in t
   assert.equal(progress, `\rreading ${plain}`);
   const text = report.join('');
   assert.ok(text.includes(`bobbin replay ${plain} --window 16000`), text);
-  assert.ok(!/[\u001B\u202E]/.test(text), JSON.stringify(text));
+  for (const steering of ['\u001B', '\u202E'])
+    assert.ok(!text.includes(steering), JSON.stringify(text));
 });
 
 test('a summary that only the provider can read is not called a loss', async (t) => {

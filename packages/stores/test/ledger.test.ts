@@ -123,7 +123,7 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       assert.equal((await second.sum('t', undefined, 2_500)).requests, 1);
       const noted = await second.threads('t');
       assert.deepEqual(
-        noted.map((one) => ({ ...one })).toSorted((a, b) => a.at - b.at),
+        noted.map((thread) => ({ ...thread })).toSorted((a, b) => a.at - b.at),
         [
           { thread: 'a', at: 1_500 },
           { thread: 'b', at: 2_000 },

@@ -117,7 +117,8 @@ async function oldThreads(
 ): Promise<{ readonly stored: readonly ThreadId[]; readonly gone: readonly NotedThread[] }> {
   const { threadsOf } = await import('@bobbin/stores');
   const changed = new Map<ThreadId, number>();
-  for await (const { thread, changedAt } of threadsOf(store, tenant)) changed.set(thread, changedAt);
+  for await (const { thread, changedAt } of threadsOf(store, tenant))
+    changed.set(thread, changedAt);
   return {
     stored: [...changed].filter(([, at]) => at <= since).map(([thread]) => thread),
     gone: noted.filter(({ thread, at }) => !changed.has(thread) && at <= since),
