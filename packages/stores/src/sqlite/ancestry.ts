@@ -51,7 +51,7 @@ export class Ancestry {
     return step;
   }
 
-  /** Keeps a step in mind, until some work is undone: its message must be in the file by then, or be committed with it. */
+  /** Keeps a step in mind. Its message is in the file, or in a transaction: if that is undone, all steps are forgotten. */
   know(key: ThreadKey, step: Step): void {
     const [oldest] = this.#known.keys();
     if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
