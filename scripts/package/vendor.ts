@@ -1,5 +1,5 @@
 import { build, type Metafile } from 'esbuild';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A package from outside that is published inside ours. */
@@ -74,17 +74,37 @@ function licences(root: string, { outputs }: Metafile): string {
   const folders = new Set(
     inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
   );
-  return [...folders]
-    .map((folder) => licence(join(root, folder)))
+  const packages = [...folders].map((folder) => packageIn(join(root, folder)));
+  return packages
+    .map((each) => `${each.name} ${each.version} (${each.license})\n\n${termsOf(each, packages)}\n`)
     .toSorted()
     .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-function licence(folder: string): string {
-  const text = readFileSync(join(folder, 'package.json'), 'utf8');
-  const { name, version, license } = JSON.parse(text) as Readonly<Record<string, string>>;
+interface Bundled {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly author?: string | { readonly name: string };
+  /** The text of its licence; undefined if the package has no file with it. */
+  readonly terms: string | undefined;
+}
+
+function packageIn(folder: string): Bundled {
+  const facts = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Bundled;
   const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
-  const path = join(folder, file ?? '');
-  const terms = file !== undefined && existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
-  return `${name} ${version} (${license})\n\n${terms}\n`;
+  const terms = file === undefined ? undefined : readFileSync(join(folder, file), 'utf8').trim();
+  return { ...facts, terms };
+}
+
+/** A package without a file names its licence: another one that has the same licence has its text. */
+function termsOf({ name, license, author, terms }: Bundled, all: readonly Bundled[]): string {
+  if (terms !== undefined) return terms;
+  const same = all.find((each) => each.license === license && each.terms !== undefined)?.terms;
+  if (same === undefined) throw new Error(`${name} has no text of its licence, ${license}`);
+  const owner = (typeof author === 'string' ? author : author?.name) ?? `the authors of ${name}`;
+  const text = same
+    .split('\n')
+    .filter((line) => !/^\s*copyright \(c\)|^\s*copyright \d/i.test(line));
+  return `Copyright (c) ${owner}\n\n${text.join('\n').trim()}`;
 }
