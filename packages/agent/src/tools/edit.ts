@@ -15,7 +15,7 @@ export function editTool(root: string): Tool {
     parameters: objectSchema(
       {
         path: text('The file, relative to the project or absolute'),
-        old: text('The text to replace, exactly as it stands in the file'),
+        old: text('The text to replace, exactly as it is in the file'),
         new: text('The text to put there'),
         all: { type: 'boolean', description: 'Replace every occurrence' },
       },

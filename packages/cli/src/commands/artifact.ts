@@ -22,7 +22,7 @@ export const artifactCommand: Command = {
   name: 'artifact',
   operands: 'FOLDER ID',
   about:
-    'Prints the content that stands behind "[Externalized Content - artifact:ID]", from the folder that compact was given as --artifacts.',
+    'Prints the content that was replaced by "[Externalized Content - artifact:ID]", from the folder that compact was given as --artifacts.',
   options: OPTIONS,
   examples: [
     'bobbin artifact moved-out 3f2a… | less',

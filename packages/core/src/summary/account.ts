@@ -8,7 +8,6 @@ const TAG = /^\s*<\/?(?:analysis|summary|result|output)>\s*$/i;
 export const ANALYSIS_HEADING = 'Analysis:';
 /** The line that begins an analysis, or the tag before its text. */
 const MARK = /^\s*<analysis>|^\W{0,4}analysis\W{0,4}$/i;
-const ANALYSIS = /^\W{0,4}analysis\W{0,4}$/i;
 const SUMMARY = /^\W{0,4}summary\W{0,4}$/i;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
 const RULE = /^\s*(?:[-=_*]\s*){3,}$/;
@@ -23,7 +22,7 @@ const OWN_TITLE = /^\[Summary v\d+, round \d+\]$/;
 export function cleanAccount(text: string): string {
   const lines = text.split('\n').filter((line) => !HARNESS.test(line) && !OWN_TITLE.test(line));
   const { body, analysis } = withoutAnalysis(lines);
-  const led = neutral(analysis.map((line) => (isAnalysis(line) ? line.replace(MARK, '') : line)));
+  const led = neutral(analysis.map((line) => line.replace(MARK, '')));
   return [neutral(body), ...(led === '' ? [] : [`${ANALYSIS_HEADING}\n${led}`])].join('\n\n');
 }
 
@@ -32,7 +31,7 @@ interface Parts {
   readonly analysis: readonly string[];
 }
 
-const isAnalysis = (line: string): boolean => ANALYSIS.test(line) || /^\s*<analysis>/i.test(line);
+const isAnalysis = (line: string): boolean => MARK.test(line);
 const isSummary = (line: string): boolean => SUMMARY.test(line) || /^\s*<summary>/i.test(line);
 
 /** An analysis is written to find the summary that follows it. */

@@ -23,7 +23,7 @@ const UNKNOWN_FAMILY = 1.3;
 /** Requests smaller than this are mostly overhead that was not estimated: they teach nothing. */
 const MIN_SAMPLE_TOKENS = 500;
 const LOWEST = 0.5;
-const HIGHEST = 4;
+export const HIGHEST_FACTOR = 4;
 const DOWNWARD = 0.2;
 
 export function startCalibration(model?: string): Calibration {
@@ -45,7 +45,10 @@ export function calibrate(
   if (estimatedTokens < MIN_SAMPLE_TOKENS || reportedTokens <= 0) return calibration;
   const seen = (calibration.factor * reportedTokens) / estimatedTokens;
   const factor = towards(calibration.factor, seen);
-  return { factor: Math.min(HIGHEST, Math.max(LOWEST, factor)), samples: calibration.samples + 1 };
+  return {
+    factor: Math.min(HIGHEST_FACTOR, Math.max(LOWEST, factor)),
+    samples: calibration.samples + 1,
+  };
 }
 
 /** A counter times what was learnt of its model; what it counted before is not counted again. */

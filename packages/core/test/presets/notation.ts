@@ -40,7 +40,7 @@ function open(calls: CallPart[]): CallPart {
   return waiting;
 }
 
-/** What each letter stands for. */
+/** What each letter means. */
 const WORDS: Readonly<Record<string, Word>> = {
   s: (text) => system(text),
   u: (text) => user(text),

@@ -20,7 +20,7 @@ export const chatTools: ToolShape = {
     type: 'function',
     function: { name, description, parameters },
   }),
-  nameOf: ({ function: called }) => (isJsonObject(called) ? called['name'] : undefined),
+  nameOf: nameIn,
   allows: (body) => (body['n'] ?? 1) === 1 && body['functions'] === undefined && !forcesCall(body),
   noCalls: 'none',
   waits: (answer) => !CUT_OFF.has(choiceOf(answer)['finish_reason']),

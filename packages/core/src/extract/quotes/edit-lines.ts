@@ -14,7 +14,7 @@ export class EditLines {
   }
 
   /** True if a line is new in its edit, and no later edit takes it away. */
-  stands(of: number, at: number): boolean {
+  survives(of: number, at: number): boolean {
     return !isWithin(at, this.takenAway(of)) && !this.#isContext(of, at) && !this.#isGone(of, at);
   }
 

@@ -133,7 +133,7 @@ export class ExactLines {
   readonly #isQuotable = (of: number, at?: number): boolean => {
     if (at === undefined) return this.#mayQuote(of) && !this.#edits.isOutdated(of);
     const diff = this.#seenChanges.diffOf(of);
-    if (diff === undefined) return this.#edits.stands(of, at);
+    if (diff === undefined) return this.#edits.survives(of, at);
     return rangeAt(diff.added, at) !== undefined || rangeAt(diff.rest, at) !== undefined;
   };
 

@@ -1,5 +1,5 @@
 import { besideMessages, type Budget } from '../../tokens/budget.ts';
-import { calibrate, towards, type Calibration } from '../../tokens/calibration.ts';
+import { calibrate, HIGHEST_FACTOR, towards, type Calibration } from '../../tokens/calibration.ts';
 
 /** A smaller change of the factor is not worth counting everything again. */
 const RECALIBRATE_SHARE = 0.03;
@@ -24,16 +24,13 @@ export interface Learnt {
   readonly recalibrated: boolean;
 }
 
-/** A report beyond this multiple of the prompt, and half the window on top, is about another request. */
-const MOST_FACTOR = 4;
-
-/** True if a request of about this size can have been the one that was sent. */
+/** True if a request of this size can have been the one that was sent: no counter is further off than that. */
 function isPlausible(
   { windowTokens }: Budget,
   sentTokens: number,
   reportedTokens: number,
 ): boolean {
-  return reportedTokens <= sentTokens * MOST_FACTOR + windowTokens / 2;
+  return reportedTokens <= sentTokens * HIGHEST_FACTOR + windowTokens * MOST_BESIDE_SHARE;
 }
 
 /** Compares what a prompt's messages were counted at with what the provider reported for the request. */
