@@ -1,6 +1,7 @@
 // What the other packages of the workspace use. Nothing here is promised to anyone else: it may change in any release.
 export { type AuditItem, inventory, ITEM_CLASSES, type ItemClass } from './audit/inventory.ts';
 export { type Presence, Wording } from './audit/wording.ts';
+export { errorText } from './check/error-text.ts';
 export { NotInstalled, orInstall } from './check/installed.ts';
 export { lastIndex, lastOf, reversed, sorted } from './check/list.ts';
 export { didYouMean } from './check/nearest.ts';

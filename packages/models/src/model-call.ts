@@ -1,5 +1,5 @@
 import type { Usage } from '@bobbin/core';
-import { headOf, type JsonObject } from '@bobbin/core/internal';
+import { errorText, headOf, type JsonObject } from '@bobbin/core/internal';
 import type { ModelMessage, SystemModelMessage, ToolSet } from 'ai';
 import type { ModelSource } from './model-source.ts';
 
@@ -51,6 +51,6 @@ export function judged(text: string, finishReason: string, usage: Usage): CallOu
 const LONGEST_REASON = 300;
 
 export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   return message.length <= LONGEST_REASON ? message : `${headOf(message, LONGEST_REASON)}…`;
 }

@@ -8,6 +8,7 @@ import {
   type SummaryRequest,
 } from '@bobbin/core';
 import {
+  errorText,
   estimator,
   fitSummaryText,
   modelFacts,
@@ -144,7 +145,7 @@ class Summarizing {
   /** What is paid for is kept: the extract covers the beginning of the split turn. */
   #withoutTurn(error: unknown): undefined {
     this.#request.signal?.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     this.#request.report?.({ kind: 'split-turn-failed', reason });
   }
 

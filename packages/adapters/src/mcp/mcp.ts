@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { ThreadId } from '@bobbin/core';
 import {
+  errorText,
   planArtifacts,
   readArtifactTool,
   recallTool,
@@ -55,7 +56,7 @@ export function mcpServer(memory: McpMemory): Server {
   });
   server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
     answerCall(memory, params.name, params.arguments ?? {}).catch((error: unknown) =>
-      failure(error instanceof Error ? error.message : String(error)),
+      failure(errorText(error)),
     ),
   );
   return server;

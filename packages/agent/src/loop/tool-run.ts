@@ -1,5 +1,5 @@
 import { textMessage, type CallPart, type Message, type ResultPart } from '@bobbin/core';
-import { callsOf, parseJson, resultsOf, type Json } from '@bobbin/core/internal';
+import { errorText, callsOf, parseJson, resultsOf, type Json } from '@bobbin/core/internal';
 import { aiSdk, type AiSdkMessage } from '@bobbin/codecs/ai-sdk';
 import {
   alikeRule,
@@ -59,9 +59,7 @@ export class ToolRunner {
       return refused === undefined ? await tool.run(args, context) : failure(refused);
     } catch (error) {
       if (error instanceof ArgumentError) return failure(`${call.tool}: ${error.message}`);
-      return failure(
-        `${call.tool} failed: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return failure(`${call.tool} failed: ${errorText(error)}`);
     }
   }
 

@@ -1,4 +1,4 @@
-import { oneLine } from '@bobbin/core/internal';
+import { errorText, oneLine } from '@bobbin/core/internal';
 const LONGEST = 500;
 
 /** What an SDK may say of an error in addition to its message. */
@@ -16,7 +16,7 @@ interface ErrorFields {
 export function reasonOf(error: unknown): string {
   const { statusCode, responseBody = '', errors = [], lastError } = (error ?? {}) as ErrorFields;
   if (lastError !== undefined) return `${reasonOf(lastError)} (asked ${errors.length} times)`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   if (UNFINISHED.test(message)) return NO_ANSWER;
   if (statusCode === undefined) return oneLine(message, LONGEST);
   // Some endpoints say what is wrong in their own form, of which the SDK gives only the status.

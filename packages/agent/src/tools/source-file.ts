@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseJson, type CaptureDeterminism, type Determinism } from '@bobbin/core/internal';
+import {
+  errorText,
+  parseJson,
+  type CaptureDeterminism,
+  type Determinism,
+} from '@bobbin/core/internal';
 import { Arguments } from './arguments.ts';
 
 export function markOf(content: string | Uint8Array): Determinism {
@@ -36,5 +41,5 @@ export function fileProblem(path: string, error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   if (code === 'ENOENT') return `there is no file ${path}`;
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be touched (${code})`;
-  return `${path}: ${error instanceof Error ? error.message : String(error)}`;
+  return `${path}: ${errorText(error)}`;
 }

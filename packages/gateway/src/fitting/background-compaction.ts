@@ -8,7 +8,7 @@ import {
   type Summarizer,
   type ThreadId,
 } from '@bobbin/core';
-import { modelFacts, type ModelTable } from '@bobbin/core/internal';
+import { errorText, modelFacts, type ModelTable } from '@bobbin/core/internal';
 import type { GatewayStores, ModelPolicy } from '../config/gateway-config.ts';
 import { policyFor } from '../config/model-policy.ts';
 import { paidFor } from '../ledger/cost.ts';
@@ -82,7 +82,7 @@ export class BackgroundCompaction {
   #start(key: string, request: AnsweredRequest, sentAt: number | undefined): void {
     const work = this.#compact(request, sentAt)
       .catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         this.#options.observer.log.warn(
           { reason, thread: request.thread },
           'background compaction',

@@ -1,3 +1,4 @@
+import { errorText } from '@bobbin/core/internal';
 import type { ClientRequest, Fit } from './fit.ts';
 import type { Fitter } from './fitter.ts';
 
@@ -28,6 +29,6 @@ export async function fitInTime(fitter: Fitter, request: ClientRequest, ms: numb
 }
 
 function failedOpen(bytes: Buffer, error: unknown): Fit {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   return { action: 'failed-open', bytes, reason };
 }

@@ -1,3 +1,4 @@
+import { errorText } from '@bobbin/core/internal';
 import type { Usage } from '@bobbin/core';
 import type { ModelTable } from '@bobbin/core/internal';
 import type { Ledger, LedgerAnswer } from '@bobbin/stores';
@@ -106,7 +107,7 @@ export class ExchangeLog {
   track(work: Promise<void>): void {
     const safe = work
       .catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         this.#options.observer.log.error({ reason }, 'ledger');
       })
       .finally(() => this.#writes.delete(safe));
