@@ -69,6 +69,8 @@ export interface SummaryRequest {
   readonly maxTokens: number;
   readonly counter?: Counter;
   readonly signal?: AbortSignal;
+  /** Lets the process do its other work for a moment, while very many messages are read. */
+  readonly pause?: () => Promise<void>;
   /** Called with what happens while the summary is made, and what it costs. */
   readonly report?: (report: SummaryReport) => void;
 }
