@@ -39,10 +39,13 @@ test('17 a history that came at once is summarised in parts, as if it had been c
   assert.ok(renderSummary(summary).includes(RULE));
 });
 
+function refusePause(): Promise<void> {
+  return assert.fail('a pause');
+}
+
 test('17 a compaction of the usual size is read as a whole, without a pause', async () => {
   const nodes = thread(...history(1_000)).path();
-  const pause = (): Promise<void> => assert.fail('there is no second part');
-  const summary = await extractSummarizer.summarize({ ...requestFor(nodes), pause });
+  const summary = await extractSummarizer.summarize({ ...requestFor(nodes), pause: refusePause });
   assert.deepEqual(summary, cleanExtract(requestFor(nodes)));
 });
 
@@ -81,7 +84,7 @@ test('17 the first prompt after a long import is made with pauses, and is the sa
 });
 
 test('17 a prompt of few messages takes no pause', async () => {
-  const clock = { now: () => 0, pause: () => assert.fail('a pause') };
+  const clock = { now: () => 0, pause: refusePause };
   const watched = await WatchedThread.open({ window: 5_000, clock });
   for (const message of history(450)) await watched.append(message);
   assert.equal((await watched.prompt()).compacted, true);
