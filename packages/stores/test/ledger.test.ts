@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { MessageId, ThreadId } from '@bobbin/core';
-import { sqliteLedger, type Ledger, type LedgerAnswer, type LedgerRequest } from '@bobbin/stores';
+import { sqliteLedger, type Ledger, type LedgerRequest } from '@bobbin/stores';
 import { existingPostgresLedger, postgresLedger } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
@@ -174,13 +174,12 @@ test('17 an erasure waits until no reader keeps what was erased in the log, or s
   const path = join(folder, 'read.db');
   const ledger = sqliteLedger(path);
   t.after(() => ledger.close());
-  const answer = (text: string): LedgerAnswer => ({ status: 200, answer: text });
   for (const [id, thread] of [
     ['1', A],
     ['2', B],
   ] as const) {
     await ledger.begin(request(id, { thread: thread as ThreadId }));
-    await ledger.finish('t', id, answer(`zebrafinch ${id}`));
+    await ledger.finish('t', id, { status: 200, answer: `zebrafinch ${id}` });
   }
   const holds = (text: string): readonly string[] =>
     readdirSync(folder).filter(
@@ -194,9 +193,9 @@ test('17 an erasure waits until no reader keeps what was erased in the log, or s
   };
   beginReading();
   let isErased = false;
-  const erasing = ledger.delete({ tenant: 't', threads: [A as ThreadId] }).then(() => {
-    isErased = true;
-  });
+  const erasing = ledger
+    .delete({ tenant: 't', threads: [A as ThreadId] })
+    .finally(() => (isErased = true));
   await new Promise((resolve) => setTimeout(resolve, 300));
   assert.deepEqual([isErased, holds('zebrafinch 1').length > 0], [false, true]);
   reader.exec('COMMIT');

@@ -21,8 +21,7 @@ export function encryptedBlobs(blobs: Blobs, keys: KeyRing): Blobs {
   return {
     remove: (name) => blobs.remove(name),
     list: (prefix) => blobs.list(prefix),
-    write: (name, bytes) =>
-      blobs.write(name, Buffer.concat([head, encrypt(keys, bytes, name)])),
+    write: (name, bytes) => blobs.write(name, Buffer.concat([head, encrypt(keys, bytes, name)])),
     async read(name) {
       const bytes = await blobs.read(name);
       return bytes && opened(keys, bytes, name);
