@@ -14,6 +14,8 @@ import {
 import { StoreError, verifyStore } from '@bobbin/stores';
 import postgres from 'postgres';
 import { everything } from '../src/conformance/everything.ts';
+import { arrayText } from '../src/postgres/array-type.ts';
+import { pool } from '../src/postgres/connection.ts';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
@@ -394,14 +396,66 @@ test('the snippet of the docs opens, watches, queues, and lets the process end',
   const folder = mkdtempSync(join(import.meta.dirname, '.snippet-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'serve.ts');
-  writeFileSync(file, `${code}\nawait serve(${JSON.stringify(server.url())});\n`);
-  const { status, stderr } = spawnSync(process.execPath, ['--conditions=@bobbin/source', file], {
-    encoding: 'utf8',
-    timeout: 30_000,
-  });
-  assert.deepEqual([status, stderr], [0, '']);
-  const key = { tenant: 'default', thread: 'support-42' as ThreadId };
-  assert.equal((await store.window(key))?.version, 1);
+  // The worker must use the tenant of the job, whatever it is.
+  for (const tenant of ['default', 'acme']) {
+    const itsOwn = code?.replace(
+      'createBobbin({ store })',
+      `createBobbin({ store, tenant: '${tenant}' })`,
+    );
+    writeFileSync(file, `${itsOwn}\nawait serve(${JSON.stringify(server.url())});\n`);
+    const { status, stderr } = spawnSync(process.execPath, ['--conditions=@bobbin/source', file], {
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    assert.deepEqual([status, stderr], [0, '']);
+    const key = { tenant, thread: 'support-42' as ThreadId };
+    assert.equal((await store.window(key))?.version, 1);
+  }
+});
+
+test('17 any text comes back from an array, also one that the driver serializes twice', async () => {
+  const texts = [
+    '',
+    'plain',
+    'a,b',
+    '{}',
+    '"',
+    String.raw`\\`,
+    "it's",
+    'NULL',
+    ' x ',
+    'tab\t',
+    'line\n',
+    '\u0001',
+    '数据',
+    '😀',
+  ];
+  const sql = pool(server.url(), 15_000, { max: 1, prepare: true });
+  for (const given of [texts, arrayText(texts)]) {
+    const rows = await sql.unsafe('SELECT each FROM unnest($1::text[]) AS each', [
+      given,
+    ] as never[]);
+    assert.deepEqual(
+      rows.map(({ each }) => each as string),
+      texts,
+    );
+  }
+  const empty = await sql.unsafe('SELECT cardinality($1::text[]) AS size', [[null]] as never[]);
+  assert.deepEqual(empty[0]?.['size'], 1);
+  await sql.end();
+});
+
+test('17 nothing notifies within a transaction that writes: all commits of the server would wait for each other', async () => {
+  const sql = server.sql();
+  const notifying = await sql.unsafe(
+    `SELECT proname FROM pg_proc WHERE pronamespace = 'bobbin'::regnamespace AND prosrc ~* 'notify'`,
+  );
+  const triggers = await sql.unsafe(
+    `SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid IN (
+       SELECT oid FROM pg_class WHERE relnamespace = 'bobbin'::regnamespace)`,
+  );
+  await sql.end();
+  assert.deepEqual([[...notifying], [...triggers]], [[], []]);
 });
 
 test('C15 64 compactions at once, of one thread from many openings: one commit', async () => {
