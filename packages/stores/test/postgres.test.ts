@@ -92,7 +92,7 @@ test('C22 row-level security keeps tenants apart, also where a query forgets to 
   await sql.end();
 });
 
-test('C20 events are told to every process that watches their tenant, and to no other', async () => {
+test('C20 events are reported to every process that watches their tenant, and to no other', async () => {
   const other = await postgresStore(server.url(), { connections: 2 });
   const key = freshKey('watched', 'watch');
   const long = { tenant: 'watch', thread: 'x'.repeat(2_000) as ThreadId };
@@ -119,7 +119,7 @@ test('C20 events are told to every process that watches their tenant, and to no 
   await other.close();
 });
 
-test('C20 whoever watches is told after a lost connection that it may have missed something', async () => {
+test('C20 after a lost connection a watcher hears that it may have missed something', async () => {
   const other = await postgresStore(server.url(), { connections: 2 });
   const key = freshKey('lost', 'lost');
   await store.append(key, talk(1));
@@ -217,7 +217,7 @@ async function settled(opening: Promise<PostgresStore>): Promise<unknown> {
   return end === 'done' ? outcome : end;
 }
 
-test('C15 a window is of one moment, whatever is committed while it is read', async () => {
+test('C15 a window is of one moment, also if something is committed while it is read', async () => {
   const key = freshKey('torn');
   const path = talk(4);
   await store.append(key, path.slice(0, 4));
@@ -369,7 +369,7 @@ test('compactions run in the background, once for all that ask before it begins'
     );
   for (let i = 0; i < 5; i++) await queue.add(key);
   const done: ThreadKey[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let failures = 1;
   const stop = await queue.work(
     async (asked) => {
@@ -377,13 +377,13 @@ test('compactions run in the background, once for all that ask before it begins'
       await (await bobbin.thread(asked.thread)).compact();
       done.push(asked);
     },
-    (error, asked) => told.push([String(error), asked]),
+    (error, asked) => reported.push([String(error), asked]),
   );
   await until(() => done.length > 0);
   await stop();
   await queue.close();
   assert.deepEqual(done, [key]);
-  assert.deepEqual(told, [['Error: the first attempt fails', key]]);
+  assert.deepEqual(reported, [['Error: the first attempt fails', key]]);
   assert.equal((await store.window(key))?.version, 1);
 });
 
@@ -396,7 +396,7 @@ test('the snippet of the docs opens, watches, queues, and lets the process end',
   const folder = mkdtempSync(join(import.meta.dirname, '.snippet-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'serve.ts');
-  // The worker must use the tenant of the job, whatever it is.
+  // The worker must use the tenant of the job.
   for (const tenant of ['default', 'acme']) {
     const itsOwn = code?.replace(
       'createBobbin({ store })',
