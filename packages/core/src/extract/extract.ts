@@ -59,6 +59,8 @@ const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
+const SHORT_CHARS = 10_000;
+const MANY_EDITS = 8;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
 export function extract(request: ExtractRequest): Summary {
@@ -110,9 +112,7 @@ class Extract {
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
     story.read(unshown, this.#all, (node) => textOf(node.message));
-    const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
-      this.#quotable.has(of),
-    );
+    const lines = new ExactLines(this.#statistics, this.#seen, selection, this.#mayQuote());
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
         ? story
@@ -158,6 +158,18 @@ class Extract {
         this.#seen.read(of);
         if (hidden.has(node) && !isSpoken(segment.voice)) this.#quotable.add(of);
       }
+  }
+
+  /** In a short text about work on files, lines of other results say less than what was said about them. */
+  #mayQuote(): (of: number) => boolean {
+    const { placed, files } = this.#statistics;
+    const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
+    const isAboutFiles = this.#room.chars < SHORT_CHARS && edits >= MANY_EDITS;
+    return (of) => {
+      const { segment, file } = placed[of] as Placed;
+      const isOther = segment.voice === VOICE.tool && file === undefined;
+      return this.#quotable.has(of) && !(isAboutFiles && isOther);
+    };
   }
 
   #isTask({ message }: Node): boolean {

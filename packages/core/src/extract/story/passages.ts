@@ -29,7 +29,7 @@ export function passagesOf(text: string): readonly Passage[] {
 }
 
 /** A list or a table up to this length is one passage: its entries belong together. */
-const LIST_CHARS = 700;
+const LIST_CHARS = 1_200;
 
 function wholeLists(passages: readonly Passage[]): readonly Passage[] {
   const out: Passage[] = [];
