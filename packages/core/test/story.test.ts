@@ -355,3 +355,24 @@ test('a short text about many edits quotes no line of a search', () => {
   assert.doesNotMatch(text(messages, 1_500), /addRoute\(route_77\)/);
   assert.match(text(messages, 4_000), /addRoute\(route_77\)/);
 });
+
+test('an answer that names an option is shown with the question and that option', () => {
+  const options = ['A', 'B', 'C'].map(
+    (label) =>
+      `| **${label}. Ledger ${label.toLowerCase()}** | ${`keeps the rows of branch ${label} `.repeat(16)}|`,
+  );
+  const shown = text(
+    [
+      user('Where should the rows go?'),
+      assistant(
+        `I looked at three places.\n\n| Option | What it does |\n|---|---|\n${options.join('\n')}\n\nWhich one do you want?`,
+      ),
+      user('B, and log it.'),
+      ...round('bash', { command: 'ls' }, 'rows'),
+      assistant('The rows are in place.'),
+    ],
+    1_600,
+  );
+  assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
+  assert.match(shown, /User: B, and log it\./);
+});

@@ -27,7 +27,13 @@ Let me go through the conversation:
 2. I compared three libraries and found that none keeps the time zone:
    - luxon drops it
    - dayjs needs a plugin
-3. The user refused a new dependency because the bundle is at 98 kB of 100 kB.
+3. **The agreed form**:
+\`\`\`json
+{
+  "yearless": true
+}
+\`\`\`
+4. The user refused a new dependency because the bundle is at 98 kB of 100 kB.
 
 Errors:
 1. \`RangeError: month 13\` came from swapped arguments.
@@ -43,6 +49,7 @@ test('an analysis is shortened by what the account says, an entry stays under it
     account,
     /none keeps the time zone:\n {2}- luxon drops it\n {2}- dayjs needs a plugin/,
   );
+  assert.match(account, /agreed form\*\*:\n```json\n\{\n {2}"yearless": true\n\}\n```\n4\. /);
   assert.match(account, /Errors:\n1\. `RangeError: month 13`[^\n]*\n2\. The snapshot of Lisbon/);
   assert.doesNotMatch(account, /1\. The user asked for dates without a year/);
 });

@@ -48,7 +48,7 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.08,
+  questions: 0.12,
   finalReport: 0.15,
   story: 0.5,
   files: 0.3,
@@ -61,6 +61,7 @@ const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
 const SHORT_CHARS = 10_000;
 const MANY_EDITS = 8;
+const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
 export function extract(request: ExtractRequest): Summary {
@@ -160,15 +161,21 @@ class Extract {
       }
   }
 
-  /** In a short text about work on files, lines of other results say less than what was said about them. */
+  /**
+   * In a short text about work on files, lines of other results say less than what was said about them. Documents are
+   * named by their headings.
+   */
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
-    const isAboutFiles = this.#room.chars < SHORT_CHARS && edits >= MANY_EDITS;
+    const isShort = this.#room.chars < SHORT_CHARS;
     return (of) => {
       const { segment, file } = placed[of] as Placed;
-      const isOther = segment.voice === VOICE.tool && file === undefined;
-      return this.#quotable.has(of) && !(isAboutFiles && isOther);
+      const isOther =
+        file === undefined
+          ? segment.voice === VOICE.tool && edits >= MANY_EDITS
+          : DOCUMENT.test(file.path);
+      return this.#quotable.has(of) && !(isShort && isOther);
     };
   }
 

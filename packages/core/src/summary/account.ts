@@ -161,16 +161,23 @@ function freshEntries(
 /** What a model says to itself on the way. */
 const ASIDE = /^(?:let me|looking at|let['’]s|i need to|i['’]ll|now,? (?:let me|i))\b[^\n]*$/i;
 
-/** The entries of a text: what is below a line, or in a list after a line that ends in a colon, belongs to it. */
+/**
+ * The entries of a text. What is below a line, in a list after a line that ends in a colon, or in a block of code after
+ * any line, belongs to that line.
+ */
 function entriesOf(lines: readonly string[]): readonly string[] {
   const entries: string[][] = [];
+  let isCode = false;
   for (const line of lines) {
+    const isFence = FENCE.test(line);
+    const isInCode = isCode || isFence;
+    if (isFence) isCode = !isCode;
     if (line.trim() === '') continue;
     const last = entries.at(-1);
     const [head = ''] = last ?? [];
     const isLed =
       head.endsWith(':') && !LISTED.test(head) && !ASIDE.test(head) && LISTED.test(line);
-    const belongs = depthOf(line) > depthOf(head) || isLed;
+    const belongs = isInCode || depthOf(line) > depthOf(head) || isLed;
     if (last !== undefined && belongs) last.push(line);
     else entries.push([line]);
   }
