@@ -313,7 +313,7 @@ function endsOf(text: string, headChars: number, tailChars: number): readonly St
 }
 
 /** A file as tools show it, with a number before each line. */
-const NUMBERED = /^\s*\d{1,7}\s*(?:→|\t|\|)/;
+const NUMBERED = /^\s{0,40}\d{1,7}\s{0,8}(?:→|\t|\|)/;
 
 function lineEnd(text: string, at: number): number {
   const feed = text.lastIndexOf('\n', at);

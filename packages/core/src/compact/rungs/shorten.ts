@@ -21,6 +21,8 @@ export function shorten(
 }
 
 const MOST_CHARS_A_TOKEN = 16;
+/** A size is found to this fraction of itself: each size that is tried is counted whole. */
+const FINE = 512;
 
 /** As much of an entry as costs at most `room`: what is needed most, or otherwise its ends, found by halving. */
 function within({ draft, counter }: RungContext, entry: Entry, room: number): Shortened {
@@ -30,15 +32,16 @@ function within({ draft, counter }: RungContext, entry: Entry, room: number): Sh
     counter.message(inPlace(entry.message, { ...record, ...kept }, draft.style));
   let low = 0;
   let high = charsWithin(entry.message, room * MOST_CHARS_A_TOKEN);
-  while (low < high) {
+  while (high - low > low / FINE) {
     const chars = Math.ceil((low + high) / 2);
     if (cost(ends(entry.message, chars)) <= room) low = chars;
     else high = chars - 1;
   }
-  const best = CLOSER.map((share) => chosenExcerpt(draft, entry, Math.floor(low * share))).find(
-    (kept) => cost(kept) <= room,
-  );
-  return { ...(best ?? ends(entry.message, low)), ...reasoning };
+  for (const share of CLOSER) {
+    const kept = chosenExcerpt(draft, entry, Math.floor(low * share));
+    if (cost(kept) <= room) return { ...kept, ...reasoning };
+  }
+  return { ...ends(entry.message, low), ...reasoning };
 }
 
 /** A choice may cost a little more than the two ends: less of it is tried before them. */
