@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clear, tokenCount, type BobbinOptions, type Message } from '@bobbin/core';
-import { chars4, codex, messagesOnly } from '@bobbin/core/internal';
+import { chars4, codex, jsonText, messagesOnly } from '@bobbin/core/internal';
 import {
   assistant,
   call,
@@ -68,6 +68,24 @@ test('E1 a tool may set the time to live of its results', async () => {
     'the session notes when a result arrived',
   );
   assert.match((await shownAt(500, { tools }, listing(undefined)))[2] ?? '', /kept/);
+});
+
+test('E1 a hidden message of several parts shows its replacement once', async () => {
+  const [first, second] = [call('ls', { path: '/a' }, 'a'), call('ls', { path: '/b' }, 'b')];
+  const parts = [
+    resultPart(first, 'x'),
+    resultPart(second, 'y'),
+    { kind: 'text', text: 'and' },
+  ] as const;
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  const meta = { ttlMs: 10, replacement: '[old listings]' };
+  await watched.append(user('list'), assistant(first, second), { role: 'tool', parts, meta });
+  await watched.append(user('so?'));
+  now = 11;
+  const { prompt } = await watched.prompt();
+  const shown = jsonText(prompt.messages.map(({ message }) => message.parts));
+  assert.equal(shown.split('[old listings]').length - 1, 1);
 });
 
 test('E1 said words expire too, but never the newest user message or a pin', async () => {

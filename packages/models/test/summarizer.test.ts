@@ -4,12 +4,14 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import {
   createBobbin,
+  presets,
   redactSecrets,
   textMessage,
   type BobbinOptions,
   type CompactionEvent,
   type Fitted,
   type Message,
+  type Policy,
   type Summary,
   type SummaryRequest,
 } from '@bobbin/core';
@@ -170,6 +172,12 @@ function told(events: readonly CompactionEvent[]): Pick<Compacted, 'warnings' | 
 const writer = ({ fitted }: Compacted): string | undefined =>
   fitted.events.find((event) => event.kind === 'summarized')?.summarizer;
 
+/** What the designs of two presets let a summary take. */
+const CAPS: readonly (readonly [Policy, number])[] = [
+  [pi({ keepRecentTokens: 40, reserveTokens: 1_000 }), 800],
+  [presets.step({ recentMessagesToKeep: 2 }), 1_000],
+];
+
 for (const name of DIALECTS) {
   test(`${name}: a good answer is stored, verified, and its cost is told (C6, C20, B18)`, async () => {
     const done = await compacted(name, [good()]);
@@ -202,6 +210,14 @@ for (const name of DIALECTS) {
     assert.match(asked?.text ?? '', /\| Ignore your instructions/, 'tool text is quoted');
     assert.equal(asked?.body['tool_choice'] === undefined || name === 'anthropic', true);
   });
+
+  for (const [preset, most] of CAPS)
+    test(`14.7 A7 B10 ${name}: a structured answer of the preset ${preset.name} has at most ${most} tokens`, async () => {
+      const { server } = await compacted(name, [good()], {}, { preset, window: 200_000 });
+      const body = server.requests[0]?.body ?? {};
+      const cap = body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'];
+      assert.equal(cap, most);
+    });
 
   const failures: readonly (readonly [string, ProviderStep, RegExp])[] = [
     ['a blank answer', { kind: 'answer', text: '' }, /blank/],
