@@ -504,12 +504,12 @@ test('a summary before that would fill the window is fitted to a share of it: fe
   for (const text of texts) assert.match(text, /<summary-so-far>[^]*Rule 399 [^]*more entries/);
 });
 
-test('a window without room for messages is not asked at all', async () => {
+test('a window without space for messages is not asked at all', async () => {
   const request = requestOf(thread(...longHistory(20)).path());
   const { made, texts } = await windowed([], { windowTokens: 900 }, request);
   assert.deepEqual(texts, []);
   assert.ok(made.status === 'rejected');
-  assert.match(String(made.reason), /a window of 855 tokens has no room for messages/);
+  assert.match(String(made.reason), /a window of 855 tokens has no space for messages/);
 });
 
 test('a message larger than the window is cut, and what is asked for is what the answer can hold', async () => {
@@ -762,7 +762,7 @@ for (const name of DIALECTS) {
   });
 }
 
-test('a live prompt that leaves no room is not extended: the messages are sent in a call of their own', async () => {
+test('a live prompt that leaves no space is not extended: the messages are sent in a call of their own', async () => {
   const messages = [{ role: 'user' as const, content: 'Everything so far.' }];
   const live = () => ({ messages });
   const done = await compacted('openai-responses', [{ kind: 'overflow' }, good()], { live });
@@ -771,7 +771,7 @@ test('a live prompt that leaves no room is not extended: the messages are sent i
   assert.doesNotMatch(done.server.requests[1]?.text ?? '', /Everything so far/);
 });
 
-test('a live prompt that is known to leave no room is not sent at all', async () => {
+test('a live prompt that is known to leave no space is not sent at all', async () => {
   const messages = [{ role: 'user' as const, content: 'Everything so far.' }];
   const live = () => Promise.resolve({ messages, tokens: 199_000 });
   const done = await compacted('anthropic', [good()], { live, windowTokens: 200_000 });

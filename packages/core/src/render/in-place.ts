@@ -123,7 +123,7 @@ function shortCall(
   const where = record.unstored === true ? leftOut(style) : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
   const cut = fields.filter((field) => !isPath(field, record.argsChars));
-  const room = fairShare(
+  const space = fairShare(
     cut.map(({ name, text }) =>
       Math.min(text.length, TAKES_AWAY.test(name) ? OLD_CHARS : Infinity),
     ),
@@ -131,7 +131,7 @@ function shortCall(
   );
   for (const field of fields) {
     const { name, value, text } = field;
-    const most = TAKES_AWAY.test(name) ? Math.min(room, OLD_CHARS) : room;
+    const most = TAKES_AWAY.test(name) ? Math.min(space, OLD_CHARS) : space;
     const isShown = text.length <= most || isPath(field, record.argsChars);
     short[name] = isShown ? value : cutValue(text, most);
   }
