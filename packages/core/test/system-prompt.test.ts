@@ -33,10 +33,13 @@ test('14.17 a system prompt that had to be cut is shown whole again as soon as t
 const LIMIT = 20_000;
 for (const share of [0.3, 0.6, 0.9, 1.2, 3])
   test(`14.17 a paste of ${share} of the limit leaves the system prompt whole, then and in 30 later turns`, async () => {
-    const rules = system('Rule: never push. '.repeat(450));
+    const rules = system('Rule: never push. '.repeat(1_300));
     const paste = user(`Look at this:\n${'pasted line\n'.repeat((LIMIT * share) / 3)}`);
     const watched = await open({ budget: messagesOnly(LIMIT) });
-    await watched.append(rules, user('Hello.'), assistant('Hello. '.repeat(800)), paste);
+    await watched.append(rules);
+    for (let turn = 0; turn < 24; turn++)
+      await watched.append(user(`Before ${turn}.`), assistant(`Said ${turn}. `.repeat(200)));
+    await watched.append(paste);
     for (let turn = 0; turn < 30; turn++) {
       const { prompt, fits } = await watched.prompt();
       assert.deepEqual([fits, prompt.messages[0]?.message], [true, rules], `turn ${turn}`);
