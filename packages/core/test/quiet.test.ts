@@ -107,8 +107,8 @@ test('D3 a trigger by turns does not wait for tokens', async () => {
 test('decision 4 a result shortened at first sight is no compaction to wait after', async () => {
   const { economics: _, ...policy } = softLadder;
   const preset: Policy = { ...policy, firstSightShare: 0.1 };
-  const room = budget({ windowTokens: 20_000, safetyTokens: 0, rehydrationTokens: 0 });
-  const watched = await WatchedThread.open({ counter, clock, preset, budget: room });
+  const space = budget({ windowTokens: 20_000, safetyTokens: 0, rehydrationTokens: 0 });
+  const watched = await WatchedThread.open({ counter, clock, preset, budget: space });
   await watched.append(user('go'), assistant(sized('a', 14_000)), user('read it'));
   await watched.append(...round('read', { path: '/huge' }, 'line\n'.repeat(8_000)));
   const first = await watched.prompt();

@@ -3,7 +3,7 @@ import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { renderEssentials } from '../summary/render.ts';
-import type { RenderRoom } from '../summary/summary-line.ts';
+import type { RenderSpace } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
@@ -79,7 +79,7 @@ class Extract {
   readonly #all: readonly Node[];
   readonly #hidden: readonly Node[];
   readonly #carried: Note[] = [];
-  readonly #room: RenderRoom;
+  readonly #space: RenderSpace;
   readonly #task: string | null;
 
   constructor(request: ExtractRequest) {
@@ -97,13 +97,13 @@ class Extract {
         message === node.message && startsTurn(message) && textOf(message) === this.#task,
     );
     const sample = nodes.length > 0 ? nodes : [...shown.keys()];
-    this.#room = { chars: maxTokens * charsPerToken(sample, counter), taskStands: isShown };
+    this.#space = { chars: maxTokens * charsPerToken(sample, counter), taskIsShown: isShown };
   }
 
   summary(): Summary {
     const bare = this.#withoutNotes();
-    const rendered = renderEssentials(bare, this.#room);
-    const selection = new Selection(needs(this.#statistics), this.#room.chars - rendered.length);
+    const rendered = renderEssentials(bare, this.#space);
+    const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
@@ -119,7 +119,7 @@ class Extract {
         ? story
         : lines
       ).carry(note);
-    const { chars } = this.#room;
+    const { chars } = this.#space;
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
@@ -136,10 +136,10 @@ class Extract {
       selection.spend();
       summary = { ...bare, notes: notes() };
       if (selection.exhausted) break;
-      const text = renderEssentials(summary, this.#room);
+      const text = renderEssentials(summary, this.#space);
       const tokens = counter.text(text);
-      selection.roomChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
-      if (selection.roomChars < 60) break;
+      selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
+      if (selection.spaceChars < 60) break;
     }
     return summary;
   }
@@ -202,7 +202,7 @@ class Extract {
       this.#all,
       this.#statistics,
       before.files,
-      this.#room.chars * SHARE.files,
+      this.#space.chars * SHARE.files,
     );
     const items = todoItems(this.#all, before.items);
     return {
@@ -219,14 +219,14 @@ class Extract {
       repository: repositoryEvents(this.#all, before.repository ?? []),
       tools: toolsOf(nodes, before.tools ?? []),
       files,
-      seen: this.#seen.all(this.#room.chars * seenShare(files)),
+      seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
       currentPlan: nextStep(this.#all),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined
           ? null
-          : splitTurnText(nodes, splitTurn, before.splitTurn, this.#room.chars * SHARE.splitTurn),
+          : splitTurnText(nodes, splitTurn, before.splitTurn, this.#space.chars * SHARE.splitTurn),
     };
   }
 }

@@ -9,7 +9,7 @@ import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
-import { rounded, standing, type Group, type Item, type Selection } from './select.ts';
+import { rounded, clarityOf, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
@@ -176,7 +176,7 @@ export class ExactLines {
       merit: this.#declares(of, piece) ? DECLARATION_MERIT : 0,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
-      stands: undefined,
+      clarities: undefined,
       settle: this.#settle,
       taken: false,
       worth: 0,
@@ -219,8 +219,8 @@ export class ExactLines {
     this.#seen.add(body);
     if (!isNew) line.merit = 0;
     line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
-    line.stands = line.ids.map((id) =>
-      standing(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
+    line.clarities = line.ids.map((id) =>
+      clarityOf(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
     );
   };
 
@@ -308,7 +308,7 @@ export class ExactLines {
         of,
         headingChars,
         ids,
-        stand: 1,
+        clarity: 1,
         items: [],
         open: false,
         lines: new Map(),
@@ -329,8 +329,17 @@ const MOST_DECLARATIONS = 200;
 const SEEN_CHARS = 12;
 
 function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
-  const stands = ids.map(() => 1);
-  return { group, merit: 0, chars, ids, stands, settle: () => undefined, taken: false, worth: 0 };
+  const clarities = ids.map(() => 1);
+  return {
+    group,
+    merit: 0,
+    chars,
+    ids,
+    clarities,
+    settle: () => undefined,
+    taken: false,
+    worth: 0,
+  };
 }
 
 /** A call in one line. */

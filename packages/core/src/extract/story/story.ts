@@ -93,7 +93,7 @@ export class Story {
     const age = this.#statistics.end - (note.at ?? 0);
     const merit = note.by === 'user' ? MERIT.user : MERIT.agent * meritOf(passage, 'report', age);
     this.#push(
-      { lead: '', headingChars: LABEL_CHARS, ids: [], stand: 0, items: [], open: false },
+      { lead: '', headingChars: LABEL_CHARS, ids: [], clarity: 0, items: [], open: false },
       passage,
       own,
       merit,
@@ -131,7 +131,7 @@ export class Story {
         lead,
         headingChars: LABEL_CHARS + lead.length,
         ids: this.#statistics.idsIn(lead),
-        stand: 1,
+        clarity: 1,
         items: [],
         open: false,
       };
@@ -158,7 +158,7 @@ export class Story {
       isAsked,
       chars: passage.text.length + 3,
       ids,
-      stands: ids.map(() => 1),
+      clarities: ids.map(() => 1),
       settle: () => undefined,
       taken: false,
       worth: 0,
@@ -173,33 +173,33 @@ export class Story {
   }
 
   /** The user's own words within a share of the space: the first message, then the newest. */
-  takeOwnWords(roomChars: number): void {
+  takeOwnWords(spaceChars: number): void {
     const own = this.#offered.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
     const ranked = [
       ...own.filter(({ note }) => note.at === first),
       ...reversed(own.filter(({ note }) => note.at !== first)),
     ];
-    this.#take(ranked, roomChars);
+    this.#take(ranked, spaceChars);
   }
 
   /** What the user's short answers answer, within a share of the space: chosen options first, then the newest. */
-  takeQuestions(roomChars: number): void {
+  takeQuestions(spaceChars: number): void {
     const asked = reversed(this.#offered.filter(({ isAsked }) => isAsked));
     const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
-    this.#take([...asked.filter(isOption), ...asked], roomChars);
+    this.#take([...asked.filter(isOption), ...asked], spaceChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
-  takeFinalReport(roomChars: number): void {
+  takeFinalReport(spaceChars: number): void {
     this.#take(
       this.#offered.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
-      roomChars,
+      spaceChars,
     );
   }
 
-  #take(ranked: readonly Offered[], roomChars: number): void {
-    let left = Math.min(roomChars, this.#selection.roomChars);
+  #take(ranked: readonly Offered[], spaceChars: number): void {
+    let left = Math.min(spaceChars, this.#selection.spaceChars);
     for (const offered of ranked) {
       const chars = offered.chars + (offered.group.open ? 0 : offered.group.headingChars);
       if (offered.taken || chars > left) continue;
@@ -209,8 +209,8 @@ export class Story {
   }
 
   /** Offers the rest. Beyond a share of the space a passage counts little more than the exact strings in it. */
-  offer(roomChars: number): void {
-    let left = roomChars;
+  offer(spaceChars: number): void {
+    let left = spaceChars;
     for (const offered of sorted(this.#offered, (a, b) => b.merit - a.merit)) {
       if (offered.taken) continue;
       left -= offered.chars;

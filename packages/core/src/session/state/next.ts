@@ -24,7 +24,7 @@ export type Step =
 const AFTER_DECISION = ['compact', 'postpone', 'remind', 'release-reasoning'] as const;
 
 /** Pins that were cut are shown whole again only if this share of the limit is enough for them. */
-const ROOMY_SHARE = 0.85;
+const RESTORE_SHARE = 0.85;
 
 /** One request for a prompt. */
 export interface PromptRequest {
@@ -83,8 +83,8 @@ function upkeep(
   if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
-  const isRoomy = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * ROOMY_SHARE;
-  if (isFree && !done.has('restore-pins') && cutPinTokens > 0 && isRoomy)
+  const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
+  if (isFree && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
   const { economics } = config.policy;
   if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
