@@ -7,30 +7,27 @@ import { mastraBobbin } from '@bobbin/adapters/mastra';
 import { INSTRUCTIONS, messageWith, type Host } from './host-run.ts';
 import { installedHosts } from './installed-hosts.ts';
 
-/** Not a dependency of the package. */
-const MASTRA = '@mastra/core/agent';
-
 interface Agent {
-  generate(
-    messages: readonly object[],
-    options: object,
-  ): Promise<{ readonly response: { readonly messages?: readonly object[] } }>;
+  generate(text: string, options: object): Promise<unknown>;
 }
 
-/** Mastra's own agent, from where the hosts are installed. */
-async function mastraAgent(): Promise<new (config: object) => Agent> {
+type AgentClass = new (config: object) => Agent;
+type MemoryClass = new (config: object) => object;
+
+/** A module of Mastra, from where the hosts are installed: it is not a dependency of the package. */
+async function mastra<Module>(name: string): Promise<Module> {
   const require = createRequire(join(installedHosts(), 'package.json'));
-  const { Agent } = (await import(pathToFileURL(require.resolve(MASTRA)).href)) as {
-    readonly Agent: new (config: object) => Agent;
-  };
-  return Agent;
+  return (await import(pathToFileURL(require.resolve(`@mastra/core/${name}`)).href)) as Module;
 }
 
-export const MASTRA_AGENT: Host = {
+const MEMORY = { thread: 'files', resource: 'reader' };
+
+export const MASTRA: Host = {
   name: 'Mastra',
   dialect: 'openai-chat',
   async open({ url }, { windowTokens, memory, readFile }) {
-    const Agent = await mastraAgent();
+    const { Agent } = await mastra<{ readonly Agent: AgentClass }>('agent');
+    const { MockMemory } = await mastra<{ readonly MockMemory: MemoryClass }>('memory');
     const bobbin = mastraBobbin({ window: windowTokens });
     const read_file = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: readFile });
     const agent = new Agent({
@@ -38,19 +35,19 @@ export const MASTRA_AGENT: Host = {
       name: 'reader',
       instructions: INSTRUCTIONS,
       model: createOpenAI({ apiKey: 'key', baseURL: url }).chat('scripted'),
+      memory: new MockMemory({ options: { lastMessages: 10_000 } }),
       tools: memory === 'offered' ? { read_file, ...bobbin.tools } : { read_file },
       inputProcessors: [bobbin],
       errorProcessors: [bobbin],
       maxRetries: 0,
     });
-    const history: object[] = [];
+    const said: { readonly role: 'user'; readonly content: string }[] = [];
     return {
       async turn(text) {
-        history.push({ role: 'user', content: text });
-        const { response } = await agent.generate(history, { maxSteps: 20 });
-        history.push(...(response.messages ?? []));
+        said.push({ role: 'user', content: text });
+        await agent.generate(text, { maxSteps: 20, memory: MEMORY });
       },
-      pin: (text) => bobbin.pin(messageWith(history, text) as never),
+      pin: (text) => bobbin.pin(messageWith(said, text)),
       compact: () => bobbin.compact(),
       undo: () => bobbin.undo(),
       recall: (query) => bobbin.recall(query),
