@@ -168,7 +168,7 @@ class Extract {
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
-    const isShort = this.#room.chars < SHORT_CHARS;
+    const isShort = this.#space.chars < SHORT_CHARS;
     return (of) => {
       const { segment, file } = placed[of] as Placed;
       const isOther =

@@ -186,7 +186,6 @@ export class Story {
   /** What the user's short answers answer, within a share of the space: chosen options first, then the newest. */
   takeQuestions(spaceChars: number): void {
     const asked = reversed(this.#offered.filter(({ isAsked }) => isAsked));
-    const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
     this.#take([...asked.filter(isOption), ...asked], spaceChars);
   }
 
@@ -241,6 +240,8 @@ export class Story {
     });
   }
 }
+
+const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
 
 /** An answer up to this long says little without its question. */
 const SHORT_ANSWER_CHARS = 100;
