@@ -5,15 +5,9 @@ import { everything } from './everything.ts';
 import { dropPlan, freshKey, talk, warning } from './sample.ts';
 
 /** The engine over a store, and a store that is opened twice. */
-<<<<<<<< HEAD:packages/stores/src/conformance/reopening-tests.ts
-export function reopeningTests(store: () => Store, reopen: () => Promise<Store>): void {
-  test('A12 B9 C1 a long conversation, opened again, goes on and shows every past prompt', async () => {
-    const { thread: name, tenant } = freshKey('reopened');
-========
 export function engineTests(store: () => Store, reopen: () => Promise<Store>): void {
   test('A12 B9 C1 a long conversation, opened again, goes on and shows every past prompt', async () => {
     const { thread: name, tenant } = freshKey('engine');
->>>>>>>> 46a95beff956cc1e0bd14cf7b3ca7c4ae07c8a5d:packages/stores/src/conformance/engine-tests.ts
     const options = { window: 3_000, tenant } as const;
     const thread = await createBobbin({ ...options, store: store() }).thread(name);
     const shown = new Map<number, string>();
