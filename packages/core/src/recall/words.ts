@@ -23,7 +23,12 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * digits only. A name of several words (`parserState`, `time-out`, `kv_rotation`) counts as a whole and in its parts.
  */
 export function wordsOf(text: string): readonly string[] {
-  return tokensOf(text).map(stemOf);
+  const stems = new Map<string, string>();
+  return tokensOf(text).map((token) => {
+    const stem = stems.get(token) ?? stemOf(token);
+    stems.set(token, stem);
+    return stem;
+  });
 }
 
 /** As `wordsOf`, but not stemmed. */
@@ -65,6 +70,7 @@ function pairsOf(run: string): readonly string[] {
 const MOST_PARTS = 3;
 
 function nameTokens(name: string): readonly string[] {
+  if (!name.includes('-') && !name.includes('_')) return runTokens(name);
   const runs = name.split(/[-_]/);
   const tokens = runs.flatMap(runTokens);
   const isName =
