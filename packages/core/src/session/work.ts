@@ -67,13 +67,13 @@ export class SessionWork {
   readonly #growing = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
-  /** What was assumed because the host did not say it; reported with the first prompt. */
-  #assumption: string | undefined;
+  /** Warnings that the next prompt reports. */
+  #pending: string[];
 
   constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
-    this.#assumption = config.assumption;
+    this.#pending = config.assumption === undefined ? [] : [config.assumption];
     this.state = startState(key, config, stored);
   }
 
@@ -107,7 +107,7 @@ export class SessionWork {
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events = this.#assumption === undefined ? [] : [this.#reportAssumption(this.#assumption)];
+    const events = this.#reportPending();
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
@@ -240,9 +240,15 @@ export class SessionWork {
     return { events: [...events, ...enforced.events], changed: true };
   }
 
-  #reportAssumption(message: string): CompactionEvent {
-    this.#assumption = undefined;
-    return this.#emit({ kind: 'warning', message });
+  /** Notes a warning that the next prompt reports. */
+  warn(message: string): void {
+    this.#pending.push(message);
+  }
+
+  #reportPending(): CompactionEvent[] {
+    const pending = this.#pending;
+    this.#pending = [];
+    return pending.map((message) => this.#emit({ kind: 'warning', message }));
   }
 
   /** Brings back what the present turn asks for, and records that in the store. */
