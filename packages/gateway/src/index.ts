@@ -1,3 +1,4 @@
+import './node-version.ts';
 export {
   DEFAULT_LIMITS,
   DEFAULT_UPSTREAMS,

@@ -71,11 +71,13 @@ function mayBeOld(error: unknown): boolean {
 
 /** A query may wait for a connection that never comes. */
 async function before<T>(deadline: AbortSignal, work: PromiseLike<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const giveUp = (): void => late.reject(new Error('no answer from the server in time'));
-  deadline.addEventListener('abort', giveUp, { once: true });
+  let giveUp: () => void = () => undefined;
+  const late = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new Error('no answer from the server in time'));
+    deadline.addEventListener('abort', giveUp, { once: true });
+  });
   try {
-    return await Promise.race([work, late.promise]);
+    return await Promise.race([work, late]);
   } finally {
     deadline.removeEventListener('abort', giveUp);
   }
