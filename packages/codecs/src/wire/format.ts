@@ -90,10 +90,7 @@ const ROLES_OF: Readonly<Record<RoledFormat, readonly string[]>> = {
 };
 
 /** What speaks against a codec for messages that it can read: a role that its format lacks, or blocks of another format. */
-export function doubtOf(
-  messages: readonly object[],
-  own: RoledFormat,
-): string | undefined {
+export function doubtOf(messages: readonly object[], own: RoledFormat): string | undefined {
   for (const message of messages) {
     if (!isJsonObject(message)) continue;
     const { role } = message;
