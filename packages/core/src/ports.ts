@@ -14,7 +14,7 @@ import type { SummaryReport } from './verify/report.ts';
 import type { Summary } from './plan/summary.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Counter } from './tokens/counter.ts';
-import type { CompactionEvent } from './events.ts';
+import type { CompactionEvent, ProviderReport } from './events.ts';
 import type { ProviderRules } from './render/rules.ts';
 
 /** Milliseconds since the epoch. The engine has no clock. */
@@ -303,6 +303,8 @@ export interface Codec<Wire, Tool = object, Result = object> {
   readonly tools?: ToolCodec<Tool, Result>;
   /** What a response of the provider's own client reports about its request. */
   usage?(response: unknown): Usage | undefined;
+  /** What else such a response reports: the session emits it as events. */
+  reports?(response: unknown): readonly ProviderReport[];
 }
 
 /** A tool as a host offers it to a model: name, description, arguments as a JSON schema. */

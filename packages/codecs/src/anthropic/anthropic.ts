@@ -14,7 +14,7 @@ import { joinMixed, splitMixed, withoutJoin, type MixedFormat } from '../wire/mi
 import { Place } from '../wire/place.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
-import { responseUsage } from '../response-usage.ts';
+import { providerReports, responseUsage } from '../response-usage.ts';
 import { ANTHROPIC_TOOLS, type AnthropicTool, type AnthropicToolResult } from '../tools.ts';
 
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
@@ -51,6 +51,7 @@ export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResu
   tools: ANTHROPIC_TOOLS,
   doubt: (wire) => doubtOf(wire, 'anthropic'),
   usage: (response) => responseUsage(response)?.usage,
+  reports: providerReports,
 };
 
 /** One message of the wire, independent of where it is kept. */

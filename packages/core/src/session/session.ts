@@ -1,3 +1,4 @@
+import type { ProviderReport } from '../events.ts';
 import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
@@ -138,6 +139,11 @@ export class Session<Wire = Message> {
     if (doubt === undefined || this.#doubts.has(doubt)) return;
     this.#doubts.add(doubt);
     this.#work.warn(doubt);
+  }
+
+  /** Emits what a provider said about a request as events. */
+  report(...reports: readonly ProviderReport[]): void {
+    for (const report of reports) this.#work.report(report);
   }
 
   /** Appends messages that are decoded already. */

@@ -2,7 +2,7 @@ import { errorText } from '../check/error-text.ts';
 import { compact, compactExpired, compactFirstSight, compactTrim } from '../compact/compact.ts';
 import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
 import { unseenTokens } from '../compact/decide.ts';
-import type { CompactionEvent, EventDetail } from '../events.ts';
+import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
@@ -243,6 +243,11 @@ export class SessionWork {
   /** Notes a warning that the next prompt reports. */
   warn(message: string): void {
     this.#pending.push(message);
+  }
+
+  /** Emits what a provider said about a request. */
+  report(report: ProviderReport): void {
+    this.#emit(report);
   }
 
   #reportPending(): CompactionEvent[] {
