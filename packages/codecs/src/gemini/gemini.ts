@@ -21,11 +21,13 @@ import { GEMINI_TOOLS, type GeminiTool, type GeminiToolResult } from '../tools.t
 export type GeminiContent = WireObject<{ role?: string; parts?: WireObject<object>[] }>;
 
 /** A function call follows the user, and its thought signature does not depend on the bytes before it. */
+/** Requests with inline data may have 20 MB. */
 export const GEMINI_RULES: ProviderRules = {
   name: 'gemini',
   first: 'user',
   alternate: false,
   bindsReasoning: false,
+  mediaBytes: 15_000_000,
 };
 
 /**

@@ -1,5 +1,11 @@
 import { errorText } from '../check/error-text.ts';
-import { compact, compactExpired, compactFirstSight, compactTrim } from '../compact/compact.ts';
+import {
+  compact,
+  compactExpired,
+  compactFirstSight,
+  compactMedia,
+  compactTrim,
+} from '../compact/compact.ts';
 import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
 import { unseenTokens } from '../compact/decide.ts';
 import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
@@ -20,7 +26,15 @@ import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
+import {
+  isBound,
+  next,
+  startRequest,
+  triggerInput,
+  withDone,
+  type Shown,
+  type Step,
+} from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { promptAt, restoredPlan } from './plan-history.ts';
@@ -204,6 +218,8 @@ export class SessionWork {
         return this.#startAtCompaction(step.index);
       case 'expire':
         return this.#compact(compactExpired, 'time to live is over', options);
+      case 'shed-media':
+        return this.#shedMedia(options);
       case 'shorten-unread':
         return this.#compact(compactFirstSight, 'a large new result', options);
       case 'restore-pins':
@@ -221,6 +237,14 @@ export class SessionWork {
       case 'release-reasoning':
         return this.#releaseReasoning(options);
     }
+  }
+
+  /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
+  #shedMedia(options: CompactOptions): Promise<Outcome> {
+    const reason = 'pictures and files have more bytes than a request may';
+    return isBound(this.state)
+      ? this.#compact(compact, reason, { ...options, forced: true })
+      : this.#compact(compactMedia, reason, options);
   }
 
   /** Begins at the provider's own compaction; pins that it no longer reads are reported. */
