@@ -309,6 +309,36 @@ async function blocked(sql: postgres.ReservedSql): Promise<void> {
   }
 }
 
+test('17 words of messages that were erased before they could be indexed are not kept', async () => {
+  const key = freshKey('too-late');
+  const path = talk(2, 'late');
+  await store.append(key, path.slice(0, 2));
+  const sql = server.sql();
+  const late = path.slice(0, 3);
+  const [row] = await sql.unsafe(
+    'SELECT bobbin.add_words($1, $2, $3::text[], $4::int[], $5::text[]) AS searchable',
+    [
+      key.tenant,
+      key.thread,
+      late.map(({ id }) => id),
+      late.map(() => 1),
+      late.map(() => "'late'"),
+    ] as never[],
+  );
+  assert.equal(row?.['searchable'], 2);
+  const kept = await sql.unsafe('SELECT id FROM bobbin.recall WHERE thread = $1 ORDER BY id', [
+    key.thread,
+  ]);
+  await sql.end();
+  assert.deepEqual(
+    kept.map(({ id }) => id as string),
+    late
+      .slice(0, 2)
+      .map(({ id }) => id as string)
+      .toSorted(),
+  );
+});
+
 test('a store that must be there is not made, and an older one is not changed', async () => {
   const admin = postgres(server.url(), { max: 1 });
   await admin.unsafe('CREATE DATABASE empty');

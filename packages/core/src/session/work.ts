@@ -97,9 +97,11 @@ export class SessionWork {
     return this.#growing.of(thread, plan, config);
   }
 
-  #shown(): Shown {
-    const { thread, plan, config } = this.state;
-    return { prompt: this.prompt, trim: this.#trim.of(thread, plan, config) };
+  #shown({ thread, plan, config }: SessionState = this.state): Shown {
+    return {
+      prompt: this.#growing.of(thread, plan, config),
+      trim: this.#trim.of(thread, plan, config),
+    };
   }
 
   /** Appends messages; nothing is appended if the store fails. */
@@ -107,7 +109,11 @@ export class SessionWork {
     const nodes = await arrivedNodes(messages, this.state);
     await storeNodes(this.#config, this.state, nodes);
     let { state } = this;
-    await inParts(nodes, state.config.clock, (part) => (state = appended(state, part)));
+    await inParts(nodes, state.config.clock, (part) => {
+      state = appended(state, part);
+      // The first prompt after very many messages would otherwise render all of them at once.
+      if (part.length < nodes.length) this.#shown(state);
+    });
     this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
   }
