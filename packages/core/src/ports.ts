@@ -193,8 +193,9 @@ export interface MessageVector {
 }
 
 /**
- * Finds what was compacted. A message is in it from the commit of the first plan whose records name it (of a plan that
- * names very many, from a moment earlier), and stays in it under all later plans. If a head is given, only messages on the path to it are found: other forks said other things.
+ * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and stays in it
+ * under all later plans. If a plan names very many messages, they are in it a moment before the commit. If a head is
+ * given, only messages on the path to it are found: other forks said other things.
  */
 export interface RecallIndex {
   /** The messages that hold some of the words, which are those of `queryWords`, best first. */
