@@ -24,6 +24,7 @@ import { aimOf, type Policy } from './policy.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
+import { shedMedia } from './rungs/shed-media.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
 import { limitText, shortenedPins } from './warning-text.ts';
 
@@ -377,6 +378,13 @@ export function compactFirstSight(config: CompactorConfig, job: Job): Promise<Co
     ladder: [firstSight(job.sent, overTokens)],
     stop: 'at-end',
   };
+  return compact({ ...config, policy }, { ...job, onlyLadder: true });
+}
+
+/** Moves pictures and files out that are more than a request may contain, and does nothing else. */
+export function compactMedia(config: CompactorConfig, job: Job): Promise<Compaction> {
+  const { mediaBytes = Number.POSITIVE_INFINITY } = config.rules;
+  const policy: Policy = { ...config.policy, ladder: [shedMedia(mediaBytes)], stop: 'at-end' };
   return compact({ ...config, policy }, { ...job, onlyLadder: true });
 }
 

@@ -1,8 +1,14 @@
 import { errorText } from '../check/error-text.ts';
-import { compact, compactExpired, compactFirstSight, compactTrim } from '../compact/compact.ts';
+import {
+  compact,
+  compactExpired,
+  compactFirstSight,
+  compactMedia,
+  compactTrim,
+} from '../compact/compact.ts';
 import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
 import { unseenTokens } from '../compact/decide.ts';
-import type { CompactionEvent, EventDetail } from '../events.ts';
+import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
@@ -20,7 +26,15 @@ import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
+import {
+  isBound,
+  next,
+  startRequest,
+  triggerInput,
+  withDone,
+  type Shown,
+  type Step,
+} from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { promptAt, restoredPlan } from './plan-history.ts';
@@ -68,13 +82,13 @@ export class SessionWork {
   readonly #growing = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
-  /** What was assumed because the host did not say it; reported with the first prompt. */
-  #assumption: string | undefined;
+  /** Warnings that the next prompt reports. */
+  #pending: string[];
 
   constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
-    this.#assumption = config.assumption;
+    this.#pending = config.assumption === undefined ? [] : [config.assumption];
     this.state = startState(key, config, stored);
   }
 
@@ -114,7 +128,7 @@ export class SessionWork {
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events = this.#assumption === undefined ? [] : [this.#reportAssumption(this.#assumption)];
+    const events = this.#reportPending();
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
@@ -211,6 +225,8 @@ export class SessionWork {
         return this.#startAtCompaction(step.index);
       case 'expire':
         return this.#compact(compactExpired, 'time to live is over', options);
+      case 'shed-media':
+        return this.#shedMedia(options);
       case 'shorten-unread':
         return this.#compact(compactFirstSight, 'a large new result', options);
       case 'restore-pins':
@@ -230,6 +246,14 @@ export class SessionWork {
     }
   }
 
+  /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
+  #shedMedia(options: CompactOptions): Promise<Outcome> {
+    const reason = 'pictures and files have more bytes than a request may';
+    return isBound(this.state)
+      ? this.#compact(compact, reason, { ...options, forced: true })
+      : this.#compact(compactMedia, reason, options);
+  }
+
   /** Begins at the provider's own compaction; pins that it no longer reads are reported. */
   async #startAtCompaction(index: number): Promise<Outcome> {
     this.state = await withWholePath(this.#config.store, this.state);
@@ -247,9 +271,20 @@ export class SessionWork {
     return { events: [...events, ...enforced.events], changed: true };
   }
 
-  #reportAssumption(message: string): CompactionEvent {
-    this.#assumption = undefined;
-    return this.#emit({ kind: 'warning', message });
+  /** Notes a warning that the next prompt reports. */
+  warn(message: string): void {
+    this.#pending.push(message);
+  }
+
+  /** Emits what a provider said about a request. */
+  report(report: ProviderReport): void {
+    this.#emit(report);
+  }
+
+  #reportPending(): CompactionEvent[] {
+    const pending = this.#pending;
+    this.#pending = [];
+    return pending.map((message) => this.#emit({ kind: 'warning', message }));
   }
 
   /** Brings back what the present turn asks for, and records that in the store. */
