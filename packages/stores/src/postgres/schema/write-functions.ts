@@ -142,16 +142,6 @@ export const WRITE_FUNCTIONS = `
     WHERE t.tenant = p_tenant AND t.thread = p_thread;
   END $$;
 
-  -- Inserts events, of which the last has a given sequence number.
-  CREATE FUNCTION bobbin.insert_events(p_tenant text, p_thread text, p_last int, p_version int, p_events text[])
-  RETURNS void LANGUAGE plpgsql AS $$
-  BEGIN
-    FOR i IN 1 .. cardinality(p_events) LOOP
-      INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
-      VALUES (p_tenant, p_thread, p_last - cardinality(p_events) + i, p_version, p_events[i]);
-    END LOOP;
-  END $$;
-
   -- Adds events that come without a plan, and gives the sequence number of the last one; NULL where there is no such
   -- thread or no event.
   CREATE FUNCTION bobbin.add_events(p_tenant text, p_thread text, p_events text[])
@@ -162,7 +152,11 @@ export const WRITE_FUNCTIONS = `
     IF cardinality(p_events) = 0 THEN RETURN NULL; END IF;
     UPDATE bobbin.threads SET events = events + cardinality(p_events), changed_at = now()
     WHERE tenant = p_tenant AND thread = p_thread RETURNING events INTO last;
-    IF last IS NOT NULL THEN PERFORM bobbin.insert_events(p_tenant, p_thread, last, 0, p_events); END IF;
+    IF last IS NULL THEN RETURN NULL; END IF;
+    FOR n IN 1 .. cardinality(p_events) LOOP
+      INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
+      VALUES (p_tenant, p_thread, last - cardinality(p_events) + n, 0, p_events[n]);
+    END LOOP;
     RETURN last;
   END $$;
 
@@ -190,53 +184,57 @@ export const WRITE_FUNCTIONS = `
     RETURN searchable;
   END $$;
 
-  -- Commits a plan with its events and the words of what it compacts, if the version is still the expected one. NULL where
-  -- this one does not wait, and another transaction has the thread, or not as many messages are searchable as it knows of.
-  CREATE FUNCTION bobbin.commit(
-    p_tenant text, p_thread text, p_expected int, p_head text, p_reach int, p_carried text[], p_artifacts text[],
-    p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], p_known int, p_waits bool,
-    OUT won bool, OUT sequence int, OUT searchable int
-  ) LANGUAGE plpgsql AS $$
-  BEGIN
-    PERFORM set_config('bobbin.tenant', p_tenant, true);
-    IF NOT p_waits THEN
-      PERFORM 1 FROM bobbin.threads t
-      WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected
-        AND t.compacted = coalesce(p_known, t.compacted) FOR UPDATE SKIP LOCKED;
-      IF NOT FOUND THEN
-        PERFORM 1 FROM bobbin.threads t
-        WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected;
-        won := CASE WHEN NOT FOUND THEN false END;
-        RETURN;
-      END IF;
-    END IF;
-    UPDATE bobbin.threads t SET version = p_expected + 1, events = t.events + cardinality(p_events), changed_at = now()
-    WHERE t.tenant = p_tenant AND t.thread = p_thread AND t.version = p_expected
-    RETURNING t.events, t.compacted INTO sequence, searchable;
-    won := FOUND;
-    IF NOT won THEN RETURN; END IF;
-    INSERT INTO bobbin.plans (tenant, thread, version, head, reach, carried, artifacts, plan)
-    VALUES (p_tenant, p_thread, p_expected + 1, p_head, p_reach, p_carried, p_artifacts, p_plan);
-    IF cardinality(p_events) = 0 THEN sequence := NULL;
-    ELSE PERFORM bobbin.insert_events(p_tenant, p_thread, sequence, p_expected + 1, p_events);
-    END IF;
-    IF cardinality(p_ids) > 0 THEN
-      searchable := bobbin.add_words(p_tenant, p_thread, p_ids, p_lengths, p_words);
-    END IF;
-  END $$;
-
-  -- Commits plans of several threads; the arrays within are texts.
+  -- Commits plans of several threads, each with its events and the words of what it compacts, if the thread's version is
+  -- still the expected one; the arrays within are texts. won is NULL where this one does not wait, and another
+  -- transaction has the thread, or not as many messages are searchable as it knows of.
   CREATE FUNCTION bobbin.commit_all(
     p_tenants text[], p_threads text[], p_expected int[], p_heads text[], p_reaches int[], p_carried text[],
     p_artifacts text[], p_plans text[], p_events text[], p_ids text[], p_lengths text[], p_words text[], p_known int[],
     p_waits int
   ) RETURNS TABLE (won bool, sequence int, searchable int) LANGUAGE plpgsql AS $$
+  DECLARE
+    own text;
+    name text;
+    expected int;
+    added text[];
   BEGIN
     FOR i IN 1 .. cardinality(p_tenants) LOOP
-      SELECT c.won, c.sequence, c.searchable INTO won, sequence, searchable FROM bobbin.commit(
-        p_tenants[i], p_threads[i], p_expected[i], p_heads[i], p_reaches[i], p_carried[i]::text[],
-        p_artifacts[i]::text[], p_plans[i], p_events[i]::text[], p_ids[i]::text[], p_lengths[i]::int[],
-        p_words[i]::text[], p_known[i], p_waits = 1) c;
+      own := p_tenants[i];
+      name := p_threads[i];
+      expected := p_expected[i];
+      added := p_events[i];
+      PERFORM set_config('bobbin.tenant', own, true);
+      IF p_waits = 0 THEN
+        PERFORM 1 FROM bobbin.threads t
+        WHERE t.tenant = own AND t.thread = name AND t.version = expected
+          AND t.compacted = coalesce(p_known[i], t.compacted) FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+          PERFORM 1 FROM bobbin.threads t WHERE t.tenant = own AND t.thread = name AND t.version = expected;
+          won := CASE WHEN NOT FOUND THEN false END;
+          sequence := NULL;
+          RETURN NEXT;
+          CONTINUE;
+        END IF;
+      END IF;
+      UPDATE bobbin.threads t
+      SET version = expected + 1, events = t.events + cardinality(added), changed_at = now()
+      WHERE t.tenant = own AND t.thread = name AND t.version = expected
+      RETURNING t.events, t.compacted INTO sequence, searchable;
+      won := FOUND;
+      IF won THEN
+        INSERT INTO bobbin.plans (tenant, thread, version, head, reach, carried, artifacts, plan)
+        VALUES (own, name, expected + 1, p_heads[i], p_reaches[i], p_carried[i]::text[], p_artifacts[i]::text[],
+          p_plans[i]);
+        FOR n IN 1 .. cardinality(added) LOOP
+          INSERT INTO bobbin.events (tenant, thread, sequence, version, event)
+          VALUES (own, name, commit_all.sequence - cardinality(added) + n, expected + 1, added[n]);
+        END LOOP;
+        IF added = '{}' THEN sequence := NULL; END IF;
+        IF p_ids[i] <> '{}' THEN
+          searchable := bobbin.add_words(
+            own, name, p_ids[i]::text[], p_lengths[i]::int[], p_words[i]::text[]);
+        END IF;
+      END IF;
       RETURN NEXT;
     END LOOP;
   END $$;
