@@ -205,7 +205,7 @@ export function uncommitted(state: SessionState, pending: UncommittedPlan): Sess
 }
 
 /** The oldest plan that the store had not taken is committed. */
-export function settled(state: SessionState): SessionState {
+export function withOldestCommitted(state: SessionState): SessionState {
   const version = state.latest + 1;
   return { ...state, version, latest: version, uncommitted: state.uncommitted.slice(1) };
 }
