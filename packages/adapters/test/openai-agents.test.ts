@@ -239,7 +239,11 @@ test('A14 a session of OpenAI Agents replaces a call, and compacts when it is to
   assert.deepEqual(await session.getItems(), [user('a'), compaction, user('e')]);
   assert.match(await bobbin.recall('word'), /turn 1, tool/, 'it is the same thread');
   await session.replaceHistoryWithCompaction([user('f')]);
-  assert.deepEqual(await session.getItems(), [user('f')], 'without a compaction it is another history');
+  assert.deepEqual(
+    await session.getItems(),
+    [user('f')],
+    'without a compaction it is another history',
+  );
 });
 
 const SEALED = 'gAAA'.repeat(50);
@@ -259,7 +263,7 @@ async function compactEndpoint(t: TestContext): Promise<OpenAI> {
         { type: 'compaction', id: 'cmp_1', encrypted_content: SEALED },
       ];
       const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
-      outgoing
+      return outgoing
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ id: 'r', object: 'response.compaction', output, usage }));
     });
@@ -300,7 +304,11 @@ test('H5 the SDK’s own compacting session works over Bobbin’s', async (t) =>
   server.expectDone();
   const inputs = server.requests.map(({ body }) => JSON.stringify(body['input']));
   const sealed = inputs.map((input) => input.split(SEALED).length - 1);
-  assert.deepEqual(sealed.slice(0, 8), Array.from({ length: 8 }, () => 0), 'before the first');
+  assert.deepEqual(
+    sealed.slice(0, 8),
+    Array.from({ length: 8 }, () => 0),
+    'before the first',
+  );
   assert.deepEqual(new Set(sealed.slice(8)), new Set([1]), 'the newest compaction alone');
   for (const input of inputs) assert.match(input, /Never touch deploy\/prod/);
 });

@@ -10,7 +10,10 @@ const MISTAKES: readonly (readonly [command: string, line: RegExp])[] = [
     'compact chat.json --format anthropic',
     /^bobbin: chat\.json:1:\d+: messages\[1\]: must be a message of Anthropic Messages, is one of OpenAI Chat Completions: use --format openai\n$/,
   ],
-  ['compact chat.json --thrift frugl', /not "frugl" \(did you mean frugal\?\); see bobbin compact --help\n$/],
+  [
+    'compact chat.json --thrift frugl',
+    /not "frugl" \(did you mean frugal\?\); see bobbin compact --help\n$/,
+  ],
   ['compact chat.json --thrift frugal --preset pi', /^bobbin: --thrift is for the preset ladder/],
   ['compact chat.json --thrift frugal --budget 900', /^bobbin: --thrift goes with --window/],
   ['audit empty.json', /^bobbin: empty\.json: is empty\n$/],

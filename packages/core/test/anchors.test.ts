@@ -30,7 +30,7 @@ test('A13 names with one hash, and amounts that begin alike, are read exactly', 
 
 test('A13 anchors are the strings that cannot be guessed: paths, names, hashes, codes, numbers', () => {
   const cases: readonly (readonly [string, ...string[]])[] = [
-    ['See src/door/thread-handle.ts.', 'path src/door/thread-handle.ts', 'dotted thread-handle.ts'],
+    ['See src/core/thread-handle.ts.', 'path src/core/thread-handle.ts', 'dotted thread-handle.ts'],
     ['in ../up/x or ~/foo/bar,', 'path ../up/x', 'path ~/foo/bar'],
     ['import @bobbin/core now', 'path @bobbin/core'],
     ['https://example.org/a', 'path example.org/a', 'dotted example.org'],

@@ -70,6 +70,26 @@ test('E1 a tool may set the time to live of its results', async () => {
   assert.match((await shownAt(500, { tools }, listing(undefined)))[2] ?? '', /kept/);
 });
 
+test('E1 a hidden message of several parts shows its replacement once', async () => {
+  const [first, second] = [call('ls', { path: '/a' }, 'a'), call('ls', { path: '/b' }, 'b')];
+  const parts = [
+    resultPart(first, 'x'),
+    resultPart(second, 'y'),
+    { kind: 'text', text: 'and' },
+  ] as const;
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  const meta = { ttlMs: 10, replacement: '[old listings]' };
+  await watched.append(user('list'), assistant(first, second), { role: 'tool', parts, meta });
+  await watched.append(user('so?'));
+  now = 11;
+  const { prompt } = await watched.prompt();
+  assert.deepEqual(prompt.messages[2]?.message.parts, [
+    resultPart(first, '[old listings]'),
+    resultPart(second, '[Hidden]'),
+  ]);
+});
+
 test('E1 said words expire too, but never the newest user message or a pin', async () => {
   const old = withMeta(assistant('the price is 7'), {
     time: 0,

@@ -357,7 +357,7 @@ test('C11 an artifact of several results is text: it is read by lines and search
     readArtifact(artifacts, { tenant: 'default' }, { id, ...page });
   assert.match(await read({ lines: [1, 3] }), /\n\[list of call c1\]\nc1 begins\nrow 0: spool 0$/);
   assert.match(await read({ search: 'c2 begins' }), /1 of \d+ lines hold/);
-  assert.match(await read({ offset: 10_000_000 }), /there is nothing behind character \d+/);
+  assert.match(await read({ offset: 10_000_000 }), /there is nothing after character \d+/);
   assert.equal(
     await readArtifact(artifacts, { tenant: 'default' }, {}),
     'id: name the artifact that is to be read.',

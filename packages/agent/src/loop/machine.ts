@@ -258,7 +258,7 @@ function prepared(before: Machine, { result, fits, full }: Prepared): Step {
   if (full)
     return stop(machine, [
       ...reported,
-      { kind: 'error', text: machine.automatic === 'off' ? FULL : NO_ROOM },
+      { kind: 'error', text: machine.automatic === 'off' ? FULL : NO_SPACE },
     ]);
   if (!fits) return stop(machine, [...reported, { kind: 'error', text: TOO_SMALL }]);
   if (machine.refills >= MOST_REFILLS)
@@ -396,13 +396,13 @@ function prefixed(effects: readonly Effect[], [machine, more]: Step): Step {
 
 const NOTHING_CHANGED = 'The compaction was stopped; nothing has changed.';
 const FULL =
-  'The context is full and auto-compaction is off. /compact makes room, /handoff GOAL starts afresh with what matters, /autocompact on lets it happen by itself.';
-const NO_ROOM =
+  'The context is full and auto-compaction is off. /compact frees space, /handoff GOAL starts afresh with what matters, /autocompact on lets it happen by itself.';
+const NO_SPACE =
   'The context is full and could not be compacted. Nothing is lost: /compact tries again, /handoff GOAL starts afresh with what matters.';
 const TOO_SMALL =
-  'What must stay (system prompt, tools, instructions, pins) leaves no room in this window. Choose a model with a larger one, or shorten the instructions; /context shows the sizes.';
+  'What must stay (system prompt, tools, instructions, pins) leaves no space in this window. Choose a model with a larger one, or shorten the instructions; /context shows the sizes.';
 const GAVE_UP = `Compaction failed ${MOST_FAILURES} times in a row, so it is tried only when it must be. /compact tries again, /autocompact on turns it back on.`;
 const NO_SUMMARIES = `The model failed to write a summary ${MOST_FAILURES} times in a row. Summaries are now made without a model; /model makes it try again.`;
 const REFILLS =
-  'The context fills up again at once after each compaction, so it stops here instead of going round. One step brings more than a compaction can free: ask for smaller outputs, choose a larger window, or /handoff GOAL. /context shows what takes the room; "go on" tries once more.';
+  'The context fills up again at once after each compaction, so it stops here instead of going round. One step brings more than a compaction can free: ask for smaller outputs, choose a larger window, or /handoff GOAL. /context shows what takes the space; "go on" tries once more.';
 const OVERFLOWS = 'The provider refuses the prompt as too long even after compacting';

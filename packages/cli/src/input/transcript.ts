@@ -6,7 +6,7 @@ import {
   entries,
   JsonProblem,
   offsetOf,
-  TEXT_BEHIND,
+  TEXT_AFTER,
   wholeValue,
   type JsonRange,
 } from './json-text.ts';
@@ -116,7 +116,7 @@ export class Transcript {
       return offset === this.#text.length
         ? '; --jsonl reads one whole conversation a line, a file that is one is read without'
         : '';
-    const isAnother = message === TEXT_BEHIND && '[{'.includes(this.#text.charAt(offset));
+    const isAnother = message === TEXT_AFTER && '[{'.includes(this.#text.charAt(offset));
     return isAnother ? '; compact --jsonl reads one conversation a line' : '';
   }
 

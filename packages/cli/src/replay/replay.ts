@@ -31,7 +31,8 @@ export async function replay(operands: readonly string[], values: ReplayValues):
       write: price('write', values.write) ?? facts.cache?.writePrice ?? 1.25,
     },
   };
-  if (messages.length === 0) throw new InputError(source.name, undefined, 'has no messages to replay');
+  if (messages.length === 0)
+    throw new InputError(source.name, undefined, 'has no messages to replay');
   const rows = await replayAll(messages.map(said), methodsFor(setting, values), setting);
   const lines = draw(stdoutScreen(), source.name, setting, rows);
   await write(process.stdout, `${lines.join('\n')}\n`);

@@ -164,9 +164,9 @@ function keepTokens(items: readonly CutItem[], tokens: number): number {
  */
 export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits): number {
   if (limitTokens === undefined) return Number.POSITIVE_INFINITY;
-  let room = limitTokens;
-  for (const { message, tokens } of items) if (message.role === 'system') room -= tokens;
-  return Math.max(0, Math.floor(room * MOST_KEPT_SHARE));
+  let space = limitTokens;
+  for (const { message, tokens } of items) if (message.role === 'system') space -= tokens;
+  return Math.max(0, Math.floor(space * MOST_KEPT_SHARE));
 }
 
 const MOST_KEPT_SHARE = 1 / 3;
@@ -201,7 +201,7 @@ function keepBesideSummary(
   items: readonly CutItem[],
   limits: CutLimits,
 ): number {
-  const room = besideSummary(rule, items, limits);
+  const space = besideSummary(rule, items, limits);
   const most = Math.max(LEAST_EXCERPT_TOKENS, limits.targetTokens * EXCERPT_SHARE);
   // What was already shortened counts as before, so that the cut does not move.
   const shortened = items.map((item) => {
@@ -211,7 +211,7 @@ function keepBesideSummary(
       ? { ...item, tokens: Math.min(wholeTokens, hasResults(message) ? most : 2 * most) }
       : item;
   });
-  return keepTokens(shortened, Math.floor(room * SHARE_BEFORE_EXCERPTS));
+  return keepTokens(shortened, Math.floor(space * SHARE_BEFORE_EXCERPTS));
 }
 
 function keepTokensWhole(items: readonly CutItem[], tokens: number, targetTokens: number): number {
