@@ -1,6 +1,6 @@
 // What a live session of 100 000 messages holds in memory, and what a fresh process holds that opens the thread, works on
 // it, shows an earlier prompt and undoes a compaction. The store is a SQLite file. Ends with 1 if anything holds more than
-// 80 MB. BOBBIN_BENCH_MESSAGES sets another size.
+// 80 MB, or loads so long that it must have been the whole path. BOBBIN_BENCH_MESSAGES sets another size.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,9 @@ const MESSAGES = Number(process.env['BOBBIN_BENCH_MESSAGES'] ?? 100_000);
 const EACH = 'The parser reads one line at a time and reports where it stopped. '.repeat(16);
 const OPTIONS = { counter: chars4(), window: 200_000 } as const;
 const MOST_MB = 80;
+/** Loading the whole path would take longer. */
+const MOST_PROMPT_MS = 300;
+const MOST_UNDO_MS = 600;
 /** How many messages a fresh process appends: enough for a compaction. */
 const MORE = 2_000;
 
@@ -76,6 +79,7 @@ async function goOn(path: string): Promise<void> {
   console.log(
     `an earlier prompt in ${Math.round(shown - started)} ms, undo in ${Math.round(undone - shown)} ms: ${heldSince(before)}`,
   );
+  if (shown - started > MOST_PROMPT_MS || undone - shown > MOST_UNDO_MS) process.exitCode = 1;
   await store.close();
 }
 

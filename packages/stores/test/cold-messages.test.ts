@@ -170,7 +170,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     for (const each of [store, lacking]) await each.close();
   });
 
-  test(`${kind}: a move that is broken off loses nothing, whatever it had done`, async () => {
+  test(`${kind}: a move that is broken off at any point loses nothing`, async () => {
     const blobs = s3Blobs(s3.options);
     const path = talk(8, 'quetzal');
     const heads = path.map(({ id }) => id);
