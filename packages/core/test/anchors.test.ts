@@ -92,8 +92,9 @@ test('what the agent itself names ranks before what a listing once showed', () =
     assert.ok(needOf(name) > 2 * most, `${name}: ${needOf(name)} ≤ 2 × ${most}`);
 });
 
+const longPath = (chars: number): string => `${'/ab'.repeat(200)}/name_of_file.ts`.slice(-chars);
+
 test('A13 names in a run without a space are read up to 400 characters: a longer run is data', () => {
-  const path = (chars: number): string => `${'/ab'.repeat(200)}/name_of_file.ts`.slice(-chars);
-  assert.deepEqual(anchorsOf(path(400)), ['dotted name_of_file.ts', 'snake name_of_file']);
-  assert.deepEqual(anchorsOf(path(401)), []);
+  assert.deepEqual(anchorsOf(longPath(400)), ['dotted name_of_file.ts', 'snake name_of_file']);
+  assert.deepEqual(anchorsOf(longPath(401)), []);
 });
