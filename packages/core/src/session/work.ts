@@ -29,6 +29,7 @@ import {
   type Commit,
 } from './commit.ts';
 import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
@@ -67,16 +68,6 @@ import {
   windowIn,
   withRefusal,
 } from './state/state.ts';
-
-/** What a step came to. */
-interface Outcome {
-  readonly events: readonly CompactionEvent[];
-  readonly changed?: boolean;
-  /** Another writer committed first: its plan is in force. */
-  readonly lost?: true;
-}
-
-const NOTHING_DONE: Outcome = { events: [] };
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
