@@ -21,8 +21,15 @@ import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { arrivedNodes, storeNodes } from './arrival.ts';
-import { caughtUp, commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
+import {
+  withNewestPlan,
+  commitPlan,
+  commitUncommitted,
+  retryOnConflict,
+  type Commit,
+} from './commit.ts';
 import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
@@ -61,16 +68,6 @@ import {
   windowIn,
   withRefusal,
 } from './state/state.ts';
-
-/** What a step came to. */
-interface Outcome {
-  readonly events: readonly CompactionEvent[];
-  readonly changed?: boolean;
-  /** Another writer committed first: its plan is in force. */
-  readonly lost?: true;
-}
-
-const NOTHING_DONE: Outcome = { events: [] };
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
@@ -120,7 +117,7 @@ export class SessionWork {
 
   /** Adopts the newest plan of the path if another writer has committed one. */
   async catchUp(): Promise<void> {
-    const newer = await caughtUp(this.#config.store, this.state);
+    const newer = await withNewestPlan(this.#config.store, this.state);
     // Forms that the host sent meanwhile stay.
     this.state = { ...newer, resent: this.state.resent };
   }
