@@ -10,7 +10,7 @@ import {
   tokenWindow,
   type PresetName,
 } from '@bobbin/core/internal';
-import { assistant, round, system, user, WatchedThread } from '@bobbin/testing';
+import { assistant, round, system, user, WatchedThread, withMeta } from '@bobbin/testing';
 import { softLadder } from './soft-ladder.ts';
 
 const WINDOW = 16_000;
@@ -142,4 +142,29 @@ test('B22 a policy that stops at its target does not begin below it', async () =
   assert.deepEqual(told.flat(), []);
   const { pressure } = watched.handle;
   assert.ok(pressure > 8_000 / 13_500 && pressure < 0.7, 'above its trigger, half of the window');
+});
+
+test('a compaction that found nothing to do is not tried again until something is said', async () => {
+  let asked = 0;
+  const watched = await WatchedThread.open({
+    counter,
+    clock,
+    window: 2_000,
+    preset: 'claude-code',
+    onEvent: () => undefined,
+    summarizer: {
+      id: 'down',
+      summarize() {
+        asked += 1;
+        return Promise.reject(new Error('no connection'));
+      },
+    },
+  });
+  const usage = { inputTokens: 1_990, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  await watched.append(user('Is it done?'), withMeta(assistant('Yes.'), { usage }), user('Good.'));
+  for (let i = 0; i < 3; i++) assert.equal((await watched.prompt()).version, 0);
+  assert.equal(asked, 1);
+  await watched.append(assistant('Thank you.'), user('And now?'));
+  await watched.prompt();
+  assert.equal(asked, 2);
 });

@@ -114,7 +114,24 @@ function chosenRanges(
     return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  return chooser.chosen(true)[0] ?? [];
+  return wholeLines(part.text, chooser.chosen(true)[0] ?? []);
+}
+
+/** A longer line is shown in part. */
+const LONGEST_LINE_CHARS = 400;
+
+const isLong = (chars: number): boolean => chars > LONGEST_LINE_CHARS;
+
+/** The same stretches with the rest of the lines in which they begin and end. */
+function wholeLines(text: string, stretches: readonly Stretch[]): readonly Stretch[] {
+  return joined(
+    stretches.map(([start, end]): Stretch => {
+      const from = text.lastIndexOf('\n', start - 1) + 1;
+      const feed = text.indexOf('\n', end);
+      const to = feed < 0 ? text.length : feed;
+      return [isLong(start - from) ? start : from, isLong(to - end) ? end : to];
+    }),
+  );
 }
 
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */

@@ -48,7 +48,7 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.08,
+  questions: 0.12,
   finalReport: 0.15,
   story: 0.5,
   files: 0.3,
@@ -59,6 +59,9 @@ const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
+const SHORT_CHARS = 10_000;
+const MANY_EDITS = 8;
+const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
 export function extract(request: ExtractRequest): Summary {
@@ -110,9 +113,7 @@ class Extract {
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
     story.read(unshown, this.#all, (node) => textOf(node.message));
-    const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
-      this.#quotable.has(of),
-    );
+    const lines = new ExactLines(this.#statistics, this.#seen, selection, this.#mayQuote());
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
         ? story
@@ -158,6 +159,24 @@ class Extract {
         this.#seen.read(of);
         if (hidden.has(node) && !isSpoken(segment.voice)) this.#quotable.add(of);
       }
+  }
+
+  /**
+   * In a short text about work on files, lines of other results say less than what was said about them. Documents are
+   * named by their headings.
+   */
+  #mayQuote(): (of: number) => boolean {
+    const { placed, files } = this.#statistics;
+    const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
+    const isShort = this.#space.chars < SHORT_CHARS;
+    return (of) => {
+      const { segment, file } = placed[of] as Placed;
+      const isOther =
+        file === undefined
+          ? segment.voice === VOICE.tool && edits >= MANY_EDITS
+          : DOCUMENT.test(file.path);
+      return this.#quotable.has(of) && !(isShort && isOther);
+    };
   }
 
   #isTask({ message }: Node): boolean {

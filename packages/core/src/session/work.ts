@@ -41,11 +41,12 @@ import {
   appended,
   compacted,
   expired,
+  type SessionState,
   startState,
+  tried,
   uncommitted,
   windowIn,
   withRefusal,
-  type SessionState,
 } from './state/state.ts';
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
@@ -307,6 +308,7 @@ export class SessionWork {
     const made = await compactor(used, this.#job(thread.head, reason, options));
     const outcome = made.changed ? await this.#putInForce(made) : { events: made.events };
     if (made.changed) this.state = compacted(this.state);
+    else if (compactor === compact) this.state = tried(this.state);
     if (outcome.lost !== true) this.state = expired(this.state, config.clock.now());
     const afterTokens = this.prompt.tokens;
     const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };

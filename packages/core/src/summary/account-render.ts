@@ -5,6 +5,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
+  CHECKS,
   currentTexts,
   itemTexts,
   outcomeText,
@@ -235,9 +236,8 @@ function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
 /** A failure that was followed by edits may be over: the account says how it went on. */
 function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
   const edited = lastEdit(files);
-  return tellingOutcomes(outcomes).filter(
-    ({ at = edited, error, outcome }) =>
-      at >= edited || (error === undefined && outcome !== 'failure'),
+  return tellingOutcomes(outcomes).filter(({ at = edited, call, error, outcome }) =>
+    error === undefined && outcome !== 'failure' ? CHECKS.test(call) : at >= edited,
   );
 }
 

@@ -45,7 +45,7 @@ function within({ draft, counter }: RungContext, entry: Entry, space: number): S
 }
 
 /** A choice may cost a little more than the two ends: less of it is tried before them. */
-const CLOSER = [1, 0.9, 0.75];
+const CLOSER = [1, 0.95, 0.9, 0.75, 0.6];
 
 /** The reasoning of a running turn stays if there is space for it. */
 function loopReasoning(

@@ -7,7 +7,8 @@ export interface Passage {
   /** The heading or the line ending in a colon that it belongs to; empty if there is none. */
   readonly lead: string;
   readonly text: string;
-  readonly kind: 'prose' | 'code';
+  /** An option is a question with the answer that was chosen, without the others. */
+  readonly kind: 'prose' | 'code' | 'option';
 }
 
 const FENCE = /^\s{0,12}(?:```|~~~)/;
@@ -29,7 +30,7 @@ export function passagesOf(text: string): readonly Passage[] {
 }
 
 /** A list or a table up to this length is one passage: its entries belong together. */
-const LIST_CHARS = 700;
+const LIST_CHARS = 1_200;
 
 function wholeLists(passages: readonly Passage[]): readonly Passage[] {
   const out: Passage[] = [];

@@ -28,6 +28,10 @@ export interface Figures {
   readonly nextExpiry: number;
   /** When the newest user message expires: it stays as long as it is the newest. */
   readonly newestExpiry: number;
+  /** How long the path was when a compaction found nothing to do: it is not tried again until something is said. */
+  readonly triedAt?: number;
+  /** The budget has changed since the plan was made: the trigger is asked again. */
+  readonly isRebudgeted?: boolean;
   /** The whole context as the provider reported it last, plus what came since; absent after a compaction. */
   readonly reportedTokens?: number;
 }

@@ -29,7 +29,7 @@ const RESTORE_SHARE = 0.85;
 /** One request for a prompt. */
 export interface PromptRequest {
   readonly now: number;
-  /** Nothing was said between the plan in force and this request: the trigger has had its answer. */
+  /** Nothing was said since the plan in force was made, or since a compaction was tried: the trigger has its answer. */
   readonly settled: boolean;
   /** Steps that were taken for this request. */
   readonly done: ReadonlySet<Step['kind']>;
@@ -42,8 +42,11 @@ export interface Shown {
   readonly trim: TrimCase | undefined;
 }
 
-export function startRequest({ version, plan, thread }: SessionState, now: number): PromptRequest {
-  return { now, settled: version > 0 && plan.threadVersion === thread.length, done: new Set() };
+export function startRequest(state: SessionState, now: number): PromptRequest {
+  const { version, plan, thread, figures } = state;
+  const isPlanned = version > 0 && plan.threadVersion === thread.length;
+  const settled = figures.isRebudgeted !== true && (isPlanned || figures.triedAt === thread.length);
+  return { now, settled, done: new Set() };
 }
 
 /** The request once a step was taken. */
@@ -71,7 +74,7 @@ export function next(state: SessionState, shown: Shown, request: PromptRequest):
 function upkeep(
   state: SessionState,
   { prompt, trim }: Shown,
-  { now, done }: PromptRequest,
+  { now, settled, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
   const { compactionAt: index } = figures;
@@ -84,7 +87,7 @@ function upkeep(
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
   const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
-  if (isFree && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
+  if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
   const { economics } = config.policy;
   if (done.has('trim') || trim === undefined || economics === undefined) return undefined;

@@ -223,7 +223,13 @@ export function overtaken(state: SessionState, stored: StoredWindow | undefined)
 
 /** The plan shows something else than before: what a provider reported no longer holds. */
 export function compacted(state: SessionState): SessionState {
-  return { ...state, figures: withoutReport(state.figures) };
+  return { ...state, figures: { ...withoutReport(state.figures), isRebudgeted: false } };
+}
+
+/** A compaction found nothing to do. */
+export function tried(state: SessionState): SessionState {
+  const figures = { ...state.figures, triedAt: state.thread.length, isRebudgeted: false };
+  return { ...state, figures };
 }
 
 /** Everything that has expired is hidden. */
@@ -234,7 +240,8 @@ export function expired(state: SessionState, now: number): SessionState {
 }
 
 export function withBudget(state: SessionState, budget: Budget): SessionState {
-  return { ...state, config: { ...state.config, budget } };
+  const figures = { ...state.figures, isRebudgeted: true };
+  return { ...state, figures, config: { ...state.config, budget } };
 }
 
 /** The host sent known messages again, in another form. */
