@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
-import {} from 'node:path';
 import { test } from 'node:test';
 import { submit } from '../src/loop/submit.ts';
 import { ofType, workshop } from './workshop.ts';

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import {} from 'node:path';
 import { test } from 'node:test';
 import type { Node } from '@bobbin/core/internal';
 import { ofType, workshop, type Workshop } from './workshop.ts';

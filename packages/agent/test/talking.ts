@@ -1,4 +1,3 @@
-import {} from 'node:path';
 import type { Asked, Workshop } from './workshop.ts';
 
 /** Answers everything at length; a summary says that it is one and what it was asked for. */
