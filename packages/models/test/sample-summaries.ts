@@ -145,7 +145,9 @@ export async function isIntact(watched: WatchedThread): Promise<void> {
   );
 }
 
-export function reported(events: readonly CompactionEvent[]): Pick<Compacted, 'warnings' | 'reports'> {
+export function reported(
+  events: readonly CompactionEvent[],
+): Pick<Compacted, 'warnings' | 'reports'> {
   return {
     warnings: events.flatMap((event) => (event.kind === 'warning' ? [event.message] : [])),
     reports: events.flatMap((event) => (event.kind === 'summary-report' ? [event.report] : [])),

@@ -12,7 +12,7 @@ import {
   isIntact,
   modelAt,
   session,
-  told,
+  reported,
 } from './sample-summaries.ts';
 
 test('a call that extends the live prompt sends the same system, tools and prefix, and runs no tool', async () => {
@@ -121,7 +121,7 @@ test('C16 C17 the same span twice gives one call and equal bytes', async () => {
     const again = await watched.compact();
     server.expectDone();
     assert.equal(JSON.stringify(again.messages), JSON.stringify(first.messages));
-    assert.equal(told(again.events).reports[0]?.kind, 'cached');
+    assert.equal(reported(again.events).reports[0]?.kind, 'cached');
   } finally {
     await server.close();
   }
