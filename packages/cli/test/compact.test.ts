@@ -88,7 +88,7 @@ const BAD: readonly (readonly [input: string | Uint8Array, place: string, proble
 
 for (const [input, place, problem] of BAD) {
   const name = typeof input === 'string' ? JSON.stringify(input.slice(0, 40)) : 'bytes';
-  test(`bad input is told in one line with its place: ${name}`, async () => {
+  test(`bad input is reported in one line with its place: ${name}`, async () => {
     assert.deepEqual(await here(['compact'], { stdin: input }), {
       status: 2,
       stdout: '',
@@ -97,7 +97,7 @@ for (const [input, place, problem] of BAD) {
   });
 }
 
-test('a file that cannot be read or written is told in one line', async (t) => {
+test('a file that cannot be read or written is reported in one line', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 'a.json'), '[]');
   for (const [status, args, line] of [
@@ -119,7 +119,7 @@ test('a file that cannot be read or written is told in one line', async (t) => {
   assert.deepEqual(readdirSync(home), ['a.json']);
 });
 
-test('a role that no format knows is told with its place and the one that is near', async () => {
+test('a role that no format knows is reported with its place and the one that is near', async () => {
   const stdin = '[{"role":"user","content":"a"},\n {"role":"assistent","content":"b"}]';
   assert.deepEqual(await here(['compact'], { stdin }), {
     status: 2,
@@ -145,7 +145,7 @@ const UNKNOWN: readonly (readonly [args: readonly string[], line: string])[] = [
 ];
 
 for (const [args, line] of UNKNOWN) {
-  test(`what is assumed of a model that nobody knows is told, and the work done: ${args.join(' ')}`, async () => {
+  test(`what is assumed of a model that nobody knows is reported, and the work done: ${args.join(' ')}`, async () => {
     const stdin = '[{"role":"user","content":"hi"}]\n';
     const { status, stdout, stderr } = await here(['compact', ...args], { stdin });
     assert.deepEqual([status, stdout, stderr.split('\n')[0]], [0, stdin, `bobbin: ${line}`]);

@@ -4,7 +4,7 @@ import { assistant, call, result, thread, user } from '@bobbin/testing';
 
 export const FETCH = call('fetch', { url: 'https://docs.test/setup' });
 export const TEST = call('bash', { command: 'npm run test:unit' });
-export const READ = call('read', { path: '/repo/src/parser.ts' });
+const READ = call('read', { path: '/repo/src/parser.ts' });
 
 /** A short session in which a file is read, tests fail, and a page gives orders. */
 export const SESSION: readonly Message[] = [

@@ -182,7 +182,7 @@ test('E8 E10 the beginning of a split turn is summarised apart, in at most 400 t
   }
 });
 
-test('E8 a turn that is split again goes on from what the summary before tells of it, and of no other turn', async () => {
+test('E8 a turn that is split again goes on from what the summary before says of it, and of no other turn', async () => {
   const nodes = thread(user('Build it.'), assistant('I run make again.')).path();
   const asked = async (turn: number): Promise<string> => {
     const server = await providerServer('anthropic', { kind: 'answer', text: 'Built twice.' });

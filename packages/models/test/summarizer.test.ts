@@ -34,7 +34,7 @@ const CAPS: readonly (readonly [Policy, number])[] = [
 ];
 
 for (const name of DIALECTS) {
-  test(`${name}: a good answer is stored, verified, and its cost is told (C6, C20, B18)`, async () => {
+  test(`${name}: a good answer is stored, verified, and its cost is reported (C6, C20, B18)`, async () => {
     const done = await compacted(name, [good()]);
     done.server.expectDone();
     assert.deepEqual(done.warnings, []);
@@ -104,7 +104,7 @@ for (const name of DIALECTS) {
     ],
   ];
   for (const [what, step_, reason] of failures) {
-    test(`${name}: ${what} is never stored: the extract stands in and the event says why (B12, D9)`, async () => {
+    test(`${name}: ${what} is never stored: the extract is used and the event says why (B12, D9)`, async () => {
       const done = await compacted(name, [step_], { retries: 0 });
       done.server.expectDone();
       assert.equal(done.warnings.length, 1);
@@ -120,7 +120,7 @@ for (const name of DIALECTS) {
     });
   }
 
-  test(`${name}: a tool call instead of JSON is told as that, with what it cost`, async () => {
+  test(`${name}: a tool call instead of JSON is reported as that, with what it cost`, async () => {
     const calling: ProviderStep = { kind: 'call', tool: 'bash', args: { command: 'ls' } };
     const done = await compacted(name, [calling], { retries: 0 });
     done.server.expectDone();
@@ -135,7 +135,7 @@ for (const name of DIALECTS) {
     });
   });
 
-  test(`${name}: 429 and then success: it waits as long as it is told (B20)`, async () => {
+  test(`${name}: 429 and then success: it waits as long as the provider says (B20)`, async () => {
     const busy: ProviderStep = {
       kind: 'error',
       status: 429,
@@ -180,7 +180,7 @@ for (const name of DIALECTS) {
     assert.match(third?.text ?? '', /I fix the tokenizer next/);
   });
 
-  test(`${name}: overflow for ever ends, and the extract stands in`, async () => {
+  test(`${name}: overflow for ever ends, and the extract is used`, async () => {
     const done = await compacted(name, [{ forever: { kind: 'overflow' } }]);
     assert.ok(done.server.requests.length <= 10);
     assert.match(done.warnings[0] ?? '', /the extract is used instead$/);
@@ -264,7 +264,7 @@ for (const [what, failing] of [
   ['is refused', { kind: 'error', status: 401, message: 'no credit left' }],
   ['is cut off', { kind: 'answer', text: 'The bui', finish: 'length' }],
 ] as const)
-  test(`E8 a split turn whose call ${what} costs nothing else: the range stays, and the extract tells the turn`, async () => {
+  test(`E8 a split turn whose call ${what} costs nothing else: the range stays, and the extract describes the turn`, async () => {
     const request = requestOf(splitHistory(), SPLIT);
     const account = 'The first request is done, and the build runs.';
     const server = await providerServer('openai-chat', good({ ...ANSWER, account }), failing);
@@ -311,7 +311,7 @@ for (const name of DIALECTS)
     }
   });
 
-test("the door's redaction holds for what its model reads", async () => {
+test('the redaction of createBobbin holds for what its model reads', async () => {
   const server = await providerServer('anthropic', { forever: good() });
   try {
     const handle = await createBobbin({

@@ -236,7 +236,7 @@ test('what is no option, no strategy or no session is told in a line before anyt
   assert.equal(commits(), 0);
 });
 
-test('C14 a session is counted as a door counts it, by what is known of its model', async () => {
+test('C14 a session is counted as createBobbin counts it, by what is known of its model', async () => {
   for (const model of ['claude-sonnet-4-5', 'gpt-5']) {
     const store = memoryStore();
     const thread = await createBobbin({ store, model }).thread('s');
