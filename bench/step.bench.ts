@@ -1,4 +1,4 @@
-// What one more round costs on a long thread when nothing is compacted, through the host-facing door: `append` and
+// What one more round costs on a long thread when nothing is compacted, through the API of a host: `append` and
 // `prompt`, on 1 000 and on 10 000 messages. It must not grow with the thread. Reading the prompt's messages touches each
 // of them once, as sending them does; that is measured apart.
 import { createBobbin, presets, textMessage, type Message, type Policy } from '@bobbin/core';

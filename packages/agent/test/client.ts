@@ -47,7 +47,7 @@ export class Client {
     this.#child.stdin?.write(`${text}\n`);
   }
 
-  /** Waits for a line behind a position; positions are what `lines.length` was. */
+  /** Waits for a line after a position; positions are what `lines.length` was. */
   async until(
     wanted: (line: Line) => boolean,
     from: number = 0,

@@ -67,7 +67,7 @@ test('what cannot be answered is refused with a reason and exit code 2', async (
   }
 });
 
-test('a prompt may hold any words, and stdin is added to it; a held pipe is told about', async (t) => {
+test('a prompt may hold any words, and stdin is added to it; a held pipe is reported', async (t) => {
   const words = await run(t, ['-p', ...ECHO, 'import', 'the', 'file'], 'and this\n');
   assert.deepEqual([words.code, words.out], [0, 'You said: import the file\n\nand this\n']);
   const held = await run(t, ['-p', ...ECHO, 'hi'], HELD);

@@ -25,7 +25,7 @@ const lastUser = (shop: Workshop): string =>
     .findLast(({ tools }) => tools.length > 0)
     ?.messages.findLast(({ role }) => role === 'user')?.text ?? '';
 
-test('B15 /branch: all user messages are listed; a branch before a compaction undoes it, one behind it keeps it', async (t) => {
+test('B15 /branch: all user messages are listed; a branch before a compaction undoes it, one after it keeps it', async (t) => {
   const shop = await workshop(t, { script: TALKER });
   await talked(shop, 1, 2, 3, 4, 5);
   await shop.line('/compact');
@@ -154,7 +154,7 @@ test('/undo turn takes back no older compaction than the one that was undone', a
   assert.deepEqual(shop.agent.session.handle.plan.records, []);
 });
 
-test('/undo turn behind two undone compactions brings neither back', async (t) => {
+test('/undo turn after two undone compactions brings neither back', async (t) => {
   const shop = await workshop(t, { script: TALKER });
   await talked(shop, 1, 2, 3);
   await shop.line('/compact');

@@ -21,7 +21,7 @@ test('B5 B16 auto-compaction begins when the context leaves less than the reserv
   assert.ok(largest <= limit, `a request of ${largest}`);
 });
 
-test('B12 a summarizer that fails: shown, the extract stands in, nothing is lost; after three it is no longer asked', async (t) => {
+test('B12 a summarizer that fails: shown, the extract is used, nothing is lost; after three it is no longer asked', async (t) => {
   const shop = await workshop(t, {
     script: `
       if (tools.length === 0) return { status: 401, text: 'no summaries for you' };
@@ -66,7 +66,7 @@ test('B12 a compaction that cannot be kept on disk is shown as such; nothing is 
   assert.equal((await again.agent.session.turns()).length, 6);
 });
 
-test('B16 overflow of the summarizer call: the oldest is left out or the extract stands in; the task goes on', async (t) => {
+test('B16 overflow of the summarizer call: the oldest is left out or the extract is used; the task goes on', async (t) => {
   const shop = await workshop(t, {
     script: `
       if (tools.length === 0) return { status: 400, text: 'prompt is too long: 99999 tokens > 100 maximum' };
@@ -96,7 +96,7 @@ test('B16 E3 the provider refuses the prompt: compacted and sent again, nothing 
   assert.ok(shop.agent.session.windowTokens <= 12_000);
 });
 
-test('B16 typing while compacting is queued and sent; the answer comes behind the compaction', async (t) => {
+test('B16 typing while compacting is queued and sent; the answer comes after the compaction', async (t) => {
   const shop = await workshop(t, {
     script: TALKER.replace("return { text: 'MODEL", "return { delayMs: 300, text: 'MODEL"),
   });

@@ -47,7 +47,7 @@ const RUNNER = `
   return n > 30 ? { text: 'done' } : { calls: [{ tool: 'bash', args: { command: 'n=' + n + '; seq -f "output %g" 1 150' } }] };
 `;
 
-test('B22 the opencode preset: after an automatic compaction within a task the model is told to continue, and does', async (t) => {
+test('B22 the opencode preset: after an automatic compaction within a task the model is asked to continue, and does', async (t) => {
   const settings = { compaction: { preset: 'opencode' } };
   const script = RUNNER.replace('n > 30', 'n > 30 || (n === 1 && /^Continue/.test(last.text))');
   const shop = await workshop(t, { script, settings });
@@ -64,7 +64,7 @@ test('B22 the opencode preset: after an automatic compaction within a task the m
   );
 });
 
-test('B22 the opencode preset: nobody is told to continue with what a person has just said, nor behind the last answer', async (t) => {
+test('B22 the opencode preset: nobody is asked to continue with what a person has just said, nor after the last answer', async (t) => {
   const settings = { compaction: { preset: 'opencode' } };
   const shop = await workshop(t, { script: PRESET_TALKER, settings });
   await talked(shop, 1, 45);
@@ -116,7 +116,7 @@ for (const [preset, aim] of [
     assert.ok((end?.usage.cacheReadTokens ?? 0) > 1_000, JSON.stringify(end?.usage));
   });
 
-test('B22 with the preset opencode two sentences by the model are shown, and the list of sessions tells what each is about', async (t) => {
+test('B22 with the preset opencode two sentences by the model are shown, and the list of sessions says what each is about', async (t) => {
   const settings = { compaction: { preset: 'opencode' } };
   const shop = await workshop(t, { script: PRESET_TALKER, windowTokens: 60_000, settings });
   await talked(shop, 1, 4);

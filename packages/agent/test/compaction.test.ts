@@ -103,7 +103,7 @@ test('A14 B8 the session file is append-only JSONL with a compaction event; whoe
   assert.equal(await shownBy(again), await shownBy(shop));
 });
 
-test('B9 A12 a second compaction does not reach behind the first, and its summary contains the first', async (t) => {
+test('B9 A12 a second compaction does not reach back before the first, and its summary contains the first', async (t) => {
   const shop = await workshop(t, { script: TALKER });
   await talked(shop, 1, 5);
   await shop.line('/compact');
@@ -169,7 +169,7 @@ test('B17 the context event says that auto-compaction is off', async (t) => {
   assert.equal(await shop.line('go on'), 'done');
 });
 
-test('B18 the user is told what a compaction freed and cost, and that many lower accuracy', async (t) => {
+test('B18 the user sees what a compaction freed and cost, and that many lower accuracy', async (t) => {
   const shop = await workshop(t, { script: TALKER });
   for (let i = 0; i < 2; i++) {
     await talked(shop, 10 * i, 10 * i + 4);
@@ -240,7 +240,7 @@ test('B13 C11 an image that a tool read is named by its path in the summary, and
   assert.ok((await shop.agent.session.path()).some(({ message }) => textOf(message) === 'look'));
 });
 
-test('B13 C11 an attached image is an artifact: behind a compaction the model reads it back by its id', async (t) => {
+test('B13 C11 an attached image is an artifact: after a compaction the model reads it back by its id', async (t) => {
   const shop = await workshop(t, {
     script: `
       if (tools.length === 0) return { text: 'SUMMARY' };

@@ -14,7 +14,7 @@ async function withoutDisk(shop: Workshop, work: () => Promise<void>): Promise<v
   renameSync(`${file}.kept`, file);
 }
 
-test('B12 a message that cannot be kept is told, comes back whole, and nothing is asked; later it goes', async (t) => {
+test('B12 a message that cannot be kept is reported, comes back whole, and nothing is asked; later it goes', async (t) => {
   const shop = await workshop(t, { script: `return { text: 'heard ' + last.text };` });
   await shop.line('one');
   await withoutDisk(shop, async () => {
@@ -46,7 +46,7 @@ test('B12 of several queued messages none is lost where the first cannot be kept
   assert.equal(shop.requests().length, 1);
 });
 
-test('rest tells how the last turn ended, also when asked afterwards', async (t) => {
+test('rest reports how the last turn ended, also when asked afterwards', async (t) => {
   const shop = await workshop(t, { script: `return { status: 401, text: 'no key' };` });
   assert.equal(await shop.line('hello'), 'failed');
   assert.equal(await shop.agent.rest(), 'failed');

@@ -55,7 +55,7 @@ test('B16 a turn: append, prepare, ask, act, prepare, ask, settle, rest', () => 
   ]);
 });
 
-test('B16 typing while compacting: queued, then sent behind the compaction', () => {
+test('B16 typing while compacting: queued, then sent after the compaction', () => {
   const [compacting] = play(fresh, submit('go'), { kind: 'compaction-began' });
   assert.equal(compacting.phase, 'compacting');
   const [queued, told] = play(compacting, submit('one'), submit('two'));
@@ -71,7 +71,7 @@ test('B16 typing while compacting: queued, then sent behind the compaction', () 
   ]);
 });
 
-test('B16 typing while a compaction runs behind the last answer: sent, and the turn goes on', () => {
+test('B16 typing while a compaction runs after the last answer: sent, and the turn goes on', () => {
   const [state] = play(
     fresh,
     submit('go'),

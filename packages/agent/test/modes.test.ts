@@ -61,7 +61,7 @@ test('print: the answer and nothing else; --verbose reports on stderr what happe
   ]);
 });
 
-test('JSON: the exit code tells of what came last', async (t) => {
+test('JSON: the exit code says how the last turn ended', async (t) => {
   const unknown = open(t, '--mode', 'json');
   await unknown.command('/nothing');
   assert.equal(await unknown.end(), 1);
@@ -71,7 +71,7 @@ test('JSON: the exit code tells of what came last', async (t) => {
   assert.equal(await mended.end(), 0);
 });
 
-test('B14 RPC: only its own methods are methods, notifications get no answer, rest tells how it ended', async (t) => {
+test('B14 RPC: only its own methods are methods, notifications get no answer, rest reports how it ended', async (t) => {
   const client = open(t, '--mode', 'rpc');
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     await assert.rejects(client.call(name), new RegExp(`-32601: there is no method ${name}`));

@@ -29,7 +29,7 @@ test('bash and writes ask unless allowed; reading inside the project does not', 
   assert.equal(isAllowed(run('rm -rf /'), { all: true, allow: [] }), true);
 });
 
-test('an allowed beginning of a command does not allow what is chained behind it', () => {
+test('an allowed beginning of a command does not allow what is chained after it', () => {
   const permissions = allowing('run:npm test*');
   assert.equal(isAllowed(run('npm test -- a.test.ts'), permissions), true);
   for (const command of [
@@ -48,7 +48,7 @@ test('an allowed beginning of a command does not allow what is chained behind it
   );
 });
 
-test('a star behind a blank stands for whole words', () => {
+test('a star after a blank matches whole words', () => {
   const permissions = allowing('run:ls *');
   assert.deepEqual(
     ['ls', 'ls -la src', 'ls-evil', 'lsof'].map((command) => isAllowed(run(command), permissions)),
@@ -120,7 +120,7 @@ test('a rule reaches outside the project only where it names it', () => {
   assert.equal(isAllowed(outside, allowing('write:/tmp/x/**')), true);
 });
 
-test('paths outside the project are told, also behind links', (t) => {
+test('paths outside the project are recognised, also through links', (t) => {
   const root = temporaryFolder(t);
   const project = join(root, 'project');
   mkdirSync(join(project, 'src'), { recursive: true });

@@ -64,7 +64,7 @@ test('B14 JSON: a client does a long task with compaction, queue, branch, undo, 
   const late = await client.command('/branch 3');
   assert.ok(
     ((await client.command('/context'))['data'] as { summaries: number }).summaries > 0,
-    'a branch behind a compaction keeps it',
+    'a branch after a compaction keeps it',
   );
   await client.command(`/resume ${(late['data'] as { from: string }).from}`);
   await client.command('/branch 1');
@@ -269,7 +269,7 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
   await client.call('say', { text: 'thank you' });
   await client.call('rest');
 
-  // A branch behind the compaction keeps it, one before it undoes it.
+  // A branch after the compaction keeps it, one before it undoes it.
   const listed = (await command('branch')) as unknown as readonly { text: string }[];
   assert.deepEqual(
     listed.map(({ text }) => text),
@@ -322,7 +322,7 @@ test('B14 B15 B23 RPC: a client queues, branches, undoes, hands over and resumes
   assert.equal(await next.end(), 0);
 });
 
-test('B14 print: the answer goes to stdout, what happens on the way to stderr, and the exit code tells', async (t) => {
+test('B14 print: the answer goes to stdout, what happens on the way to stderr, and the exit code says how it went', async (t) => {
   const { home, project, args } = place(t);
   const run = async (...more: readonly string[]): Promise<number> => {
     const client = new Client(['-p', ...args, ...more], project, home);

@@ -46,7 +46,7 @@ for (const provider of PROVIDERS) {
     assert.equal(header?.['x-api-key'] ?? header?.['authorization']?.slice(7), 'KEY');
   });
 
-  test(`B12 what a provider refuses is told in its words, ${dialect}: a wrong key at once, a busy hour after retries`, async (t) => {
+  test(`B12 what a provider refuses is reported in its words, ${dialect}: a wrong key at once, a busy hour after retries`, async (t) => {
     const { server, shop } = await asking(
       t,
       provider,
@@ -149,7 +149,7 @@ test('C14 a session opens with the estimator; before a prompt is made the tokeni
   assert.equal(handle.length, 1);
 });
 
-test('B18 a model that does not tell what a summary cost was asked all the same', async (t) => {
+test('B18 a model that does not report what a summary cost was asked all the same', async (t) => {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const text = Array.from({ length: 300 }, (_, i) => `word${i}`).join(' ');
   const { shop } = await asking(t, PROVIDERS[2], { forever: { kind: 'answer', text, usage } });
@@ -185,7 +185,7 @@ async function facing(t: TestContext, listener: RequestListener): Promise<Worksh
   return workshop(t, { script: '', model: 'anthropic/claude-sonnet-5-5', env });
 }
 
-test('B12 whatever goes wrong is told in one clear line', async (t) => {
+test('B12 every failure is reported in one clear line', async (t) => {
   const cases: readonly (readonly [status: number, body: string, told: RegExp])[] = [
     [503, '', /^HTTP 503: Service Unavailable \(asked 3 times\)$/],
     [502, '<html>\n<h1>Bad</h1>\n</html>', /^HTTP 502: Bad Gateway \(asked 3 times\)$/],
@@ -201,7 +201,7 @@ test('B12 whatever goes wrong is told in one clear line', async (t) => {
   }
 });
 
-test('an answer that was interrupted is in the ledger with what the provider told of its cost', async (t) => {
+test('an answer that was interrupted is in the ledger with what the provider reported of its cost', async (t) => {
   const shop = await facing(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const usage = { input_tokens: 40, cache_read_input_tokens: 900, output_tokens: 1 };

@@ -13,7 +13,7 @@ const RUNNER = `
   return { text: messages.filter(({ role }) => role === 'tool').map(({ text }) => text).join(' | ') };
 `;
 
-test('a session that was killed within a tool tells the model that the outcome is not known, and nothing runs twice', async (t) => {
+test('a session that was killed within a tool reports to the model that the outcome is not known, and nothing runs twice', async (t) => {
   const home = temporaryFolder(t);
   const project = join(home, 'project');
   mkdirSync(project);

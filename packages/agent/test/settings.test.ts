@@ -165,7 +165,7 @@ test('B5 B24 the trigger is the reserve, also for a window that is smaller than 
   });
 });
 
-test('B19 B20 B21 B22 B24 a preset of the engine can stand in for the agent’s own policy', () => {
+test('B19 B20 B21 B22 B24 a preset of the engine can replace the agent’s own policy', () => {
   for (const preset of ['pi', 'codex', 'claude-code', 'opencode'])
     assert.equal(
       policyOf({ enabled: true, reserveTokens: 1, keepRecentTokens: 1, preset }, 100_000, true)

@@ -9,7 +9,7 @@ import { Transcript } from '../src/tui/transcript.ts';
 
 const theme = themeFor({ NO_COLOR: '1' });
 
-test('a call is told by what it is about, whatever its harness names that', () => {
+test('a call is described by what it is about, under any name that its harness gives it', () => {
   const subjects: readonly (readonly [Record<string, string | boolean>, string])[] = [
     [{ replace_all: false, file_path: 'a.ts', old_string: 'x' }, 'a.ts'],
     [{ dryRun: true, filePath: 'b.ts' }, 'b.ts'],
@@ -50,7 +50,7 @@ const result = (callId: string, outcome: Outcome, text: string): Part => ({
   content: [{ kind: 'text', text }],
 });
 
-test('a call that a dead process left is not told as done', () => {
+test('a call that a dead process left is not shown as done', () => {
   const transcript = new Transcript(theme);
   transcript.restart(
     [

@@ -155,7 +155,7 @@ test('what a tool cuts holds no half of a character: providers refuse a request 
     ] as const) {
       const { text } = await run(tool, args);
       assert.ok(text.length < 210_000 && text.includes('😀'), `${tool} cuts`);
-      assert.ok(text.isWellFormed(), `${tool} behind ${JSON.stringify(before)}`);
+      assert.ok(text.isWellFormed(), `${tool} after ${JSON.stringify(before)}`);
     }
   }
 });
@@ -214,7 +214,7 @@ test('bash: what leaves its group cannot outlast the time limit or an interrupti
   assert.ok(Date.now() - began < 9_000, `${Date.now() - began} ms`);
 });
 
-test('bash: however much comes, what is told of it meanwhile is little', async (t) => {
+test('bash: however much comes, little is reported of it meanwhile', async (t) => {
   const { run, told } = bench(t);
   const { text } = await run('bash', {
     command: 'head -c 50000000 /dev/zero | tr "\\0" x; echo; echo end',

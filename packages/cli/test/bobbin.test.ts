@@ -15,7 +15,7 @@ test('--version and -v print the version of the package', async () => {
     });
 });
 
-test('an unknown command is told in one line with the one that is near, exit code 2', async () => {
+test('an unknown command is reported in one line with the one that is near, exit code 2', async () => {
   for (const [name, meant] of [
     ['unwind', ''],
     ['compat', ' (did you mean compact?)'],
@@ -75,7 +75,7 @@ const HELP: Readonly<Record<string, string>> = {
 };
 
 for (const [command, options] of Object.entries(HELP)) {
-  test(`${command} --help tells every option, examples and exit codes, 80 columns wide`, async () => {
+  test(`${command} --help lists every option, examples and exit codes, 80 columns wide`, async () => {
     const { status, stdout, stderr } = await here([command, '--help']);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
     const told = [...stdout.matchAll(/^ {2}(?:-h, )?--([\w-]+)/gm)].map(([, name]) => name);
@@ -150,7 +150,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], line: string])[] = 
 ];
 
 for (const [args, line] of MISTAKES) {
-  test(`a mistake in the arguments is told in one line: ${args.join(' ')}`, async () => {
+  test(`a mistake in the arguments is reported in one line: ${args.join(' ')}`, async () => {
     assert.deepEqual(await here(args), { status: 2, stdout: '', stderr: `bobbin: ${line}\n` });
   });
 }
@@ -163,7 +163,7 @@ for (const [args, line] of [
   [['--model'], "option '--model <value>' argument missing"],
   [['--mode', 'xml'], '--mode is json or rpc, not xml'],
 ] as const) {
-  test(`a mistake in the agent's options is told in one line: ${args.join(' ')}`, async () => {
+  test(`a mistake in the agent's options is reported in one line: ${args.join(' ')}`, async () => {
     assert.deepEqual(await bobbin(args), {
       status: 2,
       stdout: '',

@@ -124,7 +124,7 @@ test('import takes a session over from a file or from stdin; what cannot be read
     });
 });
 
-test('a session file that breaks off is told with its line', async (t) => {
+test('a session file that breaks off is reported with its line', async (t) => {
   const home = folder(t);
   const [header] = SESSIONS['pi'] ?? [];
   writeFileSync(join(home, 's.jsonl'), `${JSON.stringify(header)}\n{"type":"mess\n{}\n`);

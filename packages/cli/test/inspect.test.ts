@@ -41,7 +41,7 @@ What the preset ladder would do
   );
 });
 
-test('inspect tells what each rung would free, and draws before and after', async (t) => {
+test('inspect shows what each rung would free, and draws before and after', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 's.json'), JSON.stringify(conversation(40)));
   const args = ['inspect', 's.json', '--counter', 'chars4', '--budget', '4000'];

@@ -134,7 +134,7 @@ const BAD: readonly (readonly [line: string, place: string])[] = [
 ];
 
 for (const [line, place] of BAD) {
-  test(`a bad line is told with its number, and the output file stays: ${line}`, async (t) => {
+  test(`a bad line is reported with its number, and the output file stays: ${line}`, async (t) => {
     const home = folder(t);
     writeFileSync(join(home, 'in.jsonl'), `${good}\n\n${line}\n${good}\n`);
     writeFileSync(join(home, 'out.jsonl'), 'precious');
@@ -150,7 +150,7 @@ for (const [line, place] of BAD) {
   });
 }
 
-test('a session file, whose lines are no conversations, is told to be read otherwise', async () => {
+test('a session file, whose lines are no conversations, is refused with how to read it', async () => {
   assert.deepEqual(await here(ARGS, { stdin: '{"type":"session","id":"s1"}\n' }), {
     status: 2,
     stdout: '',

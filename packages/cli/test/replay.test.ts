@@ -22,7 +22,7 @@ test('a bill reads the common beginning from the cache and writes all else', () 
   assert.deepEqual(figures, [(100 + 150) * 0.1 + 180 * 1.25, 0, 0, [100, 150, 180]]);
 });
 
-test('a bill tells what was written again because something before it changed', () => {
+test('a bill shows what was written again because something before it changed', () => {
   const bill = new Bill(prices, counter);
   const [a, b, c] = [sized('a', 100), sized('b', 50), sized('c', 30)];
   bill.add([a, b, c]);

@@ -96,7 +96,7 @@ registerHooks({ load });
   return [...new Set(files.map((url) => /\/packages\/(\w+)\//.exec(url)?.[1] ?? url))].toSorted();
 }
 
-test('the names that help tells are those that are known', async () => {
+test('the names that help lists are those that are known', async () => {
   const { stdout } = await bobbin(['compact', '--help']);
   const told = stdout.replaceAll(/\s+/g, ' ');
   for (const [what, names] of [

@@ -20,7 +20,7 @@ const message = (
   message: { role, parts: [{ kind: 'text', text }], ...rest },
 });
 
-/** A line of a plan that was made at a message, and keeps another and all behind it. */
+/** A line of a plan that was made at a message, and keeps another and all after it. */
 function compaction(head: string, firstKeptId: string, summary: string | null, rest = {}): object {
   const span = { ids: ['a'] as MessageId[] };
   const plan = { ...emptyPlan('work' as ThreadId), head, records: [{ kind: 'drop', span }] };

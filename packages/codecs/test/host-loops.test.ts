@@ -225,7 +225,7 @@ function callNamed(name: string): object {
   return { id: 'c1', type: 'function', function: { name, arguments: '{"query":"x"}' } };
 }
 
-test('answer: another tool’s call is not Bobbin’s, and several conversations need to be told apart', async () => {
+test('answer: another tool’s call is not Bobbin’s, and several conversations must be distinguished', async () => {
   const bobbin = createBobbin({ codec: openaiChat });
   const alice = [{ role: 'user', content: 'I am Alice' } as const];
   const bob = [{ role: 'user', content: 'I am Bob' } as const];

@@ -71,28 +71,28 @@ async function piCut(session: Session, keepRecentTokens: number): Promise<PiCut>
   const path = await store.path(handle.key, handle.head as MessageId);
   const turns = path.map(({ turn }) => turn);
   const turnStart = turns.indexOf(turns[plan.start] ?? 0);
-  const behind = context.slice(0, plan.start).filter((message) => !isSummary(message));
+  const replaced = context.slice(0, plan.start).filter((message) => !isSummary(message));
   const ofSplitTurn = plan.start - turnStart;
   return {
     firstKept: entryOf(session, plan.start),
     turnStart: entryOf(session, turnStart),
     split: ofSplitTurn > 0,
-    summarised: behind.length - ofSplitTurn,
+    summarised: replaced.length - ofSplitTurn,
     ofSplitTurn,
     kept: context.length - plan.start,
     files: [
       filesTold(
-        behind,
+        replaced,
         'read',
         record.summary.files.filter(({ read }) => read),
       ),
       filesTold(
-        behind,
+        replaced,
         'write',
         record.summary.files.filter(({ written }) => written),
       ),
       filesTold(
-        behind,
+        replaced,
         'edit',
         record.summary.files.filter(({ edited }) => edited),
       ),
@@ -121,7 +121,7 @@ function samples(name: string): readonly Session[] {
     .flatMap(({ text }) => recogniseSession(text)?.decode(text) ?? []);
 }
 
-test('B24 pi cuts a long session where the preset does, whatever is kept, and every file is told', async () => {
+test('B24 pi cuts a long session where the preset does, whatever is kept, and every file is named', async () => {
   for (const session of samples('pi-large-session')) {
     assert.deepEqual(await piCut(session, 20_000), {
       firstKept: 837,

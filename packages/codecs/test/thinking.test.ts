@@ -32,7 +32,7 @@ async function run(rules: ProviderRules, thinking?: object): Promise<Run> {
     recalled += fitted.prompt.messages.some(({ source }) => source.kind === 'recalled') ? 1 : 0;
     thoughtful += JSON.stringify(request).includes('"thinking"') ? 1 : 0;
     history.push(answer(step, request), results(step));
-    // A turn ends now and then, so that words stand behind results.
+    // A turn ends now and then, so that words follow results.
     if (step % 15 === 0)
       history.push({
         role: 'user',
@@ -83,7 +83,7 @@ test('H1 no request of a running loop lacks the thinking of its last answer', as
   assert.deepEqual(problems, []);
 });
 
-test('C18 the scripted provider refuses what a rewrite leaves behind', async () => {
+test('C18 the scripted provider refuses what a rewrite leaves', async () => {
   const { problems } = await run({ ...ANTHROPIC_RULES, bindsReasoning: false });
   assert.match(
     problems[0] ?? '',

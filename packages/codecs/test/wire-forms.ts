@@ -96,7 +96,7 @@ function responsesItems(message: RecordedMessage): readonly object[] {
   return (content ?? '') === '' && calls.length > 0 ? calls : [said, ...calls];
 }
 
-/** Results and the words behind them are one user message; the system prompt is no message. */
+/** Results and the words after them are one user message; the system prompt is no message. */
 function anthropicMessages(messages: readonly RecordedMessage[]): readonly object[] {
   const wire: { role: string; content: object[] }[] = [];
   for (const message of messages) {

@@ -6,7 +6,7 @@ import { assistant, call, result, system, user, withMeta } from '@bobbin/testing
 
 /**
  * A conversation in the seeds' notation: `s` system, `u` user, `a` assistant, `c` an assistant's call, `t` its result,
- * `m` a summary. Every message costs 10 tokens, or what stands behind a colon.
+ * `m` a summary. Every message costs 10 tokens, or what follows a colon.
  */
 function items(text: string): readonly CutItem[] {
   const messages: Message[] = [];

@@ -70,7 +70,7 @@ test('D2 a prompt that loses a race while its reasoning is released fits all the
   const { fits, prompt, plan } = await watched.prompt();
   assert.equal(other, undefined, 'the race was run');
   assert.equal(fits, true);
-  assert.equal(plan.signedFrom, watched.thread.length, 'what was signed behind other reminders');
+  assert.equal(plan.signedFrom, watched.thread.length, 'what was signed after other reminders');
   assert.doesNotMatch(JSON.stringify(prompt.messages), /"late"/);
 });
 

@@ -21,7 +21,7 @@ export class RoughStore {
     this.store = {
       ...inner,
       commit: async (key, plan, expected, events) => {
-        // One that is tried again was made before those that wait behind it.
+        // One that is tried again was made before those that wait after it.
         if (!this.tried.includes(plan)) this.tried.push(plan);
         await this.#meetSomebody();
         if (!this.#calm && random.chance(0.25)) throw new Error(DISK_FULL);

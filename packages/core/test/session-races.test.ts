@@ -80,7 +80,7 @@ test('E12 a resumed thread holds what follows its latest summary, and the store 
   await watched.reopen();
   const { handle } = watched;
   assert.equal(handle.length, 33);
-  assert.equal(handle.at(1), undefined, 'behind the summary');
+  assert.equal(handle.at(1), undefined, 'replaced by the summary');
   assert.deepEqual(await watched.prompt(), { ...before, compacted: false, events: [] });
   assert.equal((await handle.promptAt(0)).messages.length, 33);
 });

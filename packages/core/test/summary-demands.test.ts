@@ -69,7 +69,7 @@ test('C23 budgets, versions, limits, choices, prohibitions, permissions and pref
     assert.deepEqual([said, texts(said), kinds(said)], [said, [said], ['preference']]);
 });
 
-/** What binds however it is said: behind a yes, as a general rule, as a wish or a question. */
+/** What binds however it is said: after a yes, as a general rule, as a wish or a question. */
 const RULES = [
   'Yes, but from now on leave src/billing alone, Mara is on it.',
   "Ok, and please don't rename the public types.",

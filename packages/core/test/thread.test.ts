@@ -197,7 +197,7 @@ test('units keep a call with its results, and a thought with what it led to', ()
       result(b, '2'),
     ),
     [0, 1, 3],
-    'also right behind the results of the round before',
+    'also right after the results of the round before',
   );
   assert.deepEqual(starts(assistant(a), user('stop'), result(a, 'late')), [0, 1, 2]);
   assert.deepEqual(starts(result(a, 'orphan'), user('x')), [0, 1]);

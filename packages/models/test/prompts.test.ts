@@ -64,7 +64,7 @@ test('B13 images and files are named, data is not shown', () => {
   );
 });
 
-test('a summarizer is not told secrets', () => {
+test('a summarizer is given no secrets', () => {
   assert.deepEqual(format(user('PASSWORD=tr0ub4dor&3 and go')), [
     '[turn 1] USER:\nPASSWORD=[redacted] and go',
   ]);

@@ -53,7 +53,7 @@ export class LawError extends Error {
     const where = seed === undefined ? '' : ` (seed ${seed})`;
     super(
       [
-        `unlawful prompt${where}:`,
+        `invalid prompt${where}:`,
         ...found.map(({ law, detail }) => `- ${law}: ${detail}`),
         'the prompt:',
         ...promptLines(prompt).map((line) => `  ${line}`),

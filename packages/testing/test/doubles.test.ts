@@ -158,7 +158,7 @@ test('a scripted summarizer that hangs ends with its signal', async () => {
   await assert.rejects(late, /aborted/);
 });
 
-test('a watched thread is the real door beside its own copy', async () => {
+test('a watched thread is a real session next to its own copy', async () => {
   const watched = await WatchedThread.open({
     counter: chars4(),
     budget: messagesOnly(1_000),

@@ -104,7 +104,7 @@ function breaks(law: string, laws: readonly string[]): void {
   assert.ok(laws.includes(law), `${law} is not among: ${laws.join('; ')}`);
 }
 
-test('a lawful prompt breaks no law', () => {
+test('a valid prompt breaks no law', () => {
   for (const plan of [planOf(), planOf([summarizing(span(1, 2, 3, 4, 5))])]) {
     assert.deepEqual(broken(rendered(plan), plan), []);
     expectValid(talk, plan, rendered(plan), context);
@@ -151,7 +151,7 @@ test('a prompt that says it does not fit, though it does or could', () => {
   );
 });
 
-test('a message or a record that stands twice', () => {
+test('a message or a record that is there twice', () => {
   breaks('nothing duplicated', broken(tampered((m) => [...m, m[5] as PromptMessage])));
   const plan = planOf([summarizing(span(1, 2, 3, 4, 5))]);
   breaks(
@@ -261,7 +261,7 @@ test('a plan that begins where it cannot', () => {
   }
 });
 
-test('signed reasoning behind another prefix than its own', () => {
+test('signed reasoning after another prefix than its own', () => {
   const signed = thread(
     user('1'),
     assistant('2'),
@@ -293,7 +293,7 @@ test('signed reasoning behind another prefix than its own', () => {
   breaks(law, broken(careless, careful, given, signed));
 });
 
-test('signed reasoning behind another prompt than the one that went out', () => {
+test('signed reasoning after another prompt than the one that went out', () => {
   const signed = thread(user('1'), assistant(reasoning('hm', 'sig'), '2'), user('3'));
   const plan = emptyPlan(signed.id);
   const given = { ...context, rules: ANTHROPIC_RULES };
@@ -363,7 +363,7 @@ test('the error names the seed, the law and the message, and shows the prompt', 
       assert.ok(error instanceof LawError);
       assert.match(
         error.message,
-        /^unlawful prompt \(seed 42\):\n- nothing vanishes: message 5 \(assistant\): "done"\n/,
+        /^invalid prompt \(seed 42\):\n- nothing vanishes: message 5 \(assistant\): "done"\n/,
       );
       assert.match(error.message, /\nthe prompt:\n {2}0 system \(kept\) "be brief"\n/);
       return true;

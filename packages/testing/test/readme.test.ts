@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-test('the example of the README runs as it stands', () => {
+test('the example of the README runs as it is', () => {
   const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
   const [, example = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? [];
   const { status, stderr } = spawnSync(

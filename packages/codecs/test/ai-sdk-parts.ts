@@ -1,0 +1,1 @@
+export const text = (value: string): object[] => [{ kind: 'text', text: value }];
