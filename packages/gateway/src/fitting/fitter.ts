@@ -1,5 +1,6 @@
 import type { Fitted } from '@bobbin/core';
 import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
+import type { ResolvedPolicy } from '../config/model-policy.ts';
 import { threadNameOf } from '../identity/thread-name.ts';
 import { withOtherItems } from '../protocol/body-bytes.ts';
 import { messagesIn } from '../protocol/protocol.ts';
@@ -26,19 +27,32 @@ export class Fitter {
     const reason = protocol.leaveAlone(body);
     if (reason !== undefined) return { action: 'left-alone', bytes, reason };
     const messages = messagesIn(protocol, body);
-    const { conversations, policy } = this.#pool.of(tenant, protocol, model);
+    const entry = this.#pool.of(tenant, protocol, model);
+    const { conversations, policy } = entry;
     if (messages === undefined)
       return { action: 'unchanged', bytes, reason: 'it has no list of messages' };
     if (policy.compaction === 'off')
       return { action: 'unchanged', bytes, reason: 'compaction is off for the model' };
     const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
+    const written = this.#pool.written(host.session.key, entry);
+    const [fit] = await Promise.all([this.#fit(request, messages, host, policy, late), written]);
+    return fit;
+  }
+
+  async #fit(
+    request: ClientRequest,
+    messages: readonly JsonObject[],
+    host: HostRequest<object>,
+    policy: ResolvedPolicy,
+    late: AbortSignal,
+  ): Promise<Fit> {
     // The client's next request may have come: a prompt for this one would only be a fork.
     if (late.aborted) {
       const taken = this.#taken(request, messages, host);
-      return { action: 'late', bytes, reason: 'no result in time', taken };
+      return { action: 'late', bytes: request.bytes, reason: 'no result in time', taken };
     }
     await host.session.catchUp();
-    const beside = protocol.beside(body);
+    const beside = request.endpoint.protocol.beside(request.body);
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
     const outputTokens = Math.min(beside.outputTokens, most);
     const budget = { ...this.#tokens.beside(host.session, beside), outputTokens };

@@ -8,7 +8,6 @@ import {
   type MessageId,
   type Usage,
 } from '../../message/message.ts';
-import { hasCompaction } from '../../plan/provider-compaction.ts';
 import type { PromptMessage, Prompt } from '../../render/prompt.ts';
 import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
@@ -69,7 +68,6 @@ interface GivenPrompt<Wire> {
 }
 
 const MOST_GIVEN = 4;
-const NO_OVERLAP: Overlap = { given: 0, same: 0, length: 0 };
 
 /**
  * A session and the list of messages that a host keeps of it. The host may resend everything, or continue from the
@@ -90,6 +88,8 @@ export class Conversation<Wire> {
   #swapped: SwappedBeginning<Wire> | undefined;
   #reported: Usage | undefined;
   #beside: readonly object[] = [];
+  /** How the list begins that a host of this habit sends again and again; undefined if it may begin in other ways. */
+  #opening: string | undefined;
 
   constructor(
     session: Session<Wire>,
@@ -119,7 +119,6 @@ export class Conversation<Wire> {
 
   /** Compares a list with what the host sent last, then with the prompts that it was given. */
   overlap(list: HostList<Wire>): Overlap {
-    if (this.#habit === 'resends' && !this.#beginsLike(list)) return NO_OVERLAP;
     const swapped = this.#sinceSwap(list);
     if (swapped !== undefined) return swapped;
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
@@ -133,11 +132,9 @@ export class Conversation<Wire> {
     return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
   }
 
-  /** False if nothing of a list can equal what the host sent last: most conversations begin with another message. */
-  #beginsLike(list: HostList<Wire>): boolean {
-    const [first] = this.#seen;
-    if (this.#swapped !== undefined) return true;
-    return first !== undefined && list.length > 0 && isCopyOf(first.copy, list.at(0));
+  /** False if a list begins with another text than the host's last list: most conversations do. */
+  mayShare(list: HostList<Wire>): boolean {
+    return this.#opening === undefined || this.#opening === list.opening;
   }
 
   /** False if the path is known to begin with another message. */
@@ -152,9 +149,9 @@ export class Conversation<Wire> {
    * another one.
    */
   swappedMatch(list: HostList<Wire>, isNamed: boolean): Match<Wire> | undefined {
-    const { messages, lengths } = list.decodedFrom(0, []);
-    const at = lastIndex(messages, hasCompaction);
+    const at = list.compactionAt();
     if (at < 0) return undefined;
+    const { messages, lengths } = list.decodedFrom(0, []);
     const given = wirePosition(lengths, at);
     const content = contentHash(messages[at] as Message);
     const path = this.session.messages;
@@ -197,6 +194,8 @@ export class Conversation<Wire> {
   async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
+    this.#opening =
+      this.#habit === 'resends' && this.#swapped === undefined ? list.opening : undefined;
     this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);

@@ -6,6 +6,7 @@ import {
   type HostHabit,
   type MarkCachePoints,
   type Match,
+  type Overlap,
 } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
@@ -74,7 +75,8 @@ export class Conversations<Wire> {
   readonly #locate: Locate | undefined;
   readonly #copies: HostCopies<Wire>;
   #ready: ConversationsOptions<Wire>['ready'];
-  #open: readonly Conversation<Wire>[] = [];
+  /** The one that was used last is the first. */
+  readonly #open: Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(config: SessionConfig<Wire>, options: ConversationsOptions<Wire>) {
@@ -212,14 +214,8 @@ export class Conversations<Wire> {
 
   /** The conversation that recognises most of a list. */
   #best(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
-    const overlaps = this.#open
-      .filter(({ session }) => thread === undefined || session.key.thread === thread)
-      .map((conversation) => ({ conversation, overlap: conversation.overlap(list) }));
-    const most = Math.max(...overlaps.map(({ overlap }) => overlap.given + overlap.same));
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
-    for (const { conversation, overlap } of overlaps) {
-      if (overlap.given + overlap.same < most) continue;
-      if (most === 0 && !conversation.mayBeginWith(list.firstId())) continue;
+    for (const [conversation, overlap] of this.#closest(list, thread)) {
       const match = conversation.match(list, overlap);
       if (!isRelated(conversation, match)) continue;
       if (best === undefined || isCloser(match, best[1])) best = [conversation, match];
@@ -227,8 +223,24 @@ export class Conversations<Wire> {
     return best;
   }
 
+  /** The conversations with the longest overlap, or those that may share the list's first message if there is none. */
+  #closest(
+    list: HostList<Wire>,
+    thread: string | undefined,
+  ): readonly (readonly [Conversation<Wire>, Overlap])[] {
+    const overlaps = this.#open
+      .filter((conversation) => conversation.mayShare(list))
+      .filter(({ session }) => thread === undefined || session.key.thread === thread)
+      .map((conversation) => [conversation, conversation.overlap(list)] as const);
+    const most = Math.max(...overlaps.map(([, { given, same }]) => given + same));
+    return most === 0
+      ? overlaps.filter(([conversation]) => conversation.mayBeginWith(list.firstId()))
+      : overlaps.filter(([, { given, same }]) => given + same === most);
+  }
+
   /** The conversation whose beginning the host has left out since a provider compacted it. */
   #swapped(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
+    if (list.compactionAt() < 0) return undefined;
     for (const conversation of this.#open) {
       const name = conversation.session.key.thread;
       if (thread !== undefined && name !== thread) continue;
@@ -279,8 +291,10 @@ export class Conversations<Wire> {
   }
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {
-    const others = this.#open.filter((other) => other !== conversation);
-    this.#open = [conversation, ...others].slice(0, this.#mostOpen);
+    const at = this.#open.indexOf(conversation);
+    if (at >= 0) this.#open.splice(at, 1);
+    else if (this.#open.length >= this.#mostOpen) this.#open.pop();
+    this.#open.unshift(conversation);
     return conversation;
   }
 }
