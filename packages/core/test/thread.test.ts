@@ -28,6 +28,7 @@ import {
   withMeta,
 } from '@bobbin/testing';
 import { textHash } from '../src/message/message.ts';
+import { plainSha256 } from '../src/message/sha256.ts';
 
 const starts = (...messages: readonly Message[]): readonly number[] => unitStarts(messages);
 const talk = [system('be brief'), user('one'), assistant('two'), user('three')];
@@ -80,6 +81,11 @@ test('C1 the order of keys does not matter to an id, and hashes are SHA-256', ()
   );
 });
 
+test('C1 a lone surrogate is hashed alike with and without the runtime’s own digest', () => {
+  for (const text of ['\ud800', 'a\udc00b', `${'x'.repeat(65_535)}\ud83d\ud83d`])
+    assert.equal(sha256(text), plainSha256(text));
+});
+
 test('C1 texts and bytes of every length have the platform’s hash, wherever their parts end', () => {
   const part = 65_536;
   const lengths = [1, 55, 56, 63, 64, 65, part - 1, part, part + 1, 2 * part, 3 * part - 64];
@@ -88,8 +94,10 @@ test('C1 texts and bytes of every length have the platform’s hash, wherever th
       const text = sign.repeat(length).slice(0, length);
       const bytes = Buffer.from(text);
       const hash = createHash('sha256').update(bytes).digest('hex');
-      assert.equal(sha256(text), hash, `${length} × ${sign}`);
-      assert.equal(sha256(bytes), hash, `${length} × ${sign} as bytes`);
+      for (const digest of [sha256, plainSha256]) {
+        assert.equal(digest(text), hash, `${length} × ${sign}`);
+        assert.equal(digest(bytes), hash, `${length} × ${sign} as bytes`);
+      }
     }
   }
 });

@@ -11,6 +11,14 @@ import { RequestTokens } from './request-tokens.ts';
 /** The most of a window that is kept free for an answer, however long an answer the client asks for. */
 const MOST_OUTPUT_SHARE = 0.5;
 
+/** Whether a request went out before the work on it was done. */
+export interface Lateness {
+  isLate: boolean;
+}
+
+/** What a request contains beside its messages, counted. */
+type BesideTokens = ReturnType<RequestTokens['beside']>;
+
 /** Makes requests fit: it finds their conversations, and asks core for the prompt. */
 export class Fitter {
   readonly #pool: ConversationPool;
@@ -21,7 +29,7 @@ export class Fitter {
   }
 
   /** The request as it should go out. It throws if it cannot be read, or if the store fails. */
-  async fit(request: ClientRequest, late: AbortSignal): Promise<Fit> {
+  async fit(request: ClientRequest, late: Lateness): Promise<Fit> {
     const { tenant, endpoint, model, headers, body, bytes } = request;
     const { protocol } = endpoint;
     const reason = protocol.leaveAlone(body);
@@ -44,41 +52,48 @@ export class Fitter {
     messages: readonly JsonObject[],
     host: HostRequest<object>,
     policy: ResolvedPolicy,
-    late: AbortSignal,
+    late: Lateness,
   ): Promise<Fit> {
+    const beside = request.endpoint.protocol.beside(request.body);
+    const tokens = this.#tokens.beside(host.session, beside);
     // The client's next request may have come: a prompt for this one would only be a fork.
-    if (late.aborted) {
-      const taken = this.#taken(request, messages, host);
+    if (late.isLate) {
+      const taken = this.#taken(request, messages, host, tokens);
       return { action: 'late', bytes: request.bytes, reason: 'no result in time', taken };
     }
-    await host.session.catchUp();
-    const beside = request.endpoint.protocol.beside(request.body);
+    if (!host.isFirst) await host.session.catchUp();
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
     const outputTokens = Math.min(beside.outputTokens, most);
-    const budget = { ...this.#tokens.beside(host.session, beside), outputTokens };
+    const budget = { ...tokens, outputTokens };
     const offersReadArtifact = request.offersTools === true;
     const fitted = await host.prompt({ budget, offersReadArtifact });
     const action = fitted.compacted ? 'compacted' : undefined;
-    return this.#sent(request, messages, host, fitted, action);
+    return this.#sent(request, messages, host, tokens, fitted, action);
   }
 
   /** The request after the provider refused it as too long. */
   async refit(request: ClientRequest, taken: TakenRequest, refusal: ContextLimit): Promise<Fit> {
     const messages = messagesIn(request.endpoint.protocol, request.body) ?? [];
-    const fitted = await taken.host.refused(refusal);
-    return this.#sent(request, messages, taken.host, fitted, 'retried');
+    const { host } = taken;
+    const fitted = await host.refused(refusal);
+    const tokens = this.#tokens.beside(
+      host.session,
+      request.endpoint.protocol.beside(request.body),
+    );
+    return this.#sent(request, messages, host, tokens, fitted, 'retried');
   }
 
   #sent(
     request: ClientRequest,
     messages: readonly JsonObject[],
     host: HostRequest<object>,
+    tokens: BesideTokens,
     fitted: Fitted<object>,
     action: Action | undefined,
   ): Fit {
     const { bytes, body, endpoint } = request;
     const { field, mark } = endpoint.protocol;
-    const taken = this.#taken(request, messages, host, fitted);
+    const taken = this.#taken(request, messages, host, tokens, fitted);
     const reason = whyCompacted(fitted);
     if (isWhole(fitted))
       return { action: action ?? 'unchanged', bytes, reason: reason ?? 'it fits', taken };
@@ -94,14 +109,14 @@ export class Fitter {
   }
 
   #taken(
-    { body, endpoint: { protocol } }: ClientRequest,
+    { endpoint: { protocol } }: ClientRequest,
     messages: readonly JsonObject[],
     host: HostRequest<object>,
+    { systemTokens, toolTokens }: BesideTokens,
     fitted?: Fitted<object>,
   ): TakenRequest {
     const { session, head } = host;
     if (head === undefined) throw new Error('the conversation has no messages');
-    const { systemTokens, toolTokens } = this.#tokens.beside(session, protocol.beside(body));
     const beside = systemTokens + toolTokens;
     const tokensBefore = beside + this.#tokens.messages(session, messages, protocol.codec);
     const tokensAfter = fitted === undefined ? tokensBefore : beside + fitted.prompt.tokens;

@@ -95,7 +95,8 @@ export class Conversations<Wire> {
   take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
     return this.exclusively(async () => {
       const [conversation, match] = await this.#find(wire, thread);
-      return new HostRequest(this, await this.#append(conversation, match, usage));
+      const taken = await this.#append(conversation, match, usage);
+      return new HostRequest(this, taken, match.fresh.length === taken.session.length);
     });
   }
 
@@ -323,10 +324,17 @@ export class HostRequest<Wire> {
   readonly #conversations: Conversations<Wire>;
   /** The last message of the list; its id identifies the whole history before it. */
   readonly head: MessageId | undefined;
+  /** True if the conversation began with this request: nobody else has worked on it. */
+  readonly isFirst: boolean;
   #conversation: Conversation<Wire>;
 
-  constructor(conversations: Conversations<Wire>, conversation: Conversation<Wire>) {
+  constructor(
+    conversations: Conversations<Wire>,
+    conversation: Conversation<Wire>,
+    isFirst: boolean,
+  ) {
     this.#conversations = conversations;
+    this.isFirst = isFirst;
     this.#conversation = conversation;
     this.head = conversation.session.head;
   }
