@@ -22,8 +22,8 @@ function history(turns: number): Messages {
 
 interface Pausable {
   readonly store: Store;
-  pause(): void;
-  go(): void;
+  readonly pause: () => void;
+  readonly go: () => void;
 }
 
 /** A store that can be made to take long over one of its methods. */
@@ -58,6 +58,8 @@ async function started(
   });
   return [gateway, new OpenAI({ apiKey: 'sk', baseURL: `${gateway.url}/v1`, maxRetries: 0 })];
 }
+
+const silent = (): void => undefined;
 
 const header = (response: Response, name: string): string =>
   response.headers.get(`x-bobbin-${name}`) ?? '';
@@ -142,7 +144,6 @@ test('if nothing smaller can be sent after a refusal, the client gets the refusa
   const broken = Object.create(memoryStore()) as Store;
   broken.path = () => Promise.reject(new Error('the disk is gone'));
   const warnings: string[] = [];
-  const silent = (): void => undefined;
   const gateway = await runningGateway(t, {
     upstreams: { openai: upstream.url },
     store: broken,
