@@ -46,7 +46,8 @@ export interface Delivered {
 /** Statuses with which providers refuse a request as too long. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 const MOST_ANSWER_BYTES = 33_554_432;
-const CANNOT_SHRINK = 'the provider refused the prompt as too long, and no smaller one could be made';
+const CANNOT_SHRINK =
+  'the provider refused the prompt as too long, and no smaller one could be made';
 
 /** One sending of a request. */
 interface Sending {

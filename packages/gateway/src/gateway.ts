@@ -65,7 +65,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       : new BackgroundCompaction({ stores, policies, models, summarizer, observer });
   const exchanges = new ExchangeLog({ ledger, observer, models, background });
   const tenantKey = options.tenantKey ?? Buffer.from(await ledger.secret()).toString('base64');
-  const delivery = new Delivery({ upstreams, limits, fitter: new Fitter(pool), exchanges, observer });
+  const delivery = new Delivery({
+    upstreams,
+    limits,
+    fitter: new Fitter(pool),
+    exchanges,
+    observer,
+  });
   const proxy = new Proxy({
     upstreams,
     limits,

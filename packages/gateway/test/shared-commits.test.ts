@@ -39,7 +39,10 @@ test('requests of one client are stored together, and none goes out before it is
   for (const write of waiting) write();
   for (const headers of await Promise.all(asked))
     assert.equal(headers.get('x-bobbin-action'), 'unchanged');
-  assert.deepEqual(await lengthsOf(gateway), Array.from({ length: 8 }, () => 1));
+  assert.deepEqual(
+    await lengthsOf(gateway),
+    Array.from({ length: 8 }, () => 1),
+  );
 });
 
 test('what could not be stored is stored with the next request of the conversation', async (t) => {
