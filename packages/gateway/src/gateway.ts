@@ -121,7 +121,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async close() {
       ending.abort();
       await drained(server, limits.drainMs);
-      await exchanges.settle();
+      // A store that no longer answers must not keep the process.
+      await Promise.race([exchanges.settle(), passed(limits.drainMs)]);
       await background?.close();
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
     },
@@ -151,6 +152,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Resolves after a time, which does not keep the process. */
+function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 const IDLE_CHECK_MS = 50;

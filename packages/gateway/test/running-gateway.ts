@@ -23,7 +23,7 @@ export async function runningGateway(
   const store = options.store ?? sqliteStore(join(folder, 'threads.db'), { sync: 'normal' });
   const ledger = options.ledger ?? sqliteLedger(join(folder, 'ledger.db'));
   const artifacts = options.artifacts ?? memoryArtifacts();
-  const limits = { ownWorkMs: 10_000, drainMs: 2_000, ...options.limits };
+  const limits = { ownWorkMs: 60_000, drainMs: 2_000, ...options.limits };
   const gateway = await startGateway({ ...options, store, ledger, artifacts, limits });
   t.after(async () => {
     await gateway.close();
