@@ -89,7 +89,14 @@ export async function runFleet(options: FleetOptions): Promise<FleetReport> {
   const { port } = upstream.address() as AddressInfo;
   const store = ['--store', postgres.url(), '--artifacts', join(folder, 'artifacts')];
   const ports = [await freePort(), await freePort(), await freePort()];
-  const rest = ['--openai', `http://127.0.0.1:${port}`, '--window', '8000'];
+  const rest = [
+    '--openai',
+    `http://127.0.0.1:${port}`,
+    '--window',
+    '8000',
+    '--own-work-ms',
+    '5000',
+  ];
   const members = ports.map((at) => new Member(at, [...store, ...rest]));
   try {
     await Promise.all(members.map((member) => member.start()));

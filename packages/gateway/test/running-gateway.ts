@@ -54,7 +54,8 @@ export async function bareUpstream(
   answer: (seen: SeenRequest, outgoing: ServerResponse, incoming: IncomingMessage) => unknown,
 ): Promise<BareUpstream> {
   const seen: SeenRequest[] = [];
-  const server = createServer((incoming, outgoing) => {
+  // Longer than a test works on one request: a connection that ends meanwhile would fail the next.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     outgoing.on('error', () => undefined);
     void bytesOf(incoming).then((body) => {
       const { method = '', url = '', headers } = incoming;
