@@ -1,7 +1,8 @@
 // Recorded sessions of more than 60k tokens, replayed request by request in a window of 100k tokens: what does the provider bill, and
 // what does the reader of each prompt still know? The gateway is asked over HTTP and asks a scripted provider over HTTP, which reports
 // what it read from its cache; the other methods change the same requests in this process. `BOBBIN_SHARED` names the folder with
-// `transcripts` and `tools` (default: ../shared); without it nothing is measured. `BOBBIN_BENCH_EVERY=5` takes every fifth session.
+// `transcripts` and `tools` (default: ../shared); without it nothing is measured. `BOBBIN_BENCH_EVERY=5` takes every fifth session,
+// `BOBBIN_BENCH_WITHOUT_EVERY=5` all others.
 //
 // Bill: tokens (characters / 4) of the longest beginning that is byte-identical to the request before are read from the cache at 0.1,
 // all others are written at 1.25 times the price of fresh input. Re-reads: where the recorded agent's next message names an exact string that
@@ -70,6 +71,8 @@ if (!existsSync(join(shared, 'transcripts'))) {
 }
 const [READ, WRITE, WINDOW, LEAST] = [0.1, 1.25, 100_000, 60_000];
 const EVERY = Number(process.env['BOBBIN_BENCH_EVERY'] ?? 1);
+/** 0 leaves out none: nothing is a multiple of it. */
+const WITHOUT_EVERY = Number(process.env['BOBBIN_BENCH_WITHOUT_EVERY'] ?? 0);
 const measures = (await import(
   pathToFileURL(join(shared, 'tools/needed-later/measure.mjs')).href
 )) as Measures;
@@ -315,7 +318,7 @@ const probes = JSON.parse(
 const sessions = readdirSync(join(shared, 'transcripts'))
   .flatMap((file) => measures.load(join(shared, 'transcripts', file)))
   .flatMap((conversation) => sessionOf(conversation, probes) ?? [])
-  .filter((_, i) => i % EVERY === 0);
+  .filter((_, i) => i % EVERY === 0 && i % WITHOUT_EVERY !== 0);
 const mean = (list: readonly number[]): number =>
   list.reduce((sum, each) => sum + each, 0) / (list.length || 1);
 const millions = (amount: number): string => `${(amount / 1e6).toFixed(2)}M`;

@@ -11,6 +11,8 @@ import { join } from 'node:path';
 const ROUNDS = Number(process.env['BOBBIN_BENCH_ROUNDS'] ?? 7);
 const IN_FLIGHT = 16;
 const SMALL_REQUESTS = 600;
+/** Until a process has compiled what it runs often. */
+const WARMING_REQUESTS = 4_000;
 const LARGE_REQUESTS = 40;
 const STREAMS = 1_000;
 const TICKS_A_SECOND = 100;
@@ -113,7 +115,7 @@ async function smallBodies(
   targets: readonly Target[],
   stream: boolean,
 ): Promise<Map<string, [number, number]>> {
-  for (const target of targets) await inLanes(SMALL_REQUESTS, () => ask(target, small(stream)));
+  for (const target of targets) await inLanes(WARMING_REQUESTS, () => ask(target, small(stream)));
   const rates = new Map(targets.map(({ name }) => [name, [] as number[]]));
   const before = new Map(targets.map((target) => [target.name, cpuOf(target)]));
   for (let round = 0; round < ROUNDS; round++)

@@ -55,6 +55,38 @@ const turn = (i: number): Said[] => [
   { role: 'assistant', content: `answer ${i}` },
 ];
 
+/** A text as one of a list of parts, as a client writes it that marks it for the cache. */
+interface InParts {
+  readonly role: Role;
+  readonly content: string | readonly { readonly text: string }[];
+}
+
+const inParts: Codec<InParts> = {
+  name: 'in-parts',
+  decode: (wire) =>
+    wire.map((original) => {
+      const { role, content } = original;
+      const text = typeof content === 'string' ? content : content.map((part) => part.text).join();
+      return { ...textMessage(role, text), original };
+    }),
+  encode: (messages) => messages.map(({ original }) => original as InParts),
+};
+
+test('a list is recognised whose first text becomes a list of parts, and no other is taken for it', async () => {
+  const config = sessionConfig({ codec: inParts, counter: chars4(), budget: messagesOnly(2_000) });
+  const conversations = new Conversations(config, { tenant: 'default', habit: 'resends' });
+  const threadOf = async (list: readonly InParts[]): Promise<string> =>
+    (await conversations.take(list)).session.key.thread;
+  const [first, other] = ['A long question about ships.', 'A long question about crane.'];
+  const answer = { role: 'assistant', content: 'Yes.' } as const;
+  const thread = await threadOf([{ role: 'user', content: first }]);
+  const elsewhere = await threadOf([{ role: 'user', content: other }]);
+  assert.notEqual(elsewhere, thread);
+  const inAPart = { role: 'user', content: [{ text: first }] } as const;
+  assert.equal(await threadOf([inAPart, answer, { role: 'user', content: 'Why?' }]), thread);
+  assert.equal(await threadOf([{ role: 'user', content: other }, answer, inAPart]), elsewhere);
+});
+
 test('a list that another process stored is found where it was stored, with what was reported', async () => {
   const store = memoryStore();
   const list = [...turn(1), ...turn(2)].slice(0, 3);

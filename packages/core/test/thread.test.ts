@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Message, TextPart, ThreadId } from '@bobbin/core';
 import {
@@ -13,6 +13,7 @@ import {
   startsTurn,
   Thread,
   unitStarts,
+  useDigest,
   type Node,
 } from '@bobbin/core/internal';
 import {
@@ -28,6 +29,7 @@ import {
   withMeta,
 } from '@bobbin/testing';
 import { textHash } from '../src/message/message.ts';
+import { plainSha256 } from '../src/message/sha256.ts';
 
 const starts = (...messages: readonly Message[]): readonly number[] => unitStarts(messages);
 const talk = [system('be brief'), user('one'), assistant('two'), user('three')];
@@ -80,6 +82,18 @@ test('C1 the order of keys does not matter to an id, and hashes are SHA-256', ()
   );
 });
 
+test('C1 a digest that the platform lends makes the same hashes, of lone surrogates too', (t) => {
+  const asked: unknown[] = [];
+  t.after(() => useDigest(plainSha256));
+  useDigest((content) => {
+    asked.push(content);
+    return hash('sha256', content);
+  });
+  const texts = ['\ud800', 'a\udc00b', `${'x'.repeat(65_535)}\ud83d\ud83d`, Buffer.from('abc')];
+  for (const text of texts) assert.equal(sha256(text), plainSha256(text));
+  assert.deepEqual(asked, texts);
+});
+
 test('C1 texts and bytes of every length have the platform’s hash, wherever their parts end', () => {
   const part = 65_536;
   const lengths = [1, 55, 56, 63, 64, 65, part - 1, part, part + 1, 2 * part, 3 * part - 64];
@@ -87,9 +101,9 @@ test('C1 texts and bytes of every length have the platform’s hash, wherever th
     for (const sign of ['a', 'é', '会', '🧵', 'a🧵']) {
       const text = sign.repeat(length).slice(0, length);
       const bytes = Buffer.from(text);
-      const hash = createHash('sha256').update(bytes).digest('hex');
-      assert.equal(sha256(text), hash, `${length} × ${sign}`);
-      assert.equal(sha256(bytes), hash, `${length} × ${sign} as bytes`);
+      const expected = createHash('sha256').update(bytes).digest('hex');
+      assert.equal(sha256(text), expected, `${length} × ${sign}`);
+      assert.equal(sha256(bytes), expected, `${length} × ${sign} as bytes`);
     }
   }
 });

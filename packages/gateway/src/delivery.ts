@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { contextLimitOf } from '@bobbin/core';
-import type { ContextLimit, JsonObject } from '@bobbin/core/internal';
+import { contextLimitOf, redactSecrets } from '@bobbin/core';
+import { errorText, type ContextLimit, type JsonObject } from '@bobbin/core/internal';
 import { AnswerRecorder } from './answer/answer-reader.ts';
 import { StreamOpening } from './answer/stream-opening.ts';
 import type { GatewayLimits, ProviderName } from './config/gateway-config.ts';
-import type { ClientRequest, Fit } from './fitting/fit.ts';
+import type { ClientRequest, Fit, TakenRequest } from './fitting/fit.ts';
 import type { Fitter } from './fitting/fitter.ts';
 import { fitInTime } from './fitting/timely-fit.ts';
 import { fitHeaders } from './http/fit-headers.ts';
@@ -13,12 +13,14 @@ import { requestHeaders, withoutCompression, withoutEncoding } from './http/head
 import { ResponseRelay, type HeldResponse, type Relayed } from './http/response-relay.ts';
 import type { Upstream } from './http/upstream.ts';
 import type { ExchangeLog, ExchangeRecord } from './ledger/exchange-record.ts';
+import type { Observer } from './observe/observer.ts';
 
 export interface DeliveryOptions {
   readonly upstreams: Readonly<Record<ProviderName, Upstream>>;
   readonly limits: GatewayLimits;
   readonly fitter: Fitter;
   readonly exchanges: ExchangeLog;
+  readonly observer: Observer;
 }
 
 /** The connection of a client. */
@@ -44,6 +46,8 @@ export interface Delivered {
 /** Statuses with which providers refuse a request as too long. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
 const MOST_ANSWER_BYTES = 33_554_432;
+const CANNOT_SHRINK =
+  'the provider refused the prompt as too long, and no smaller one could be made';
 
 /** One sending of a request. */
 interface Sending {
@@ -136,16 +140,38 @@ export class Delivery {
     fit: Fit,
     refusal: ContextLimit,
   ): Promise<Fit | undefined> {
+    const { taken, reason } = (await fit.pending) ?? fit;
+    if (taken === undefined) {
+      this.#options.observer.log.warn({ tenant: request.tenant, reason }, CANNOT_SHRINK);
+      return undefined;
+    }
     try {
-      const { taken } = (await fit.pending) ?? fit;
-      if (taken === undefined) return undefined;
       // Of a request that went out as it came, the size says nothing about the prompt that was made meanwhile.
       const { requestTokens: _, ...limits } = refusal;
       const known = fit.action === 'late' ? limits : refusal;
       return await this.#options.fitter.refit(request, taken, known);
-    } catch {
+    } catch (error) {
+      this.#reportTooLong(request.tenant, taken, refusal, error);
       return undefined;
     }
+  }
+
+  /** The client gets the refusal: those who listen learn why nothing smaller was sent. */
+  #reportTooLong(
+    tenant: string,
+    { thread, tokensAfter }: TakenRequest,
+    { limitTokens = tokensAfter }: ContextLimit,
+    error: unknown,
+  ): void {
+    const message = `${CANNOT_SHRINK}: ${redactSecrets(errorText(error))}`;
+    const sizes = { tokensBefore: tokensAfter, tokensAfter, limitTokens };
+    this.#options.observer.event(tenant, {
+      kind: 'warning',
+      thread,
+      time: Date.now(),
+      ...sizes,
+      message,
+    });
   }
 }
 

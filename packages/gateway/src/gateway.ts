@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { pino } from 'pino';
+import { useDigest } from '@bobbin/core/internal';
 import { apiRoutes } from './api/routes.ts';
 import { ThreadAccess } from './api/thread-access.ts';
 import {
@@ -45,6 +47,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw new TypeError(
       `host ${host} can be reached from other machines: give a token that clients must send, or listen on 127.0.0.1`,
     );
+  useDigest((content) => hash('sha256', content));
   const limits: GatewayLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const upstreams = upstreamsOf(options, limits);
   const observer = new Observer(options.logger ?? pino({ level: 'silent' }));
@@ -65,7 +68,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       : new BackgroundCompaction({ stores, policies, models, summarizer, observer });
   const exchanges = new ExchangeLog({ ledger, observer, models, background });
   const tenantKey = options.tenantKey ?? Buffer.from(await ledger.secret()).toString('base64');
-  const delivery = new Delivery({ upstreams, limits, fitter: new Fitter(pool), exchanges });
+  const delivery = new Delivery({
+    upstreams,
+    limits,
+    fitter: new Fitter(pool),
+    exchanges,
+    observer,
+  });
   const proxy = new Proxy({
     upstreams,
     limits,
@@ -112,7 +121,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async close() {
       ending.abort();
       await drained(server, limits.drainMs);
-      await exchanges.settle();
+      // A store that no longer answers must not keep the process.
+      await Promise.race([exchanges.settle(), passed(limits.drainMs)]);
       await background?.close();
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
     },
@@ -142,6 +152,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Resolves after a time, which does not keep the process. */
+function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 const IDLE_CHECK_MS = 50;

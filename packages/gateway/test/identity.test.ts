@@ -3,7 +3,8 @@ import { test, type TestContext } from 'node:test';
 import OpenAI from 'openai';
 import { memoryStore, type Store, type ThreadId } from '@bobbin/core';
 import { providerServer, type ProviderServer } from '@bobbin/testing';
-import { runningGateway, type RunningGateway } from './running-gateway.ts';
+import { DEFAULT_LIMITS } from '../src/config/gateway-config.ts';
+import { runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 type Messages = OpenAI.ChatCompletionMessageParam[];
 
@@ -178,17 +179,68 @@ for (const headers of [{}, { 'x-bobbin-thread': 'named' }] as const)
     assert.equal(entry?.version, compactions, 'each compaction was committed once');
   });
 
-test('a store that fails never stops a request', async (t) => {
+test('the header of the gateway names the thread before any name of a client', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const client = clientOf(gateway);
+  const names = Object.assign({}, ...NAMES.map(([, headers]) => headers)) as Record<string, string>;
+  const [own] = await say(client, [], 'one', { ...names, 'x-bobbin-thread': 'mine' });
+  assert.equal(own, 'mine');
+});
+
+test('a cache key names the thread of Codex, and of nobody else', async (t) => {
+  const gateway = await runningGateway(t, { upstreams: { openai: (await provider(t)).origin } });
+  const threadOf = async (sender: string): Promise<string | null> => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': sender },
+      body: JSON.stringify({
+        model: 'gpt-5',
+        prompt_cache_key: 'key-7',
+        messages: [{ role: 'user', content: `hi from ${sender}` }],
+      }),
+    });
+    await response.text();
+    return response.headers.get('x-bobbin-thread');
+  };
+  assert.equal(await threadOf('codex_cli_rs/0.60'), 'key-7');
+  assert.match((await threadOf('another/1.0')) ?? '', /^conversation-/);
+});
+
+test('a store that fails never stops a request; a header, a log line and a figure say so', async (t) => {
   const broken = Object.create(memoryStore()) as Store;
   broken.append = () => Promise.reject(new Error('the disk is full'));
+  const warned: unknown[] = [];
+  const silent = (): void => undefined;
   const gateway = await runningGateway(t, {
     upstreams: { openai: (await provider(t)).origin },
     store: broken,
+    logger: { info: silent, error: silent, warn: (about) => void warned.push(about) },
   });
   const client = clientOf(gateway);
   const messages: Messages = [];
   assert.deepEqual(await say(client, messages, 'hi'), ['', 'failed-open']);
   assert.equal((messages[1] as { content: string }).content, 'Answer 1.');
+  await until(() => warned.length === 1, 'the failure is logged');
+  const [{ action, reason }] = warned as [{ action: string; reason: string }];
+  assert.deepEqual([action, reason], ['failed-open', 'the disk is full']);
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  assert.match(metrics, /bobbin_requests_total\{[^}]*action="failed-open"[^}]*\} 1/);
+});
+
+test('the gateway works for 250 ms at most unless it is given another time', async (t) => {
+  const stuck = Object.create(memoryStore()) as Store;
+  stuck.append = () => new Promise(() => undefined);
+  const { ownWorkMs } = DEFAULT_LIMITS;
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: (await provider(t)).origin },
+    store: stuck,
+    limits: { ownWorkMs },
+  });
+  const { response } = await clientOf(gateway)
+    .chat.completions.create({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] })
+    .withResponse();
+  assert.equal(response.headers.get('x-bobbin-action'), 'late');
+  assert.equal(response.headers.get('x-bobbin-reason'), 'no result after 250 ms');
 });
 
 test('work that takes too long goes on while the request goes out as it came', async (t) => {

@@ -40,6 +40,7 @@ test('each action says why: what fits, a cold cache, an earlier compaction, the 
     policies: [
       { model: 'small', windowTokens: 8_000 },
       { model: 'large', windowTokens: 200_000, thrift: 'careful' },
+      { model: 'sight', windowTokens: 8_000, firstSightShare: 0.3 },
       { model: 'off', compaction: 'off' },
     ],
   });
@@ -68,6 +69,7 @@ test('each action says why: what fits, a cold cache, an earlier compaction, the 
         { role: 'user', content: 'Where?' },
       ]),
       (await ask('small', talk(40))).map((text) => text?.replaceAll(/\d+/g, 'N')),
+      await ask('sight', readings(1, 600)),
       await ask('off', long),
       await ask('large', said),
     ],
@@ -76,6 +78,7 @@ test('each action says why: what fits, a cold cache, an earlier compaction, the 
       ['compacted', 'trimming pays: the cache is cold'],
       ['continued', 'an earlier compaction'],
       ['compacted', 'N tokens > limit N'],
+      ['compacted', 'a large new result'],
       ['unchanged', 'compaction is off for the model'],
       ['left-alone', "the client's own compaction"],
     ],

@@ -23,7 +23,7 @@ export async function runningGateway(
   const store = options.store ?? sqliteStore(join(folder, 'threads.db'), { sync: 'normal' });
   const ledger = options.ledger ?? sqliteLedger(join(folder, 'ledger.db'));
   const artifacts = options.artifacts ?? memoryArtifacts();
-  const limits = { ownWorkMs: 10_000, drainMs: 2_000, ...options.limits };
+  const limits = { ownWorkMs: 60_000, drainMs: 2_000, ...options.limits };
   const gateway = await startGateway({ ...options, store, ledger, artifacts, limits });
   t.after(async () => {
     await gateway.close();
@@ -54,7 +54,8 @@ export async function bareUpstream(
   answer: (seen: SeenRequest, outgoing: ServerResponse, incoming: IncomingMessage) => unknown,
 ): Promise<BareUpstream> {
   const seen: SeenRequest[] = [];
-  const server = createServer((incoming, outgoing) => {
+  // Longer than a test works on one request: a connection that ends meanwhile would fail the next.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     outgoing.on('error', () => undefined);
     void bytesOf(incoming).then((body) => {
       const { method = '', url = '', headers } = incoming;

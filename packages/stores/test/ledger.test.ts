@@ -68,6 +68,21 @@ function ledgerSuite(name: string, open: () => Promise<Ledger>): void {
       assert.deepEqual([entry?.action, entry?.tokensAfter], ['retried', 90]);
     });
 
+    test('an answer that comes at once is written with its request, whatever is said again', async () => {
+      const [first, second] = both();
+      const answer = { status: 200, usage: USAGE, answer: '{}' };
+      const retried = { ...answer, action: 'retried', tokensAfter: 90 };
+      const [p, q] = [request('1', { tenant: 'p' }), request('2', { tenant: 'p' })];
+      await Promise.all([first.begin(p), first.finish('p', '1', answer), first.begin(p)]);
+      await Promise.all([first.begin(q), first.begin(q), first.finish('p', '2', retried)]);
+      await Promise.all([first.begin(q), first.finish('p', '2', retried)]);
+      assert.deepEqual(await second.entries('p', A as ThreadId), [
+        { ...p, ...answer },
+        { ...q, ...retried },
+      ]);
+      await first.delete({ tenant: 'p' });
+    });
+
     test('the place of a list is that of the last of its ids that ended a request', async () => {
       const [first, second] = both();
       await first.begin(request('2', { thread: B as ThreadId }));

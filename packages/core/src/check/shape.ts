@@ -88,7 +88,9 @@ export function partial<Fields>(
   return (value, path) => {
     anyObject(value, path === '' ? 'the options' : path);
     const inside = path === '' ? '' : `${path}.`;
-    for (const [name, given] of Object.entries(value as object)) {
+    const fields = value as Readonly<Record<string, unknown>>;
+    for (const name of Object.keys(fields)) {
+      const given = fields[name];
       if (!Object.hasOwn(kinds, name)) {
         const near = meant(name);
         const hint = near === undefined ? '' : ` (did you mean ${inside}${near}?)`;

@@ -45,7 +45,8 @@ export function inWindow(b: Budget, windowTokens: number): Budget {
 export function budget(given: Partial<Budget> = {}): Budget {
   const { windowTokens = BUDGET_DEFAULTS.windowTokens } = given;
   const whole: Budget = { ...inWindow(BUDGET_DEFAULTS, windowTokens), ...given };
-  for (const [name, value] of Object.entries(whole) as [keyof Budget, number][]) {
+  for (const name of Object.keys(whole) as (keyof Budget)[]) {
+    const value = whole[name];
     if (!Number.isFinite(value) || value < 0) {
       throw new RangeError(`budget.${name} must be a number of at least 0, not ${value}`);
     }

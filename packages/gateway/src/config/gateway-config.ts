@@ -20,7 +20,7 @@ export interface ModelPolicy {
   readonly thrift?: Thrift;
   /** How many requests are expected to follow: the more, the sooner a rewrite pays. */
   readonly requestsToCome?: number;
-  /** A tool result larger than this share of the limit is shortened when it is first seen. */
+  /** If the prompt does not fit, a tool result larger than this share of the limit is shortened when it is first seen. */
   readonly firstSightShare?: number;
 }
 

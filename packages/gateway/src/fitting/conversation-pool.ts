@@ -1,9 +1,15 @@
 import type { CompactionEvent } from '@bobbin/core';
-import { Conversations, sessionConfig, type ModelTable } from '@bobbin/core/internal';
+import {
+  Conversations,
+  sessionConfig,
+  type ModelTable,
+  type ThreadKey,
+} from '@bobbin/core/internal';
 import type { GatewayStores, ModelPolicy } from '../config/gateway-config.ts';
 import { policyFor, type ResolvedPolicy } from '../config/model-policy.ts';
 import { onlyHardPressure } from './background-compaction.ts';
 import type { Protocol } from '../protocol/protocol.ts';
+import { pipelined, type PipelinedStore } from './pipelined-store.ts';
 
 /** The conversations of one tenant with one model. */
 export interface TenantModel {
@@ -27,9 +33,24 @@ const MOST_ENTRIES = 256;
 export class ConversationPool {
   readonly #options: PoolOptions;
   readonly #entries = new Map<string, TenantModel>();
+  readonly #pipelined: PipelinedStore;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#pipelined = pipelined(options.stores.store);
+  }
+
+  /**
+   * Resolves when all that was taken for a thread so far is durable. If some of it cannot be stored, the conversations of
+   * the same tenant and model are forgotten: the store no longer has what they have in memory.
+   */
+  async written(thread: ThreadKey, entry: TenantModel): Promise<void> {
+    try {
+      await this.#pipelined.written(thread);
+    } catch (error) {
+      for (const [key, each] of this.#entries) if (each === entry) this.#entries.delete(key);
+      throw error;
+    }
   }
 
   of(tenant: string, protocol: Protocol, model: string): TenantModel {
@@ -45,7 +66,7 @@ export class ConversationPool {
   #open(tenant: string, { codec }: Protocol, model: string): TenantModel {
     const { stores, policies, models, openConversations, onEvent, softPressure } = this.#options;
     const policy = policyFor(model, policies, models);
-    const { store, artifacts, ledger } = stores;
+    const { artifacts, ledger } = stores;
     const config = sessionConfig({
       codec,
       model,
@@ -54,7 +75,7 @@ export class ConversationPool {
       budget: policy.budget,
       preset: softPressure === 'between' ? onlyHardPressure(policy.policy) : policy.policy,
       tenant,
-      store,
+      store: this.#pipelined.store,
       artifacts,
       onEvent: (event) => onEvent(tenant, event),
     });

@@ -1,5 +1,6 @@
 import type { Fitted } from '@bobbin/core';
 import type { ContextLimit, HostRequest, JsonObject } from '@bobbin/core/internal';
+import type { ResolvedPolicy } from '../config/model-policy.ts';
 import { threadNameOf } from '../identity/thread-name.ts';
 import { withOtherItems } from '../protocol/body-bytes.ts';
 import { messagesIn } from '../protocol/protocol.ts';
@@ -9,6 +10,14 @@ import { RequestTokens } from './request-tokens.ts';
 
 /** The most of a window that is kept free for an answer, however long an answer the client asks for. */
 const MOST_OUTPUT_SHARE = 0.5;
+
+/** Whether a request went out before the work on it was done. */
+export interface Lateness {
+  isLate: boolean;
+}
+
+/** What a request contains beside its messages, counted. */
+type BesideTokens = ReturnType<RequestTokens['beside']>;
 
 /** Makes requests fit: it finds their conversations, and asks core for the prompt. */
 export class Fitter {
@@ -20,51 +29,71 @@ export class Fitter {
   }
 
   /** The request as it should go out. It throws if it cannot be read, or if the store fails. */
-  async fit(request: ClientRequest, late: AbortSignal): Promise<Fit> {
+  async fit(request: ClientRequest, late: Lateness): Promise<Fit> {
     const { tenant, endpoint, model, headers, body, bytes } = request;
     const { protocol } = endpoint;
     const reason = protocol.leaveAlone(body);
     if (reason !== undefined) return { action: 'left-alone', bytes, reason };
     const messages = messagesIn(protocol, body);
-    const { conversations, policy } = this.#pool.of(tenant, protocol, model);
+    const entry = this.#pool.of(tenant, protocol, model);
+    const { conversations, policy } = entry;
     if (messages === undefined)
       return { action: 'unchanged', bytes, reason: 'it has no list of messages' };
     if (policy.compaction === 'off')
       return { action: 'unchanged', bytes, reason: 'compaction is off for the model' };
     const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
+    const written = this.#pool.written(host.session.key, entry);
+    const [fit] = await Promise.all([this.#fit(request, messages, host, policy, late), written]);
+    return fit;
+  }
+
+  async #fit(
+    request: ClientRequest,
+    messages: readonly JsonObject[],
+    host: HostRequest<object>,
+    policy: ResolvedPolicy,
+    late: Lateness,
+  ): Promise<Fit> {
+    const beside = request.endpoint.protocol.beside(request.body);
+    const tokens = this.#tokens.beside(host.session, beside);
     // The client's next request may have come: a prompt for this one would only be a fork.
-    if (late.aborted) {
-      const taken = this.#taken(request, messages, host);
-      return { action: 'late', bytes, reason: 'no result in time', taken };
+    if (late.isLate) {
+      const taken = this.#taken(request, messages, host, tokens);
+      return { action: 'late', bytes: request.bytes, reason: 'no result in time', taken };
     }
-    await host.session.catchUp();
-    const beside = protocol.beside(body);
+    if (!host.isFirst) await host.session.catchUp();
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
     const outputTokens = Math.min(beside.outputTokens, most);
-    const budget = { ...this.#tokens.beside(host.session, beside), outputTokens };
+    const budget = { ...tokens, outputTokens };
     const offersReadArtifact = request.offersTools === true;
     const fitted = await host.prompt({ budget, offersReadArtifact });
     const action = fitted.compacted ? 'compacted' : undefined;
-    return this.#sent(request, messages, host, fitted, action);
+    return this.#sent(request, messages, host, tokens, fitted, action);
   }
 
   /** The request after the provider refused it as too long. */
   async refit(request: ClientRequest, taken: TakenRequest, refusal: ContextLimit): Promise<Fit> {
     const messages = messagesIn(request.endpoint.protocol, request.body) ?? [];
-    const fitted = await taken.host.refused(refusal);
-    return this.#sent(request, messages, taken.host, fitted, 'retried');
+    const { host } = taken;
+    const fitted = await host.refused(refusal);
+    const tokens = this.#tokens.beside(
+      host.session,
+      request.endpoint.protocol.beside(request.body),
+    );
+    return this.#sent(request, messages, host, tokens, fitted, 'retried');
   }
 
   #sent(
     request: ClientRequest,
     messages: readonly JsonObject[],
     host: HostRequest<object>,
+    tokens: BesideTokens,
     fitted: Fitted<object>,
     action: Action | undefined,
   ): Fit {
     const { bytes, body, endpoint } = request;
     const { field, mark } = endpoint.protocol;
-    const taken = this.#taken(request, messages, host, fitted);
+    const taken = this.#taken(request, messages, host, tokens, fitted);
     const reason = whyCompacted(fitted);
     if (isWhole(fitted))
       return { action: action ?? 'unchanged', bytes, reason: reason ?? 'it fits', taken };
@@ -80,14 +109,14 @@ export class Fitter {
   }
 
   #taken(
-    { body, endpoint: { protocol } }: ClientRequest,
+    { endpoint: { protocol } }: ClientRequest,
     messages: readonly JsonObject[],
     host: HostRequest<object>,
+    { systemTokens, toolTokens }: BesideTokens,
     fitted?: Fitted<object>,
   ): TakenRequest {
     const { session, head } = host;
     if (head === undefined) throw new Error('the conversation has no messages');
-    const { systemTokens, toolTokens } = this.#tokens.beside(session, protocol.beside(body));
     const beside = systemTokens + toolTokens;
     const tokensBefore = beside + this.#tokens.messages(session, messages, protocol.codec);
     const tokensAfter = fitted === undefined ? tokensBefore : beside + fitted.prompt.tokens;

@@ -3,11 +3,11 @@ import type { Fit } from '../fitting/fit.ts';
 
 const LONGEST_REASON = 200;
 
-/** What the client learns of what was done. */
+/** What the client learns of what was done. The reason of a failure is an error, which may quote what was sent. */
 export function fitHeaders({ action, reason, taken }: Fit): Record<string, string> {
   return {
     'x-bobbin-action': action,
-    'x-bobbin-reason': headerText(reason),
+    'x-bobbin-reason': headerText(action === 'failed-open' ? redactSecrets(reason) : reason),
     ...(taken === undefined
       ? {}
       : {
@@ -18,9 +18,7 @@ export function fitHeaders({ action, reason, taken }: Fit): Record<string, strin
   };
 }
 
-/** A text as a header can have it. It may quote something that was sent. */
+/** A text as a header can have it. */
 function headerText(text: string): string {
-  return redactSecrets(text)
-    .slice(0, LONGEST_REASON)
-    .replace(/[^\x20-\x7e]/g, '?');
+  return text.slice(0, LONGEST_REASON).replace(/[^\x20-\x7e]/g, '?');
 }

@@ -21,13 +21,16 @@ export interface ExchangeLogOptions {
 const CLIENT_CLOSED = 499;
 const BAD_GATEWAY = 502;
 
+/** Actions after which the bytes that went out are those that came. */
+const AS_IT_CAME: ReadonlySet<Action> = new Set(['unchanged', 'left-alone', 'late', 'failed-open']);
+
 /** Actions after which a request went out as core has shown it, so that its usage says something about the prompt. */
 const SHOWN: ReadonlySet<Action> = new Set(['unchanged', 'compacted', 'continued', 'retried']);
 
 /** Records exchanges in the ledger, and reports them. A ledger that fails costs the record, never the answer. */
 export class ExchangeLog {
   readonly #options: ExchangeLogOptions;
-  readonly #writes = new Set<Promise<void>>();
+  readonly #writes = new Set<Promise<unknown>>();
 
   constructor(options: ExchangeLogOptions) {
     this.#options = options;
@@ -43,18 +46,29 @@ export class ExchangeLog {
     { tenant, model, endpoint }: ClientRequest,
     id: string,
     at: number,
-    { action }: Fit,
+    action: Action,
     { thread, head, tokensBefore, tokensAfter }: TakenRequest,
-  ): void {
+  ): Promise<void> {
     const protocol = endpoint.protocol.name;
     const request = { id, tenant, thread, head, at, model, protocol, action };
-    this.track(this.#options.ledger.begin({ ...request, tokensBefore, tokensAfter }));
+    return this.#options.ledger.begin({ ...request, tokensBefore, tokensAfter });
   }
 
   /** Notes what a request came to, and reports it. */
   finish(request: ClientRequest, exchange: Exchange, answer: string | undefined): void {
     this.#options.observer.metrics.closed();
     this.track(this.#finish(request, exchange, answer));
+  }
+
+  /** Notes what a request came to whose thread was not known when it was answered. */
+  async finishLate(
+    request: ClientRequest,
+    exchange: Exchange,
+    answer: string | undefined,
+    { thread, tokensBefore }: TakenRequest,
+  ): Promise<void> {
+    const known = { ...exchange, thread, tokensBefore, tokensAfter: tokensBefore };
+    await this.#note(request, known, answer, await this.#costOf(known));
   }
 
   /** Lets a thread be compacted before its next request. */
@@ -73,15 +87,23 @@ export class ExchangeLog {
   }
 
   async #finish(
-    { tenant, headers, endpoint }: ClientRequest,
+    request: ClientRequest,
     exchange: Exchange,
     answer: string | undefined,
   ): Promise<void> {
-    const cost = await this.#cost(exchange).catch(() => undefined);
-    this.#options.observer.finished({ ...exchange, ...cost }, headers);
-    const { thread, usage, action, tokensAfter, end } = exchange;
+    const cost = await this.#costOf(exchange);
+    this.#options.observer.finished({ ...exchange, ...cost }, request.headers);
+    await this.#note(request, exchange, answer, cost);
+  }
+
+  async #note(
+    { tenant, endpoint }: ClientRequest,
+    { id, thread, usage, action, tokensAfter, end, status: seen }: Exchange,
+    answer: string | undefined,
+    cost: Cost | undefined,
+  ): Promise<void> {
     if (thread === undefined || endpoint.kind === 'count') return;
-    const status = exchange.status ?? (end === 'aborted' ? CLIENT_CLOSED : BAD_GATEWAY);
+    const status = seen ?? (end === 'aborted' ? CLIENT_CLOSED : BAD_GATEWAY);
     const entry: LedgerAnswer = {
       status,
       action,
@@ -90,22 +112,27 @@ export class ExchangeLog {
       ...(answer === undefined ? {} : { answer }),
       ...(tokensAfter === undefined ? {} : { tokensAfter }),
     };
-    await this.#options.ledger.finish(tenant, exchange.id, entry);
+    await this.#options.ledger.finish(tenant, id, entry);
   }
 
-  async #cost(exchange: Exchange): Promise<Cost | undefined> {
+  /** Undefined if nothing was reported, or if the ledger cannot be read. */
+  async #costOf(exchange: Exchange): Promise<Cost | undefined> {
     const { tenant, thread, usage, at, model, action } = exchange;
     const { tokensBefore = 0, tokensAfter = 0 } = exchange;
     if (usage === undefined || thread === undefined) return undefined;
-    const isChanged = action !== 'unchanged';
+    const isChanged = !AS_IT_CAME.has(action);
     const { ledger, models } = this.#options;
-    const previous = isChanged ? await ledger.previous(tenant, thread, at) : undefined;
-    return costOf({ model, models, usage, tokensBefore, tokensAfter, isChanged, at, previous });
+    try {
+      const previous = isChanged ? await ledger.previous(tenant, thread, at) : undefined;
+      return costOf({ model, models, usage, tokensBefore, tokensAfter, isChanged, at, previous });
+    } catch {
+      return undefined;
+    }
   }
 
   /** Waits for some work before the gateway ends, and reports it if it fails. */
-  track(work: Promise<void>): void {
-    const safe = work
+  track(work: Promise<unknown>): void {
+    const safe: Promise<unknown> = work
       .catch((error: unknown) => {
         const reason = errorText(error);
         this.#options.observer.log.error({ reason }, 'ledger');
@@ -124,6 +151,8 @@ export class ExchangeRecord {
   readonly #begun = performance.now();
   #ownMs = 0;
   #fit: Fit | undefined;
+  /** What a request that went out late turned out to be. */
+  #late: Promise<TakenRequest | undefined> | undefined;
   #answer: AnswerRecorder | undefined;
   #isDone = false;
 
@@ -138,15 +167,24 @@ export class ExchangeRecord {
     if (this.#fit === undefined) this.#ownMs = performance.now() - this.#begun;
     const isFirst = this.#fit?.taken === undefined;
     this.#fit = fit;
-    if (isFirst) this.#begin(fit);
+    if (isFirst && fit.taken !== undefined) this.#log.track(this.#begin(fit.action, fit.taken));
     // Whatever a late request is recognised as, the next one must be found after it.
-    if (fit.pending !== undefined)
-      this.#log.track(fit.pending.then((late) => this.#begin({ ...late, action: 'late' })));
+    if (fit.pending === undefined) return;
+    this.#late = fit.pending.then(({ taken }) => this.#found(taken));
+    this.#log.track(this.#late);
   }
 
-  #begin(fit: Fit): void {
-    if (fit.taken !== undefined && this.#request.endpoint.kind === 'answer')
-      this.#log.begin(this.#request, this.#id, this.#at, fit, fit.taken);
+  /** A request that went out late was recognised: the whole of it went out. */
+  async #found(taken: TakenRequest | undefined): Promise<TakenRequest | undefined> {
+    if (taken === undefined) return undefined;
+    const whole = { ...taken, tokensAfter: taken.tokensBefore };
+    await this.#begin('late', whole);
+    return whole;
+  }
+
+  async #begin(action: Action, taken: TakenRequest): Promise<void> {
+    if (this.#request.endpoint.kind === 'answer')
+      await this.#log.begin(this.#request, this.#id, this.#at, action, taken);
   }
 
   /** Notes who reads the answer. */
@@ -164,7 +202,19 @@ export class ExchangeRecord {
     if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
       this.#reported(taken, usage);
     const text = answer === undefined ? undefined : JSON.stringify(answer);
-    this.#log.finish(this.#request, this.#exchange(relayed, usage), text);
+    const exchange = this.#exchange(relayed, usage);
+    this.#log.finish(this.#request, exchange, text);
+    if (taken === undefined && this.#late !== undefined)
+      this.#log.track(this.#noteLate(this.#late, exchange, text));
+  }
+
+  async #noteLate(
+    late: Promise<TakenRequest | undefined>,
+    exchange: Exchange,
+    answer: string | undefined,
+  ): Promise<void> {
+    const taken = await late;
+    if (taken !== undefined) await this.#log.finishLate(this.#request, exchange, answer, taken);
   }
 
   #reported(taken: TakenRequest, usage: Usage | undefined): void {

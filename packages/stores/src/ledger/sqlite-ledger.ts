@@ -60,17 +60,30 @@ export function sqliteLedger(path: string): Ledger {
 
 /** A change that waits for the next transaction. */
 interface Write {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
+  sql: string;
+  values: readonly SQLInputValue[];
+  readonly written: Promise<void>;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 }
+
+const INSERT = `
+  INSERT INTO requests (${REQUEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+/** A request with its answer, whose action and tokens may be others than the request's. */
+const INSERT_ANSWERED = `
+  INSERT INTO requests (${REQUEST_COLUMNS}, status, usage, paid, whole, answer)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?16, ?8), ?9, coalesce(?17, ?10), ?11, ?12, ?13, ?14, ?15)
+  ON CONFLICT (tenant, id) DO UPDATE SET
+    status = ?11, usage = ?12, paid = ?13, whole = ?14, answer = ?15,
+    action = coalesce(?16, action), tokens_after = coalesce(?17, tokens_after)`;
 
 class SqliteLedger implements Ledger {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   #waiting: Write[] = [];
+  /** The requests among what waits, by tenant and id. */
+  readonly #begun = new Map<string, Write>();
 
   constructor(path: string) {
     this.#path = path;
@@ -83,23 +96,29 @@ class SqliteLedger implements Ledger {
     return Buffer.from(row.value);
   }
 
-  async begin(request: LedgerRequest): Promise<void> {
-    await this.#soon(
-      `INSERT INTO requests (${REQUEST_COLUMNS})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-      ...requestValues(request),
-    );
+  begin(request: LedgerRequest): Promise<void> {
+    const name = nameOf(request.tenant, request.id);
+    const write = this.#begun.get(name) ?? this.#soon(INSERT, requestValues(request));
+    this.#begun.set(name, write);
+    return write.written;
   }
 
-  async finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
-    await this.#soon(
+  /** An answer that comes before its request was written is written with it. */
+  finish(tenant: string, id: string, answer: LedgerAnswer): Promise<void> {
+    const name = nameOf(tenant, id);
+    const begun = this.#begun.get(name);
+    if (begun !== undefined) {
+      begun.sql = INSERT_ANSWERED;
+      begun.values = [...begun.values, ...answerValues(answer)];
+      this.#begun.delete(name);
+      return begun.written;
+    }
+    return this.#soon(
       `UPDATE requests SET status = ?, usage = ?, paid = ?, whole = ?, answer = ?,
          action = coalesce(?, action), tokens_after = coalesce(?, tokens_after)
        WHERE tenant = ? AND id = ?`,
-      ...answerValues(answer),
-      tenant,
-      id,
-    );
+      [...answerValues(answer), tenant, id],
+    ).written;
   }
 
   async addSummary(tenant: string, thread: ThreadId, at: number, tokens: number): Promise<void> {
@@ -225,16 +244,18 @@ class SqliteLedger implements Ledger {
   }
 
   /** Changes something in one transaction with all that is asked for within a few milliseconds. */
-  #soon(sql: string, ...values: readonly SQLInputValue[]): Promise<void> {
-    return new Promise((done, failed) => {
-      if (this.#waiting.length === 0) setTimeout(() => this.#flush(), FLUSH_MS);
-      this.#waiting.push({ sql, values, done, failed });
-    });
+  #soon(sql: string, values: readonly SQLInputValue[]): Write {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const write: Write = { sql, values, written: promise, done: resolve, failed: reject };
+    if (this.#waiting.length === 0) setTimeout(() => this.#flush(), FLUSH_MS);
+    this.#waiting.push(write);
+    return write;
   }
 
   #flush(): void {
     const writes = this.#waiting;
     this.#waiting = [];
+    this.#begun.clear();
     if (writes.length === 0) return;
     try {
       this.#located(() => {
@@ -280,6 +301,10 @@ class SqliteLedger implements Ledger {
       throw new StoreError('unavailable', `${this.#path}: ${causeText(error)}`, error);
     }
   }
+}
+
+function nameOf(tenant: string, id: string): string {
+  return `${tenant}\n${id}`;
 }
 
 /** @throws StoreError if the file is another program's or a newer Bobbin's. */

@@ -8,13 +8,12 @@ import {
   type MessageId,
   type Usage,
 } from '../../message/message.ts';
-import { hasCompaction } from '../../plan/provider-compaction.ts';
 import type { PromptMessage, Prompt } from '../../render/prompt.ts';
 import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
 import { isCopyOf, type HostCopies } from './host-copies.ts';
 import { decodeList, type HostList } from './host-list.ts';
-import { NO_OVERLAP, type Match, type Overlap } from './match.ts';
+import type { Match, Overlap } from './match.ts';
 import type { Session } from '../session.ts';
 import type { CompactOptions, Refusal } from '../config/session-config.ts';
 
@@ -64,6 +63,8 @@ export class Conversation<Wire> {
   #swapped: SwappedBeginning<Wire> | undefined;
   #reported: Usage | undefined;
   #beside: readonly object[] = [];
+  /** How the list begins that a host of this habit sends again and again; undefined if it may begin in other ways. */
+  #opening: string | undefined;
 
   constructor(
     session: Session<Wire>,
@@ -93,7 +94,6 @@ export class Conversation<Wire> {
 
   /** Compares a list with what the host sent last, then with the prompts that it was given. */
   overlap(list: HostList<Wire>): Overlap {
-    if (this.#habit === 'resends' && !this.#beginsLike(list)) return NO_OVERLAP;
     const swapped = this.#sinceSwap(list);
     if (swapped !== undefined) return swapped;
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
@@ -107,11 +107,9 @@ export class Conversation<Wire> {
     return longest.given > resent.same ? this.#sameFrom(list, longest) : resent;
   }
 
-  /** False if nothing of a list can equal what the host sent last: most conversations begin with another message. */
-  #beginsLike(list: HostList<Wire>): boolean {
-    const [first] = this.#seen;
-    if (this.#swapped !== undefined) return true;
-    return first !== undefined && list.length > 0 && isCopyOf(first.copy, list.at(0));
+  /** False if a list begins with another text than the host's last list: most conversations do. */
+  mayShare(list: HostList<Wire>): boolean {
+    return this.#opening === undefined || this.#opening === list.opening;
   }
 
   /** False if the path is known to begin with another message. */
@@ -126,9 +124,9 @@ export class Conversation<Wire> {
    * another one.
    */
   swappedMatch(list: HostList<Wire>, isNamed: boolean): Match<Wire> | undefined {
-    const { messages, lengths } = list.decodedFrom(0, []);
-    const at = lastIndex(messages, hasCompaction);
+    const at = list.compactionAt();
     if (at < 0) return undefined;
+    const { messages, lengths } = list.decodedFrom(0, []);
     const given = wirePosition(lengths, at);
     const content = contentHash(messages[at] as Message);
     const path = this.session.messages;
@@ -171,6 +169,8 @@ export class Conversation<Wire> {
   async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
+    this.#opening =
+      this.#habit === 'resends' && this.#swapped === undefined ? list.opening : undefined;
     this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);

@@ -4,7 +4,7 @@ import { Conversation, type HostHabit, type MarkCachePoints } from './conversati
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
-import { newMatch, type Match } from './match.ts';
+import { newMatch, type Match, type Overlap } from './match.ts';
 import { newSession, openSession, type Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
@@ -69,7 +69,8 @@ export class Conversations<Wire> {
   readonly #locate: Locate | undefined;
   readonly #copies: HostCopies<Wire>;
   #ready: ConversationsOptions<Wire>['ready'];
-  #open: readonly Conversation<Wire>[] = [];
+  /** The one that was used last is the first. */
+  readonly #open: Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(config: SessionConfig<Wire>, options: ConversationsOptions<Wire>) {
@@ -88,7 +89,8 @@ export class Conversations<Wire> {
   take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
     return this.exclusively(async () => {
       const [conversation, match] = await this.#find(wire, thread);
-      return new HostRequest(this, await this.#append(conversation, match, usage));
+      const taken = await this.#append(conversation, match, usage);
+      return new HostRequest(this, taken, match.fresh.length === taken.session.length);
     });
   }
 
@@ -208,14 +210,8 @@ export class Conversations<Wire> {
 
   /** The conversation that recognises most of a list. */
   #best(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
-    const overlaps = this.#open
-      .filter(({ session }) => thread === undefined || session.key.thread === thread)
-      .map((conversation) => ({ conversation, overlap: conversation.overlap(list) }));
-    const most = Math.max(...overlaps.map(({ overlap }) => overlap.given + overlap.same));
     let best: [Conversation<Wire>, Match<Wire>] | undefined;
-    for (const { conversation, overlap } of overlaps) {
-      if (overlap.given + overlap.same < most) continue;
-      if (most === 0 && !conversation.mayBeginWith(list.firstId())) continue;
+    for (const [conversation, overlap] of this.#closest(list, thread)) {
       const match = conversation.match(list, overlap);
       if (!isRelated(conversation, match)) continue;
       if (best === undefined || isCloser(match, best[1])) best = [conversation, match];
@@ -223,8 +219,24 @@ export class Conversations<Wire> {
     return best;
   }
 
+  /** The conversations with the longest overlap, or those that may share the list's first message if there is none. */
+  #closest(
+    list: HostList<Wire>,
+    thread: string | undefined,
+  ): readonly (readonly [Conversation<Wire>, Overlap])[] {
+    const overlaps = this.#open
+      .filter((conversation) => conversation.mayShare(list))
+      .filter(({ session }) => thread === undefined || session.key.thread === thread)
+      .map((conversation) => [conversation, conversation.overlap(list)] as const);
+    const most = Math.max(...overlaps.map(([, { given, same }]) => given + same));
+    return most === 0
+      ? overlaps.filter(([conversation]) => conversation.mayBeginWith(list.firstId()))
+      : overlaps.filter(([, { given, same }]) => given + same === most);
+  }
+
   /** The conversation whose beginning the host has left out since a provider compacted it. */
   #swapped(list: HostList<Wire>, thread?: string): [Conversation<Wire>, Match<Wire>] | undefined {
+    if (list.compactionAt() < 0) return undefined;
     for (const conversation of this.#open) {
       const name = conversation.session.key.thread;
       if (thread !== undefined && name !== thread) continue;
@@ -275,8 +287,10 @@ export class Conversations<Wire> {
   }
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {
-    const others = this.#open.filter((other) => other !== conversation);
-    this.#open = [conversation, ...others].slice(0, this.#mostOpen);
+    const at = this.#open.indexOf(conversation);
+    if (at >= 0) this.#open.splice(at, 1);
+    else if (this.#open.length >= this.#mostOpen) this.#open.pop();
+    this.#open.unshift(conversation);
     return conversation;
   }
 }
@@ -305,10 +319,17 @@ export class HostRequest<Wire> {
   readonly #conversations: Conversations<Wire>;
   /** The last message of the list; its id identifies the whole history before it. */
   readonly head: MessageId | undefined;
+  /** True if the conversation began with this request: nobody else has worked on it. */
+  readonly isFirst: boolean;
   #conversation: Conversation<Wire>;
 
-  constructor(conversations: Conversations<Wire>, conversation: Conversation<Wire>) {
+  constructor(
+    conversations: Conversations<Wire>,
+    conversation: Conversation<Wire>,
+    isFirst: boolean,
+  ) {
     this.#conversations = conversations;
+    this.isFirst = isFirst;
     this.#conversation = conversation;
     this.head = conversation.session.head;
   }

@@ -1,4 +1,7 @@
+import { lastIndex } from '../../check/list.ts';
+import { isJsonObject } from '../../message/json.ts';
 import { messageId, type Message, type MessageId } from '../../message/message.ts';
+import { hasCompaction } from '../../plan/provider-compaction.ts';
 import type { Codec } from '../../ports.ts';
 import type { HostCopies } from './host-copies.ts';
 
@@ -20,11 +23,18 @@ export class HostList<Wire> {
   readonly #copies: Wire[] = [];
   readonly #decoded = new Map<number, DecodedList>();
   #firstId: MessageId | undefined;
+  #compactionAt: number | undefined;
+  #opening: string | undefined;
 
   constructor(wire: readonly Wire[], host: HostCopies<Wire>) {
     this.length = wire.length;
     this.#wire = wire;
     this.#host = host;
+  }
+
+  /** A glimpse of the list's first text: the same for all lists that share their first message. */
+  get opening(): string {
+    return (this.#opening ??= openingOf(this.#wire[0]));
   }
 
   /** A copy of the message at a position. */
@@ -51,6 +61,11 @@ export class HostList<Wire> {
     return first && (this.#firstId ??= messageId(null, first));
   }
 
+  /** Which of the messages that the list becomes is the last compaction of a provider; -1 if none is. */
+  compactionAt(): number {
+    return (this.#compactionAt ??= lastIndex(this.decodedFrom(0, []).messages, hasCompaction));
+  }
+
   /** The ids of the messages that the whole list becomes. */
   ids(): readonly MessageId[] {
     let parent: MessageId | null = null;
@@ -66,6 +81,23 @@ export class HostList<Wire> {
     }
     return decoded;
   }
+}
+
+/** A shorter piece of a text is copied; a longer one would keep the whole text in memory. */
+const PIECE_CHARS = 12;
+
+function glimpseOf(text: string): string {
+  return `${text.length} ${text.slice(0, PIECE_CHARS)} ${text.slice(-PIECE_CHARS)}`;
+}
+
+/** Providers take a message's content as a text or as a list of parts, and clients change from one to the other. */
+function openingOf(message: unknown): string {
+  const content = isJsonObject(message) ? message['content'] : undefined;
+  if (typeof content === 'string') return glimpseOf(content);
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  for (const part of parts)
+    if (isJsonObject(part) && typeof part['text'] === 'string') return glimpseOf(part['text']);
+  return '';
 }
 
 /** Decodes a list and counts what each of its messages became. */

@@ -27,7 +27,6 @@ export interface Match<Wire> extends Overlap {
   readonly lengths: readonly number[];
 }
 
-export const NO_OVERLAP: Overlap = { given: 0, same: 0, length: 0 };
 
 /** How a list matches a conversation that has no messages yet. */
 export function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import OpenAI from 'openai';
+import { memoryStore, type Store } from '@bobbin/core';
+import { providerServer, type ProviderServer } from '@bobbin/testing';
+import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
+
+type Messages = OpenAI.ChatCompletionMessageParam[];
+
+const LONG = 'A crane of the harbour lifts a box of nine tons. '.repeat(60);
+const OWN_WORK_MS = 1_000;
+
+function history(turns: number): Messages {
+  const messages: Messages = [];
+  for (let turn = 0; turn < turns; turn++)
+    messages.push(
+      { role: 'user', content: `Question ${turn}. ${LONG}` },
+      { role: 'assistant', content: `Answer ${turn}. ${LONG}` },
+    );
+  return [...messages, { role: 'user', content: 'And the last one?' }];
+}
+
+interface Pausable {
+  readonly store: Store;
+  readonly pause: () => void;
+  readonly go: () => void;
+}
+
+/** A store that can be made to take long over one of its methods. */
+function pausable(method: 'append' | 'plan'): Pausable {
+  const inner = memoryStore();
+  const store = Object.create(inner) as Store;
+  let { promise, resolve } = Promise.withResolvers<void>();
+  resolve();
+  const slow = async (...args: readonly unknown[]): Promise<unknown> => {
+    await promise;
+    return (inner[method] as (...given: readonly unknown[]) => unknown).apply(inner, [...args]);
+  };
+  Object.assign(store, { [method]: slow });
+  return {
+    store,
+    pause: () => ({ promise, resolve } = Promise.withResolvers<void>()),
+    go: () => resolve(),
+  };
+}
+
+async function started(
+  t: TestContext,
+  provider: ProviderServer,
+  store: Store,
+): Promise<[RunningGateway, OpenAI]> {
+  t.after(() => provider.close());
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: provider.origin },
+    store,
+    limits: { ownWorkMs: OWN_WORK_MS },
+    policies: [{ model: 'gpt-5', windowTokens: 16_000 }],
+  });
+  return [gateway, new OpenAI({ apiKey: 'sk', baseURL: `${gateway.url}/v1`, maxRetries: 0 })];
+}
+
+const silent = (): void => undefined;
+
+const header = (response: Response, name: string): string =>
+  response.headers.get(`x-bobbin-${name}`) ?? '';
+
+test('a late request has a row in the ledger, with its answer and what it cost', async (t) => {
+  const provider = await providerServer('openai-chat', { kind: 'answer', text: 'Nine tons.' });
+  const { store, pause, go } = pausable('append');
+  pause();
+  const [{ ledger, store: kept }, client] = await started(t, provider, store);
+  const { response } = await client.chat.completions
+    .create({ model: 'gpt-5', messages: history(2) })
+    .withResponse();
+  assert.deepEqual([header(response, 'action'), header(response, 'thread')], ['late', '']);
+  go();
+  await until(async () => (await kept.tenants()).length === 1, 'the messages are stored');
+  const [tenant = ''] = await kept.tenants();
+  const [thread] = await kept.threads(tenant, 1);
+  assert.equal(thread?.length, 5);
+  const rows = async (): ReturnType<typeof ledger.entries> =>
+    thread === undefined ? [] : ledger.entries(tenant, thread.thread);
+  await until(async () => (await rows())[0]?.status !== undefined, 'the answer is noted');
+  const [row, ...others] = await rows();
+  assert.deepEqual(others, []);
+  const { action, status, head, usage, tokensBefore = 0 } = row ?? {};
+  assert.deepEqual([action, status, head], ['late', 200, thread?.head]);
+  assert.match(row?.answer ?? '', /Nine tons\./);
+  assert.ok(tokensBefore > 1_000 && (usage?.inputTokens ?? 0) > 0);
+  // The whole of it went out: nothing was saved, and nothing was paid in addition.
+  assert.equal(row?.tokensAfter, tokensBefore);
+  assert.ok((row?.paidTokens ?? 0) > 0);
+  assert.equal(row?.fullTokens, row?.paidTokens);
+});
+
+/** What a conversation is counted at after a late request of it was refused with an error. */
+async function countedAfter(t: TestContext, status: number, message: string): Promise<number> {
+  const provider = await providerServer(
+    'openai-chat',
+    { kind: 'answer', text: 'Eight tons.' },
+    { kind: 'error', status, message },
+    { forever: { kind: 'answer', text: 'Nine tons.' } },
+  );
+  const { store, pause, go } = pausable('plan');
+  const [, client] = await started(t, provider, store);
+  const messages = history(30);
+  await client.chat.completions.create({ model: 'gpt-5', messages: messages.slice(0, 1) });
+  // A small prompt is being made when the whole request goes out, and the refusal is about the latter.
+  pause();
+  const sending = client.chat.completions.create({ model: 'gpt-5', messages }).withResponse();
+  await until(() => provider.requests.length === 2, 'the request goes out as it came');
+  go();
+  const { response } = await sending;
+  assert.equal(header(response, 'action'), 'retried');
+  const next: Messages = [
+    ...messages,
+    { role: 'assistant', content: 'Nine tons.' },
+    { role: 'user', content: 'Thank you.' },
+  ];
+  const after = await client.chat.completions
+    .create({ model: 'gpt-5', messages: next })
+    .withResponse();
+  return Number(header(after.response, 'tokens-before'));
+}
+
+test('the refusal of a late request says nothing about the prompt that is sent in its place', async (t) => {
+  const sized =
+    "This model's maximum context length is 18000 tokens. However, your messages resulted in 20000 tokens.";
+  const counted = await countedAfter(t, 400, sized);
+  assert.ok(counted > 20_000);
+  assert.equal(counted, await countedAfter(t, 413, 'Request exceeds the maximum size'));
+});
+
+test('if nothing smaller can be sent after a refusal, the client gets the refusal and an event says why', async (t) => {
+  const refused = Promise.withResolvers<void>();
+  const upstream = await bareUpstream(t, async (seen, outgoing) => {
+    if (seen.text.includes('And again?')) return outgoing.end('{}');
+    await refused.promise;
+    const message =
+      "This model's maximum context length is 128000 tokens. However, your messages resulted in 143021 tokens.";
+    const body = JSON.stringify({ error: { message, code: 'context_length_exceeded' } });
+    return outgoing.writeHead(400, { 'content-type': 'application/json' }).end(body);
+  });
+  const broken = Object.create(memoryStore()) as Store;
+  broken.path = () => Promise.reject(new Error('the disk is gone'));
+  const warnings: string[] = [];
+  const gateway = await runningGateway(t, {
+    upstreams: { openai: upstream.url },
+    store: broken,
+    logger: { info: silent, error: silent, warn: (_, message) => void warnings.push(message) },
+  });
+  const post = (messages: Messages): Promise<Response> =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'gpt-5', messages }),
+    });
+  const messages = history(1);
+  const first = post(messages);
+  await until(() => upstream.seen.length === 1, 'the request goes out');
+  // The conversation goes on: a prompt for the first request would have to be that of a fork.
+  await (await post([...messages, { role: 'user', content: 'And again?' }])).text();
+  refused.resolve();
+  const response = await first;
+  assert.equal(response.status, 400);
+  assert.match(await response.text(), /143021 tokens/);
+  assert.deepEqual(warnings, [
+    'compaction: the provider refused the prompt as too long, and no smaller one could be made: the disk is gone',
+  ]);
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  assert.match(metrics, /bobbin_events_total\{kind="warning"\} 1/);
+});
