@@ -41,7 +41,7 @@ export {
   startsTurn,
   withParts,
 } from './message/message.ts';
-export { sha256, useDigest } from './message/sha256.ts';
+export { sha256 } from './message/sha256.ts';
 export { headOf, oneLine } from './message/text.ts';
 export { type Cut, type CutItem, findCut } from './plan/cut.ts';
 export {

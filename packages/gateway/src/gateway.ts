@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { pino } from 'pino';
-import { useDigest } from '@bobbin/core/internal';
 import { apiRoutes } from './api/routes.ts';
 import { ThreadAccess } from './api/thread-access.ts';
 import {
@@ -47,7 +45,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw new TypeError(
       `host ${host} can be reached from other machines: give a token that clients must send, or listen on 127.0.0.1`,
     );
-  useDigest((content) => hash('sha256', content));
   const limits: GatewayLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const upstreams = upstreamsOf(options, limits);
   const observer = new Observer(options.logger ?? pino({ level: 'silent' }));
