@@ -51,7 +51,7 @@ export async function startS3(): Promise<{
 
 /**
  * The same through a proxy that lists a few names at a time: the server's own pages need a cipher that OpenSSL has no
- * more. Tells which pages were asked for.
+ * more. Reports which pages were asked for.
  */
 export async function startPagedS3(
   pageSize: number,

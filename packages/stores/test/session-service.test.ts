@@ -62,7 +62,7 @@ test('D1 the trigger first: where it does not fire nothing is asked and nothing 
   assert.equal(commits(), 0);
 });
 
-test('D1 what is removed, kept and saved is told, and the log keeps all of it', async () => {
+test('D1 what is removed, kept and saved is reported, and the log keeps all of it', async () => {
   const { store, commits } = watched();
   const path = talk(6);
   await store.append(key, path);
@@ -211,7 +211,7 @@ test("C16 C20 a host's summary is verified, without secrets, and asked for once:
   assert.equal(asked, 1);
 });
 
-test('what is no option, no strategy or no session is told in a line before anything is read', async () => {
+test('what is no option, no strategy or no session is refused in one line before anything is read', async () => {
   const { store, commits } = watched();
   assert.throws(() => new SessionService({ store, budget: { windowToken: 9 } as object }), {
     name: 'TypeError',

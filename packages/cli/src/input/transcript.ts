@@ -1,4 +1,5 @@
 import { DecodeError } from '@bobbin/codecs';
+import { optionFor } from './formats.ts';
 import { jsonText } from '@bobbin/core/internal';
 import { InputError, positionOf } from '../failure.ts';
 import {
@@ -52,7 +53,10 @@ export class Transcript {
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       const offset = offsetOf(this.#text, this.#list.start, keysOf(error.path));
-      return this.#fail(offset, error.message);
+      // A library names a codec; the command has an option for it.
+      const option = optionFor(this.messages);
+      const hint = option === undefined ? '$&' : `: use ${option}`;
+      return this.#fail(offset, error.message.replace(/: use `\w+` of bobbin\/[\w-]+$/, hint));
     }
   }
 

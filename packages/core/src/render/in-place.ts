@@ -1,5 +1,6 @@
 import { sorted } from '../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
+import { isMedia } from '../message/media-bytes.ts';
 import {
   withParts,
   type CallPart,
@@ -7,6 +8,7 @@ import {
   type Message,
   type Part,
   type ResultPart,
+  type TextPart,
 } from '../message/message.ts';
 import type { Action } from '../plan/precedence.ts';
 import { cutValue, excerpt, partText } from './excerpt.ts';
@@ -22,6 +24,11 @@ export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 
 /** The message as the plan shows it. Reasoning is left out unless the record keeps it. */
 export function inPlace(message: Message, action: InPlaceRecord, style: Shows): Message {
   if (action.kind === 'hide') return withParts(message, hiddenParts(message.parts, action));
+  if (action.kind === 'externalize' && action.withoutMedia === true)
+    return withParts(
+      message,
+      message.parts.map((part) => withoutMedia(part, action, style)),
+    );
   const parts = message.parts.flatMap((part, i) => {
     const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
     return inPlacePart(part, action, kept, style);
@@ -46,6 +53,13 @@ function hiddenParts(parts: readonly Part[], { replacement }: Hide): readonly Pa
 
 /** A record that shortens what a message shows. */
 type Shortening = Exclude<InPlaceRecord, { readonly kind: 'hide' }>;
+
+/** The part, with a pointer in the place of each picture and file. */
+function withoutMedia(part: Part, record: ExternalizeRecord, style: Shows): Part {
+  const pointing = <P extends Part>(each: P): P | TextPart =>
+    isMedia(each) ? { kind: 'text', text: pointer('', record, style) } : each;
+  return part.kind === 'result' ? { ...part, content: part.content.map(pointing) } : pointing(part);
+}
 
 function inPlacePart(
   part: Part,

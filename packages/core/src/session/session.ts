@@ -1,3 +1,4 @@
+import type { ProviderReport } from '../events.ts';
 import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
@@ -65,6 +66,8 @@ export class Session<Wire = Message> {
   readonly key: ThreadKey;
   readonly #config: SessionConfig<Wire>;
   readonly #work: SessionWork;
+  /** What was reported against the codec. */
+  readonly #doubts = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
@@ -126,9 +129,23 @@ export class Session<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
+    this.doubt(wire);
     return this.#exclusively(() =>
       this.#work.append(this.#config.codec.decode(wire, this.earlier)),
     );
+  }
+
+  /** Notes what speaks against the codec for new messages; the next prompt reports it, once for each reason. */
+  doubt(wire: readonly Wire[]): void {
+    const doubt = this.#config.codec.doubt?.(wire);
+    if (doubt === undefined || this.#doubts.has(doubt)) return;
+    this.#doubts.add(doubt);
+    this.#work.warn(doubt);
+  }
+
+  /** Emits what a provider said about a request as events. */
+  report(...reports: readonly ProviderReport[]): void {
+    for (const report of reports) this.#work.report(report);
   }
 
   /** Appends messages that are decoded already. */

@@ -119,9 +119,10 @@ export class Conversations<Wire> {
     if (this.#thread !== undefined) return this.named(this.#thread);
     const [first, ...others] = new Set(this.#open.map(({ session }) => session.key.thread));
     if (first !== undefined && others.length === 0) return this.named(first);
-    const count = first === undefined ? 'no conversation' : `${others.length + 1} conversations`;
+    const count =
+      first === undefined ? 'is no conversation yet' : `are ${others.length + 1} conversations`;
     throw new RangeError(
-      `there are ${count}: pass the messages of the one that is meant, or the name of its thread`,
+      `there ${count}: pass the messages of the one that is meant, or the name of its thread`,
     );
   }
 

@@ -1,5 +1,6 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
+import { mediaBytes } from '../../message/media-bytes.ts';
 import { hasCalls, isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
 import { hasCompaction } from '../../plan/provider-compaction.ts';
 import { largestResultTokens } from '../../plan/unread.ts';
@@ -18,6 +19,8 @@ export interface Figures {
   readonly unreportedTokens?: number;
   /** The largest tool result that no model has seen. */
   readonly largestUnsentTokens: number;
+  /** The bytes of all pictures and files on the path, shown or not. */
+  readonly mediaBytes: number;
   /** The index of the newest message in which the provider compacted the conversation. */
   readonly compactionAt?: number;
   /** The running turn contains reasoning that a provider bound to everything before it. */
@@ -40,6 +43,7 @@ export const NO_FIGURES: Figures = {
   task: null,
   sentMessages: 0,
   largestUnsentTokens: 0,
+  mediaBytes: 0,
   signedInTurn: false,
   inLoop: false,
   nextExpiry: Number.POSITIVE_INFINITY,
@@ -67,6 +71,8 @@ export function withMessage(
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (isSigned(message)) figures = { ...figures, signedInTurn: true };
   if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
+  const media = mediaBytes(message);
+  if (media > 0) figures = { ...figures, mediaBytes: figures.mediaBytes + media };
   const largest = largestResultTokens(message, tokens);
   if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;

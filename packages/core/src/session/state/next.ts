@@ -1,8 +1,11 @@
 import { firstSightTokens } from '../../compact/compact.ts';
 import { decide } from '../../compact/decide.ts';
+import { lastOf } from '../../check/list.ts';
+import { mediaBytes } from '../../message/media-bytes.ts';
 import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
 import { trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
+import { beginsTurn, type PromptMessage } from '../../render/prompt.ts';
 import { besideMessages, messageLimit } from '../../tokens/budget.ts';
 import type { SessionState } from './state.ts';
 
@@ -11,6 +14,8 @@ export type Step =
   /** The provider has compacted the conversation: the prompt starts there. */
   | { readonly kind: 'start-at-compaction'; readonly index: number }
   | { readonly kind: 'expire' }
+  /** Pictures and files take more bytes than a request may contain. */
+  | { readonly kind: 'shed-media' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
   | { readonly kind: 'trim'; readonly reason: string }
@@ -82,6 +87,7 @@ function upkeep(
     return { kind: 'start-at-compaction', index };
   const isFree = !isBound(state);
   if (isFree && !done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
+  if (!done.has('shed-media') && exceedsMediaBytes(state, prompt)) return { kind: 'shed-media' };
   const isLarge = figures.largestUnsentTokens > firstSightTokens(config);
   if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
     return { kind: 'shorten-unread' };
@@ -95,6 +101,21 @@ function upkeep(
   const cache = isCold(state, now) ? 'cold' : 'warm';
   if (!trimPays(trim, economics.prices, cache)) return undefined;
   return { kind: 'trim', reason: `trimming pays${cache === 'cold' ? ': the cache is cold' : ''}` };
+}
+
+/** Whether a provider would refuse the prompt for its bytes, although some of them could be left out. */
+function exceedsMediaBytes(
+  { config, figures, plan }: SessionState,
+  prompt: PromptBuilder,
+): boolean {
+  const most = config.rules.mediaBytes ?? Number.POSITIVE_INFINITY;
+  if (figures.mediaBytes <= most) return false;
+  const newest = lastOf(prompt.messages, beginsTurn);
+  const isLoose = (shown: PromptMessage): boolean =>
+    shown.source.kind === 'kept' && shown !== newest && !plan.pins.includes(shown.source.id);
+  const holders = prompt.messages.filter(({ message }) => mediaBytes(message) > 0);
+  const total = holders.reduce((sum, { message }) => sum + mediaBytes(message), 0);
+  return total > most && holders.some(isLoose);
 }
 
 /** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */
