@@ -27,7 +27,6 @@ export interface Match<Wire> extends Overlap {
   readonly lengths: readonly number[];
 }
 
-
 /** How a list matches a conversation that has no messages yet. */
 export function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
   const { messages, lengths } = list.decodedFrom(0, []);
