@@ -69,6 +69,8 @@ export interface SummaryRequest {
   readonly maxTokens: number;
   readonly counter?: Counter;
   readonly signal?: AbortSignal;
+  /** Lets the process do its other work for a moment, while very many messages are read. */
+  readonly pause?: () => Promise<void>;
   /** Called with what happens while the summary is made, and what it costs. */
   readonly report?: (report: SummaryReport) => void;
 }
@@ -192,7 +194,8 @@ export interface MessageVector {
 
 /**
  * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and stays in it
- * under all later plans. If a head is given, only messages on the path to it are found: other forks said other things.
+ * under all later plans. If a plan names very many messages, they are in it a moment before the commit. If a head is
+ * given, only messages on the path to it are found: other forks said other things.
  */
 export interface RecallIndex {
   /** The messages that hold some of the words, which are those of `queryWords`, best first. */

@@ -91,3 +91,10 @@ test('what the agent itself names ranks before what a listing once showed', () =
   for (const name of named)
     assert.ok(needOf(name) > 2 * most, `${name}: ${needOf(name)} ≤ 2 × ${most}`);
 });
+
+const longPath = (chars: number): string => `${'/ab'.repeat(200)}/name_of_file.ts`.slice(-chars);
+
+test('A13 names in a run without a space are read up to 400 characters: a longer run is data', () => {
+  assert.deepEqual(anchorsOf(longPath(400)), ['dotted name_of_file.ts', 'snake name_of_file']);
+  assert.deepEqual(anchorsOf(longPath(401)), []);
+});

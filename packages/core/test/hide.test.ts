@@ -8,10 +8,12 @@ import {
   result,
   resultPart,
   round,
+  thread,
   user,
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
+import { expired } from '../src/plan/expiry.ts';
 import { softLadder } from './soft-ladder.ts';
 
 let now = 0;
@@ -222,4 +224,12 @@ test('E1 a user message whose time was over while it was the newest goes with th
   assert.deepEqual(await watched.lines(), ['0 user (kept) "it is noon"']);
   await watched.append(assistant('ok'), user('and now?'));
   assert.equal((await watched.lines())[0], '0 user (hide) "[stale]"');
+});
+
+test('E1 a block whose time ends at this very moment has not expired', () => {
+  const of = thread(user('list'), assistant(ls), listing({ time: 0, ttlMs: 1_000 }));
+  assert.deepEqual(
+    [1_000, 1_001].map((time) => expired(of.path(), {}, time).length),
+    [0, 1],
+  );
 });

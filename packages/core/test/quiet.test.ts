@@ -162,7 +162,10 @@ test('a compaction that found nothing to do is not tried again until something i
   });
   const usage = { inputTokens: 1_990, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 };
   await watched.append(user('Is it done?'), withMeta(assistant('Yes.'), { usage }), user('Good.'));
-  for (let i = 0; i < 3; i++) assert.equal((await watched.prompt()).version, 0);
+  for (let i = 0; i < 3; i++) {
+    await watched.handle.reconfigure({ budget: { windowTokens: 2_000 } });
+    assert.equal((await watched.prompt()).version, 0);
+  }
   assert.equal(asked, 1);
   await watched.append(assistant('Thank you.'), user('And now?'));
   await watched.prompt();

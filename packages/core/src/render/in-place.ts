@@ -23,24 +23,17 @@ export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 
 
 /** The message as the plan shows it. Reasoning is left out unless the record keeps it. */
 export function inPlace(message: Message, action: InPlaceRecord, style: Shows): Message {
+  if (action.kind === 'hide') return withParts(message, hiddenParts(message.parts, action));
   if (action.kind === 'externalize' && action.withoutMedia === true)
     return withParts(
       message,
       message.parts.map((part) => withoutMedia(part, action, style)),
     );
-  if (action.kind === 'hide') return withParts(message, hiddenParts(message.parts, action));
   const parts = message.parts.flatMap((part, i) => {
     const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
     return inPlacePart(part, action, kept, style);
   });
   return withParts(message, parts);
-}
-
-/** The part, with a pointer in the place of each picture and file. */
-function withoutMedia(part: Part, record: ExternalizeRecord, style: Shows): Part {
-  const pointing = <P extends Part>(each: P): P | TextPart =>
-    isMedia(each) ? { kind: 'text', text: pointer('', record, style) } : each;
-  return part.kind === 'result' ? { ...part, content: part.content.map(pointing) } : pointing(part);
 }
 
 /** What the results of a hidden message say after its first part, which has the replacement. */
@@ -60,6 +53,13 @@ function hiddenParts(parts: readonly Part[], { replacement }: Hide): readonly Pa
 
 /** A record that shortens what a message shows. */
 type Shortening = Exclude<InPlaceRecord, { readonly kind: 'hide' }>;
+
+/** The part, with a pointer in the place of each picture and file. */
+function withoutMedia(part: Part, record: ExternalizeRecord, style: Shows): Part {
+  const pointing = <P extends Part>(each: P): P | TextPart =>
+    isMedia(each) ? { kind: 'text', text: pointer('', record, style) } : each;
+  return part.kind === 'result' ? { ...part, content: part.content.map(pointing) } : pointing(part);
+}
 
 function inPlacePart(
   part: Part,

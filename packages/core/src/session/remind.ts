@@ -11,7 +11,7 @@ import {
 } from '../recall/reminder.ts';
 import {
   isQuestion,
-  referencesOf,
+  newestArtifactReferences,
   REHYDRATION_LIMITS,
   speechOf,
   wantedArtifacts,
@@ -83,7 +83,7 @@ async function bringArtifacts(
   events: EventDetail[],
 ): Promise<SessionState> {
   const { limits, speech } = occasion;
-  const references = referencesOf(before.plan);
+  const references = newestArtifactReferences(before.plan);
   if (wantedArtifacts(references, speech, NOTHING_SHOWN, limits).length === 0) return before;
   const broughtIn = before.reminding.broughtIn ?? broughtBefore(await store.events(before.key));
   let state: SessionState = { ...before, reminding: { ...before.reminding, broughtIn } };

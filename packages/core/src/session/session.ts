@@ -3,6 +3,8 @@ import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
+import type { Digest } from '../recall/digest.ts';
+import { qualityOf, type Quality } from '../recall/quality.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
@@ -10,7 +12,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withMessages, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
-import { planWithin } from './plan-history.ts';
+import { planWithin, summaryDigest } from './plan-history.ts';
 import type {
   CompactOptions,
   Refusal,
@@ -265,6 +267,16 @@ export class Session<Wire = Message> {
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(() => this.#work.promptAt(version, length));
+  }
+
+  /** What the present summary replaces, each with the path to read it back by; undefined if there is no summary. */
+  digest(): Promise<Digest | undefined> {
+    return this.#exclusively(() => summaryDigest(this.#config.store, this.#work.state));
+  }
+
+  /** How well the agent goes on since the last compaction; undefined if there was none. */
+  quality(): Promise<Quality | undefined> {
+    return this.#exclusively(() => qualityOf(this.#config.store, this.key));
   }
 
   /** Takes over what a request says of the host. */

@@ -21,8 +21,15 @@ import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { arrivedNodes, storeNodes } from './arrival.ts';
-import { caughtUp, commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
+import {
+  withNewestPlan,
+  commitPlan,
+  commitUncommitted,
+  retryOnConflict,
+  type Commit,
+} from './commit.ts';
 import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
@@ -62,16 +69,6 @@ import {
   withRefusal,
 } from './state/state.ts';
 
-/** What a step came to. */
-interface Outcome {
-  readonly events: readonly CompactionEvent[];
-  readonly changed?: boolean;
-  /** Another writer committed first: its plan is in force. */
-  readonly lost?: true;
-}
-
-const NOTHING_DONE: Outcome = { events: [] };
-
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
 /** Carries out what a session has to do: every effect of a session happens here. Tasks must not overlap. */
@@ -97,9 +94,11 @@ export class SessionWork {
     return this.#growing.of(thread, plan, config);
   }
 
-  #shown(): Shown {
-    const { thread, plan, config } = this.state;
-    return { prompt: this.prompt, trim: this.#trim.of(thread, plan, config) };
+  #shown({ thread, plan, config }: SessionState = this.state): Shown {
+    return {
+      prompt: this.#growing.of(thread, plan, config),
+      trim: this.#trim.of(thread, plan, config),
+    };
   }
 
   /** Appends messages; nothing is appended if the store fails. */
@@ -107,14 +106,18 @@ export class SessionWork {
     const nodes = await arrivedNodes(messages, this.state);
     await storeNodes(this.#config, this.state, nodes);
     let { state } = this;
-    await inParts(nodes, state.config.clock, (part) => (state = appended(state, part)));
+    await inParts(nodes, state.config.clock, (part) => {
+      state = appended(state, part);
+      // The first prompt after very many messages would otherwise render all of them at once.
+      if (part.length < nodes.length) this.#shown(state);
+    });
     this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
   }
 
   /** Adopts the newest plan of the path if another writer has committed one. */
   async catchUp(): Promise<void> {
-    const newer = await caughtUp(this.#config.store, this.state);
+    const newer = await withNewestPlan(this.#config.store, this.state);
     // Forms that the host sent meanwhile stay.
     this.state = { ...newer, resent: this.state.resent };
   }

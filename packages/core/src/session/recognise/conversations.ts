@@ -1,15 +1,10 @@
 import { lastIndex } from '../../check/list.ts';
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
-import {
-  Conversation,
-  newMatch,
-  type HostHabit,
-  type MarkCachePoints,
-  type Match,
-} from './conversation.ts';
+import { Conversation, type HostHabit, type MarkCachePoints } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
+import { newMatch, type Match } from './match.ts';
 import { newSession, openSession, type Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
