@@ -10,6 +10,7 @@ import {
   anthropicProblems,
   openaiResponses,
   openaiResponsesProblems,
+  signThinking,
 } from '@bobbin/codecs';
 import { expectValid, providerServer, type ProviderStep } from '@bobbin/testing';
 
@@ -132,6 +133,33 @@ for (const { codec, compaction, problems, readsUsers } of FORMS) {
     assert.notEqual((await bobbin.fit(other)).plan.thread, whole.plan.thread);
   });
 }
+
+test('H5 thinking after a provider’s compaction is bound to what the provider reads, and stays', async () => {
+  const bobbin = createBobbin({ codec: anthropic, window: 12_000 });
+  const thinking = { type: 'enabled', budget_tokens: 1_024 };
+  const history: Anthropic.MessageParam[] = [{ role: 'user', content: 'Do all the steps.' }];
+  const problems: string[] = [];
+  const kept: boolean[] = [];
+  let compactions = 0;
+  for (let step = 1; step <= 80; step++) {
+    const { messages, compacted } = await bobbin.fit(history);
+    compactions += compacted ? 1 : 0;
+    const request = { thinking, messages };
+    problems.push(...anthropicProblems(request));
+    if (step % 20 === 1) kept.push(JSON.stringify(messages).includes(`"Thought ${step - 1}"`));
+    const block = step % 20 === 0 ? [{ type: 'compaction', content: `Up to ${step}.` }] : [];
+    const signature = signThinking(request, block);
+    const thought = { type: 'thinking', thinking: `Thought ${step}`, signature };
+    const use = { type: 'tool_use', id: `t${step}`, name: 'look', input: {} };
+    const result = { type: 'tool_result', tool_use_id: use.id, content: 'seen. '.repeat(300) };
+    history.push({ role: 'assistant', content: [...block, thought, use] as never });
+    history.push({ role: 'user', content: [result as never] });
+    if (step % 7 === 0) history.push({ role: 'user', content: 'Go on.' });
+  }
+  assert.deepEqual(problems, []);
+  assert.deepEqual(kept, [false, true, true, true], 'nothing is thought before the first step');
+  assert.ok(compactions > 3, `${compactions} compactions`);
+});
 
 test('H5 pins before a provider’s compaction are reported', async () => {
   const warnings: string[] = [];

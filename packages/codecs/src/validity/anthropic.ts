@@ -121,7 +121,7 @@ function loopThinkingProblems(
   const isEnabled = isJsonObject(thinking) && thinking['type'] === 'enabled';
   const isRunning = results?.blocks.some(({ block }) => block['type'] === 'tool_result') === true;
   if (!isEnabled || !isRunning || answer?.role !== 'assistant') return [];
-  const [first] = answer.blocks;
+  const first = answer.blocks.find(({ block }) => block['type'] !== 'compaction');
   if (first === undefined || THINKING.has(first.block['type'])) return [];
   const found = `found ${named(first.block['type'])}`;
   return [`${first.path}: a final assistant message must start with a thinking block, ${found}`];

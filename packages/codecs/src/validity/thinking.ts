@@ -1,4 +1,4 @@
-import { canonicalJson, lastOf, sha256 } from '@bobbin/core/internal';
+import { canonicalJson, lastIndex, lastOf, sha256 } from '@bobbin/core/internal';
 import { named } from './pairs.ts';
 import { turnsOf, type AnthropicRequest, type PlacedBlock } from './anthropic-turn.ts';
 
@@ -46,8 +46,15 @@ export function thinkingProblems(request: AnthropicRequest): readonly string[] {
   return problems;
 }
 
+/** What the model reads: from the newest compaction of the provider's on. */
 function blocksIn(request: AnthropicRequest): readonly PlacedBlock[] {
-  return turnsOf(request).flatMap(({ blocks }) => blocks);
+  const blocks = turnsOf(request).flatMap((turn) => turn.blocks);
+  return blocks.slice(
+    Math.max(
+      0,
+      lastIndex(blocks, ({ block }) => block['type'] === 'compaction'),
+    ),
+  );
 }
 
 function isThinking({ type }: PlacedBlock['block']): boolean {

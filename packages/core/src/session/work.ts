@@ -264,7 +264,8 @@ export class SessionWork {
     if (unreadPins > 0) events.push(this.#emit({ kind: 'warning', message }));
     const enforced = await this.#enforce(plan, events);
     if (enforced.lost === true) return { events, lost: true };
-    this.state = compacted(this.state);
+    // The provider answered from its compaction on: what was sent before binds nothing that comes after it.
+    this.state = { ...compacted(this.state), sent: { kind: 'nothing' } };
     return { events: [...events, ...enforced.events], changed: true };
   }
 
