@@ -41,7 +41,7 @@ else console.log('no recorded conversations beside the repository: only made-up 
 /**
  * Sessions as people had them, about a tenth of a megabyte each, then the same texts as longer threads. A program that has
  * just begun pays once to compile what it runs: the first round shows it. A short session costs more for its size, because
- * there is as much room to fill from it.
+ * there is as much space to fill from it.
  */
 function printRecorded(): void {
   const sessions = [...recordedIn(recordings)]

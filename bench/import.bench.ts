@@ -1,5 +1,5 @@
-// How long an import of very many messages keeps a process from its other work, at a time: the processor time of this
-// thread between two turns of its event loop. BOBBIN_BENCH_MESSAGES sets another size.
+// How long an import of very many messages, and the first prompt after it, keep a process from its other work at a time:
+// the processor time of this thread between two turns of its event loop. BOBBIN_BENCH_MESSAGES sets another size.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,9 @@ import { createBobbin, memoryStore, textMessage, type Message, type Store } from
 import { jsonlStore, sqliteStore } from '@bobbin/stores';
 
 const MESSAGES = Number(process.env['BOBBIN_BENCH_MESSAGES'] ?? 100_000);
-const MOST_MS = 100;
+const MOST_MS = 200;
+/** All messages are looked at to choose what is shown; their summary is written in parts. */
+const MOST_PROMPT_MS = 600;
 const EACH = 'The parser reads one line at a time and reports where it stopped. '.repeat(4);
 
 function message(i: number): Message {
@@ -54,7 +56,13 @@ try {
     console.log(
       `${name}: ${session.length} messages in ${Math.round(allMs)} ms, at most ${ms.toFixed(0)} ms at a time`,
     );
-    if (ms > MOST_MS) process.exitCode = 1;
+    const promptStarted = performance.now();
+    const promptMs = await longestTurn(session.prompt());
+    const promptAllMs = performance.now() - promptStarted;
+    console.log(
+      `${name}: the first prompt in ${Math.round(promptAllMs)} ms, at most ${promptMs.toFixed(0)} ms at a time`,
+    );
+    if (ms > MOST_MS || promptMs > MOST_PROMPT_MS) process.exitCode = 1;
     await store.close();
   }
 } finally {

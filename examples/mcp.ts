@@ -23,6 +23,6 @@ const status = await ask('compact_status');
 const found = await ask('recall', { query: 'port of the staging database' });
 await client.close();
 
-assert.match(status, /behind a summary/);
+assert.match(status, /replaced by a summary/);
 assert.match(found, /the staging database listens on port 54329/);
 console.log(status);

@@ -86,7 +86,7 @@ function npm(root, command) {
 }
 
 /**
- * Waits for a folder that only one process can make. One left behind by a process that died is taken over.
+ * Waits for a folder that only one process can make. One that a dead process left is taken over.
  * @param {string} folder
  */
 function acquireLock(folder) {

@@ -1,4 +1,4 @@
-// The door to every task: `node scripts/run.mjs <task> [arguments]`. Installs what is missing, then runs the task on
+// Runs every task: `node scripts/run.mjs <task> [arguments]`. Installs what is missing, then runs the task on
 // the Node that the workspace pins. Plain JavaScript for Node 18 and later.
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

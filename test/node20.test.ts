@@ -4,21 +4,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { node20, NO_NODE_20 } from './old-node.ts';
 
 const root = join(import.meta.dirname, '..');
 const PACKAGES = ['core', 'codecs', 'adapters', 'models'].map((name) => `packages/${name}`);
-
-/** A Node 20 of this machine: the one that a variable names, or the host's own. */
-function node20(): string | undefined {
-  const candidates = [process.env['NODE20'], '/usr/bin/node', '/usr/local/bin/node'];
-  return candidates.find((path) => path !== undefined && versionOf(path).startsWith('v20.'));
-}
 
 const host = node20();
 
 test(
   'the built core, codecs, adapters and models compact on Node 20',
-  { skip: host === undefined && 'no Node 20 here; name one in NODE20' },
+  { skip: host === undefined && NO_NODE_20 },
   (t) => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const built = spawnSync(process.execPath, [tsc, '-b', ...PACKAGES], {
@@ -37,9 +32,3 @@ test(
     assert.equal(stdout, 'done\n');
   },
 );
-
-/** What a Node says its version is; nothing if there is none at the path. */
-function versionOf(path: string): string {
-  const { error, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
-  return error === undefined ? stdout : '';
-}

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pack } from '../scripts/package/pack.ts';
+import { node20, NO_NODE_20 } from './old-node.ts';
 
 const root = join(import.meta.dirname, '..');
 const place = mkdtempSync(join(tmpdir(), 'bobbin-package-'));
@@ -36,10 +37,13 @@ before(async () => {
 });
 
 /** Runs a module in the project, away from the checkout. */
-function run(code: string): { status: number | null; stdout: string; stderr: string } {
+function run(
+  code: string,
+  node: string = process.execPath,
+): { status: number | null; stdout: string; stderr: string } {
   const env = { PATH: process.env['PATH'] };
   const args = ['--input-type=module', '--eval', code];
-  return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', env });
+  return spawnSync(node, args, { cwd: project, encoding: 'utf8', env });
 }
 
 function manifest(): PublishedManifest {
@@ -136,6 +140,27 @@ test('a missing peer is named in one line, with the command that installs it', (
     MISSING.map(([, line]) => line),
   );
 });
+
+const oldNode = node20();
+
+test(
+  'what needs a newer Node than 20 says so at once',
+  { skip: oldNode === undefined && NO_NODE_20 },
+  () => {
+    const { stdout, stderr } = run(
+      `const said = [];
+      await import('bobbin/gateway').catch(({ message }) => said.push(message));
+      try { (await import('bobbin/sqlite')).sqliteStore('x.db'); } catch ({ message }) { said.push(message); }
+      console.log(said.join('\\n').replace(process.versions.node, '20'));`,
+      oldNode,
+    );
+    assert.equal(stderr, '');
+    assert.deepEqual(stdout.trim().split('\n'), [
+      'bobbin/gateway needs Node 22.18 or later; this is 20',
+      'this runtime has no node:sqlite: run Node 22.18 or later',
+    ]);
+  },
+);
 
 test('the command for MCP says in one line what it needs', () => {
   const bin = join(modules, '.bin/bobbin-mcp');

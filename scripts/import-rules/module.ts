@@ -1,6 +1,6 @@
 import { type Span, Visitor, parseSync } from 'oxc-parser';
 
-/** What the house rules ask about one module, each fact with its line. */
+/** What the import rules ask about one module, each fact with its line. */
 export interface Module {
   readonly path: string;
   readonly imports: readonly Import[];

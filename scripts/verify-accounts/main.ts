@@ -27,7 +27,7 @@ import { recordedAccounts, type RecordedAccount } from './recorded.ts';
 const LIES_OF_A_KIND = 50;
 /** A sentence is taken for true where one line of the messages says so much of it. */
 const SAID = 0.6;
-const MUCH_ROOM = 100_000;
+const MUCH_SPACE = 100_000;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const folder = join(root, '..', 'shared', 'transcripts');
@@ -71,7 +71,7 @@ function wholeText({ message }: Node): string {
   ].join('\n');
 }
 
-/** The account as verification leaves it where it has all the room it wants, and what was changed in it. */
+/** The account as verification leaves it where it has all the space it wants, and what was changed in it. */
 function checked(
   nodes: readonly Node[],
   prose: string,
@@ -81,7 +81,7 @@ function checked(
     previous: null,
     task: null,
     round: 1,
-    maxTokens: MUCH_ROOM,
+    maxTokens: MUCH_SPACE,
     counter: chars4(),
   };
   const truth = cleanExtract(request);

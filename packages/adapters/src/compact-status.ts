@@ -63,5 +63,8 @@ function describeRecords(plan: Plan): readonly string[] {
   });
   return summary === undefined
     ? lines
-    : [`behind a summary (round ${summary.summary.round}): ${summary.messages} messages`, ...lines];
+    : [
+        `replaced by a summary (round ${summary.summary.round}): ${summary.messages} messages`,
+        ...lines,
+      ];
 }

@@ -7,6 +7,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import type { AiSdkMessage } from '@bobbin/codecs';
 import { aiSdkBobbin } from '@bobbin/adapters/ai-sdk';
 import { langchainBobbin } from '@bobbin/adapters/langchain';
+import { mastraBobbin } from '@bobbin/adapters/mastra';
 import { openaiAgentsBobbin } from '@bobbin/adapters/openai-agents';
 import { memoryStore, type BobbinOptions, type CompactionEvent } from '@bobbin/core';
 import type { Controls } from '@bobbin/core/internal';
@@ -30,6 +31,31 @@ const AI_SDK: Host<AiSdkMessage> = {
     const shown = async (history: readonly AiSdkMessage[]): Promise<readonly AiSdkMessage[]> =>
       (await bobbin.prepareStep({ messages: [...history], steps: [] })).messages;
     return { ...bobbin, shown };
+  },
+};
+
+const MASTRA: Host<AiSdkMessage> = {
+  name: 'Mastra',
+  say: (role, text) => ({ role, content: [{ type: 'text', text }] }),
+  start(options) {
+    const bobbin = mastraBobbin(options);
+    let run = 0;
+    const stamped = (message: AiSdkMessage): AiSdkMessage => ({
+      ...message,
+      providerOptions: { mastra: { createdAt: run } },
+      content: (message.content as { type: string }[]).map((part) => ({
+        ...part,
+        providerOptions: { mastra: { createdAt: run } },
+      })),
+    });
+    return {
+      ...bobbin,
+      async shown(history) {
+        run += 1;
+        const prompt = history.map(stamped);
+        return (await bobbin.processLLMRequest({ prompt, steps: [], state: {} })).prompt;
+      },
+    };
   },
 };
 
@@ -101,6 +127,7 @@ function checkControls<Wire>(host: Host<Wire>): void {
 }
 
 checkControls(AI_SDK);
+checkControls(MASTRA);
 checkControls(LANGCHAIN);
 checkControls(AGENTS);
 

@@ -25,7 +25,7 @@ const SAID: Readonly<Record<string, RegExp>> = {
   'openai-agents.ts':
     /^60 of 60 steps in a window of 10000 tokens, compacted [1-9]\d* times: DONE 60 steps as HERON-7731\n$/,
   'mcp.ts':
-    /^deploy: 82 messages; plan \d+ .*\n.* before, \d+ after\nbehind a summary \(round \d\): \d+ messages\n/,
+    /^deploy: 82 messages; plan \d+ .*\n.* before, \d+ after\nreplaced by a summary \(round \d\): \d+ messages\n/,
   'opencode.ts': /^the session has 81 messages; the largest prompt had \d{5} characters\n$/,
   'pi.ts':
     /^\[Summary v\d+, round 1\]\n(?:\[mN\].*\n)?\n## First Request\nNever change \/etc\/heron\.conf\. Mend the tests\./,

@@ -45,7 +45,7 @@ test('C11 C26 an MCP client reads artifacts, recalls, and asks for the status', 
   );
   const status = String(await called(client, 'compact_status', {}));
   assert.match(status, /^birds: 41 messages; plan 2 \(ladder\) of 1970-01-01T00:00:00.000Z\n/);
-  assert.match(status, /\nbehind a summary \(round 1\): \d+ messages\n/);
+  assert.match(status, /\nreplaced by a summary \(round 1\): \d+ messages\n/);
   const [, id = ''] = /^artifacts: (\w+)/m.exec(status) ?? [];
   assert.match(
     String(await called(client, 'read_artifact', { id, search: 'vault' })),

@@ -2,19 +2,23 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import {
   Agent,
   OpenAIProvider,
+  OpenAIResponsesCompactionSession,
   RunContext,
   Runner,
+  tool,
   Usage,
   type AgentInputItem,
   type AgentOutputItem,
   type Model,
 } from '@openai/agents';
+import OpenAI from 'openai';
 import { openaiAgentsBobbin, RefusedTwice } from '@bobbin/adapters/openai-agents';
 import { memoryStore, type CompactionEvent, type MessageId, type ThreadId } from '@bobbin/core';
+import { providerServer } from '@bobbin/testing';
 import { finishesOnOpenAIAgents, work } from './openai-agents-task.ts';
 import { LONG, nameOf, SHORT, Task } from './task.ts';
 import { taskProvider } from './task-provider.ts';
@@ -218,7 +222,8 @@ test('B4 in a chat on OpenAI Agents every answer has the usage that was reported
 });
 
 test('A14 a session of OpenAI Agents replaces a call, and compacts when it is told to', async () => {
-  const { session } = openaiAgentsBobbin({ thread: KEY.thread });
+  const bobbin = openaiAgentsBobbin({ thread: KEY.thread });
+  const { session } = bobbin;
   await session.addItems([user('a'), call('1', '{}'), result('1', 'one')]);
   await session.applyHistoryMutations({
     mutations: [{ type: 'replace_function_call', callId: '1', replacement: call('1', '{"x":1}') }],
@@ -231,7 +236,81 @@ test('A14 a session of OpenAI Agents replaces a call, and compacts when it is to
   assert.ok((await session.getItems()).length < before);
   const compaction: AgentInputItem = { type: 'compaction', encrypted_content: 'sealed' };
   await session.replaceHistoryWithCompaction([compaction, user('e')]);
-  assert.deepEqual(await session.getItems(), [compaction, user('e')]);
+  assert.deepEqual(await session.getItems(), [user('a'), compaction, user('e')]);
+  assert.match(await bobbin.recall('word'), /turn 1, tool/, 'it is the same thread');
+  await session.replaceHistoryWithCompaction([user('f')]);
+  assert.deepEqual(
+    await session.getItems(),
+    [user('f')],
+    'without a compaction it is another history',
+  );
+});
+
+const SEALED = 'gAAA'.repeat(50);
+
+/** The endpoint at which OpenAI compacts a list of items: it keeps what users said. */
+async function compactEndpoint(t: TestContext): Promise<OpenAI> {
+  const server = createServer((incoming, outgoing) => {
+    void json(incoming).then((body) => {
+      const { input } = body as { input: { role?: string; content?: unknown }[] };
+      const said = input.filter(({ role }) => role === 'user');
+      const output = [
+        ...said.map(({ role, content }) => ({
+          type: 'message',
+          role,
+          content: [{ type: 'input_text', text: JSON.stringify(content) }],
+        })),
+        { type: 'compaction', id: 'cmp_1', encrypted_content: SEALED },
+      ];
+      const usage = { input_tokens: 100, output_tokens: 10, total_tokens: 110 };
+      return outgoing
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ id: 'r', object: 'response.compaction', output, usage }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return new OpenAI({ apiKey: 'key', baseURL: `http://127.0.0.1:${port}/v1`, maxRetries: 0 });
+}
+
+test('H5 the SDK’s own compacting session works over Bobbin’s', async (t) => {
+  const said = Array.from({ length: 12 }, (_, i) => [
+    { kind: 'call' as const, tool: 'read', args: {} },
+    { kind: 'answer' as const, text: `Answer ${i}.` },
+  ]).flat();
+  const server = await providerServer('openai-responses', ...said);
+  t.after(() => server.close());
+  const bobbin = openaiAgentsBobbin({ thread: 'wrapped', window: 16_000 });
+  let runs = 0;
+  const session = new OpenAIResponsesCompactionSession({
+    client: (await compactEndpoint(t)) as never, // The SDK brings a client of its own version.
+    underlyingSession: bobbin.session,
+    compactionMode: 'input',
+    shouldTriggerCompaction: () => runs % 4 === 3,
+  });
+  const read = tool({
+    name: 'read',
+    description: 'Reads.',
+    parameters: { type: 'object', properties: {}, required: [], additionalProperties: true },
+    strict: false,
+    execute: () => 'compute(1);\n'.repeat(60),
+  });
+  const agent = new Agent({ name: 'reader', model: 'gpt-5', tools: [read] });
+  const inner = new OpenAIProvider({ apiKey: 'key', baseURL: server.url, useResponses: true });
+  const runner = new Runner({ modelProvider: bobbin.provider(inner) });
+  for (; runs < 12; runs++)
+    await runner.run(agent, `Question ${runs}. Never touch deploy/prod.`, { session });
+  server.expectDone();
+  const inputs = server.requests.map(({ body }) => JSON.stringify(body['input']));
+  const sealed = inputs.map((input) => input.split(SEALED).length - 1);
+  assert.deepEqual(
+    sealed.slice(0, 8),
+    Array.from({ length: 8 }, () => 0),
+    'before the first',
+  );
+  assert.deepEqual(new Set(sealed.slice(8)), new Set([1]), 'the newest compaction alone');
+  for (const input of inputs) assert.match(input, /Never touch deploy\/prod/);
 });
 
 /** Searches that OpenAI ran itself, in the SDK's items: what came of them is in the provider's data. */

@@ -8,6 +8,8 @@ import { bobbinFile, claudeFile, codexFile, opencodeFile, piFile } from './sessi
 import { HUNG_STEP, taskServer, type TaskServer } from './task-server.ts';
 import { TestTerminal } from './terminal.ts';
 
+const COLUMNS = [40, 80, 140] as const;
+
 /** A folder whose model is on a server that does tasks. */
 async function workplace(t: TestContext, columns: number): Promise<[Place, TaskServer]> {
   const server = await taskServer(t);
@@ -18,7 +20,7 @@ async function workplace(t: TestContext, columns: number): Promise<[Place, TaskS
   return [where, server];
 }
 
-for (const columns of [40, 80, 140])
+for (const columns of COLUMNS)
   test(`Must show: a task of 30 steps with approvals at ${columns} columns, compaction, kill -9 and resume`, async (t) => {
     const [where, server] = await workplace(t, columns);
     const first = open(t, where);
@@ -49,15 +51,15 @@ for (const columns of [40, 80, 140])
     assert.deepEqual(server.problems, []);
   });
 
-for (const [format, content, columns] of [
-  ['bobbin', bobbinFile, 40],
-  ['pi', piFile, 80],
-  ['claude-code', claudeFile, 140],
-  ['codex', codexFile, 40],
-  ['opencode', opencodeFile, 80],
+for (const [format, content] of [
+  ['bobbin', bobbinFile],
+  ['pi', piFile],
+  ['claude-code', claudeFile],
+  ['codex', codexFile],
+  ['opencode', opencodeFile],
 ] as const)
-  test(`Must show: a session of ${format} is imported at ${columns} columns and gets one more answer`, async (t) => {
-    const [where, server] = await workplace(t, columns);
+  test(`Must show: a session of ${format} is imported and gets one more answer, at ${COLUMNS.join(', ')} columns`, async (t) => {
+    const [where, server] = await workplace(t, COLUMNS[0]);
     writeFileSync(join(where.cwd, 'session.jsonl'), content);
     const args = ['import', 'session.jsonl', '--model', where.model];
     const terminal = new TestTerminal(args, where);
@@ -65,6 +67,11 @@ for (const [format, content, columns] of [
     await terminal.until('I see the bug.');
     terminal.line('thank you');
     await terminal.until('One more answer.');
-    assertScreen(`imported-${format}`, await terminal.settled());
+    const screens: string[] = [];
+    for (const columns of COLUMNS) {
+      terminal.resize(columns, 30);
+      screens.push(`${columns} columns:\n${await terminal.settled(SEEN_MS)}`);
+    }
+    assertScreen(`imported-${format}`, screens.join('\n\n'));
     assert.deepEqual(server.problems, []);
   });

@@ -4,10 +4,10 @@ import {
   MOST_FAILURES,
   startMachine,
   transition,
-  type Effect,
   type Machine,
   type MachineEvent,
 } from '../src/loop/machine.ts';
+import type { Effect } from '../src/loop/effect.ts';
 
 const PREPARED = { kind: 'prepared', result: 'none', fits: true, full: false } as const;
 const COMPACTED = { ...PREPARED, result: 'done' } as const;

@@ -72,8 +72,8 @@ test('/model lists servers that answer, known models and what they need; the cho
       `ollama/gemma4:latest on ${host}`,
       `ollama/qwen3:8b on ${host}`,
       `ollama/tiny on ${host}`,
-      'openai/gpt-6.1 needs OPENAI_API_KEY',
-      'openai/gpt-5.4-mini needs OPENAI_API_KEY',
+      'openai/gpt-6.1 no key · set OPENAI_API_KEY',
+      'openai/gpt-5.4-mini no key · set OPENAI_API_KEY',
       'scripted/demo a script, needs no key',
     ],
   );

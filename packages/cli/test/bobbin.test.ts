@@ -66,7 +66,7 @@ const EXIT_CODES =
 
 const HELP: Readonly<Record<string, string>> = {
   compact:
-    'format preset model window budget counter instructions artifacts summary out json jsonl help',
+    'format preset model window budget counter instructions thrift artifacts summary out json jsonl help',
   inspect: 'format preset model window budget counter help',
   artifact: 'keys help',
   store: 'tenant artifacts artifacts-to keys help',

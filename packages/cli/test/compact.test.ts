@@ -175,11 +175,11 @@ const BAD: readonly (readonly [input: string | Uint8Array, place: string, proble
   ['["a\tb"]', '1:4', 'a control character must be escaped in a string'],
   ['["a", "\\x"]', '1:8', 'this is no escape that JSON knows'],
   ['[1, 2,]', '1:7', 'expected a value, found "]"'],
-  ['{"role": "user"} x', '1:18', 'unexpected text behind the JSON value'],
+  ['{"role": "user"} x', '1:18', 'unexpected text after the JSON value'],
   [
     '{"messages": []}\n{"messages": []}\n',
     '2:1',
-    'unexpected text behind the JSON value; compact --jsonl reads one conversation a line',
+    'unexpected text after the JSON value; compact --jsonl reads one conversation a line',
   ],
   ['{messages: []}', '1:2', 'expected a name, found "m"'],
   ['"text"', '1:1', 'must be a list of messages, or an object that holds one as "messages"'],

@@ -60,6 +60,6 @@ test('demo keeps within a narrow terminal; commands to copy stay on one line', a
     [],
   );
   assert.ok(
-    lines.includes('  npx bobbin compact session.json --budget 20000 --out compacted.json'),
+    lines.includes('  npx bobbin compact session.json --window 64000 --out compacted.json'),
   );
 });

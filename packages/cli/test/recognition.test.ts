@@ -32,7 +32,7 @@ test('B8 a session file of Bobbin is recognised: its compactions are shown, and 
   const shown = await bobbin(['inspect', file]);
   assert.equal(shown.status, 0, shown.stderr);
   assert.match(shown.stdout, /\n {2}bobbin · 1 turn · 30 rounds · 61 messages · 30 pairs ·/);
-  assert.match(shown.stdout, /\n {2}Compacted by its harness behind m\d+: \d+ messages of /);
+  assert.match(shown.stdout, /\n {2}Compacted by its harness after m\d+: \d+ messages of /);
   assert.doesNotMatch(shown.stdout, /: 0 messages of /);
   const result = await bobbin(['compact', file, '--budget', '3000', '--counter', 'chars4']);
   assert.equal(result.status, 0, result.stderr);

@@ -35,6 +35,8 @@ export { portable } from './portable.ts';
 export { responseUsage, type ResponseUsage } from './response-usage.ts';
 export { recogniseMessages } from './recognise.ts';
 export { detectFormat, type FormatName, type MessageFormat } from './wire/format.ts';
+export { isCompactionPart, summariesAfterCompaction } from './wire/compaction.ts';
+export { isKeptByProvider } from './wire/kept-by-provider.ts';
 export { readableJson, readableParts } from './wire/readable.ts';
 export { serverToolsAsText } from './wire/server-tool.ts';
 export { recogniseSession, SESSION_FORMATS } from './session-files/formats.ts';

@@ -1,5 +1,10 @@
 import type { Usage } from '@bobbin/core';
-import { isJsonObject, type Json, type JsonObject } from '@bobbin/core/internal';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type ProviderReport,
+} from '@bobbin/core/internal';
 
 /** What a provider's own response says about the request that it answers. */
 export interface ResponseUsage {
@@ -27,6 +32,17 @@ export function responseUsage(response: unknown): ResponseUsage | undefined {
   if (usage['input_tokens_details'] !== undefined)
     return { ...NOTHING, usage: openaiUsage(usage), compacted: hasCompaction(response['output']) };
   return anthropicUsage(response, usage);
+}
+
+/** What a response says about the provider's own edits and its cache. */
+export function providerReports(response: unknown): readonly ProviderReport[] {
+  const { appliedEdits = [], cacheMiss } = responseUsage(response) ?? {};
+  const edits = appliedEdits.map(({ type, cleared_input_tokens: cleared }): ProviderReport => ({
+    kind: 'provider-edited',
+    edit: typeof type === 'string' ? type : 'unknown',
+    freed: count(cleared),
+  }));
+  return cacheMiss === undefined ? edits : [...edits, { kind: 'cache-missed', reason: cacheMiss }];
 }
 
 const NOTHING: ResponseUsage = { compacted: false, appliedEdits: [] };

@@ -108,8 +108,17 @@ export const GEMINI_TOOLS: ToolCodec<GeminiTool, GeminiToolResult> = {
   }),
 };
 
+/** JSON as the types of AWS's client take it. */
+export type BedrockJson =
+  | null
+  | boolean
+  | number
+  | string
+  | BedrockJson[]
+  | { [name: string]: BedrockJson };
+
 export interface BedrockTool {
-  toolSpec: { name: string; description: string; inputSchema: { json: ToolSchema } };
+  toolSpec: { name: string; description: string; inputSchema: { json: BedrockJson } };
 }
 
 export interface BedrockToolResult {
@@ -118,7 +127,7 @@ export interface BedrockToolResult {
 
 export const BEDROCK_TOOLS: ToolCodec<BedrockTool, BedrockToolResult> = {
   tool: ({ name, description, parameters }) => ({
-    toolSpec: { name, description, inputSchema: { json: parameters } },
+    toolSpec: { name, description, inputSchema: { json: parameters as BedrockJson } },
   }),
   call(call) {
     const fields = fieldsOf(call);

@@ -201,7 +201,7 @@ test('E13 Bedrock: cache points go to the ends of cached prefixes, at most four 
 test('Bedrock: a role that is not known is carried, and what is malformed is refused with its place', () => {
   lossless(bedrock, [{ role: 'narrator', content: [{ text: 'once' }] }]);
   const cases: [object, string][] = [
-    [{ role: 'user', content: 'x' }, 'messages[0].content: must be a list, is "x"'],
+    [{ role: 'user', content: 7 }, 'messages[0].content: must be a list, is 7'],
     [
       { role: 'assistant', content: [{ toolUse: { name: 'f' } }] },
       'messages[0].content[0].toolUse.toolUseId: must be a string, is absent',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
-import { createBobbin, type Codec } from '@bobbin/core';
+import { createBobbin, type Codec, type CompactionEvent } from '@bobbin/core';
 import {
   aiSdk,
   anthropic,
@@ -125,4 +125,51 @@ test('H6 text alone is OpenAI Chat’s; what no format knows is none', () => {
   assert.equal(detectFormat([text('user'), text('assistant')])?.name, 'openai-chat');
   assert.equal(detectFormat([text('narrator')]), undefined);
   assert.equal(detectFormat([1]), undefined);
+});
+
+async function warningsOf(codec: Codec<object>, ...lists: object[][]): Promise<string[]> {
+  const warnings: string[] = [];
+  const onEvent = (event: CompactionEvent): void => {
+    if (event.kind === 'warning') warnings.push(event.message);
+  };
+  const bobbin = createBobbin({ codec, window: 20_000, onEvent });
+  for (const list of lists) await bobbin.fit(list);
+  return warnings;
+}
+
+const THOUGHT = {
+  role: 'assistant',
+  content: [{ type: 'thinking', thinking: 'Hm', signature: 's' }],
+};
+
+test('H6 messages that look like another format’s are read, and reported once with the codec that fits', async () => {
+  const history = [text('user'), THOUGHT, text('user')];
+  assert.deepEqual(await warningsOf(openaiChat, history, [...history, THOUGHT, text('user')]), [
+    'a message looks like one of Anthropic Messages, not of OpenAI Chat Completions: use `anthropic` of bobbin/anthropic',
+  ]);
+  assert.deepEqual(await warningsOf(anthropic, history), []);
+});
+
+test('H6 a role that the format lacks is reported with the one that was meant', async () => {
+  assert.deepEqual(await warningsOf(openaiChat, [text('usr'), text('user')]), [
+    'OpenAI Chat Completions has no role "usr" (did you mean user?): its message is sent as it is, and never compacted',
+  ]);
+  assert.deepEqual(await warningsOf(anthropic, [text('user'), text('narrator'), text('user')]), [
+    'Anthropic Messages has no role "narrator": its message is sent as it is, and never compacted',
+  ]);
+});
+
+test('H6 no sample of a format is doubted by its own codec', async () => {
+  for (const codec of CODECS) {
+    const sample = SAMPLES[codec.name] as object[];
+    assert.equal(codec.doubt?.(sample), undefined, codec.name);
+  }
+});
+
+test('H6 plain text is not read by codecs whose messages have other fields', () => {
+  for (const codec of [gemini, bedrock] as Codec<object>[])
+    assert.throws(() => codec.decode([text('user')]), {
+      name: 'DecodeError',
+      message: /is one of OpenAI Chat Completions: use `openaiChat` of bobbin\/openai$/,
+    });
 });

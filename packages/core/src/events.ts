@@ -43,6 +43,7 @@ export type EventDetail =
   | { readonly kind: 'summary-report'; readonly report: SummaryReport }
   /** The provider compacted the conversation itself: what precedes its compaction is no longer sent. */
   | { readonly kind: 'provider-compacted'; readonly messages: number; readonly freed: number }
+  | ProviderReport
   | { readonly kind: 'hidden'; readonly messages: number; readonly freed: number }
   | { readonly kind: 'retrieved'; readonly query: string; readonly found: number }
   | {
@@ -73,3 +74,10 @@ export type EventDetail =
       /** After how many requests what it frees has paid for that; absent if the policy knows no prices. */
       readonly paysAfterRequests?: number;
     };
+
+/** What a provider says about a request that it has answered. */
+export type ProviderReport =
+  /** It left out part of the prompt itself, such as old tool results; `edit` is its own word for that. */
+  | { readonly kind: 'provider-edited'; readonly edit: string; readonly freed: number }
+  /** Its cache could not be read up to where the last prompt ended; `reason` is its own word. */
+  | { readonly kind: 'cache-missed'; readonly reason: string };

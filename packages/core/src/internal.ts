@@ -9,6 +9,7 @@ export { compact } from './compact/compact.ts';
 export type { CompactorConfig } from './compact/compaction.ts';
 export type { Rung } from './compact/rungs/rung.ts';
 export { trim } from './compact/rungs/trim.ts';
+export type { ProviderReport } from './events.ts';
 export { namesIn, sentencesOf } from './extract/anchors/names.ts';
 export { cleanExtract, extractSummarizer, refusal } from './extract/extract-summarizer.ts';
 export { extract } from './extract/extract.ts';

@@ -14,7 +14,7 @@ import type { SummaryReport } from './verify/report.ts';
 import type { Summary } from './plan/summary.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Counter } from './tokens/counter.ts';
-import type { CompactionEvent } from './events.ts';
+import type { CompactionEvent, ProviderReport } from './events.ts';
 import type { ProviderRules } from './render/rules.ts';
 
 /** Milliseconds since the epoch. The engine has no clock. */
@@ -69,6 +69,8 @@ export interface SummaryRequest {
   readonly maxTokens: number;
   readonly counter?: Counter;
   readonly signal?: AbortSignal;
+  /** Lets the process do its other work for a moment, while very many messages are read. */
+  readonly pause?: () => Promise<void>;
   /** Called with what happens while the summary is made, and what it costs. */
   readonly report?: (report: SummaryReport) => void;
 }
@@ -192,7 +194,8 @@ export interface MessageVector {
 
 /**
  * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and stays in it
- * under all later plans. If a head is given, only messages on the path to it are found: other forks said other things.
+ * under all later plans. If a plan names very many messages, they are in it a moment before the commit. If a head is
+ * given, only messages on the path to it are found: other forks said other things.
  */
 export interface RecallIndex {
   /** The messages that hold some of the words, which are those of `queryWords`, best first. */
@@ -297,10 +300,14 @@ export interface Codec<Wire, Tool = object, Result = object> {
   /** `before` are the messages that were decoded earlier: a result names only its call, which may be among them. */
   decode(wire: readonly Wire[], before?: readonly Message[]): readonly Message[];
   encode(messages: readonly Message[]): readonly Wire[];
+  /** What speaks against this codec for messages that it can read, as a warning for the host. */
+  doubt?(wire: readonly Wire[]): string | undefined;
   /** How its provider writes tools, the calls of them and their results. */
   readonly tools?: ToolCodec<Tool, Result>;
   /** What a response of the provider's own client reports about its request. */
   usage?(response: unknown): Usage | undefined;
+  /** What else such a response reports: the session emits it as events. */
+  reports?(response: unknown): readonly ProviderReport[];
 }
 
 /** A tool as a host offers it to a model: name, description, arguments as a JSON schema. */

@@ -30,7 +30,7 @@ test('A13 names with one hash, and amounts that begin alike, are read exactly', 
 
 test('A13 anchors are the strings that cannot be guessed: paths, names, hashes, codes, numbers', () => {
   const cases: readonly (readonly [string, ...string[]])[] = [
-    ['See src/door/thread-handle.ts.', 'path src/door/thread-handle.ts', 'dotted thread-handle.ts'],
+    ['See src/core/thread-handle.ts.', 'path src/core/thread-handle.ts', 'dotted thread-handle.ts'],
     ['in ../up/x or ~/foo/bar,', 'path ../up/x', 'path ~/foo/bar'],
     ['import @bobbin/core now', 'path @bobbin/core'],
     ['https://example.org/a', 'path example.org/a', 'dotted example.org'],
@@ -90,4 +90,11 @@ test('what the agent itself names ranks before what a listing once showed', () =
   const most = Math.max(...listed.map((_, i) => needOf(`old_${i}_thing`)));
   for (const name of named)
     assert.ok(needOf(name) > 2 * most, `${name}: ${needOf(name)} ≤ 2 × ${most}`);
+});
+
+const longPath = (chars: number): string => `${'/ab'.repeat(200)}/name_of_file.ts`.slice(-chars);
+
+test('A13 names in a run without a space are read up to 400 characters: a longer run is data', () => {
+  assert.deepEqual(anchorsOf(longPath(400)), ['dotted name_of_file.ts', 'snake name_of_file']);
+  assert.deepEqual(anchorsOf(longPath(401)), []);
 });

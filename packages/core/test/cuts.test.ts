@@ -137,7 +137,7 @@ test('D8 a suffix without a gap; synthetic messages are paid first', () => {
   assert.equal(
     cut(tokenWindow(40), `m:25 ${talk}`).index,
     7,
-    'the summary leaves room for one turn only',
+    'the summary leaves space for one turn only',
   );
 });
 

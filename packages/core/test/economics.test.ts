@@ -14,7 +14,7 @@ import { softLadder } from './soft-ladder.ts';
 const prices: CachePrices = { write: 1.25, read: 0.1, ttlMs: 300_000 };
 const kinds = (events: readonly CompactionEvent[]): readonly string[] =>
   events.map(({ kind }) => kind);
-const rewrite = { prices, tokensBehind: 100_000, requestsToCome: 20, cold: false };
+const rewrite = { prices, rewrittenTokens: 100_000, requestsToCome: 20, cold: false };
 
 test('decision 4 the share that a rewrite must free falls with the requests to come', () => {
   const share = (requests: number): string => breakEvenShare(prices, requests).toFixed(4);
@@ -35,7 +35,7 @@ test('decision 4 a rewrite pays just above that share, and always on a cold cach
   assert.equal(rewritePays({ ...rewrite, tokensFreed: 36_520 }), true);
   assert.equal(rewritePays({ ...rewrite, tokensFreed: 1, cold: true }), true);
   assert.equal(rewritePays({ ...rewrite, tokensFreed: 0, cold: true }), false);
-  assert.equal(rewritePays({ ...rewrite, tokensFreed: 1, tokensBehind: 0 }), true);
+  assert.equal(rewritePays({ ...rewrite, tokensFreed: 1, rewrittenTokens: 0 }), true);
 });
 
 test('decision 4 soft pressure waits for a rewrite to pay, hard pressure does not', async () => {

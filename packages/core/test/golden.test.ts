@@ -129,7 +129,7 @@ const SCENES: Readonly<Record<string, () => Promise<string>>> = {
   'at-rest': () => shown({ ...ladder(), targetShare: 1 }, 100_000, OPENAI_RULES),
   'anthropic-rules': () => shown(ladder(), 2_500, ANTHROPIC_RULES),
   'alternating-rules': () => shown(ladder(), 2_500, ALTERNATING_RULES),
-  'hardly-any-room': () => shown(ladder(), 500, STRICT_RULES),
+  'hardly-any-space': () => shown(ladder(), 500, STRICT_RULES),
 };
 
 for (const [name, scene] of Object.entries(SCENES))

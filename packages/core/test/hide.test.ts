@@ -8,10 +8,12 @@ import {
   result,
   resultPart,
   round,
+  thread,
   user,
   WatchedThread,
   withMeta,
 } from '@bobbin/testing';
+import { expired } from '../src/plan/expiry.ts';
 import { softLadder } from './soft-ladder.ts';
 
 let now = 0;
@@ -68,6 +70,26 @@ test('E1 a tool may set the time to live of its results', async () => {
     'the session notes when a result arrived',
   );
   assert.match((await shownAt(500, { tools }, listing(undefined)))[2] ?? '', /kept/);
+});
+
+test('E1 a hidden message of several parts shows its replacement once', async () => {
+  const [first, second] = [call('ls', { path: '/a' }, 'a'), call('ls', { path: '/b' }, 'b')];
+  const parts = [
+    resultPart(first, 'x'),
+    resultPart(second, 'y'),
+    { kind: 'text', text: 'and' },
+  ] as const;
+  now = 0;
+  const watched = await WatchedThread.open(options);
+  const meta = { ttlMs: 10, replacement: '[old listings]' };
+  await watched.append(user('list'), assistant(first, second), { role: 'tool', parts, meta });
+  await watched.append(user('so?'));
+  now = 11;
+  const { prompt } = await watched.prompt();
+  assert.deepEqual(prompt.messages[2]?.message.parts, [
+    resultPart(first, '[old listings]'),
+    resultPart(second, '[Hidden]'),
+  ]);
 });
 
 test('E1 said words expire too, but never the newest user message or a pin', async () => {
@@ -202,4 +224,12 @@ test('E1 a user message whose time was over while it was the newest goes with th
   assert.deepEqual(await watched.lines(), ['0 user (kept) "it is noon"']);
   await watched.append(assistant('ok'), user('and now?'));
   assert.equal((await watched.lines())[0], '0 user (hide) "[stale]"');
+});
+
+test('E1 a block whose time ends at this very moment has not expired', () => {
+  const of = thread(user('list'), assistant(ls), listing({ time: 0, ttlMs: 1_000 }));
+  assert.deepEqual(
+    [1_000, 1_001].map((time) => expired(of.path(), {}, time).length),
+    [0, 1],
+  );
 });

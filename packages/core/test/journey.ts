@@ -11,7 +11,7 @@ import {
   type Session,
   type ThreadId,
 } from '@bobbin/core';
-import { type PromptMessage, Thread } from '@bobbin/core/internal';
+import { type PromptMessage, singlePrompt, Thread } from '@bobbin/core/internal';
 import { DISK_FULL, RoughStore } from './rough-store.ts';
 import {
   expectValid,
@@ -104,7 +104,7 @@ abstract class Journey implements Travelled {
     counter: RandomCase['counter'],
     tried: readonly Plan[] = this.rough?.tried ?? [],
   ): Promise<void> {
-    const { seed, rules, cacheLimits, budget } = this.case;
+    const { seed, rules, cacheLimits, budget, policy } = this.case;
     this.prompts++;
     if (fitted.compacted) this.compactions++;
     // A plan that could not be committed stands on the newest one that is stored.
@@ -118,6 +118,7 @@ abstract class Journey implements Travelled {
       limitTokens: fitted.limitTokens,
       reserveTokens: budget.rehydrationTokens,
       fits: fitted.fits,
+      ...(policy.ladder === singlePrompt.ladder ? { largePinsShare: 0.5 } : {}),
       earlier: [...lineage, ...own, ...tried].filter((plan) => plan !== fitted.plan),
       sent: this.sent,
       seed,
@@ -207,7 +208,11 @@ class ThreadJourney extends Journey {
 
   async #interfere(handle: Session): Promise<void> {
     const { random } = this;
-    if (random.chance(0.05)) await this.#ask(handle, await handle.compact());
+    if (random.chance(0.05)) {
+      await this.#ask(handle, await handle.compact());
+      // That prompt is not sent: a reminder may still come before its last message.
+      this.sent.pop();
+    }
     if (random.chance(0.05)) await this.#unlessFull(handle.undo());
     if (random.chance(0.05)) {
       const node = this.#mirror.at(random.int(0, this.#mirror.length - 1));

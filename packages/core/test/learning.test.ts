@@ -14,7 +14,7 @@ const sizeOf = (messages: readonly Message[]): number =>
   messages.reduce((sum, message) => sum + chars4().message(message), 0);
 const long = (tokens: number): Message => user('x'.repeat(tokens * 4 - 8));
 /** What a window of 60 000 tokens leaves to the messages where nothing stands beside them. */
-const ROOM = 60_000 - 500 - 2_000;
+const SPACE = 60_000 - 500 - 2_000;
 
 test('C14 a thread learns its factor from the usage of the answers it gets', async () => {
   const declared = { formattingTokens: 1 };
@@ -62,7 +62,7 @@ test('B4 of several answers that come at once the first answers the prompt that 
   const sent = sizeOf([first]) + 300;
   await watched.append(answer('a', sent), long(25_000), answer('b', sent + 25_003));
   const { limitTokens, compacted } = await watched.prompt();
-  assert.deepEqual([limitTokens, compacted], [ROOM - 300, false]);
+  assert.deepEqual([limitTokens, compacted], [SPACE - 300, false]);
   assert.equal(watched.handle.counter.name, 'chars4');
 });
 
@@ -79,7 +79,7 @@ test('B4 a host that fits once a turn teaches the size of the rest of its reques
     history.push(answer('done', sizeOf(history) + 300), user('next'));
     limits.push((await bobbin.fit(history)).limitTokens);
   }
-  assert.deepEqual(limits, [ROOM - 300, ROOM - 300, ROOM - 300]);
+  assert.deepEqual(limits, [SPACE - 300, SPACE - 300, SPACE - 300]);
 });
 
 test('B4 what was said between a prompt and its answer was sent with it', async () => {
@@ -88,7 +88,7 @@ test('B4 what was said between a prompt and its answer was sent with it', async 
   await watched.prompt();
   const asked = long(5_000);
   await watched.append(asked, answer('ok', sizeOf([user('go'), asked]) + 300));
-  assert.equal((await watched.prompt()).limitTokens, ROOM - 300);
+  assert.equal((await watched.prompt()).limitTokens, SPACE - 300);
 });
 
 test('C14 the measured size of the rest of the request falls slowly, and at once if there are fewer messages', async () => {
@@ -99,13 +99,13 @@ test('C14 the measured size of the rest of the request falls slowly, and at once
     await watched.append(answer('ok', prompt.tokens + beside));
     return (await watched.prompt()).limitTokens;
   };
-  assert.equal(await limit(9_000, long(20_000)), ROOM - 9_000, 'something was sent along');
+  assert.equal(await limit(9_000, long(20_000)), SPACE - 9_000, 'something was sent along');
   const later = await limit(300, long(1_000));
-  assert.ok(later > ROOM - 9_000 && later < ROOM - 300, `${later}`);
+  assert.ok(later > SPACE - 9_000 && later < SPACE - 300, `${later}`);
   assert.ok((await limit(300, long(1_000))) > later);
   const { compacted } = await watched.handle.compact();
   assert.equal(compacted, true);
-  assert.equal(await limit(300, user('on')), ROOM - 300);
+  assert.equal(await limit(300, user('on')), SPACE - 300);
 });
 
 test('C14 what is declared for the rest of the request is not scaled with the messages: the factor is up at once', async () => {

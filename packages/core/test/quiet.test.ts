@@ -10,7 +10,7 @@ import {
   tokenWindow,
   type PresetName,
 } from '@bobbin/core/internal';
-import { assistant, round, system, user, WatchedThread } from '@bobbin/testing';
+import { assistant, round, system, user, WatchedThread, withMeta } from '@bobbin/testing';
 import { softLadder } from './soft-ladder.ts';
 
 const WINDOW = 16_000;
@@ -107,8 +107,8 @@ test('D3 a trigger by turns does not wait for tokens', async () => {
 test('decision 4 a result shortened at first sight is no compaction to wait after', async () => {
   const { economics: _, ...policy } = softLadder;
   const preset: Policy = { ...policy, firstSightShare: 0.1 };
-  const room = budget({ windowTokens: 20_000, safetyTokens: 0, rehydrationTokens: 0 });
-  const watched = await WatchedThread.open({ counter, clock, preset, budget: room });
+  const space = budget({ windowTokens: 20_000, safetyTokens: 0, rehydrationTokens: 0 });
+  const watched = await WatchedThread.open({ counter, clock, preset, budget: space });
   await watched.append(user('go'), assistant(sized('a', 14_000)), user('read it'));
   await watched.append(...round('read', { path: '/huge' }, 'line\n'.repeat(8_000)));
   const first = await watched.prompt();
@@ -142,4 +142,32 @@ test('B22 a policy that stops at its target does not begin below it', async () =
   assert.deepEqual(told.flat(), []);
   const { pressure } = watched.handle;
   assert.ok(pressure > 8_000 / 13_500 && pressure < 0.7, 'above its trigger, half of the window');
+});
+
+test('a compaction that found nothing to do is not tried again until something is said', async () => {
+  let asked = 0;
+  const watched = await WatchedThread.open({
+    counter,
+    clock,
+    window: 2_000,
+    preset: 'claude-code',
+    onEvent: () => undefined,
+    summarizer: {
+      id: 'down',
+      summarize() {
+        asked += 1;
+        return Promise.reject(new Error('no connection'));
+      },
+    },
+  });
+  const usage = { inputTokens: 1_990, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  await watched.append(user('Is it done?'), withMeta(assistant('Yes.'), { usage }), user('Good.'));
+  for (let i = 0; i < 3; i++) {
+    await watched.handle.reconfigure({ budget: { windowTokens: 2_000 } });
+    assert.equal((await watched.prompt()).version, 0);
+  }
+  assert.equal(asked, 1);
+  await watched.append(assistant('Thank you.'), user('And now?'));
+  await watched.prompt();
+  assert.equal(asked, 2);
 });

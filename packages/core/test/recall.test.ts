@@ -54,6 +54,18 @@ test('C26 a question brings back what answers it, with turn, role and how to rea
   assert.deepEqual(next.prompt.messages.slice(0, length), prompt.messages.slice(0, length));
 });
 
+test('14.8 C26 an excerpt of a long message shows the lines that were asked for', async () => {
+  const lines = Array.from({ length: 400 }, (_, i) => `entry ${i}: nothing happened on this day`);
+  lines[230] = 'entry 230: the walrus broke the scanner in hall 9';
+  const store = memoryStore();
+  const { key } = await compacted(store, lines.join('\n'));
+  const answer = await answerRecall(store, key, { query: 'Who broke the scanner?' });
+  assert.match(
+    answer,
+    /\n(?:…entry 2\d\d: .*\n)(?:entry 2\d\d: .*\n)*entry 230: the walrus broke the scanner in hall 9\n/,
+  );
+});
+
 test('C26 what comes back names no tool that the model does not have', async () => {
   const thread = await compacted(memoryStore());
   await thread.append(textMessage('user', 'Which port does the staging database listen on?'));

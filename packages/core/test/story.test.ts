@@ -311,3 +311,68 @@ test('the work for one message has a bound, however long it is', () => {
   const [some, many] = [timed(20_000), timed(400_000)];
   assert.ok(many < 6 * some + 100, `${some} ms for 0.4 MB, ${many} ms for 8 MB`);
 });
+
+test('an error of the service is not what the agent said', () => {
+  const shown = text([
+    user('Rename the module.'),
+    assistant('API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'),
+    user('Again, please: rename the module to ledger.'),
+    assistant('The module is called ledger now.'),
+  ]);
+  assert.doesNotMatch(shown, /overloaded_error/);
+  assert.match(shown, /The module is called ledger now\./);
+});
+
+test('of the lines of an edit, those that declare something come first', () => {
+  const body = Array.from({ length: 30 }, (_, i) => `  total_${i} += step_${i * 3}(rows);`);
+  const code = [...body, 'export function closeLedger(year: number): Ledger {', ...body].join('\n');
+  const shown = text(
+    [
+      user('Close the ledger.'),
+      ...round('edit', { path: 'src/ledger.ts', old_string: 'x', new_string: code }, 'ok'),
+      assistant('Done.'),
+    ],
+    220,
+  );
+  assert.match(shown, /\+ export function closeLedger\(year: number\): Ledger \{/);
+});
+
+test('a short text about many edits quotes no line of a search', () => {
+  const edits = Array.from({ length: 9 }, (_, i) =>
+    round('edit', { path: `src/part_${i}.ts`, old_string: 'a', new_string: `part_${i}()` }, 'ok'),
+  ).flat();
+  const search = round(
+    'grep',
+    { pattern: 'route' },
+    'src/http/router_77.ts:12: addRoute(route_77)',
+  );
+  const messages = [
+    user('Change the parts.'),
+    ...search,
+    ...edits,
+    assistant('All parts changed.'),
+  ];
+  assert.doesNotMatch(text(messages, 1_500), /addRoute\(route_77\)/);
+  assert.match(text(messages, 4_000), /addRoute\(route_77\)/);
+});
+
+test('an answer that names an option is shown with the question and that option', () => {
+  const options = ['A', 'B', 'C'].map(
+    (label) =>
+      `| **${label}. Ledger ${label.toLowerCase()}** | ${`keeps the rows of branch ${label} `.repeat(16)}|`,
+  );
+  const shown = text(
+    [
+      user('Where should the rows go?'),
+      assistant(
+        `I looked at three places.\n\n| Option | What it does |\n|---|---|\n${options.join('\n')}\n\nWhich one do you want?`,
+      ),
+      user('B, and log it.'),
+      ...round('bash', { command: 'ls' }, 'rows'),
+      assistant('The rows are in place.'),
+    ],
+    1_600,
+  );
+  assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
+  assert.match(shown, /User: B, and log it\./);
+});

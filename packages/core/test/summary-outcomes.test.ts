@@ -111,6 +111,7 @@ test('commits, branches, pushes and pull requests are kept', () => {
       ],
       ['git push', 'To github.com:o/r.git\n   1aa2bb3..4be91c0  fix/tokens -> fix/tokens'],
       ['gh pr create', 'https://github.com/o/r/pull/17'],
+      ['gh pr list', 'https://github.com/o/r/pull/3'],
       ['cat notes', '[main 1234567] not a commit of this session'],
     ),
   ).repository;
@@ -123,4 +124,18 @@ test('commits, branches, pushes and pull requests are kept', () => {
       ['pull request', 'https://github.com/o/r/pull/17'],
     ],
   );
+});
+
+test('a check is marked if another state of the repository was taken since', () => {
+  const text = renderSummary(
+    summaryOf(
+      runs(
+        ['npm test', '12 passed'],
+        ['git merge main', 'Merge made.'],
+        ['npm run lint', '0 issues'],
+      ),
+    ),
+  );
+  assert.match(text, /npm test \(before the last checkout or merge\)\n· 12 passed/);
+  assert.match(text, /npm run lint\n· 0 issues/);
 });

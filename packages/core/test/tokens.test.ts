@@ -205,6 +205,14 @@ test('C14 the estimator weighs what characters are: an ideograph costs several l
   assert.equal(counter.text(''), 0);
 });
 
+test('C14 letters between digits cost the same in both cases, more than those of a word', () => {
+  const { text } = estimator();
+  assert.deepEqual(
+    ['a1b2c3d4e5f6a7b8', 'A1B2C3D4E5F6A7B8', 'abcdefabcdefabcd'].map((each) => text(each)),
+    [18, 18, 5],
+  );
+});
+
 test('C14 a calibration starts with its family and learns from what was reported', () => {
   assert.equal(startCalibration('gpt-5').samples, 0);
   assert.ok(factor('claude-opus-5') > factor('claude-3-5-sonnet'), 'newer models have more tokens');

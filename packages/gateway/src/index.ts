@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- it is evaluated before all others
+import './node-version.ts';
 export {
   DEFAULT_LIMITS,
   DEFAULT_UPSTREAMS,

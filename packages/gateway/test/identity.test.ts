@@ -8,6 +8,8 @@ import { runningGateway, until, type RunningGateway } from './running-gateway.ts
 
 type Messages = OpenAI.ChatCompletionMessageParam[];
 
+const silent = (): void => undefined;
+
 const LONG = 'A fact about the harbour and its cranes. '.repeat(120);
 
 async function provider(t: TestContext): Promise<ProviderServer> {
@@ -210,7 +212,6 @@ test('a store that fails never stops a request; a header, a log line and a figur
   const broken = Object.create(memoryStore()) as Store;
   broken.append = () => Promise.reject(new Error('the disk is full'));
   const warned: unknown[] = [];
-  const silent = (): void => undefined;
   const gateway = await runningGateway(t, {
     upstreams: { openai: (await provider(t)).origin },
     store: broken,

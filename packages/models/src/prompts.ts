@@ -29,7 +29,7 @@ export function mannerOf(policy: string): SummaryManner {
   return MANNERS.get(policy) ?? HAND_OVER;
 }
 
-/** A model is asked to stay within this share of what its answer may take (A7: 800 tokens of 1 000). */
+/** A model is asked to stay within this share of what its answer may take. */
 const TARGET_SHARE = 0.8;
 
 /** JSON of the schema, or free text under headings. */

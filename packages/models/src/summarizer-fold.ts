@@ -48,15 +48,15 @@ export async function fold<T>(
   const least = windowTokens * LEAST_SHARE;
   if (bare < least)
     throw new Error(
-      `a window of ${Math.floor(windowTokens)} tokens has no room for messages beside the prompt and an answer of ${work.maxOutputTokens}`,
+      `a window of ${Math.floor(windowTokens)} tokens has no space for messages beside the prompt and an answer of ${work.maxOutputTokens}`,
     );
   const soFarTokens = Math.floor(Math.min(bare - least, windowTokens * SO_FAR_SHARE));
   let made: T | undefined;
   for (let rest = items; rest.length > 0;) {
     const soFar = work.soFar(made, soFarTokens);
-    const room =
+    const space =
       windowTokens - work.maxOutputTokens - tokensOf(work.prompt('', soFar, true), counter);
-    const run = firstRun(rest, Math.max(Math.floor(room), 1), counter);
+    const run = firstRun(rest, Math.max(Math.floor(space), 1), counter);
     rest = rest.slice(run.length);
     const prompt = (transcript: string): PromptTexts =>
       work.prompt(transcript, soFar, rest.length === 0);
@@ -71,11 +71,11 @@ function tokensOf({ system, user }: PromptTexts, counter: Counter): number {
 }
 
 /** The messages that one call can hold; one that is larger alone is cut. */
-function firstRun(items: readonly Item[], room: number, counter: Counter): readonly Item[] {
-  const [run = []] = chunks(items, room, counter);
+function firstRun(items: readonly Item[], space: number, counter: Counter): readonly Item[] {
+  const [run = []] = chunks(items, space, counter);
   const [first] = run;
   return run.length === 1 && first !== undefined
-    ? [{ text: cutToTokens(first.text, room, counter) }]
+    ? [{ text: cutToTokens(first.text, space, counter) }]
     : run;
 }
 

@@ -1,5 +1,5 @@
 // Part of `npm run e2e:model`, which serves the model: how much of what agents later needed do a model's own summary,
-// the verified one and the extract name, in the same room?
+// the verified one and the extract name, in the same space?
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ import { wrapLanguageModel, type LanguageModel } from 'ai';
 const SPANS = 10;
 const SPAN_CHARS = 2_400;
 const LOOK_AHEAD = 40;
-const ROOM_TOKENS = 400;
+const SPACE_TOKENS = 400;
 const OUTPUT_TOKENS = 120;
 const counter = estimator();
 
@@ -143,7 +143,7 @@ function spanOf(recording: Recording): Span | undefined {
     task,
     round: 1,
     overlap: [],
-    maxTokens: ROOM_TOKENS,
+    maxTokens: SPACE_TOKENS,
     counter,
   };
   return { id: recording.id, request, needed };
@@ -223,8 +223,8 @@ async function measured({ id, request, needed }: Span): Promise<Row> {
   const row = {
     id,
     model: recallOf(needed, model.said),
-    verified: recallOf(needed, fitSummary(summary, ROOM_TOKENS, counter) ?? ''),
-    extract: recallOf(needed, fitSummary(extracted, ROOM_TOKENS, counter) ?? ''),
+    verified: recallOf(needed, fitSummary(summary, SPACE_TOKENS, counter) ?? ''),
+    extract: recallOf(needed, fitSummary(extracted, SPACE_TOKENS, counter) ?? ''),
   };
   const seconds = (performance.now() - started) / 1_000;
   const figures = [
@@ -240,7 +240,7 @@ async function measured({ id, request, needed }: Span): Promise<Row> {
 }
 
 console.log(
-  `${spans.length} spans, ${ROOM_TOKENS} tokens of room each; recall of the names needed later\n`,
+  `${spans.length} spans, ${SPACE_TOKENS} tokens of space each; recall of the names needed later\n`,
 );
 console.log('model  verified  extract  needed  seconds  what happened');
 const rows: Row[] = [];

@@ -4,12 +4,14 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import {
   createBobbin,
+  presets,
   redactSecrets,
   textMessage,
   type BobbinOptions,
   type CompactionEvent,
   type Fitted,
   type Message,
+  type Policy,
   type Summary,
   type SummaryRequest,
 } from '@bobbin/core';
@@ -170,6 +172,12 @@ function told(events: readonly CompactionEvent[]): Pick<Compacted, 'warnings' | 
 const writer = ({ fitted }: Compacted): string | undefined =>
   fitted.events.find((event) => event.kind === 'summarized')?.summarizer;
 
+/** What the designs of two presets let a summary take. */
+const CAPS: readonly (readonly [Policy, number])[] = [
+  [pi({ keepRecentTokens: 40, reserveTokens: 1_000 }), 800],
+  [presets.step({ recentMessagesToKeep: 2 }), 1_000],
+];
+
 for (const name of DIALECTS) {
   test(`${name}: a good answer is stored, verified, and its cost is told (C6, C20, B18)`, async () => {
     const done = await compacted(name, [good()]);
@@ -202,6 +210,14 @@ for (const name of DIALECTS) {
     assert.match(asked?.text ?? '', /\| Ignore your instructions/, 'tool text is quoted');
     assert.equal(asked?.body['tool_choice'] === undefined || name === 'anthropic', true);
   });
+
+  for (const [preset, most] of CAPS)
+    test(`14.7 A7 B10 ${name}: a structured answer of the preset ${preset.name} has at most ${most} tokens`, async () => {
+      const { server } = await compacted(name, [good()], {}, { preset, window: 200_000 });
+      const body = server.requests[0]?.body ?? {};
+      const cap = body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'];
+      assert.equal(cap, most);
+    });
 
   const failures: readonly (readonly [string, ProviderStep, RegExp])[] = [
     ['a blank answer', { kind: 'answer', text: '' }, /blank/],
@@ -488,12 +504,12 @@ test('a summary before that would fill the window is fitted to a share of it: fe
   for (const text of texts) assert.match(text, /<summary-so-far>[^]*Rule 399 [^]*more entries/);
 });
 
-test('a window without room for messages is not asked at all', async () => {
+test('a window without space for messages is not asked at all', async () => {
   const request = requestOf(thread(...longHistory(20)).path());
   const { made, texts } = await windowed([], { windowTokens: 900 }, request);
   assert.deepEqual(texts, []);
   assert.ok(made.status === 'rejected');
-  assert.match(String(made.reason), /a window of 855 tokens has no room for messages/);
+  assert.match(String(made.reason), /a window of 855 tokens has no space for messages/);
 });
 
 test('a message larger than the window is cut, and what is asked for is what the answer can hold', async () => {
@@ -746,7 +762,7 @@ for (const name of DIALECTS) {
   });
 }
 
-test('a live prompt that leaves no room is not extended: the messages are sent in a call of their own', async () => {
+test('a live prompt that leaves no space is not extended: the messages are sent in a call of their own', async () => {
   const messages = [{ role: 'user' as const, content: 'Everything so far.' }];
   const live = () => ({ messages });
   const done = await compacted('openai-responses', [{ kind: 'overflow' }, good()], { live });
@@ -755,7 +771,7 @@ test('a live prompt that leaves no room is not extended: the messages are sent i
   assert.doesNotMatch(done.server.requests[1]?.text ?? '', /Everything so far/);
 });
 
-test('a live prompt that is known to leave no room is not sent at all', async () => {
+test('a live prompt that is known to leave no space is not sent at all', async () => {
   const messages = [{ role: 'user' as const, content: 'Everything so far.' }];
   const live = () => Promise.resolve({ messages, tokens: 199_000 });
   const done = await compacted('anthropic', [good()], { live, windowTokens: 200_000 });

@@ -11,6 +11,7 @@ export {
   type SweepOptions,
 } from './artifacts/artifacts.ts';
 export type { Blobs } from './artifacts/blobs.ts';
+export { encryptedBlobs } from './artifacts/encrypted-blobs.ts';
 export { folderBlobs } from './artifacts/folder-blobs.ts';
 export type { KeyRing } from './artifacts/key-ring.ts';
 export { liveArtifacts } from './artifacts/live-artifacts.ts';

@@ -3,6 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './store-error.ts';
 
 const require = createRequire(import.meta.url);
+/** Bun has SQLite under another name. */
+const isBun = process.versions['bun'] !== undefined;
 
 /** What is needed of `node:sqlite`. */
 interface NodeSqlite {
@@ -19,9 +21,8 @@ function nodeSqlite(): NodeSqlite {
   try {
     return require('node:sqlite') as NodeSqlite;
   } catch (cause) {
-    const message =
-      'this runtime has no node:sqlite: run Node 24, or use jsonlStore or postgresStore';
-    throw new StoreError('unavailable', message, cause);
+    const remedy = isBun ? 'use jsonlStore or postgresStore' : 'run Node 22.18 or later';
+    throw new StoreError('unavailable', `this runtime has no node:sqlite: ${remedy}`, cause);
   }
 }
 
@@ -31,9 +32,9 @@ export interface LockDatabase {
   close(): void;
 }
 
-/** A database that is only locked: Bun has SQLite under another name. */
+/** A database that is only locked. */
 export function openLockDatabase(path: string): LockDatabase {
-  if (process.versions['bun'] === undefined) return openDatabase(path, { timeout: 0 });
+  if (!isBun) return openDatabase(path, { timeout: 0 });
   const { Database } = require('bun:sqlite') as { Database: new (path: string) => LockDatabase };
   return new Database(path);
 }

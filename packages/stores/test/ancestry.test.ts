@@ -34,8 +34,8 @@ test('E12 PostgreSQL jumps to where SQLite does', async (t) => {
   );
 });
 
-function said(text: string, behind: readonly Node[]): readonly Node[] {
-  return nodesOf([textMessage('user', text), textMessage('user', `${text} again`)], behind);
+function said(text: string, after: readonly Node[]): readonly Node[] {
+  return nodesOf([textMessage('user', text), textMessage('user', `${text} again`)], after);
 }
 
 test('E12 PostgreSQL keeps the jumps of every message and of the head, however messages come in', async (t) => {

@@ -105,7 +105,7 @@ test('C22 keys that could not encrypt are refused when the artifacts are made', 
   }
 });
 
-test('C22 a claim of a sensitivity that is no level lets nobody read, and is told', async () => {
+test('C22 a claim of a sensitivity that is no level lets nobody read, and is reported', async () => {
   const folder = newFolder();
   const artifacts = folderArtifacts(folder);
   const id = await artifacts.put('hello', about());
@@ -263,7 +263,7 @@ test('C22 what was put while a sweeper works stays, wherever the sweeper dies', 
     for (let from = 0; from <= steps; from++) await putDuringSweep(from, at);
 });
 
-test('C22 what a dead sweeper left behind goes with a later sweep', async () => {
+test('C22 what a dead sweeper left goes with a later sweep', async () => {
   const folder = newFolder();
   const blobs = folderBlobs(folder);
   const artifacts: KeptArtifacts = keepArtifacts(blobs);
@@ -278,7 +278,7 @@ test('C22 what a dead sweeper left behind goes with a later sweep', async () => 
   assert.equal(existsSync(join(folder, 'acme')), false, 'and no empty folder stays');
 });
 
-test('a folder in which none can be made is told, and not tried for ever', async (t) => {
+test('a folder in which none can be made is reported, and not tried for ever', async (t) => {
   if (!existsSync('/proc/self')) {
     t.diagnostic('no /proc here');
     return;

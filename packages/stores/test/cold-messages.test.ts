@@ -8,6 +8,7 @@ import type { MessageId, Store, ThreadId } from '@bobbin/core';
 import { queryWords, type ThreadKey } from '@bobbin/core/internal';
 import {
   copyStore,
+  encryptedBlobs,
   erase,
   s3Blobs,
   sqliteStore,
@@ -114,7 +115,62 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     for (const each of [store, plain, copy]) await each.close();
   });
 
-  test(`${kind}: a move that is broken off loses nothing, whatever it had done`, async () => {
+  test(`17 ${kind}: with keys, cold messages are in the bucket encrypted alone, and only their keys read them`, async () => {
+    const blobs = s3Blobs(s3.options);
+    const [old, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const rings = {
+      old: { current: '2026', keys: { '2026': old } },
+      both: { current: '2027', keys: { '2026': old, '2027': current } },
+      new: { current: '2027', keys: { '2027': current } },
+    };
+    const path = talk(8, 'hoatzin');
+    const heads = path.map(({ id }) => id);
+    const tenant = `sealed-${kind}`;
+    const [clear, first, second] = [
+      freshKey('clear', tenant),
+      freshKey('first', tenant),
+      freshKey('second', tenant),
+    ];
+    const moved = async (key: ThreadKey, cold: Blobs): Promise<unknown> => {
+      const store = await open('sealed', cold);
+      await store.append(key, path);
+      await store.commit(key, dropPlan(key, path, 10), 0, []);
+      const whole = await everything(store, key, heads);
+      assert.equal(await store.moveCold(key), 10);
+      await store.close();
+      return whole;
+    };
+    const wholes = [await moved(clear, blobs)];
+    assert.equal(objectsWith('hoatzin').length, 1);
+    wholes.push(await moved(first, encryptedBlobs(blobs, rings.old)));
+    wholes.push(await moved(second, encryptedBlobs(blobs, rings.both)));
+    assert.equal(objectsWith('hoatzin').length, 1, 'the one from before the keys');
+
+    const names: string[] = [];
+    for await (const name of blobs.list(`.messages/${tenant}/`)) names.push(name);
+    assert.equal(names.length, 3);
+    const store = await open('sealed', encryptedBlobs(blobs, rings.both));
+    for (const [i, key] of [clear, first, second].entries())
+      assert.deepEqual(await everything(store, key, heads), wholes[i]);
+    assert.deepEqual((await verifyStore(store, [tenant])).problems, []);
+    const lacking = await open('sealed', encryptedBlobs(blobs, rings.new));
+    const reading = lacking.path(first, heads.at(-1) as MessageId);
+    await assert.rejects(reading, (error: unknown) => {
+      assert.ok(error instanceof StoreError && error.problem === 'wrong-key', String(error));
+      assert.match(error.message, /needs key 2026, which is not in the key ring$/);
+      return true;
+    });
+    // An object in the place of another one is refused.
+    const [one, other] = names.filter((name) => !name.includes('/clear-')) as [string, string];
+    await blobs.write(one, (await blobs.read(other)) as Uint8Array);
+    const swapped = one.includes('/first-') ? first : second;
+    await assert.rejects(store.path(swapped, heads.at(-1) as MessageId), { name: 'StoreError' });
+    await erase(store, undefined, { tenant });
+    for await (const name of blobs.list(`.messages/${tenant}/`)) assert.fail(name);
+    for (const each of [store, lacking]) await each.close();
+  });
+
+  test(`${kind}: a move that is broken off at any point loses nothing`, async () => {
     const blobs = s3Blobs(s3.options);
     const path = talk(8, 'quetzal');
     const heads = path.map(({ id }) => id);

@@ -92,7 +92,7 @@ test('C1 a copy from store to store to store is the same in everything, and ever
   for (const store of chain) await store.close();
 });
 
-test('a copy goes on where it broke off, also behind what was said since', async () => {
+test('a copy goes on where it broke off, also after what was said since', async () => {
   const origin = await filled(memoryStore());
   const copy = memoryStore();
   await copy.append(key, path.slice(0, 5));
@@ -153,7 +153,7 @@ test('what is counted as copied is what was there to copy', async () => {
   });
 });
 
-test('a message that the copy does not keep is told', async () => {
+test('a message that the copy does not keep is reported', async () => {
   const copy = memoryStore();
   const forgetful = {
     ...copy,
@@ -181,10 +181,10 @@ test('a thread that is compacted while it is copied is copied as it was, and who
   let compacted = false;
   const busy = {
     ...origin,
-    events: async (of: typeof key, behind?: number) => {
+    events: async (of: typeof key, from?: number) => {
       if (!compacted) await origin.commit(key, late, 3, [warning('fourth')]);
       compacted = true;
-      return origin.events(of, behind);
+      return origin.events(of, from);
     },
   };
   assert.deepEqual((await copyStore(busy, copy, ['acme'])).problems, []);

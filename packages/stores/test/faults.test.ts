@@ -49,7 +49,7 @@ function isProblem(problem: StoreProblem, expected: RegExp): (error: unknown) =>
   };
 }
 
-/** After a disk was full: all that was acknowledged is there, and nothing else; and there is room again. */
+/** After a disk was full: all that was acknowledged is there, and nothing else; and there is space again. */
 async function assertWhole(
   kind: StoreKind,
   place: string,

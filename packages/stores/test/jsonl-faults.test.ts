@@ -33,7 +33,7 @@ test('C1 an append that is refused leaves no file, and hides no tenant', async (
   assert.deepEqual(readdirSync(join(folder, 'acme')), ['b.jsonl']);
 });
 
-test('C1 empty files, which an earlier version left behind, hide no tenant and no thread', async () => {
+test('C1 empty files, which an earlier version left, hide no tenant and no thread', async () => {
   const folder = newFolder();
   for (const tenant of ['acme', 'x'.repeat(300)]) {
     const store = jsonlStore(folder);
@@ -51,7 +51,7 @@ test('C1 empty files, which an earlier version left behind, hide no tenant and n
   });
 });
 
-test('C1 a folder whose tenant cannot be told is an error, not an absence', async () => {
+test('C1 a folder whose tenant is unknown is an error, not an absence', async () => {
   const folder = newFolder();
   await jsonlStore(folder).append({ tenant: 'x'.repeat(300), thread: 'b' as ThreadId }, talk(2));
   const tenant = readdirSync(folder).find((each) => !each.startsWith('.')) ?? '';
@@ -134,7 +134,7 @@ async function readerOfRolledBack(): Promise<{ reader: Store; file: string; size
   return { reader, file, size };
 }
 
-test('a line that was taken back is forgotten by whoever read it, whatever stands there now', async () => {
+test('a line that was taken back is forgotten by its readers, also if another one replaces it', async () => {
   for (const said of ['a much longer text than that', 'taken hand', 'short']) {
     const { reader, file, size } = await readerOfRolledBack();
     truncateSync(file, size);

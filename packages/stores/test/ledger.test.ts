@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import { sqliteLedger, type Ledger, type LedgerRequest } from '@bobbin/stores';
@@ -182,6 +183,54 @@ describe('a server', () => {
     assert.deepEqual(await ledger?.threads('t'), []);
     await ledger?.close();
   });
+});
+
+test('17 an erasure waits until no reader keeps what was erased in the log, or says that one does', async (t) => {
+  const path = join(folder, 'read.db');
+  const ledger = sqliteLedger(path);
+  t.after(() => ledger.close());
+  for (const [id, thread] of [
+    ['1', A],
+    ['2', B],
+  ] as const) {
+    await ledger.begin(request(id, { thread: thread as ThreadId }));
+    await ledger.finish('t', id, { status: 200, answer: `zebrafinch ${id}` });
+  }
+  const holds = (text: string): readonly string[] =>
+    readdirSync(folder).filter(
+      (name) => name.startsWith('read.db') && readFileSync(join(folder, name)).includes(text),
+    );
+  const reader = new DatabaseSync(path, { readOnly: true });
+  t.after(() => reader.close());
+  const beginReading = (): void => {
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM requests').get();
+  };
+  beginReading();
+  let isErased = false;
+  const erasing = ledger
+    .delete({ tenant: 't', threads: [A as ThreadId] })
+    .finally(() => (isErased = true));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.deepEqual([isErased, holds('zebrafinch 1').length > 0], [false, true]);
+  reader.exec('COMMIT');
+  await erasing;
+  assert.deepEqual(holds('zebrafinch 1'), []);
+
+  beginReading();
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  t.mock.method(performance, 'now', () => now() + passed);
+  const refused = assert.rejects(ledger.delete({ tenant: 't' }), {
+    name: 'StoreError',
+    message: `${path}: what was erased may still be in its log, because another program is reading: end its transaction, then erase again`,
+  });
+  passed = 31_000;
+  await refused;
+  assert.ok(holds('zebrafinch 2').length > 0);
+  reader.exec('COMMIT');
+  await ledger.delete({ tenant: 't' });
+  assert.deepEqual(holds('zebrafinch 2'), []);
 });
 
 test("a file that is not a ledger's is refused in one line", () => {

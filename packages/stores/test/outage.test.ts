@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { textMessage, type MessageId } from '@bobbin/core';
-import type { Node } from '@bobbin/core/internal';
+import type { Node, ThreadKey } from '@bobbin/core/internal';
 import { StoreError } from '@bobbin/stores';
-import { postgresStore } from '@bobbin/stores/postgres';
+import { compactionQueue, postgresStore } from '@bobbin/stores/postgres';
 import { dropPlan, freshKey, nodesOf, talk, warning } from '../src/conformance/sample.ts';
 import { startPostgres } from './postgres-server.ts';
 
@@ -131,14 +131,49 @@ test('too many clients are waited for', async (t) => {
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('of two hosts the one that answers is taken, and the other after a failure', async (t) => {
+test('17 a server that is gone is a clear error within the time that was set', async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  const store = await postgresStore(server.url(), { timeoutMs: 700, retryMs: 500 });
+  const key = freshKey('gone');
+  const path = talk(2);
+  await store.append(key, path);
+  await server.halt();
+  const started = performance.now();
+  const calls = [
+    store.append(key, nodesOf([textMessage('user', 'lost?')], path)),
+    store.window(key),
+    store.commit(key, dropPlan(key, path, 2), 0, []),
+  ];
+  for (const outcome of await Promise.allSettled(calls)) {
+    assert.equal(outcome.status, 'rejected');
+    assert.ok(outcome.reason instanceof StoreError && outcome.reason.problem === 'unavailable');
+    assert.match(outcome.reason.message, /^postgres: .*ECONNREFUSED/);
+  }
+  assert.ok(performance.now() - started < 3_000, `${performance.now() - started} ms`);
+  await store.close();
+});
+
+test('17 of two hosts the one that answers is taken, and the other after a failure: store and queue', async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const { port } = new URL(server.url());
-  const store = await postgresStore(`postgres://postgres@127.0.0.1:1,127.0.0.1:${port}/postgres`);
+  const url = `postgres://postgres@127.0.0.1:1,127.0.0.1:${port}/postgres`;
+  const store = await postgresStore(url);
+  const queue = await compactionQueue(url);
   const key = freshKey('two hosts');
   await store.append(key, talk(1));
   await server.restart('fast');
   assert.equal((await store.window(key))?.tail.length, 2);
+  const done = Promise.withResolvers<ThreadKey>();
+  const stop = await queue.work(
+    async (job) => done.resolve(job),
+    (error) => done.reject(error),
+    { pollMs: 20 },
+  );
+  await queue.add(key);
+  assert.deepEqual(await done.promise, key);
+  await stop();
+  await queue.close();
   await store.close();
 });

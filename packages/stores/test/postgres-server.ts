@@ -199,7 +199,7 @@ function nativeFolder(): string {
   return join(dirname(require.resolve(name)), '..', 'native');
 }
 
-/** What the package's install script does; npm may have been told to run no scripts. */
+/** What the package's install script does; npm may be configured to run no scripts. */
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

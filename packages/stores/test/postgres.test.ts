@@ -14,6 +14,8 @@ import {
 import { StoreError, verifyStore } from '@bobbin/stores';
 import postgres from 'postgres';
 import { everything } from '../src/conformance/everything.ts';
+import { arrayText } from '../src/postgres/array-type.ts';
+import { pool } from '../src/postgres/connection.ts';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 
@@ -90,7 +92,7 @@ test('C22 row-level security keeps tenants apart, also where a query forgets to 
   await sql.end();
 });
 
-test('C20 events are told to every process that watches their tenant, and to no other', async () => {
+test('C20 events are reported to every process that watches their tenant, and to no other', async () => {
   const other = await postgresStore(server.url(), { connections: 2 });
   const key = freshKey('watched', 'watch');
   const long = { tenant: 'watch', thread: 'x'.repeat(2_000) as ThreadId };
@@ -117,7 +119,7 @@ test('C20 events are told to every process that watches their tenant, and to no 
   await other.close();
 });
 
-test('C20 whoever watches is told after a lost connection that it may have missed something', async () => {
+test('C20 after a lost connection a watcher hears that it may have missed something', async () => {
   const other = await postgresStore(server.url(), { connections: 2 });
   const key = freshKey('lost', 'lost');
   await store.append(key, talk(1));
@@ -215,7 +217,7 @@ async function settled(opening: Promise<PostgresStore>): Promise<unknown> {
   return end === 'done' ? outcome : end;
 }
 
-test('C15 a window is of one moment, whatever is committed while it is read', async () => {
+test('C15 a window is of one moment, also if something is committed while it is read', async () => {
   const key = freshKey('torn');
   const path = talk(4);
   await store.append(key, path.slice(0, 4));
@@ -309,6 +311,36 @@ async function blocked(sql: postgres.ReservedSql): Promise<void> {
   }
 }
 
+test('17 words of messages that were erased before they could be indexed are not kept', async () => {
+  const key = freshKey('too-late');
+  const path = talk(2, 'late');
+  await store.append(key, path.slice(0, 2));
+  const sql = server.sql();
+  const late = path.slice(0, 3);
+  const [row] = await sql.unsafe(
+    'SELECT bobbin.add_words($1, $2, $3::text[], $4::int[], $5::text[]) AS searchable',
+    [
+      key.tenant,
+      key.thread,
+      late.map(({ id }) => id),
+      late.map(() => 1),
+      late.map(() => "'late'"),
+    ] as never[],
+  );
+  assert.equal(row?.['searchable'], 2);
+  const kept = await sql.unsafe('SELECT id FROM bobbin.recall WHERE thread = $1 ORDER BY id', [
+    key.thread,
+  ]);
+  await sql.end();
+  assert.deepEqual(
+    kept.map(({ id }) => id as string),
+    late
+      .slice(0, 2)
+      .map(({ id }) => id as string)
+      .toSorted(),
+  );
+});
+
 test('a store that must be there is not made, and an older one is not changed', async () => {
   const admin = postgres(server.url(), { max: 1 });
   await admin.unsafe('CREATE DATABASE empty');
@@ -337,7 +369,7 @@ test('compactions run in the background, once for all that ask before it begins'
     );
   for (let i = 0; i < 5; i++) await queue.add(key);
   const done: ThreadKey[] = [];
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let failures = 1;
   const stop = await queue.work(
     async (asked) => {
@@ -345,13 +377,13 @@ test('compactions run in the background, once for all that ask before it begins'
       await (await bobbin.thread(asked.thread)).compact();
       done.push(asked);
     },
-    (error, asked) => told.push([String(error), asked]),
+    (error, asked) => reported.push([String(error), asked]),
   );
   await until(() => done.length > 0);
   await stop();
   await queue.close();
   assert.deepEqual(done, [key]);
-  assert.deepEqual(told, [['Error: the first attempt fails', key]]);
+  assert.deepEqual(reported, [['Error: the first attempt fails', key]]);
   assert.equal((await store.window(key))?.version, 1);
 });
 
@@ -364,14 +396,66 @@ test('the snippet of the docs opens, watches, queues, and lets the process end',
   const folder = mkdtempSync(join(import.meta.dirname, '.snippet-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'serve.ts');
-  writeFileSync(file, `${code}\nawait serve(${JSON.stringify(server.url())});\n`);
-  const { status, stderr } = spawnSync(process.execPath, ['--conditions=@bobbin/source', file], {
-    encoding: 'utf8',
-    timeout: 30_000,
-  });
-  assert.deepEqual([status, stderr], [0, '']);
-  const key = { tenant: 'default', thread: 'support-42' as ThreadId };
-  assert.equal((await store.window(key))?.version, 1);
+  // The worker must use the tenant of the job.
+  for (const tenant of ['default', 'acme']) {
+    const itsOwn = code?.replace(
+      'createBobbin({ store })',
+      `createBobbin({ store, tenant: '${tenant}' })`,
+    );
+    writeFileSync(file, `${itsOwn}\nawait serve(${JSON.stringify(server.url())});\n`);
+    const { status, stderr } = spawnSync(process.execPath, ['--conditions=@bobbin/source', file], {
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    assert.deepEqual([status, stderr], [0, '']);
+    const key = { tenant, thread: 'support-42' as ThreadId };
+    assert.equal((await store.window(key))?.version, 1);
+  }
+});
+
+test('17 any text comes back from an array, also one that the driver serializes twice', async () => {
+  const texts = [
+    '',
+    'plain',
+    'a,b',
+    '{}',
+    '"',
+    String.raw`\\`,
+    "it's",
+    'NULL',
+    ' x ',
+    'tab\t',
+    'line\n',
+    '\u0001',
+    '数据',
+    '😀',
+  ];
+  const sql = pool(server.url(), 15_000, { max: 1, prepare: true });
+  for (const given of [texts, arrayText(texts)]) {
+    const rows = await sql.unsafe('SELECT each FROM unnest($1::text[]) AS each', [
+      given,
+    ] as never[]);
+    assert.deepEqual(
+      rows.map(({ each }) => each as string),
+      texts,
+    );
+  }
+  const empty = await sql.unsafe('SELECT cardinality($1::text[]) AS size', [[null]] as never[]);
+  assert.deepEqual(empty[0]?.['size'], 1);
+  await sql.end();
+});
+
+test('17 nothing notifies within a transaction that writes: all commits of the server would wait for each other', async () => {
+  const sql = server.sql();
+  const notifying = await sql.unsafe(
+    `SELECT proname FROM pg_proc WHERE pronamespace = 'bobbin'::regnamespace AND prosrc ~* 'notify'`,
+  );
+  const triggers = await sql.unsafe(
+    `SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid IN (
+       SELECT oid FROM pg_class WHERE relnamespace = 'bobbin'::regnamespace)`,
+  );
+  await sql.end();
+  assert.deepEqual([[...notifying], [...triggers]], [[], []]);
 });
 
 test('C15 64 compactions at once, of one thread from many openings: one commit', async () => {

@@ -50,8 +50,8 @@ export async function startS3(): Promise<{
 }
 
 /**
- * The same behind a door that lists a few names at a time: the server's own pages need a cipher that OpenSSL has no
- * more. Tells which pages were asked for.
+ * The same through a proxy that lists a few names at a time: the server's own pages need a cipher that OpenSSL has no
+ * more. Reports which pages were asked for.
  */
 export async function startPagedS3(
   pageSize: number,
@@ -69,17 +69,17 @@ export async function startPagedS3(
     if (!query.has('list-type')) return void to.writeHead(status, headers).end(body);
     to.writeHead(status).end(firstPage(body.toString(), pageSize, pages));
   };
-  const door = createServer((from, to) => void answer(from, to));
+  const proxy = createServer((from, to) => void answer(from, to));
   await new Promise<void>((resolve) => {
-    door.listen(0, '127.0.0.1', resolve);
+    proxy.listen(0, '127.0.0.1', resolve);
   });
-  const { port } = door.address() as AddressInfo;
+  const { port } = proxy.address() as AddressInfo;
   return {
     options: { ...s3.options, endpoint: `http://127.0.0.1:${port}` },
     tokens,
     async stop() {
-      door.closeAllConnections();
-      await new Promise((resolve) => door.close(resolve));
+      proxy.closeAllConnections();
+      await new Promise((resolve) => proxy.close(resolve));
       await s3.stop();
     },
   };
@@ -105,7 +105,7 @@ function tokenOf(start: number): string {
   return `1+${start}/&=`;
 }
 
-/** Asks the server what was asked at the door; the request is signed for the door's name, which stays. */
+/** Asks the server what the proxy was asked; the request is signed for the proxy's name, which stays. */
 async function forwarded(
   endpoint: string,
   from: IncomingMessage,

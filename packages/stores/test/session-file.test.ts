@@ -27,7 +27,7 @@ async function session(): Promise<{ store: () => Store; file: string; path: read
   const store = jsonlStore(folder);
   await store.append(key, path);
   await store.commit(key, dropPlan(key, path, 4), 0, [warning('made')]);
-  await store.append(key, nodesOf([textMessage('user', 'behind the compaction')], path));
+  await store.append(key, nodesOf([textMessage('user', 'after the compaction')], path));
   return { store: () => jsonlStore(folder), file: join(folder, 'me', 's1.jsonl'), path };
 }
 
@@ -57,7 +57,7 @@ test('B8 the file is one line per message and compaction, readable without Bobbi
   );
 });
 
-test('B8 a summary stands in the line, and summary, kept and later rebuild what is shown', async () => {
+test('B8 a summary is in the line, and summary, kept and later rebuild what is shown', async () => {
   const folder = join(root, String(folders++));
   const bobbin = createBobbin({
     store: jsonlStore(folder),
@@ -102,7 +102,7 @@ test('a last line that is torn at any byte is repaired, and the next append foll
     assert.deepEqual((await store().window(key))?.tail, [...path.slice(4), ...more]);
   }
   writeFileSync(file, whole.subarray(0, whole.length - 1));
-  const last = nodesOf([textMessage('user', 'behind the compaction')], path);
+  const last = nodesOf([textMessage('user', 'after the compaction')], path);
   assert.deepEqual(
     (await store().window(key))?.tail,
     [...path.slice(4), ...last],
@@ -120,7 +120,7 @@ test('any other bad line is an error with its place, and nothing is overwritten'
     [
       4,
       '{"type":"message","id":"x","parent":"nobody","message":{"role":"user","parts":[]}}',
-      /:4: its parent nobody does not stand before/,
+      /:4: its parent nobody is not before/,
     ],
     [
       4,

@@ -62,7 +62,7 @@ test('D1 the trigger first: where it does not fire nothing is asked and nothing 
   assert.equal(commits(), 0);
 });
 
-test('D1 what is removed, kept and saved is told, and the log keeps all of it', async () => {
+test('D1 what is removed, kept and saved is reported, and the log keeps all of it', async () => {
   const { store, commits } = watched();
   const path = talk(6);
   await store.append(key, path);
@@ -211,7 +211,7 @@ test("C16 C20 a host's summary is verified, without secrets, and asked for once:
   assert.equal(asked, 1);
 });
 
-test('what is no option, no strategy or no session is told in a line before anything is read', async () => {
+test('what is no option, no strategy or no session is refused in one line before anything is read', async () => {
   const { store, commits } = watched();
   assert.throws(() => new SessionService({ store, budget: { windowToken: 9 } as object }), {
     name: 'TypeError',
@@ -236,7 +236,7 @@ test('what is no option, no strategy or no session is told in a line before anyt
   assert.equal(commits(), 0);
 });
 
-test('C14 a session is counted as a door counts it, by what is known of its model', async () => {
+test('C14 a session is counted as createBobbin counts it, by what is known of its model', async () => {
   for (const model of ['claude-sonnet-4-5', 'gpt-5']) {
     const store = memoryStore();
     const thread = await createBobbin({ store, model }).thread('s');

@@ -35,7 +35,7 @@ function isProblem(problem: StoreProblem, expected: RegExp): (error: unknown) =>
   };
 }
 
-/** Writes behind the store's back. */
+/** Writes without the store's knowledge. */
 function tamper(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
@@ -134,7 +134,7 @@ test('a spoiled plan or event is a clear error, and hides nothing else from a ve
   await store.close();
 });
 
-test('C26 a verification tells of an index of words or a file that is damaged', async () => {
+test('C26 a verification reports an index of words or a file that is damaged', async () => {
   for (const [damage, expected] of [
     [
       "UPDATE recall_data SET block = x'00112233445566778899' WHERE id > 10",
@@ -384,8 +384,8 @@ test('E12 a window costs what it shows, also where other forks were compacted si
   await store.append(key, LONG.slice(-1));
   const window = await store.window(key);
   assert.deepEqual([window?.tail.length, window?.current?.version, window?.version], [20, 1, 21]);
-  const behind = await leastMs(41, () => store.window(key));
-  assert.ok(behind < 6 * before, `${before} ms before, ${behind} ms behind the fork`);
+  const later = await leastMs(41, () => store.window(key));
+  assert.ok(later < 6 * before, `${before} ms before, ${later} ms after the fork`);
   await store.close();
 });
 

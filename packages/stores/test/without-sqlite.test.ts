@@ -35,6 +35,6 @@ test('H4 without node:sqlite the package loads, artifacts work, and a SQLite sto
   const said = execFileSync(process.execPath, args, { encoding: 'utf8', cwd: import.meta.dirname });
   assert.equal(
     said,
-    'kept\nStoreError: this runtime has no node:sqlite: run Node 24, or use jsonlStore or postgresStore\n',
+    'kept\nStoreError: this runtime has no node:sqlite: run Node 22.18 or later\n',
   );
 });

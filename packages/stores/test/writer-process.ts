@@ -1,4 +1,4 @@
-// A process that writes to a store until it is killed, or as often as it is told, and says on its standard output what
+// A process that writes to a store until it is killed, or for a given number of times, and says on its standard output what
 // was acknowledged: `node writer-process.ts TASK KIND PLACE THREAD [NUMBER]`.
 import { writeSync } from 'node:fs';
 import { createBobbin, textMessage, type Store, type ThreadId } from '@bobbin/core';

@@ -31,7 +31,7 @@ export {
   type ProviderRequest,
   type ProviderServer,
   type ProviderStep,
-} from './provider-server.ts';
+} from './provider-server/provider-server.ts';
 export {
   randomBudget,
   randomCase,

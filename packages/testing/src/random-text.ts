@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 const PLAIN: readonly [string, ...string[]] = [
   'the build failed in',
   'never delete production data.',
-  'src/door/thread-handle.ts',
+  'src/core/thread-handle.ts',
   'export const answer = 42;',
   'Error: cannot find module',
   'please look at it again\n',

@@ -83,8 +83,8 @@ export class WatchedThread {
   }
 
   async #checked(fitted: Fitted<Message>): Promise<Fitted<Message>> {
-    const { rules = STRICT_RULES, cacheLimits, budget: room } = this.options;
-    const whole = budget(room);
+    const { rules = STRICT_RULES, cacheLimits, budget: space } = this.options;
+    const whole = budget(space);
     expectValid(this.thread, fitted.plan, fitted.prompt, {
       rules,
       counter: this.#handle.counter,

@@ -6,7 +6,7 @@ import { markOf, middlewareFor, type AiSdkMiddleware, type StepMark } from './mi
 import { contextOf, OpenSteps, type RunContext } from './open-steps.ts';
 import { checkedPolicies, policiesOf } from './tool-policy.ts';
 import { memoryTools, type AiSdkMemoryTools } from './tools.ts';
-import { usageOfStep, type StepUsage } from './usage.ts';
+import { reportsOfStep, usageOfStep, type StepUsage } from './usage.ts';
 
 export { RefusedTwice } from '@bobbin/core';
 export { withPolicy } from './tool-policy.ts';
@@ -41,6 +41,7 @@ export interface PreparedStep<Wire> {
 export interface FinishedStep extends RunContext {
   readonly usage: StepUsage;
   readonly stepNumber?: number;
+  readonly providerMetadata?: unknown;
   readonly response: { readonly messages: readonly AiSdkMessage[] };
 }
 
@@ -80,6 +81,7 @@ export function aiSdkBobbin(options: AiSdkOptions = {}): AiSdkBobbin {
     const prepared = open.finish(step);
     if (prepared === undefined) return;
     const { conversation, fitted } = prepared;
+    conversation.session.report(...reportsOfStep(step.providerMetadata));
     const list = [...fitted.messages, ...ownMessages(step.response.messages)];
     await conversation.continue(list, usageOfStep(step.usage));
   }

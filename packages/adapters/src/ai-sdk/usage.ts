@@ -1,4 +1,5 @@
 import type { Usage } from '@bobbin/core';
+import { isJsonObject, type ProviderReport } from '@bobbin/core/internal';
 
 /** What the AI SDK reports of a step, in both majors. */
 export interface StepUsage {
@@ -42,4 +43,17 @@ function usageOf(
   if (input === undefined) return undefined;
   const inputTokens = Math.max(0, input - cacheReadTokens - cacheWriteTokens);
   return { inputTokens, outputTokens: output, cacheReadTokens, cacheWriteTokens };
+}
+
+/** What Anthropic's provider says about edits that the API made to a prompt, in the metadata of a step. */
+export function reportsOfStep(metadata: unknown): readonly ProviderReport[] {
+  const { anthropic } = isJsonObject(metadata) ? metadata : {};
+  const { contextManagement } = isJsonObject(anthropic) ? anthropic : {};
+  const { appliedEdits } = isJsonObject(contextManagement) ? contextManagement : {};
+  if (!Array.isArray(appliedEdits)) return [];
+  return appliedEdits.filter(isJsonObject).map(({ type, clearedInputTokens: freed }) => ({
+    kind: 'provider-edited',
+    edit: typeof type === 'string' ? type : 'unknown',
+    freed: typeof freed === 'number' ? freed : 0,
+  }));
 }

@@ -7,6 +7,7 @@ import type { HostConversations } from '../conversations.ts';
 import {
   graphOver,
   langchainConversations,
+  memoryTools,
   threadOf,
   type LangchainOptions,
   type LanggraphBobbin,
@@ -24,8 +25,8 @@ export interface LangchainBobbin extends LanggraphBobbin {
 
 export function langchainBobbin(options: LangchainOptions = {}): LangchainBobbin {
   const conversations = langchainConversations(options);
-  const graph = graphOver(conversations);
-  return { ...graph, middleware: middlewareFor(conversations, graph.tools) };
+  // Assigned, not spread: to read the graph's tools is to offer them.
+  return Object.assign(graphOver(conversations), { middleware: middlewareFor(conversations) });
 }
 
 /** The middleware alone, for an agent that needs nothing else. */
@@ -33,14 +34,11 @@ export function bobbinMiddleware(options: LangchainOptions = {}): AgentMiddlewar
   return langchainBobbin(options).middleware;
 }
 
-function middlewareFor(
-  conversations: HostConversations<BaseMessage>,
-  memoryTools: LanggraphBobbin['tools'],
-): AgentMiddleware {
+function middlewareFor(conversations: HostConversations<BaseMessage>): AgentMiddleware {
   const size = new RequestSize();
   return createMiddleware({
     name: 'Bobbin',
-    tools: memoryTools,
+    tools: memoryTools(conversations),
     async wrapModelCall(request, handler) {
       const { messages, systemMessage, tools, runtime } = request;
       const thread = threadOf(runtime);

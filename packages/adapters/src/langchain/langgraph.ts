@@ -1,5 +1,6 @@
 import type { BaseMessage } from '@langchain/core/messages';
 import { tool, type StructuredTool } from '@langchain/core/tools';
+import type { CompactOptions } from '@bobbin/core';
 import {
   MEMORY_TOOLS,
   sendFitting,
@@ -32,7 +33,7 @@ export interface LanggraphBobbin extends AdapterControls<BaseMessage> {
     messages: readonly BaseMessage[],
     config?: Config,
   ): Promise<Answer>;
-  /** `read_artifact` and `recall`, for `bindTools` and a `ToolNode`. */
+  /** `read_artifact` and `recall`, for `bindTools` and a `ToolNode`. Prompts name them once they were taken from here. */
   readonly tools: StructuredTool[];
 }
 
@@ -47,16 +48,25 @@ export function langchainConversations(options: LangchainOptions): HostConversat
 
 /** What needs no agent: requests of nodes and lists, and the tools. */
 export function graphOver(conversations: HostConversations<BaseMessage>): LanggraphBobbin {
+  const tools = memoryTools(conversations);
+  let offered: CompactOptions = {};
   return {
     ...conversations.controls(),
     async invoke(model, messages, config) {
       const request = await conversations.take(messages, { thread: threadOf(config) });
-      return sendFitting(request, await request.prompt(), (fitted) =>
+      return sendFitting(request, await request.prompt(offered), (fitted) =>
         model.invoke(fitted.messages, config),
       );
     },
-    tools: MEMORY_TOOLS.map((each) => agentTool(each, conversations)),
+    get tools() {
+      offered = { offersReadArtifact: true };
+      return tools;
+    },
   };
+}
+
+export function memoryTools(conversations: HostConversations<BaseMessage>): StructuredTool[] {
+  return MEMORY_TOOLS.map((each) => agentTool(each, conversations));
 }
 
 /** The name of the thread that a run belongs to, if it has one. */

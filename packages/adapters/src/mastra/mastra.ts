@@ -33,7 +33,7 @@ export interface MastraBobbin extends AdapterControls<AiSdkMessage> {
     request: MastraRequest & { readonly prompt: Prompt },
   ): Promise<{ prompt: Prompt }>;
   processAPIError(refusal: MastraRefusal): Promise<{ retry: boolean }>;
-  /** `read_artifact` and `recall`. */
+  /** `read_artifact` and `recall`. Prompts name them only with the option `offersReadArtifact`. */
   readonly tools: AiSdkMemoryTools;
 }
 
@@ -52,7 +52,7 @@ export function mastraBobbin(options: AdapterOptions<AiSdkMessage> = {}): Mastra
     }: MastraRequest & { readonly prompt: Prompt }) {
       const [system, said] = split(prompt);
       const usage = usageOfStep(steps.at(-1)?.usage);
-      const request = await conversations.take(said, { usage });
+      const request = await conversations.take(said.map(withoutStamps), { usage });
       state[REQUEST] = request;
       const systemTokens = request.session.counter.text(system.map(textOf).join('\n'));
       const fitted = await request.prompt({ budget: { systemTokens } }, system);
@@ -70,4 +70,21 @@ export function mastraBobbin(options: AdapterOptions<AiSdkMessage> = {}): Mastra
     // thread.
     tools: memoryTools(conversations, () => []),
   };
+}
+
+/**
+ * A message without Mastra's own notes. They hold a time that changes from run to run: with it, a history that is sent again
+ * would be another conversation.
+ */
+function withoutStamps(message: AiSdkMessage): AiSdkMessage {
+  const { content } = message;
+  const own = unstamped(message);
+  return typeof content === 'string' ? own : { ...own, content: content.map(unstamped) };
+}
+
+function unstamped<T extends object>(noted: T): T {
+  const { providerOptions, ...rest } = noted as T & { providerOptions?: Record<string, object> };
+  if (providerOptions?.['mastra'] === undefined) return noted;
+  const { mastra: _, ...others } = providerOptions;
+  return (Object.keys(others).length === 0 ? rest : { ...rest, providerOptions: others }) as T;
 }

@@ -9,14 +9,25 @@ import {
   type JsonObject,
   jsonText,
 } from '@bobbin/core/internal';
-import { encodeItems, openaiResponses, readableJson, serverToolsAsText } from '@bobbin/codecs';
+import {
+  encodeItems,
+  isCompactionPart,
+  openaiResponses,
+  readableJson,
+  serverToolsAsText,
+  summariesAfterCompaction,
+} from '@bobbin/codecs';
 
 /** The items of the OpenAI Agents SDK, one message each. Ids and provider data stay in the original alone. */
 export const agentItems: Codec<AgentInputItem> = {
   name: 'openai-agents',
   rules: OPENAI_RULES,
   decode: (wire) => wire.map((item) => decodeItem(item as unknown as JsonObject)),
-  encode: (messages) => encodeItems(messages, encodeMessage),
+  encode: (messages) =>
+    encodeItems(
+      summariesAfterCompaction(messages, () => true),
+      encodeMessage,
+    ),
 };
 
 function decodeItem(item: JsonObject): Message {
@@ -30,6 +41,7 @@ function decodeItem(item: JsonObject): Message {
     const parts = hostedPair(item);
     if (parts !== undefined) return { role: 'assistant', parts, original: item };
   }
+  if (type === 'compaction') return compactionItem(item);
   if (typeof callId !== 'string') return opaqueItem(item);
   if (type === 'function_call') {
     const args = typeof item['arguments'] === 'string' ? item['arguments'] : '';
@@ -98,6 +110,12 @@ function hostedPair(item: JsonObject): readonly Part[] | undefined {
   ];
 }
 
+/** A compaction of the provider's is the same item in the API. */
+function compactionItem(item: JsonObject): Message {
+  const [message] = openaiResponses.decode([lasting(item)]);
+  return { ...(message as Message), original: item };
+}
+
 function opaqueItem(item: JsonObject): Message {
   const type = typeOf(item);
   return {
@@ -157,6 +175,8 @@ function thoughtOf(item: JsonObject): Part {
 
 function encodeMessage(message: Message): AgentInputItem[] {
   if (message.original !== undefined) return [message.original as AgentInputItem];
+  if (message.parts.some(isCompactionPart))
+    return [...openaiResponses.encode([message])] as unknown as AgentInputItem[];
   const items: object[] = [];
   const parts = serverToolsAsText(message);
   const said = textOf({ ...message, parts });

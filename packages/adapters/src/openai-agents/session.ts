@@ -99,10 +99,16 @@ export class ThreadSession implements Session, SessionCapabilities {
     return null;
   }
 
-  /** A compaction that the provider made: it opens a new history, and the one before it stays in the store. */
+  /**
+   * A compaction that the provider made, and what follows it. They continue the thread: prompts start there, and recall
+   * still finds what came before.
+   */
   async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
-    await this.clearSession();
-    await this.addItems(items);
+    const at = lastIndex(items, ({ type }) => type === 'compaction');
+    if (at < 0) await this.clearSession();
+    const conversation = await this.#settled();
+    await conversation.add(items.slice(Math.max(0, at)));
+    this.#added = conversation.session.length;
   }
 
   async applyHistoryMutations({

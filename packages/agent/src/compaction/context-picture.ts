@@ -95,9 +95,9 @@ export function drawContext(picture: ContextPicture, session: AgentSession): str
   return [
     `[${bar.padEnd(CELLS, '.')}]  ${tokensText(windowTokens)} tokens`,
     ...rows,
-    `  ${picture.messages} messages in the prompt of ${session.handle.length} in the thread; cache points behind ${picture.cachePoints.map((point) => point + 1).join(', ') || 'none'}`,
+    `  ${picture.messages} messages in the prompt of ${session.handle.length} in the thread; cache points after ${picture.cachePoints.map((point) => point + 1).join(', ') || 'none'}`,
     ...(summary === undefined
       ? []
-      : [`  the summary stands for ${summary.messages} messages (round ${summary.summary.round})`]),
+      : [`  the summary replaces ${summary.messages} messages (round ${summary.summary.round})`]),
   ].join('\n');
 }

@@ -4,14 +4,8 @@ import type { AgentOptions } from '../agent-options.ts';
 import { Compacting } from '../compaction/compacting.ts';
 import type { AgentEvent, EndReason } from '../events.ts';
 import { livePrompt } from '../compaction/live-prompt.ts';
-import {
-  isLong,
-  startMachine,
-  transition,
-  type Effect,
-  type Machine,
-  type MachineEvent,
-} from './machine.ts';
+import { isLong, type Effect } from './effect.ts';
+import { startMachine, transition, type Machine, type MachineEvent } from './machine.ts';
 import { withMentions } from '../input/mentions.ts';
 import { withServerWindow } from '../model/model-server.ts';
 import { switchModel } from '../model/model-switch.ts';
@@ -87,13 +81,6 @@ export class Agent {
     return this.#machine.phase === 'idle';
   }
 
-  /** An interrupted answer does not count as one. */
-  get #isUnanswered(): boolean {
-    const last = this.#session.handle.messages.at(-1);
-    if (last?.role !== 'assistant') return last !== undefined;
-    return (last.meta?.status ?? 'complete') !== 'complete';
-  }
-
   /** Sends a message, or queues it while something is under way. */
   say(text: string): void {
     this.#dispatch({ kind: 'submit', text });
@@ -101,7 +88,7 @@ export class Agent {
 
   /** Has the last message answered. If every message is answered, nothing is asked for: it would be paid for. */
   goOn(): void {
-    if (this.isIdle && !this.#isUnanswered)
+    if (this.isIdle && !this.#session.isUnanswered)
       return this.emit({ type: 'notice', text: 'Nothing waits for an answer: type a message.' });
     return this.#dispatch({ kind: 'go-on' });
   }

@@ -1,5 +1,16 @@
 import type { Refusal } from '@bobbin/core';
 import type { EndReason } from '../events.ts';
+import type { Effect } from './effect.ts';
+import {
+  FULL,
+  gaveUpText,
+  NO_SPACE,
+  noSummariesText,
+  NOTHING_CHANGED,
+  OVERFLOWS,
+  REFILLS,
+  TOO_SMALL,
+} from './stop-texts.ts';
 
 /**
  * What the agent is doing and what comes next, as a pure function of what happened. Exactly one thing is under way in
@@ -79,41 +90,6 @@ export type MachineEvent =
   | { readonly kind: 'switched'; readonly result: Result }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'aborted' };
-
-export type Effect =
-  | { readonly kind: 'append'; readonly text: string }
-  | { readonly kind: 'prepare'; readonly compaction: Readiness }
-  | { readonly kind: 'ask' }
-  | { readonly kind: 'act' }
-  | { readonly kind: 'compact'; readonly instructions?: string }
-  /** The provider refused the prompt; what it said of the sizes helps. */
-  | { readonly kind: 'compact-for-provider'; readonly refusal: Refusal }
-  | { readonly kind: 'switch'; readonly model: string }
-  | { readonly kind: 'abort' }
-  | { readonly kind: 'use-extract' }
-  | { readonly kind: 'tell-queue'; readonly texts: readonly string[] }
-  /** What was typed and not sent goes back to the place where it was typed: it is never lost. */
-  | { readonly kind: 'return'; readonly texts: readonly string[] }
-  | { readonly kind: 'notice'; readonly text: string }
-  | { readonly kind: 'error'; readonly text: string }
-  | { readonly kind: 'end'; readonly reason: EndReason };
-
-const LONG: ReadonlySet<Effect['kind']> = new Set([
-  'prepare',
-  'ask',
-  'act',
-  'compact',
-  'compact-for-provider',
-  'switch',
-]);
-
-/** Whether an effect takes its time and can be interrupted. */
-export function isLong({ kind }: Effect): boolean {
-  return LONG.has(kind);
-}
-
-/** When to compact for a prompt: early, as the policy says; only if it would not fit; or not at all. */
-export type Readiness = 'early' | 'must' | 'never';
 
 export type Step = readonly [Machine, readonly Effect[]];
 
@@ -258,7 +234,7 @@ function prepared(before: Machine, { result, fits, full }: Prepared): Step {
   if (full)
     return stop(machine, [
       ...reported,
-      { kind: 'error', text: machine.automatic === 'off' ? FULL : NO_ROOM },
+      { kind: 'error', text: machine.automatic === 'off' ? FULL : NO_SPACE },
     ]);
   if (!fits) return stop(machine, [...reported, { kind: 'error', text: TOO_SMALL }]);
   if (machine.refills >= MOST_REFILLS)
@@ -280,7 +256,7 @@ function judged(machine: Machine, result: Result): Step {
   if (summaryFailures === MOST_FAILURES)
     return [
       { ...next, summaries: 'extract' },
-      [{ kind: 'use-extract' }, { kind: 'notice', text: NO_SUMMARIES }],
+      [{ kind: 'use-extract' }, { kind: 'notice', text: noSummariesText(MOST_FAILURES) }],
     ];
   return failures >= MOST_FAILURES ? gaveUp(next) : [next, []];
 }
@@ -304,7 +280,10 @@ function refilled(
 
 function gaveUp(machine: Machine): Step {
   if (machine.automatic !== 'on') return [machine, []];
-  return [{ ...machine, automatic: 'gave-up' }, [{ kind: 'error', text: GAVE_UP }]];
+  return [
+    { ...machine, automatic: 'gave-up' },
+    [{ kind: 'error', text: gaveUpText(MOST_FAILURES) }],
+  ];
 }
 
 function answered(machine: Machine, calls: number): Step {
@@ -393,16 +372,3 @@ function stop(machine: Machine, effects: readonly Effect[], reason: EndReason = 
 function prefixed(effects: readonly Effect[], [machine, more]: Step): Step {
   return [machine, [...effects, ...more]];
 }
-
-const NOTHING_CHANGED = 'The compaction was stopped; nothing has changed.';
-const FULL =
-  'The context is full and auto-compaction is off. /compact makes room, /handoff GOAL starts afresh with what matters, /autocompact on lets it happen by itself.';
-const NO_ROOM =
-  'The context is full and could not be compacted. Nothing is lost: /compact tries again, /handoff GOAL starts afresh with what matters.';
-const TOO_SMALL =
-  'What must stay (system prompt, tools, instructions, pins) leaves no room in this window. Choose a model with a larger one, or shorten the instructions; /context shows the sizes.';
-const GAVE_UP = `Compaction failed ${MOST_FAILURES} times in a row, so it is tried only when it must be. /compact tries again, /autocompact on turns it back on.`;
-const NO_SUMMARIES = `The model failed to write a summary ${MOST_FAILURES} times in a row. Summaries are now made without a model; /model makes it try again.`;
-const REFILLS =
-  'The context fills up again at once after each compaction, so it stops here instead of going round. One step brings more than a compaction can free: ask for smaller outputs, choose a larger window, or /handoff GOAL. /context shows what takes the room; "go on" tries once more.';
-const OVERFLOWS = 'The provider refuses the prompt as too long even after compacting';

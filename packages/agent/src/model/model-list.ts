@@ -40,5 +40,5 @@ async function ofServer(
 
 function keyNote(name: string, env: NodeJS.ProcessEnv): string {
   const variable = missingKey(name, env);
-  return variable === undefined ? '' : `needs ${variable}`;
+  return variable === undefined ? '' : `no key · set ${variable}`;
 }

@@ -105,6 +105,13 @@ export class AgentSession {
     if (results.length > 0) await this.append(...results);
   }
 
+  /** True if the newest message waits for an answer; an interrupted answer does not count as one. */
+  get isUnanswered(): boolean {
+    const last = this.handle.messages.at(-1);
+    if (last?.role !== 'assistant') return last !== undefined;
+    return (last.meta?.status ?? 'complete') !== 'complete';
+  }
+
   get id(): string {
     return this.key.thread;
   }

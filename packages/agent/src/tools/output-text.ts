@@ -12,9 +12,9 @@ export class CappedText {
   }
 
   add(chunk: string): void {
-    const room = this.#headChars - this.#head.length;
-    if (room > 0) this.#head += chunk.slice(0, room);
-    this.#tail += chunk.slice(Math.max(0, room));
+    const space = this.#headChars - this.#head.length;
+    if (space > 0) this.#head += chunk.slice(0, space);
+    this.#tail += chunk.slice(Math.max(0, space));
     if (this.#tail.length <= 2 * this.#tailChars) return;
     this.#left += this.#tail.length - this.#tailChars;
     this.#tail = this.#tail.slice(-this.#tailChars);

@@ -84,6 +84,7 @@ async function auditAll(
 
 /** @throws InputError if the text is not a session file. */
 function readSession(text: string, name: string): Conversation {
+  if (text.trim() === '') throw new InputError(name, undefined, 'is empty');
   if (sessionFormat('auto', text) === undefined)
     throw new InputError(
       name,

@@ -4,6 +4,11 @@ import { COMPACT_OPTIONS } from '../compact/compact-options.ts';
 
 const OPTIONS = {
   ...COMPACT_OPTIONS,
+  thrift: {
+    type: 'string',
+    value: 'NAME',
+    help: 'How much ladder shortens older tool results: gentle, careful, balanced or frugal. Default: careful.',
+  },
   artifacts: {
     type: 'string',
     value: 'FOLDER',

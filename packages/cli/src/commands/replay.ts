@@ -13,7 +13,7 @@ const OPTIONS = {
   thrift: {
     type: 'strings',
     value: 'NAME',
-    help: 'How much ladder trims: careful, balanced or frugal; may be given more than once.',
+    help: 'How much ladder trims: gentle, careful, balanced or frugal; may be given more than once.',
   },
   read: {
     type: 'string',

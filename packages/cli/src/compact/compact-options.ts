@@ -56,7 +56,7 @@ export const COMPACT_OPTIONS = {
   budget: {
     type: 'string',
     value: 'N',
-    help: 'Bounds the tokens of all messages in the output instead, with no reserve.',
+    help: 'Bounds the tokens of all messages in the output instead, with no reserve, for one reader: older turns become a summary, where --window first shortens tool results, as for an agent that goes on.',
   },
   counter: {
     type: 'string',

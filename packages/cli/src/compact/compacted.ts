@@ -1,5 +1,6 @@
 import {
   createBobbin,
+  presets,
   proseSummary,
   type ArtifactStore,
   type Budget,
@@ -19,10 +20,11 @@ import {
   PRESETS,
   singlePrompt,
   singlePromptBeside,
+  THRIFT,
 } from '@bobbin/core/internal';
 import type { Conversation } from '../input/conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
-import { tell } from '../failure.ts';
+import { tell, UsageError } from '../failure.ts';
 import { counted, grouped } from '../output/figures.ts';
 import { Progress } from '../output/progress.ts';
 import { FORMATS } from '../input/formats.ts';
@@ -64,9 +66,16 @@ export interface Compacted {
   readonly millis: number;
 }
 
+type RequestValues = OptionValues<typeof COMPACT_OPTIONS> & { readonly thrift?: string };
+
 /** @throws UsageError if an option is not what it should be. */
-export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): CompactRequest {
+export function requestFrom(values: RequestValues): CompactRequest {
   const preset = oneOf('preset', values.preset, PRESETS) ?? 'ladder';
+  const thrift = oneOf('thrift', values.thrift, THRIFT);
+  if (thrift !== undefined && preset !== 'ladder')
+    throw new UsageError(`--thrift is for the preset ladder: ${preset} does not shorten results`);
+  if (thrift !== undefined && values.budget !== undefined)
+    throw new UsageError('--thrift goes with --window: --budget makes a summary of older turns');
   const counter = oneOf('counter', values.counter, COUNTERS);
   const budgetTokens = wholeNumber('budget', values.budget);
   const windowTokens = wholeNumber('window', values.window);
@@ -75,7 +84,7 @@ export function requestFrom(values: OptionValues<typeof COMPACT_OPTIONS>): Compa
   if (assumed !== undefined) tell(assumed);
   return {
     format,
-    policy: PRESETS[preset],
+    policy: thrift === undefined ? PRESETS[preset] : presets.ladder({ thrift }),
     ...(values.model === undefined ? {} : { model: values.model }),
     ...(counter === undefined ? {} : { counter }),
     ...(windowTokens === undefined ? {} : { windowTokens }),

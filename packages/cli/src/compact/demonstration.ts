@@ -84,7 +84,7 @@ function draw(
     heading(screen, 'Try next'),
     '  npx bobbin demo --save session.json',
     `  npx bobbin inspect session.json --counter ${settings.counter.name}`,
-    '  npx bobbin compact session.json --budget 20000 --out compacted.json',
+    `  npx bobbin compact session.json --window ${WINDOW_TOKENS} --out compacted.json`,
     '',
   ];
 }

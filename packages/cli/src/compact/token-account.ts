@@ -144,7 +144,7 @@ const WORDS: Readonly<Record<Cause, string>> = {
   hidden: 'what has expired',
   thinking: 'thinking that was signed for another place',
   waiting: 'calls that wait for their results',
-  late: 'results behind their round, told as text',
+  late: 'results after their round, shown as text',
   notes: 'notes for calls without a result',
   opener: 'a word that opens the conversation',
 };

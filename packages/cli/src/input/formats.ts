@@ -71,6 +71,13 @@ export function messageFormat(format: string, messages: readonly unknown[]): Mes
   return (found?.[0] ?? 'openai') as MessageFormat;
 }
 
+/** The option that reads messages which the codec of another format has refused; undefined if there is none. */
+export function optionFor(messages: readonly unknown[]): string | undefined {
+  const detected = detectFormat(messages)?.name;
+  const [name] = Object.entries(MESSAGE_FORMATS).find(([, codec]) => codec.name === detected) ?? [];
+  return name === undefined ? undefined : `--format ${name}`;
+}
+
 /** Every role that one of the formats knows. */
 export const ROLES: readonly string[] = [
   'system',

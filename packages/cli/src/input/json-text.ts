@@ -19,7 +19,7 @@ export interface JsonEntry extends JsonRange {
   readonly key: string | number;
 }
 
-export const TEXT_BEHIND = 'unexpected text behind the JSON value';
+export const TEXT_AFTER = 'unexpected text after the JSON value';
 
 /** The value that fills a text, or a problem with its place. */
 export function wholeValue(text: string, from: number = 0): JsonRange {
@@ -27,7 +27,7 @@ export function wholeValue(text: string, from: number = 0): JsonRange {
   if (start === text.length) throw new JsonProblem(start, 'is empty');
   const end = skipValue(text, start);
   const rest = skipSpace(text, end);
-  if (rest < text.length) throw new JsonProblem(rest, TEXT_BEHIND);
+  if (rest < text.length) throw new JsonProblem(rest, TEXT_AFTER);
   return { start, end };
 }
 

@@ -1,11 +1,12 @@
 import { DecodeError } from '@bobbin/codecs';
+import { optionFor } from './formats.ts';
 import { jsonText } from '@bobbin/core/internal';
 import { InputError, positionOf } from '../failure.ts';
 import {
   entries,
   JsonProblem,
   offsetOf,
-  TEXT_BEHIND,
+  TEXT_AFTER,
   wholeValue,
   type JsonRange,
 } from './json-text.ts';
@@ -52,7 +53,10 @@ export class Transcript {
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       const offset = offsetOf(this.#text, this.#list.start, keysOf(error.path));
-      return this.#fail(offset, error.message);
+      // A library names a codec; the command has an option for it.
+      const option = optionFor(this.messages);
+      const hint = option === undefined ? '$&' : `: use ${option}`;
+      return this.#fail(offset, error.message.replace(/: use `\w+` of bobbin\/[\w-]+$/, hint));
     }
   }
 
@@ -112,7 +116,7 @@ export class Transcript {
       return offset === this.#text.length
         ? '; --jsonl reads one whole conversation a line, a file that is one is read without'
         : '';
-    const isAnother = message === TEXT_BEHIND && '[{'.includes(this.#text.charAt(offset));
+    const isAnother = message === TEXT_AFTER && '[{'.includes(this.#text.charAt(offset));
     return isAnother ? '; compact --jsonl reads one conversation a line' : '';
   }
 

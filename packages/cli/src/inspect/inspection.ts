@@ -91,7 +91,7 @@ function compactionLines(
   const size = tokensBefore === undefined ? '' : ` of ${grouped(tokensBefore)} tokens`;
   const made =
     summary === '' ? 'what only its provider reads' : `${grouped(counter.text(summary))} tokens`;
-  const text = `Compacted by its harness behind m${after}: ${counted(firstKept, 'message')}${size} → ${made}`;
+  const text = `Compacted by its harness after m${after}: ${counted(firstKept, 'message')}${size} → ${made}`;
   return hanging('  ', text, screen.width).map((line) => screen.paint('yellow', line));
 }
 

@@ -96,8 +96,8 @@ export function rungBars(
   const names = [...new Set([...ladder, ...totals.map(({ strategy }) => strategy)])];
   const most = Math.max(1, ...totals.map(({ freed }) => freed));
   const label = Math.max(...names.map((name) => name.length)) + 2;
-  const room = screen.width - MARGIN.length - label - FIGURE;
-  const width = room < LEAST_FOR_BARS ? 0 : Math.floor(room * 0.36);
+  const space = screen.width - MARGIN.length - label - FIGURE;
+  const width = space < LEAST_FOR_BARS ? 0 : Math.floor(space * 0.36);
   return names.flatMap((name) => {
     const rung = totals.find(({ strategy }) => strategy === name);
     const head = `${MARGIN}${name.padEnd(label)}`;

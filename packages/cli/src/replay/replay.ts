@@ -3,7 +3,7 @@ import { isKnownModel, modelFacts, PRESETS, THRIFT, type CacheFacts } from '@bob
 import { oneOf, wholeNumber } from '../command.ts';
 import { readConversation } from '../input/conversation.ts';
 import { COUNTERS, usualCounter } from '../compact/counters.ts';
-import { EXIT, UsageError } from '../failure.ts';
+import { EXIT, InputError, UsageError } from '../failure.ts';
 import { counted, grouped, short } from '../output/figures.ts';
 import { FORMATS } from '../input/formats.ts';
 import { heading } from '../output/picture.ts';
@@ -31,6 +31,8 @@ export async function replay(operands: readonly string[], values: ReplayValues):
       write: price('write', values.write) ?? facts.cache?.writePrice ?? 1.25,
     },
   };
+  if (messages.length === 0)
+    throw new InputError(source.name, undefined, 'has no messages to replay');
   const rows = await replayAll(messages.map(said), methodsFor(setting, values), setting);
   const lines = draw(stdoutScreen(), source.name, setting, rows);
   await write(process.stdout, `${lines.join('\n')}\n`);

@@ -7,14 +7,14 @@ import {
   splitCompactions,
   summariesAfterCompaction,
 } from '../wire/compaction.ts';
-import { refuseOtherFormats } from '../wire/format.ts';
+import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { joinMixed, splitMixed, withoutJoin, type MixedFormat } from '../wire/mixed-message.ts';
 import { Place } from '../wire/place.ts';
 import { wholeServerPairs } from '../wire/whole-server-pairs.ts';
 import type { WireObject } from '../wire/wire-object.ts';
-import { responseUsage } from '../response-usage.ts';
+import { providerReports, responseUsage } from '../response-usage.ts';
 import { ANTHROPIC_TOOLS, type AnthropicTool, type AnthropicToolResult } from '../tools.ts';
 
 /** A message of the Messages API: any that Anthropic's own types describe, and those to come. */
@@ -49,7 +49,9 @@ export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResu
     );
   },
   tools: ANTHROPIC_TOOLS,
+  doubt: (wire) => doubtOf(wire, 'anthropic'),
   usage: (response) => responseUsage(response)?.usage,
+  reports: providerReports,
 };
 
 /** One message of the wire, independent of where it is kept. */

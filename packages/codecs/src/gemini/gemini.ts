@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { refuseOtherFormats } from '../wire/format.ts';
+import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -21,11 +21,13 @@ import { GEMINI_TOOLS, type GeminiTool, type GeminiToolResult } from '../tools.t
 export type GeminiContent = WireObject<{ role?: string; parts?: WireObject<object>[] }>;
 
 /** A function call follows the user, and its thought signature does not depend on the bytes before it. */
+/** Requests with inline data may have 20 MB. */
 export const GEMINI_RULES: ProviderRules = {
   name: 'gemini',
   first: 'user',
   alternate: false,
   bindsReasoning: false,
+  mediaBytes: 15_000_000,
 };
 
 /**
@@ -44,6 +46,7 @@ export const gemini: Codec<GeminiContent, GeminiTool, GeminiToolResult> = {
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeContent, MIXED), 'parts'),
   tools: GEMINI_TOOLS,
+  doubt: (wire) => doubtOf(wire, 'gemini'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

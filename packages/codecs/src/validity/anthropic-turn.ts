@@ -6,6 +6,7 @@ export interface AnthropicRequest {
   readonly system?: unknown;
   readonly tools?: unknown;
   readonly thinking?: unknown;
+  readonly thread?: unknown;
   readonly messages: readonly object[];
 }
 

@@ -5,6 +5,7 @@ import {
   type AnthropicTurn,
   type PlacedBlock,
 } from './anthropic-turn.ts';
+import { isKeptByProvider } from '../wire/kept-by-provider.ts';
 import { named, Pairs } from './pairs.ts';
 import { thinkingProblems } from './thinking.ts';
 
@@ -22,7 +23,7 @@ export function anthropicProblems(request: AnthropicRequest): readonly string[] 
     ...(turns.length === 0 ? ['messages: must not be empty'] : []),
     ...(markers > MOST_MARKERS ? [`${markers} cache markers, at most ${MOST_MARKERS}`] : []),
     ...orderProblems(turns),
-    ...pairProblems(turns),
+    ...pairProblems(turns, isKeptByProvider(request) ? turns[0] : undefined),
     ...serverPairProblems(turns),
     ...turns.flatMap((turn) => turn.blocks.flatMap((placed) => blockProblems(turn, placed))),
     ...loopThinkingProblems(request, turns),
@@ -43,7 +44,11 @@ function orderProblems(turns: readonly AnthropicTurn[]): readonly string[] {
   });
 }
 
-function pairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
+/** `answering` is a turn whose results answer calls that only the provider has. */
+function pairProblems(
+  turns: readonly AnthropicTurn[],
+  answering: AnthropicTurn | undefined,
+): readonly string[] {
   const pairs = new Pairs();
   const problems: string[] = [];
   const used = new Set<unknown>();
@@ -58,7 +63,7 @@ function pairProblems(turns: readonly AnthropicTurn[]): readonly string[] {
         pairs.call(path, id);
       } else if (type === 'tool_result') {
         if (hasWords) problems.push(`${path}: tool results must come before anything else`);
-        pairs.result(path, answered);
+        if (turn !== answering) pairs.result(path, answered);
       } else hasWords = true;
     }
     if (turn.role === 'user') pairs.close();

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@bobbin/core/internal';
+import { isKeptByProvider } from '../wire/kept-by-provider.ts';
 import { named } from './pairs.ts';
 
 /** What a request says in addition to its items: a stored response or conversation has its own calls. */
@@ -15,8 +16,7 @@ export function openaiResponsesProblems(
   items: readonly object[],
   request: ResponsesRequest = {},
 ): readonly string[] {
-  const isStored =
-    typeof (request.previous_response_id ?? request.conversation ?? null) !== 'object';
+  const isStored = isKeptByProvider(request);
   const problems: string[] = [];
   const calls = new Map<string, { readonly path: string; readonly type: string }>();
   items.forEach((wire, i) => {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
+import { didYouMean, isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { DecodeError } from './decode-error.ts';
 import type { Place } from './place.ts';
 
@@ -42,10 +42,8 @@ export function detectFormat(messages: readonly unknown[]): MessageFormat | unde
   return messages.every(speaks) ? { name, ...FORMATS[name] } : undefined;
 }
 
-const ROLES = new Set<unknown>(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
-
 function speaks(message: unknown): boolean {
-  return isJsonObject(message) && ROLES.has(message['role']);
+  return isJsonObject(message) && ROLES_OF['openai-chat'].some((role) => role === message['role']);
 }
 
 /**
@@ -55,11 +53,55 @@ function speaks(message: unknown): boolean {
 export function refuseOtherFormats(places: readonly Place[], own: FormatName): void {
   for (const place of places) {
     const name = isJsonObject(place.value) ? certainFormat(place.value) : undefined;
-    if (name === undefined || name === own) continue;
-    const { title, use } = FORMATS[name];
-    const expected = `must be a message of ${FORMATS[own].title}`;
-    throw new DecodeError(place.path, `${expected}, is one of ${title}: use ${use}`);
+    if (name !== undefined && name !== own) refuse(place, own, name);
   }
+  const strange = places.find(({ value }) => isJsonObject(value) && lacksParts(value, own));
+  const likely = strange && detectFormat(places.map(({ value }) => value));
+  if (likely !== undefined) refuse(strange as Place, own, likely.name);
+}
+
+function refuse({ path }: Place, own: FormatName, other: FormatName): never {
+  const { title, use } = FORMATS[other];
+  const expected = `must be a message of ${FORMATS[own].title}`;
+  throw new DecodeError(path, `${expected}, is one of ${title}: use ${use}`);
+}
+
+/** True if a message has content, but not in the fields of a format that has its own. */
+function lacksParts({ content, parts }: JsonObject, own: FormatName): boolean {
+  if (own === 'gemini') return content !== undefined && parts === undefined;
+  if (own !== 'bedrock') return false;
+  return Array.isArray(content) ? content.some(isTyped) : typeof content === 'string';
+}
+
+function isTyped(block: unknown): boolean {
+  return isJsonObject(block) && typeof block['type'] === 'string';
+}
+
+type RoledFormat = Exclude<FormatName, 'ai-sdk-ui' | 'langchain'>;
+
+/** The roles of the formats in which a message has one. */
+const ROLES_OF: Readonly<Record<RoledFormat, readonly string[]>> = {
+  'openai-chat': ['system', 'developer', 'user', 'assistant', 'tool', 'function'],
+  'openai-responses': ['system', 'developer', 'user', 'assistant'],
+  anthropic: ['user', 'assistant', 'system'],
+  'ai-sdk': ['system', 'user', 'assistant', 'tool'],
+  gemini: ['user', 'model', 'function'],
+  bedrock: ['user', 'assistant'],
+};
+
+/** What speaks against a codec for messages that it can read: a role that its format lacks, or blocks of another format. */
+export function doubtOf(messages: readonly object[], own: RoledFormat): string | undefined {
+  for (const message of messages) {
+    if (!isJsonObject(message)) continue;
+    const { role } = message;
+    const roles = ROLES_OF[own];
+    if (typeof role === 'string' && !roles.includes(role))
+      return `${FORMATS[own].title} has no role ${JSON.stringify(role)}${didYouMean(role, roles)}: its message is sent as it is, and never compacted`;
+    const likely = likelyFormat(message);
+    if (likely !== undefined && likely !== own)
+      return `a message looks like one of ${FORMATS[likely].title}, not of ${FORMATS[own].title}: use ${FORMATS[likely].use}`;
+  }
+  return undefined;
 }
 
 /** The format that a message can only be of. */

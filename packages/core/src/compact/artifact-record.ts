@@ -1,5 +1,6 @@
 import { errorText } from '../check/error-text.ts';
 import { artifactContent } from '../message/artifact-content.ts';
+import { isMedia } from '../message/media-bytes.ts';
 import type { ArtifactMetadata } from '../ports.ts';
 import { callsOf, resultsOf, type CallPart, type Part } from '../message/message.ts';
 import { verifiedDurability } from '../plan/durability.ts';
@@ -12,7 +13,7 @@ import type { Effects, Proposal, RungContext } from './rungs/rung.ts';
 
 /** What stays of an entry, and how that is shown. */
 export type Shortened = Remainder &
-  Pick<ExternalizeRecord, 'trimmed' | 'preserved' | 'keepsReasoning'>;
+  Pick<ExternalizeRecord, 'trimmed' | 'preserved' | 'keepsReasoning' | 'withoutMedia'>;
 
 /** The record that an entry becomes: an artifact's id is known before it is stored. */
 export function excerptRecord(draft: Draft, entry: Entry, kept: Shortened): ExternalizeRecord {
@@ -88,7 +89,7 @@ export async function isIrreplaceable(entry: Entry, context: RungContext): Promi
 }
 
 function isAttached(part: Part): boolean {
-  return (part.kind === 'image' || part.kind === 'file') && part.source.startsWith('data:');
+  return isMedia(part) && part.source.startsWith('data:');
 }
 
 /** The call that a result answers, found in its own unit. */

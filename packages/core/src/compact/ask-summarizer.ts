@@ -20,8 +20,9 @@ export async function askSummarizer(
   asked: SummaryRequest,
   log: CompactionLog,
 ): Promise<Written> {
-  const request = { ...asked, thread: job.key };
-  const { summarizer, policy, fallback = extractSummarizer } = config;
+  const { summarizer, policy, clock, fallback = extractSummarizer } = config;
+  const pause = (): Promise<void> => clock.pause?.() ?? Promise.resolve();
+  const request = { ...asked, thread: job.key, pause };
   const report: SummaryRequest['report'] = (event) =>
     log.emit({ kind: 'summary-report', report: event });
   try {

@@ -19,10 +19,12 @@ import { askSummarizer } from './ask-summarizer.ts';
 import { CompactionLog } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { Draft } from './draft.ts';
+import { pauseIfMany } from './pause.ts';
 import { aimOf, type Policy } from './policy.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
+import { shedMedia } from './rungs/shed-media.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
 import { limitText, shortenedPins } from './warning-text.ts';
 
@@ -34,6 +36,7 @@ const MOST_TRIES = 8;
 
 /** Hide, ladder, plan, render: the one way from a thread and a plan to the next plan. */
 export async function compact(config: CompactorConfig, job: Job): Promise<Compaction> {
+  await pauseIfMany(config.clock, job.window.tail.length);
   const run = new Run(config, job);
   return run.compact();
 }
@@ -103,9 +106,12 @@ class Run {
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
     this.#warnOfInstructions();
+    await this.#pause();
     this.#giveBack();
     this.#restorePins();
+    await this.#pause();
     let plan = this.#finish(head);
+    await this.#pause();
     let over = this.#overshoot(plan);
     for (let tries = 0; over > 0 && tries < most; tries++) {
       const before = this.#draft.tokens;
@@ -132,6 +138,10 @@ class Run {
       ...this.#bill(this.#before - plan.tokensAfter),
     });
     return { plan, changed: this.#draft.changed, fits: over <= 0, events: this.#log.events };
+  }
+
+  #pause(): Promise<void> {
+    return pauseIfMany(this.#config.clock, this.#draft.entries.length);
   }
 
   /** Instructions are for a summary that a model writes: their author gets a warning if no model wrote one. */
@@ -243,7 +253,9 @@ class Run {
       const isAsked = strategy.name === 'summarize' && this.#job.instructions !== undefined;
       const done = (): boolean => stopAtTarget && !isAsked && this.#draft.tokens <= goal;
       if (done()) continue;
+      await this.#pause();
       const context = this.#context(goal);
+      await this.#pause();
       for (const proposal of strategy.propose(context)) {
         if (done() && strategy.wholeBatch !== true) break;
         this.#job.signal?.throwIfAborted();
@@ -288,6 +300,7 @@ class Run {
     });
     const before = this.#draft.tokens;
     await this.#keepIrreplaceable(strategy, proposal, context);
+    await this.#pause();
     const record = await strategy
       .execute(proposal, context, this.#effects)
       .catch((error: unknown) => {
@@ -296,6 +309,7 @@ class Run {
         return undefined;
       });
     if (record === undefined) return;
+    await this.#pause();
     this.#draft.add(record);
     this.#rungs.add(strategy.name);
     this.#log.emitRecord(strategy.name, record, before - this.#draft.tokens, this.#writer);
@@ -364,6 +378,13 @@ export function compactFirstSight(config: CompactorConfig, job: Job): Promise<Co
     ladder: [firstSight(job.sent, overTokens)],
     stop: 'at-end',
   };
+  return compact({ ...config, policy }, { ...job, onlyLadder: true });
+}
+
+/** Moves pictures and files out that are more than a request may contain, and does nothing else. */
+export function compactMedia(config: CompactorConfig, job: Job): Promise<Compaction> {
+  const { mediaBytes = Number.POSITIVE_INFINITY } = config.rules;
+  const policy: Policy = { ...config.policy, ladder: [shedMedia(mediaBytes)], stop: 'at-end' };
   return compact({ ...config, policy }, { ...job, onlyLadder: true });
 }
 

@@ -51,7 +51,7 @@ export function decide(
   if (economics === undefined) return { kind: 'compact', reason };
   const pays = rewritePays({
     prices: economics.prices,
-    tokensBehind: check.tokens,
+    rewrittenTokens: check.tokens,
     tokensFreed: check.tokens - Math.max(target, floor.tokens),
     requestsToCome: economics.requestsToCome,
     cold,

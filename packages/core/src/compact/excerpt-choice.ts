@@ -1,7 +1,7 @@
 import { reversed, sorted } from '../check/list.ts';
 import { textOf, type Message, type MessageId } from '../message/message.ts';
 import { needs } from '../extract/anchors/rank.ts';
-import { standing, Selection, type Group, type Item } from '../extract/quotes/select.ts';
+import { clarityOf, Selection, type Group, type Item } from '../extract/quotes/select.ts';
 import { tellingWords, wordsBeside } from '../extract/quotes/quote.ts';
 import { scan, VOICE, type Piece } from '../extract/anchors/scan.ts';
 import { AnchorStatistics, type Placed } from '../extract/anchors/statistics.ts';
@@ -114,7 +114,24 @@ function chosenRanges(
     return connected(part.text, chooser.chosen(false)[0] ?? [], chars);
   }
   chooser.add(part, chars * HEAD, chars * TAIL);
-  return chooser.chosen(true)[0] ?? [];
+  return wholeLines(part.text, chooser.chosen(true)[0] ?? []);
+}
+
+/** A longer line is shown in part. */
+const LONGEST_LINE_CHARS = 400;
+
+const isLong = (chars: number): boolean => chars > LONGEST_LINE_CHARS;
+
+/** The same stretches with the rest of the lines in which they begin and end. */
+function wholeLines(text: string, stretches: readonly Stretch[]): readonly Stretch[] {
+  return joined(
+    stretches.map(([start, end]): Stretch => {
+      const from = text.lastIndexOf('\n', start - 1) + 1;
+      const feed = text.indexOf('\n', end);
+      const to = feed < 0 ? text.length : feed;
+      return [isLong(start - from) ? start : from, isLong(to - end) ? end : to];
+    }),
+  );
 }
 
 /** What a person wrote is shown from its beginning, with its end; a document that a host loaded by its first lines. */
@@ -148,7 +165,7 @@ export interface CutEntry {
 }
 
 export interface TogetherOptions {
-  readonly roomChars: number;
+  readonly spaceChars: number;
   /** Results up to this long stay whole. */
   readonly wholeChars: number;
   readonly argsChars: number;
@@ -168,7 +185,7 @@ export function excerptsTogether(
   options: TogetherOptions,
 ): ReadonlyMap<MessageId, Remainder> {
   const values = valuesOf(draft);
-  const chooser = new StretchChooser(values, options.roomChars, options.leastWorth);
+  const chooser = new StretchChooser(values, options.spaceChars, options.leastWorth);
   for (const message of shown)
     for (const { mentions } of scan(message, values.survey.reader))
       for (const { anchor } of mentions) chooser.show(anchor.key);
@@ -208,9 +225,9 @@ class StretchChooser {
   readonly #parts: { readonly text: string; readonly stretches: Stretch[] }[] = [];
   readonly #lines: Line[] = [];
 
-  constructor(values: Values, roomChars: number, leastWorth?: number) {
+  constructor(values: Values, spaceChars: number, leastWorth?: number) {
     this.#values = values;
-    this.#selection = new Selection(values.need, roomChars, leastWorth);
+    this.#selection = new Selection(values.need, spaceChars, leastWorth);
   }
 
   show(key: string): void {
@@ -225,8 +242,8 @@ class StretchChooser {
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
     const { segment, ids } = this.#values.survey.placed[of] as Placed;
-    const group: Group = { headingChars: 0, ids: [], stand: 0, items: [], open: true };
-    for (const [start, end] of always) this.#selection.roomChars -= end - start + GAP_CHARS;
+    const group: Group = { headingChars: 0, ids: [], clarity: 0, items: [], open: true };
+    for (const [start, end] of always) this.#selection.spaceChars -= end - start + GAP_CHARS;
     for (const piece of segment.pieces) {
       const [start, end] = [piece.start - base, piece.end - base];
       if (start < 0 || end > text.length) continue;
@@ -262,10 +279,10 @@ class StretchChooser {
       merit: 0,
       chars: end - start + GAP_CHARS,
       ids,
-      stands: undefined,
+      clarities: undefined,
       settle(item) {
         const words = tellingWords(text.slice(start, end));
-        item.stands = ids.map((id) => standing(wordsBeside(words, anchors[id]?.key ?? '')));
+        item.clarities = ids.map((id) => clarityOf(wordsBeside(words, anchors[id]?.key ?? '')));
       },
       taken: false,
       worth: 0,
@@ -277,7 +294,7 @@ class StretchChooser {
     this.#selection.spend();
     for (const { taken, part, stretch } of this.#lines)
       if (taken) this.#parts[part]?.stretches.push(stretch);
-    let left = fills ? this.#selection.roomChars : 0;
+    let left = fills ? this.#selection.spaceChars : 0;
     const chosen = reversed(this.#parts).map(({ text, stretches }) => {
       const own = joined(stretches);
       const more = Math.min(left, text.length - charsOf(own));
@@ -313,7 +330,7 @@ function endsOf(text: string, headChars: number, tailChars: number): readonly St
 }
 
 /** A file as tools show it, with a number before each line. */
-const NUMBERED = /^\s*\d{1,7}\s*(?:→|\t|\|)/;
+const NUMBERED = /^\s{0,40}\d{1,7}\s{0,8}(?:→|\t|\|)/;
 
 function lineEnd(text: string, at: number): number {
   const feed = text.lastIndexOf('\n', at);

@@ -1,6 +1,7 @@
 import type { Summarizer, SummaryRequest } from '../ports.ts';
 import { callsOf, resultsOf, resultText, textOf } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
+import { unitStarts } from '../thread/units.ts';
 import { extract, type ExtractRequest } from './extract.ts';
 import { redactSecrets, redactSummary, type Redact } from '../summary/redact.ts';
 import { standingFacts } from './facts/supersede.ts';
@@ -10,7 +11,7 @@ import { SUMMARY_SCHEMA_VERSION, type Summary } from '../plan/summary.ts';
 export function extracting(redact: Redact = redactSecrets): Summarizer {
   return {
     id: 'extract-v1',
-    summarize: (request: SummaryRequest) => Promise.resolve(cleanExtract(request, redact)),
+    summarize: (request: SummaryRequest) => extractInParts(request, redact),
   };
 }
 
@@ -20,6 +21,29 @@ export const extractSummarizer: Summarizer = extracting();
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
   return clean(extract(request), redact);
+}
+
+/** More messages than a compaction has, unless a whole history came at once. */
+const PART_MESSAGES = 1_000;
+
+/**
+ * The extract of any number of messages. A history that came at once is read in parts with pauses between them: each
+ * part updates the summary of those before it, as if the history had been compacted while it grew.
+ */
+async function extractInParts(request: SummaryRequest, redact: Redact): Promise<Summary> {
+  const { splitTurn: _split, kept: _kept, ...part } = request;
+  const { nodes } = request;
+  const starts = unitStarts(nodes.map(({ message }) => message));
+  let { previous } = request;
+  let from = 0;
+  for (const to of starts) {
+    if (to - from < PART_MESSAGES) continue;
+    previous = cleanExtract({ ...part, previous, nodes: nodes.slice(from, to) }, redact);
+    from = to;
+    await request.pause?.();
+    request.signal?.throwIfAborted();
+  }
+  return cleanExtract({ ...request, previous, nodes: nodes.slice(from) }, redact);
 }
 
 function clean(made: Summary, redact: Redact): Summary {

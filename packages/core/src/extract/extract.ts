@@ -3,7 +3,7 @@ import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { renderEssentials } from '../summary/render.ts';
-import type { RenderRoom } from '../summary/summary-line.ts';
+import type { RenderSpace } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
 import { chars4, type Counter } from '../tokens/counter.ts';
 import type { FileAccess } from './anchors/files.ts';
@@ -48,7 +48,7 @@ const DEFAULT_TOKENS = 4_000;
 /** Shares of the text for what is taken before the rest competes. */
 const SHARE = {
   userWords: 0.3,
-  questions: 0.08,
+  questions: 0.12,
   finalReport: 0.15,
   story: 0.5,
   files: 0.3,
@@ -59,6 +59,9 @@ const ROUNDS = 3;
 /** In a long summary the agent's passages do not take more than this from the exact lines. */
 const MOST_STORY_CHARS = 6_000;
 const MOST_DECISIONS = 60;
+const SHORT_CHARS = 10_000;
+const MANY_EDITS = 8;
+const DOCUMENT = /\.(?:md|mdx|txt|rst)$/i;
 
 /** A summary from the messages alone: no model, the same summary for the same messages. */
 export function extract(request: ExtractRequest): Summary {
@@ -76,7 +79,7 @@ class Extract {
   readonly #all: readonly Node[];
   readonly #hidden: readonly Node[];
   readonly #carried: Note[] = [];
-  readonly #room: RenderRoom;
+  readonly #space: RenderSpace;
   readonly #task: string | null;
 
   constructor(request: ExtractRequest) {
@@ -94,13 +97,13 @@ class Extract {
         message === node.message && startsTurn(message) && textOf(message) === this.#task,
     );
     const sample = nodes.length > 0 ? nodes : [...shown.keys()];
-    this.#room = { chars: maxTokens * charsPerToken(sample, counter), taskStands: isShown };
+    this.#space = { chars: maxTokens * charsPerToken(sample, counter), taskIsShown: isShown };
   }
 
   summary(): Summary {
     const bare = this.#withoutNotes();
-    const rendered = renderEssentials(bare, this.#room);
-    const selection = new Selection(needs(this.#statistics), this.#room.chars - rendered.length);
+    const rendered = renderEssentials(bare, this.#space);
+    const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
@@ -110,15 +113,13 @@ class Extract {
         (node.turn !== split || startsTurn(node.message) || saidByUser(node.message).length > 0),
     );
     story.read(unshown, this.#all, (node) => textOf(node.message));
-    const lines = new ExactLines(this.#statistics, this.#seen, selection, (of) =>
-      this.#quotable.has(of),
-    );
+    const lines = new ExactLines(this.#statistics, this.#seen, selection, this.#mayQuote());
     for (const note of this.#carried)
       (note.source === undefined && (note.by === 'user' || note.by === 'assistant')
         ? story
         : lines
       ).carry(note);
-    const { chars } = this.#room;
+    const { chars } = this.#space;
     story.takeOwnWords(chars * SHARE.userWords);
     story.takeQuestions(chars * SHARE.questions);
     story.takeFinalReport(chars * SHARE.finalReport);
@@ -135,10 +136,10 @@ class Extract {
       selection.spend();
       summary = { ...bare, notes: notes() };
       if (selection.exhausted) break;
-      const text = renderEssentials(summary, this.#room);
+      const text = renderEssentials(summary, this.#space);
       const tokens = counter.text(text);
-      selection.roomChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
-      if (selection.roomChars < 60) break;
+      selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
+      if (selection.spaceChars < 60) break;
     }
     return summary;
   }
@@ -158,6 +159,24 @@ class Extract {
         this.#seen.read(of);
         if (hidden.has(node) && !isSpoken(segment.voice)) this.#quotable.add(of);
       }
+  }
+
+  /**
+   * In a short text about work on files, lines of other results say less than what was said about them. Documents are
+   * named by their headings.
+   */
+  #mayQuote(): (of: number) => boolean {
+    const { placed, files } = this.#statistics;
+    const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
+    const isShort = this.#space.chars < SHORT_CHARS;
+    return (of) => {
+      const { segment, file } = placed[of] as Placed;
+      const isOther =
+        file === undefined
+          ? segment.voice === VOICE.tool && edits >= MANY_EDITS
+          : DOCUMENT.test(file.path);
+      return this.#quotable.has(of) && !(isShort && isOther);
+    };
   }
 
   #isTask({ message }: Node): boolean {
@@ -183,7 +202,7 @@ class Extract {
       this.#all,
       this.#statistics,
       before.files,
-      this.#room.chars * SHARE.files,
+      this.#space.chars * SHARE.files,
     );
     const items = todoItems(this.#all, before.items);
     return {
@@ -200,14 +219,14 @@ class Extract {
       repository: repositoryEvents(this.#all, before.repository ?? []),
       tools: toolsOf(nodes, before.tools ?? []),
       files,
-      seen: this.#seen.all(this.#room.chars * seenShare(files)),
+      seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
       currentPlan: nextStep(this.#all),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
         splitTurn === undefined
           ? null
-          : splitTurnText(nodes, splitTurn, before.splitTurn, this.#room.chars * SHARE.splitTurn),
+          : splitTurnText(nodes, splitTurn, before.splitTurn, this.#space.chars * SHARE.splitTurn),
     };
   }
 }

@@ -88,17 +88,17 @@ export function findCut(rule: CutRule, items: readonly CutItem[], limits: CutLim
 function cutIndex(rule: CutRule, items: readonly CutItem[], limits: CutLimits): number {
   switch (rule.kind) {
     case 'keep-messages':
-      return keepMessages(items, rule.messages);
+      return cutIndexForMessages(items, rule.messages);
     case 'keep-tokens': {
       const tokens = Math.min(rule.tokens, mostKept(items, limits));
       return rule.splitTurns
-        ? keepTokens(items, tokens)
-        : keepTokensWhole(items, tokens, limits.targetTokens);
+        ? cutIndexForTokens(items, tokens)
+        : cutIndexForWholeTurns(items, tokens, limits.targetTokens);
     }
     case 'keep-share':
-      return keepTokens(items, shareOf(limits.targetTokens, rule.share, rule.summaryTokens));
+      return cutIndexForTokens(items, shareOf(limits.targetTokens, rule.share, rule.summaryTokens));
     case 'beside-summary':
-      return keepBesideSummary(rule, items, limits);
+      return cutIndexBesideSummary(rule, items, limits);
     case 'sliding-window':
       return toTurnStart(items, nthRealFromEnd(items, rule.messages));
     case 'turn-window':
@@ -132,7 +132,7 @@ function turnStartsAt(items: readonly CutItem[], index: number): boolean {
   return item !== undefined && startsTurn(item.message);
 }
 
-function keepMessages(items: readonly CutItem[], keep: number): number {
+function cutIndexForMessages(items: readonly CutItem[], keep: number): number {
   if (items.length <= keep + 1) return 0;
   let index = items.length - keep;
   while (index > 0 && (items[index]?.message.role === 'tool' || items[index]?.startsUnit === false))
@@ -150,7 +150,7 @@ function isCutPoint({ message, startsUnit }: CutItem): boolean {
 }
 
 /** Walks back until the kept tokens reach the limit, then takes the first cut point at or after it. */
-function keepTokens(items: readonly CutItem[], tokens: number): number {
+function cutIndexForTokens(items: readonly CutItem[], tokens: number): number {
   const reached = walkBack(items, tokens);
   if (reached === undefined) return 0;
   for (let i = reached; i < items.length; i++) if (isCutPoint(items[i] as CutItem)) return i;
@@ -164,9 +164,9 @@ function keepTokens(items: readonly CutItem[], tokens: number): number {
  */
 export function mostKept(items: readonly CutItem[], { limitTokens }: CutLimits): number {
   if (limitTokens === undefined) return Number.POSITIVE_INFINITY;
-  let room = limitTokens;
-  for (const { message, tokens } of items) if (message.role === 'system') room -= tokens;
-  return Math.max(0, Math.floor(room * MOST_KEPT_SHARE));
+  let space = limitTokens;
+  for (const { message, tokens } of items) if (message.role === 'system') space -= tokens;
+  return Math.max(0, Math.floor(space * MOST_KEPT_SHARE));
 }
 
 const MOST_KEPT_SHARE = 1 / 3;
@@ -196,12 +196,12 @@ const EXCERPT_SHARE = 0.05;
 const LEAST_EXCERPT_TOKENS = 200;
 const SHARE_BEFORE_EXCERPTS = 0.75;
 
-function keepBesideSummary(
+function cutIndexBesideSummary(
   rule: BesideSummary,
   items: readonly CutItem[],
   limits: CutLimits,
 ): number {
-  const room = besideSummary(rule, items, limits);
+  const space = besideSummary(rule, items, limits);
   const most = Math.max(LEAST_EXCERPT_TOKENS, limits.targetTokens * EXCERPT_SHARE);
   // What was already shortened counts as before, so that the cut does not move.
   const shortened = items.map((item) => {
@@ -211,16 +211,20 @@ function keepBesideSummary(
       ? { ...item, tokens: Math.min(wholeTokens, hasResults(message) ? most : 2 * most) }
       : item;
   });
-  return keepTokens(shortened, Math.floor(room * SHARE_BEFORE_EXCERPTS));
+  return cutIndexForTokens(shortened, Math.floor(space * SHARE_BEFORE_EXCERPTS));
 }
 
-function keepTokensWhole(items: readonly CutItem[], tokens: number, targetTokens: number): number {
+function cutIndexForWholeTurns(
+  items: readonly CutItem[],
+  tokens: number,
+  targetTokens: number,
+): number {
   const reached = walkBack(items, tokens);
   if (reached === undefined) return 0;
   for (let i = reached; i < items.length; i++) if (turnStartsAt(items, i)) return i;
   const last = lastIndex(items, (item) => startsTurn(item.message));
   const lastTurnTokens = items.slice(Math.max(0, last)).reduce((sum, item) => sum + item.tokens, 0);
-  return last < 0 || lastTurnTokens > targetTokens ? keepTokens(items, tokens) : last;
+  return last < 0 || lastTurnTokens > targetTokens ? cutIndexForTokens(items, tokens) : last;
 }
 
 /** The index at which the tokens from the end reach the limit, or undefined if they never do. */

@@ -11,7 +11,7 @@ export interface CachePrices {
 export interface RewriteCase {
   readonly prices: CachePrices;
   /** Tokens of the prompt from the first changed byte on, as they are now. */
-  readonly tokensBehind: number;
+  readonly rewrittenTokens: number;
   /** How many of them the rewrite takes away. */
   readonly tokensFreed: number;
   /** How many requests are still to come. */
@@ -30,8 +30,8 @@ export function breakEvenShare(prices: CachePrices, requestsToCome: number): num
 /** Whether a rewrite costs less than going on with the old prompt. */
 export function rewritePays(rewrite: RewriteCase): boolean {
   if (rewrite.tokensFreed <= 0) return false;
-  if (rewrite.cold || rewrite.tokensBehind <= 0) return true;
-  const share = rewrite.tokensFreed / rewrite.tokensBehind;
+  if (rewrite.cold || rewrite.rewrittenTokens <= 0) return true;
+  const share = rewrite.tokensFreed / rewrite.rewrittenTokens;
   return share > breakEvenShare(rewrite.prices, rewrite.requestsToCome);
 }
 

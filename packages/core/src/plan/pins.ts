@@ -7,7 +7,12 @@ import { withoutRecords, type TurnOf } from './precedence.ts';
 import { withoutReasoningFrom } from './signed.ts';
 
 /** A plan that keeps some messages whole: no record names them any more, and those before its start are carried. */
-export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnOf: TurnOf): Plan {
+export function planWithPins(
+  plan: Plan,
+  nodes: readonly Node[],
+  threadLength: number,
+  turnOf: TurnOf,
+): Plan {
   const ids = new Set(nodes.map(({ id }) => id));
   const carried = plan.carried.filter(({ id }) => !ids.has(id));
   for (const { id, index } of nodes) if (index < plan.start) carried.push({ id, index });
@@ -15,7 +20,7 @@ export function pinned(plan: Plan, nodes: readonly Node[], length: number, turnO
   const unchanged = sameShow(shown, plan) && carried.length === plan.carried.length;
   const pins = [...plan.pins.filter((id) => !ids.has(id)), ...ids];
   const kept = { ...shown, pins, carried: sorted(carried, (a, b) => a.index - b.index) };
-  return unchanged ? kept : withoutReasoningFrom(kept, 0, length);
+  return unchanged ? kept : withoutReasoningFrom(kept, 0, threadLength);
 }
 
 /** True if a plan shows the same of a thread as an earlier one, except for what was pinned since. */

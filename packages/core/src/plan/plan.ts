@@ -22,6 +22,8 @@ export interface ExternalizeRecord {
   readonly trimmed?: true;
   /** The reasoning of the message stays: a running turn must keep it, and trimming takes only tools' text. */
   readonly keepsReasoning?: true;
+  /** Only pictures and files are moved: a pointer takes the place of each, and everything else stays. */
+  readonly withoutMedia?: true;
   /** Fields of results that always stay, by call id. */
   readonly preserved?: JsonObject;
   /** The artifact store failed: only the thread holds the content, and recall finds it. */

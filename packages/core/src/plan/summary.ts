@@ -51,6 +51,8 @@ export interface ToolOutcome {
   readonly error?: string;
   /** The lines that say how much passed or failed, or the last line that came back. */
   readonly result?: string;
+  /** True if another state of the repository was checked out or merged since. */
+  readonly outdated?: boolean;
   /** What the error led to, if it ended. */
   readonly resolution?: string;
   readonly turn: number;

@@ -17,7 +17,7 @@ const parseOptions = optionsParser<StepConfig>(
   STEP_DEFAULTS,
 );
 
-/** The step layer (A): at a fixed threshold, everything but the newest messages into one session summary. */
+/** The step layer: at a fixed threshold, everything but the newest messages into one session summary. */
 export function step(config: Partial<StepConfig> = {}): Policy {
   const whole = parseOptions(config);
   const keep = whole.recentMessagesToKeep;

@@ -13,7 +13,7 @@ const parseOptions = optionsParser<TimelineOptions>(
   { keepRecentTokens: 20_000 },
 );
 
-/** The timeline (E): compact above nine tenths of the window, split turns if the cut falls inside one. */
+/** The timeline: compact above nine tenths of the window, split turns if the cut falls inside one. */
 export function timeline(options: Partial<TimelineOptions> = {}): Policy {
   const { keepRecentTokens } = parseOptions(options);
   return {

@@ -5,7 +5,7 @@ import type { Policy } from '../compact/policy.ts';
 import type { Rung } from '../compact/rungs/rung.ts';
 import { triggerShape, turnCount, type Trigger } from '../plan/trigger.ts';
 
-/** The session service's windows (D): what comes before the window is left out, and no model is asked. */
+/** The session service's windows: what comes before the window is left out, and no model is asked. */
 function windowPolicy(
   name: string,
   trigger: Trigger,

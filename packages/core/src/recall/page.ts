@@ -25,7 +25,7 @@ export function pageOf(text: string, request: PageRequest = {}): string {
     return matchingLines(text, request.search, limit);
   if (request.lines !== undefined) return someLines(text, request.lines, limit);
   if ((request.offset ?? 0) >= text.length && text !== '')
-    return `[there is nothing behind character ${text.length}]`;
+    return `[there is nothing after character ${text.length}]`;
   const start = clamp(request.offset ?? 0, 0, text.length);
   const shown = headOf(text.slice(start), limit);
   const end = start + shown.length;

@@ -237,7 +237,7 @@ function speakerOf(message: Message): string {
 }
 
 /** A message's name in results: with its index, so that it is found without a search. */
-function handleOf({ id, index }: Node): string {
+export function handleOf({ id, index }: Node): string {
   return `${index}-${id}`;
 }
 
@@ -247,7 +247,7 @@ async function readMessage(
   handle: string,
   page: PageRequest,
 ): Promise<string> {
-  const [, index, id] = /^(\d{1,9})-([0-9a-f]{32})$/.exec(handle.trim()) ?? [];
+  const [, index, id] = /^(?:message:)?(\d{1,9})-([0-9a-f]{32})$/.exec(handle.trim()) ?? [];
   const [node] = id === undefined ? [] : await store.path(key, id as MessageId, Number(index));
   if (node === undefined) return `There is no message ${handle}.`;
   return `[turn ${node.turn}, ${speakerOf(node.message)}]\n${pageOf(searchText(node.message), page)}`;

@@ -83,7 +83,7 @@ function referenceOf(record: ExternalizeRecord): ArtifactReference {
 }
 
 /** The artifacts that a plan points to, the newest last. */
-export function referencesOf(plan: Plan): readonly ArtifactReference[] {
+export function newestArtifactReferences(plan: Plan): readonly ArtifactReference[] {
   const summarized = currentSummary(plan)?.summary.artifacts ?? [];
   const moved = plan.records.flatMap((record) =>
     record.kind === 'externalize' && record.unstored !== true ? [referenceOf(record)] : [],

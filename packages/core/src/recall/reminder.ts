@@ -26,7 +26,7 @@ export interface ReminderSources {
 }
 
 /** How much a reminder may take, and what it may name. */
-export interface ReminderRoom {
+export interface ReminderSpace {
   readonly style: Pick<RenderStyle, 'offersReadArtifact'>;
   readonly counter: Counter;
   readonly tokens: number;
@@ -47,7 +47,7 @@ export async function rehydrate(
   { artifacts, key, requester = { tenant: key.tenant } }: ReminderSources,
   artifactId: ArtifactId,
   { sensitivities, tokensEach }: RehydrationLimits,
-  room: ReminderRoom,
+  space: ReminderSpace,
 ): Promise<Rehydration> {
   const metadata = await artifacts.metadata(artifactId, requester);
   if (metadata === undefined) return { kind: 'absent' };
@@ -57,9 +57,9 @@ export async function rehydrate(
   if (!isText(mediaType)) return blocked(`it is ${mediaType}, not text`);
   const content = await artifacts.get(artifactId, requester);
   if (content === undefined) return { kind: 'absent' };
-  const most = { ...room, tokens: Math.min(tokensEach, room.tokens) };
+  const most = { ...space, tokens: Math.min(tokensEach, space.tokens) };
   const message = fitted(content, most, (text) =>
-    artifactMessage(artifactId, text, content.length, room.style),
+    artifactMessage(artifactId, text, content.length, space.style),
   );
   if (message === undefined) return blocked('the reserve is used up');
   return { kind: 'shown', reminder: { message, source: { kind: 'rehydrated', artifactId } } };
@@ -74,7 +74,7 @@ export async function recallFor(
   { index, key, embedder }: ReminderSources,
   question: string,
   { head, shown }: { readonly head: MessageId; readonly shown: ReadonlySet<MessageId> },
-  room: ReminderRoom,
+  space: ReminderSpace,
 ): Promise<readonly Reminder[]> {
   const found = await recall(index, key, question, {
     most: MOST_RECALLED * 2,
@@ -86,15 +86,15 @@ export async function recallFor(
   const enough = Math.max(2, Math.ceil(queryWords(question).length / 3));
   const relevant = found.filter(({ matches }) => matches >= enough).slice(0, MOST_RECALLED);
   const reminders: Reminder[] = [];
-  let { tokens } = room;
+  let { tokens } = space;
   for (const each of relevant) {
     const message = fitted(
-      describeRecalled(each, room.style),
-      { ...room, tokens },
+      describeRecalled(each, space.style),
+      { ...space, tokens },
       recalledMessage,
     );
     if (message === undefined) break;
-    tokens -= room.counter.message(message);
+    tokens -= space.counter.message(message);
     reminders.push({ message, source: { kind: 'recalled', id: each.node.id } });
   }
   return reminders;
@@ -112,7 +112,7 @@ function artifactMessage(
   id: ArtifactId,
   text: string,
   chars: number,
-  { offersReadArtifact }: ReminderRoom['style'],
+  { offersReadArtifact }: ReminderSpace['style'],
 ): Message {
   const { length } = text;
   const readOn =
@@ -133,16 +133,16 @@ function recalledMessage(text: string): Message {
 /** A message with as much of a text as there is space for; undefined if that is next to nothing. */
 function fitted(
   text: string,
-  { tokens: roomTokens, counter }: ReminderRoom,
+  { tokens: spaceTokens, counter }: ReminderSpace,
   message: (text: string) => Message,
 ): Message | undefined {
-  if (roomTokens < LEAST_TOKENS) return undefined;
-  let chars = Math.min(text.length, roomTokens * 8);
+  if (spaceTokens < LEAST_TOKENS) return undefined;
+  let chars = Math.min(text.length, spaceTokens * 8);
   for (let attempt = 0; attempt < 40 && chars > 0; attempt++) {
     const whole = message(headOf(text, chars));
     const tokens = counter.message(whole);
-    if (tokens <= roomTokens) return whole;
-    chars = Math.floor(chars * Math.min(0.95, (roomTokens / tokens) * 0.98));
+    if (tokens <= spaceTokens) return whole;
+    chars = Math.floor(chars * Math.min(0.95, (spaceTokens / tokens) * 0.98));
   }
   return undefined;
 }

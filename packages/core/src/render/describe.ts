@@ -29,10 +29,14 @@ function describeCall(call: CallPart): string {
   return oneLine(call.args);
 }
 
-function lineCount(text: string): number {
+/** More lines than this are not counted: the time for one message has a bound. */
+const MOST_LINES = 200_000;
+
+function lineCount(text: string): string {
   let lines = text === '' ? 0 : 1;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
-  return lines;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+    if (++lines > MOST_LINES) return `over ${MOST_LINES} lines`;
+  return `${lines} lines`;
 }
 
 /** What a message holds, in one line, for a pointer or an index entry. */
@@ -49,7 +53,7 @@ export function describeMessage(
         const lines = lineCount(text);
         const asked = call === undefined ? '' : `(${describeCall(call)})`;
         const outcome = result.outcome === undefined ? '' : ` ${result.outcome},`;
-        return `${result.tool ?? call?.tool ?? 'tool'}${asked}:${outcome} ${lines} lines`;
+        return `${result.tool ?? call?.tool ?? 'tool'}${asked}:${outcome} ${lines}`;
       })
       .join('; ');
   }

@@ -1,5 +1,6 @@
 import { sorted } from '../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
+import { isMedia } from '../message/media-bytes.ts';
 import {
   withParts,
   type CallPart,
@@ -7,6 +8,7 @@ import {
   type Message,
   type Part,
   type ResultPart,
+  type TextPart,
 } from '../message/message.ts';
 import type { Action } from '../plan/precedence.ts';
 import { cutValue, excerpt, partText } from './excerpt.ts';
@@ -21,6 +23,12 @@ export type InPlaceRecord = ClearRecord | ExternalizeRecord | ({ readonly kind: 
 
 /** The message as the plan shows it. Reasoning is left out unless the record keeps it. */
 export function inPlace(message: Message, action: InPlaceRecord, style: Shows): Message {
+  if (action.kind === 'hide') return withParts(message, hiddenParts(message.parts, action));
+  if (action.kind === 'externalize' && action.withoutMedia === true)
+    return withParts(
+      message,
+      message.parts.map((part) => withoutMedia(part, action, style)),
+    );
   const parts = message.parts.flatMap((part, i) => {
     const kept = action.kind === 'externalize' ? (action.kept[i] ?? []) : [];
     return inPlacePart(part, action, kept, style);
@@ -28,9 +36,34 @@ export function inPlace(message: Message, action: InPlaceRecord, style: Shows): 
   return withParts(message, parts);
 }
 
+/** What the results of a hidden message say after its first part, which has the replacement. */
+const HIDDEN_TOO = '[Hidden]';
+
+/** The replacement once, in the first part that can show it; results stay for the sake of their calls. */
+function hiddenParts(parts: readonly Part[], { replacement }: Hide): readonly Part[] {
+  let isShown = false;
+  return parts.flatMap((part): readonly Part[] => {
+    if (part.kind === 'call') return [part];
+    if (part.kind === 'reasoning' || (isShown && part.kind !== 'result')) return [];
+    const content = { kind: 'text', text: isShown ? HIDDEN_TOO : replacement } as const;
+    isShown = true;
+    return [part.kind === 'result' ? { ...part, content: [content] } : content];
+  });
+}
+
+/** A record that shortens what a message shows. */
+type Shortening = Exclude<InPlaceRecord, { readonly kind: 'hide' }>;
+
+/** The part, with a pointer in the place of each picture and file. */
+function withoutMedia(part: Part, record: ExternalizeRecord, style: Shows): Part {
+  const pointing = <P extends Part>(each: P): P | TextPart =>
+    isMedia(each) ? { kind: 'text', text: pointer('', record, style) } : each;
+  return part.kind === 'result' ? { ...part, content: part.content.map(pointing) } : pointing(part);
+}
+
 function inPlacePart(
   part: Part,
-  action: InPlaceRecord,
+  action: Shortening,
   kept: readonly Stretch[],
   style: Shows,
 ): readonly Part[] {
@@ -51,7 +84,7 @@ function inPlacePart(
 
 function inPlaceResult(
   result: ResultPart,
-  action: InPlaceRecord,
+  action: Shortening,
   kept: readonly Stretch[],
   style: Shows,
 ): ResultPart {
@@ -61,8 +94,6 @@ function inPlaceResult(
         ...result,
         content: [{ kind: 'text', text: clearedPlaceholder(result, fieldsOf(action, result)) }],
       };
-    case 'hide':
-      return { ...result, content: [{ kind: 'text', text: action.replacement }] };
     case 'externalize':
       if (isWhole(partText(result), kept)) return result;
       return {
@@ -79,11 +110,10 @@ function inPlaceResult(
 
 function shortContent(
   part: ContentPart,
-  action: Exclude<InPlaceRecord, ClearRecord>,
+  action: ExternalizeRecord,
   kept: readonly Stretch[],
   style: Shows,
 ): Part {
-  if (action.kind === 'hide') return { kind: 'text', text: action.replacement };
   if (part.kind === 'text' && isWhole(part.text, kept)) return part;
   return { kind: 'text', text: pointer(partText(part), action, style, kept) };
 }
@@ -107,7 +137,7 @@ function shortCall(
   const where = record.unstored === true ? leftOut(style) : `artifact:${record.artifactId}`;
   const short: Record<string, Json> = { externalized: where };
   const cut = fields.filter((field) => !isPath(field, record.argsChars));
-  const room = fairShare(
+  const space = fairShare(
     cut.map(({ name, text }) =>
       Math.min(text.length, TAKES_AWAY.test(name) ? OLD_CHARS : Infinity),
     ),
@@ -115,7 +145,7 @@ function shortCall(
   );
   for (const field of fields) {
     const { name, value, text } = field;
-    const most = TAKES_AWAY.test(name) ? Math.min(room, OLD_CHARS) : room;
+    const most = TAKES_AWAY.test(name) ? Math.min(space, OLD_CHARS) : space;
     const isShown = text.length <= most || isPath(field, record.argsChars);
     short[name] = isShown ? value : cutValue(text, most);
   }

@@ -9,6 +9,8 @@ export interface ProviderRules {
   readonly alternate: boolean;
   /** Whether a signed reasoning block is refused once the bytes before it have changed. */
   readonly bindsReasoning: boolean;
+  /** How many bytes of pictures and files a request may contain, as base64; text takes the rest of the provider's limit. */
+  readonly mediaBytes?: number;
   /** Whose messages the provider still reads before its own compaction; the system's if absent. */
   readonly readBeforeCompaction?: readonly Role[];
 }
@@ -19,6 +21,7 @@ export const STRICT_RULES: ProviderRules = {
   first: 'user',
   alternate: false,
   bindsReasoning: true,
+  mediaBytes: 15_000_000,
 };
 export const OPENAI_RULES: ProviderRules = {
   name: 'openai',
@@ -27,11 +30,13 @@ export const OPENAI_RULES: ProviderRules = {
   bindsReasoning: false,
   readBeforeCompaction: ['system', 'user'],
 };
+/** The API takes requests of at most 32 MB. */
 export const ANTHROPIC_RULES: ProviderRules = {
   name: 'anthropic',
   first: 'user',
   alternate: false,
   bindsReasoning: true,
+  mediaBytes: 24_000_000,
 };
 /** Chat templates that raise an error unless user and assistant take turns. */
 export const ALTERNATING_RULES: ProviderRules = {

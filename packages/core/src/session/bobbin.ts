@@ -167,6 +167,7 @@ export function createBobbin<Wire>(
         request(fitted.messages as T[], fitted as Fitted<T>),
       );
       taken.report(codec.usage?.(response));
+      taken.session.report(...(codec.reports?.(response) ?? []));
       return response;
     },
     get tools() {

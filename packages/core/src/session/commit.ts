@@ -6,7 +6,7 @@ import {
   committed,
   compacted,
   overtaken,
-  settled,
+  withOldestCommitted,
   type SessionState,
   type UncommittedPlan,
 } from './state/state.ts';
@@ -47,7 +47,7 @@ export async function commitPlan(
 export async function commitUncommitted(store: Store, before: SessionState): Promise<Commit> {
   let done: Commit = { kind: 'committed', state: before };
   for (const pending of before.uncommitted) {
-    done = await tryCommit(store, done.state, pending, settled);
+    done = await tryCommit(store, done.state, pending, withOldestCommitted);
     if (done.kind !== 'committed') break;
   }
   return done;
@@ -70,7 +70,7 @@ async function tryCommit(
 }
 
 /** The state with the newest plan of the path, if another writer has committed one. */
-export async function caughtUp(store: Store, state: SessionState): Promise<SessionState> {
+export async function withNewestPlan(store: Store, state: SessionState): Promise<SessionState> {
   const { key, latest, version, thread } = state;
   if ((await store.plan(key, latest + 1)) === undefined) return state;
   const newer = overtaken(state, await store.window(key, thread.head?.id));

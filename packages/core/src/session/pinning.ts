@@ -1,5 +1,5 @@
 import type { MessageId } from '../message/message.ts';
-import { pinned } from '../plan/pins.ts';
+import { planWithPins } from '../plan/pins.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Store } from '../ports.ts';
 import type { Node } from '../thread/thread.ts';
@@ -58,5 +58,5 @@ async function pinNodes(
   const isCompacted = plan.records.some(({ span }) => span.ids.some((id) => ids.has(id)));
   const loaded = isCompacted ? await withWholePath(store, state) : state;
   const { thread } = loaded;
-  return [loaded, pinned(plan, nodes, thread.length, (id) => thread.get(id)?.turn)];
+  return [loaded, planWithPins(plan, nodes, thread.length, (id) => thread.get(id)?.turn)];
 }

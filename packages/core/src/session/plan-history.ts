@@ -1,8 +1,9 @@
 import { sameShow } from '../plan/pins.ts';
-import { emptyPlan, type Plan } from '../plan/plan.ts';
+import { currentSummary, emptyPlan, type Plan } from '../plan/plan.ts';
 import { withoutReasoningFrom } from '../plan/signed.ts';
 import { windowOf } from '../plan/window.ts';
 import type { Store } from '../ports.ts';
+import { digestOf, type Digest } from '../recall/digest.ts';
 import type { Prompt } from '../render/prompt.ts';
 import { render } from '../render/render.ts';
 import { isOnPath, withPathFor } from './path.ts';
@@ -81,4 +82,19 @@ export async function promptAt(
   const until = length ?? (isPast ? plan.threadVersion : state.thread.length);
   const { thread } = await withPathFor(store, state, plan, until);
   return render(windowOf(thread, plan, until), plan, state.config);
+}
+
+/** The digest of the summary in force. */
+export async function summaryDigest(
+  store: Store,
+  { key, thread, plan, config }: SessionState,
+): Promise<Digest | undefined> {
+  const record = currentSummary(plan);
+  if (record === undefined || thread.head === undefined) return undefined;
+  const path = await store.path(key, thread.head.id, record.at);
+  const last = path.find(({ id }) => id === record.span.ids[record.span.ids.length - 1]);
+  const until = record.summary.until ?? last?.index ?? -1;
+  const carried = new Set(plan.carried.map(({ id }) => id));
+  const replaced = path.filter(({ id, index }) => index <= until && !carried.has(id));
+  return digestOf(plan, record, replaced, config.tools);
 }

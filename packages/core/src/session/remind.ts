@@ -6,12 +6,12 @@ import type { Plan } from '../plan/plan.ts';
 import {
   recallFor,
   rehydrate,
-  type ReminderRoom,
+  type ReminderSpace,
   type ReminderSources,
 } from '../recall/reminder.ts';
 import {
   isQuestion,
-  referencesOf,
+  newestArtifactReferences,
   REHYDRATION_LIMITS,
   speechOf,
   wantedArtifacts,
@@ -24,7 +24,7 @@ import type { SessionConfig } from './config/session-config.ts';
 import {
   inTurn,
   placeFor,
-  roomTokens,
+  spaceTokens,
   withinReserve,
   withoutRewritten,
   withReminders,
@@ -83,7 +83,7 @@ async function bringArtifacts(
   events: EventDetail[],
 ): Promise<SessionState> {
   const { limits, speech } = occasion;
-  const references = referencesOf(before.plan);
+  const references = newestArtifactReferences(before.plan);
   if (wantedArtifacts(references, speech, NOTHING_SHOWN, limits).length === 0) return before;
   const broughtIn = before.reminding.broughtIn ?? broughtBefore(await store.events(before.key));
   let state: SessionState = { ...before, reminding: { ...before.reminding, broughtIn } };
@@ -101,15 +101,15 @@ async function bringArtifact(
   const { reminding } = state;
   if (isPlaced(reminding, artifactId) || reminding.blocked.has(artifactId)) return state;
   if (broughtThisTurn(reminding) >= limits.mostArtifacts) return state;
-  const room = roomFor(state, limits);
-  const found = await rehydrate(sources, artifactId, limits, room);
+  const space = spaceFor(state, limits);
+  const found = await rehydrate(sources, artifactId, limits, space);
   if (found.kind !== 'shown') {
     if (found.kind === 'blocked')
       events.push({ kind: 'rehydration-blocked', artifactId, reason: found.reason });
     const blocked = new Set(reminding.blocked).add(artifactId);
     return { ...state, reminding: { ...reminding, blocked } };
   }
-  const tokens = room.counter.message(found.reminder.message);
+  const tokens = space.counter.message(found.reminder.message);
   events.push({ kind: 'rehydrated', artifactId, tokens, turn: speech.turn });
   const broughtIn = new Map(reminding.broughtIn).set(artifactId, speech.turn);
   return { ...state, reminding: { ...withReminders(state, [found.reminder], at), broughtIn } };
@@ -124,17 +124,17 @@ async function answerQuestion(
   const [question = ''] = speech.texts;
   const head = nodes.at(-1);
   if (state.reminding.asked || head === undefined || !isQuestion(question)) return state;
-  const room = roomFor(state, limits);
+  const space = spaceFor(state, limits);
   const shown = shownWhole(state.plan, nodes, state.reminding);
-  const found = await recallFor(sources, question, { head: head.id, shown }, room);
+  const found = await recallFor(sources, question, { head: head.id, shown }, space);
   if (found.length > 0)
     events.push({ kind: 'retrieved', query: headOf(question, 200), found: found.length });
   return { ...state, reminding: { ...withReminders(state, found, at), asked: true } };
 }
 
-function roomFor(state: SessionState, { tokensInAll }: RehydrationLimits): ReminderRoom {
+function spaceFor(state: SessionState, { tokensInAll }: RehydrationLimits): ReminderSpace {
   const { counter, policy } = state.config;
-  return { counter, style: policy.style, tokens: roomTokens(state, tokensInAll) };
+  return { counter, style: policy.style, tokens: spaceTokens(state, tokensInAll) };
 }
 
 function isPlaced({ placed }: Reminding, artifactId: ArtifactId): boolean {

@@ -1,7 +1,10 @@
+import type { ProviderReport } from '../events.ts';
 import type { Message, MessageId, ThreadId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
+import type { Digest } from '../recall/digest.ts';
+import { qualityOf, type Quality } from '../recall/quality.ts';
 import type { Prompt } from '../render/prompt.ts';
 import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
@@ -9,7 +12,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withMessages, type Fitted } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
-import { planWithin } from './plan-history.ts';
+import { planWithin, summaryDigest } from './plan-history.ts';
 import type {
   CompactOptions,
   Refusal,
@@ -63,6 +66,8 @@ export class Session<Wire = Message> {
   readonly key: ThreadKey;
   readonly #config: SessionConfig<Wire>;
   readonly #work: SessionWork;
+  /** What was reported against the codec. */
+  readonly #doubts = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
@@ -124,9 +129,23 @@ export class Session<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
+    this.doubt(wire);
     return this.#exclusively(() =>
       this.#work.append(this.#config.codec.decode(wire, this.earlier)),
     );
+  }
+
+  /** Notes what speaks against the codec for new messages; the next prompt reports it, once for each reason. */
+  doubt(wire: readonly Wire[]): void {
+    const doubt = this.#config.codec.doubt?.(wire);
+    if (doubt === undefined || this.#doubts.has(doubt)) return;
+    this.#doubts.add(doubt);
+    this.#work.warn(doubt);
+  }
+
+  /** Emits what a provider said about a request as events. */
+  report(...reports: readonly ProviderReport[]): void {
+    for (const report of reports) this.#work.report(report);
   }
 
   /** Appends messages that are decoded already. */
@@ -248,6 +267,16 @@ export class Session<Wire = Message> {
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
     return this.#exclusively(() => this.#work.promptAt(version, length));
+  }
+
+  /** What the present summary replaces, each with the path to read it back by; undefined if there is no summary. */
+  digest(): Promise<Digest | undefined> {
+    return this.#exclusively(() => summaryDigest(this.#config.store, this.#work.state));
+  }
+
+  /** How well the agent goes on since the last compaction; undefined if there was none. */
+  quality(): Promise<Quality | undefined> {
+    return this.#exclusively(() => qualityOf(this.#config.store, this.key));
   }
 
   /** Takes over what a request says of the host. */

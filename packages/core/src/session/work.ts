@@ -1,8 +1,14 @@
 import { errorText } from '../check/error-text.ts';
-import { compact, compactExpired, compactFirstSight, compactTrim } from '../compact/compact.ts';
+import {
+  compact,
+  compactExpired,
+  compactFirstSight,
+  compactMedia,
+  compactTrim,
+} from '../compact/compact.ts';
 import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
 import { unseenTokens } from '../compact/decide.ts';
-import type { CompactionEvent, EventDetail } from '../events.ts';
+import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
@@ -15,12 +21,27 @@ import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
 import { arrivedNodes, storeNodes } from './arrival.ts';
-import { caughtUp, commitPlan, commitUncommitted, retryOnConflict, type Commit } from './commit.ts';
+import {
+  withNewestPlan,
+  commitPlan,
+  commitUncommitted,
+  retryOnConflict,
+  type Commit,
+} from './commit.ts';
 import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import { next, startRequest, triggerInput, withDone, type Shown, type Step } from './state/next.ts';
+import {
+  isBound,
+  next,
+  startRequest,
+  triggerInput,
+  withDone,
+  type Shown,
+  type Step,
+} from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { promptAt, restoredPlan } from './plan-history.ts';
@@ -40,22 +61,13 @@ import {
   appended,
   compacted,
   expired,
+  type SessionState,
   startState,
+  tried,
   uncommitted,
   windowIn,
   withRefusal,
-  type SessionState,
 } from './state/state.ts';
-
-/** What a step came to. */
-interface Outcome {
-  readonly events: readonly CompactionEvent[];
-  readonly changed?: boolean;
-  /** Another writer committed first: its plan is in force. */
-  readonly lost?: true;
-}
-
-const NOTHING_DONE: Outcome = { events: [] };
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
 
@@ -67,13 +79,13 @@ export class SessionWork {
   readonly #growing = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
-  /** What was assumed because the host did not say it; reported with the first prompt. */
-  #assumption: string | undefined;
+  /** Warnings that the next prompt reports. */
+  #pending: string[];
 
   constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
-    this.#assumption = config.assumption;
+    this.#pending = config.assumption === undefined ? [] : [config.assumption];
     this.state = startState(key, config, stored);
   }
 
@@ -82,9 +94,11 @@ export class SessionWork {
     return this.#growing.of(thread, plan, config);
   }
 
-  #shown(): Shown {
-    const { thread, plan, config } = this.state;
-    return { prompt: this.prompt, trim: this.#trim.of(thread, plan, config) };
+  #shown({ thread, plan, config }: SessionState = this.state): Shown {
+    return {
+      prompt: this.#growing.of(thread, plan, config),
+      trim: this.#trim.of(thread, plan, config),
+    };
   }
 
   /** Appends messages; nothing is appended if the store fails. */
@@ -92,14 +106,18 @@ export class SessionWork {
     const nodes = await arrivedNodes(messages, this.state);
     await storeNodes(this.#config, this.state, nodes);
     let { state } = this;
-    await inParts(nodes, state.config.clock, (part) => (state = appended(state, part)));
+    await inParts(nodes, state.config.clock, (part) => {
+      state = appended(state, part);
+      // The first prompt after very many messages would otherwise render all of them at once.
+      if (part.length < nodes.length) this.#shown(state);
+    });
     this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
   }
 
   /** Adopts the newest plan of the path if another writer has committed one. */
   async catchUp(): Promise<void> {
-    const newer = await caughtUp(this.#config.store, this.state);
+    const newer = await withNewestPlan(this.#config.store, this.state);
     // Forms that the host sent meanwhile stay.
     this.state = { ...newer, resent: this.state.resent };
   }
@@ -107,7 +125,7 @@ export class SessionWork {
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events = this.#assumption === undefined ? [] : [this.#reportAssumption(this.#assumption)];
+    const events = this.#reportPending();
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
@@ -204,6 +222,8 @@ export class SessionWork {
         return this.#startAtCompaction(step.index);
       case 'expire':
         return this.#compact(compactExpired, 'time to live is over', options);
+      case 'shed-media':
+        return this.#shedMedia(options);
       case 'shorten-unread':
         return this.#compact(compactFirstSight, 'a large new result', options);
       case 'restore-pins':
@@ -223,6 +243,14 @@ export class SessionWork {
     }
   }
 
+  /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
+  #shedMedia(options: CompactOptions): Promise<Outcome> {
+    const reason = 'pictures and files have more bytes than a request may';
+    return isBound(this.state)
+      ? this.#compact(compact, reason, { ...options, forced: true })
+      : this.#compact(compactMedia, reason, options);
+  }
+
   /** Begins at the provider's own compaction; pins that it no longer reads are reported. */
   async #startAtCompaction(index: number): Promise<Outcome> {
     this.state = await withWholePath(this.#config.store, this.state);
@@ -240,9 +268,20 @@ export class SessionWork {
     return { events: [...events, ...enforced.events], changed: true };
   }
 
-  #reportAssumption(message: string): CompactionEvent {
-    this.#assumption = undefined;
-    return this.#emit({ kind: 'warning', message });
+  /** Notes a warning that the next prompt reports. */
+  warn(message: string): void {
+    this.#pending.push(message);
+  }
+
+  /** Emits what a provider said about a request. */
+  report(report: ProviderReport): void {
+    this.#emit(report);
+  }
+
+  #reportPending(): CompactionEvent[] {
+    const pending = this.#pending;
+    this.#pending = [];
+    return pending.map((message) => this.#emit({ kind: 'warning', message }));
   }
 
   /** Brings back what the present turn asks for, and records that in the store. */
@@ -316,6 +355,7 @@ export class SessionWork {
     const made = await compactor(used, this.#job(thread.head, reason, options));
     const outcome = made.changed ? await this.#putInForce(made) : { events: made.events };
     if (made.changed) this.state = compacted(this.state);
+    else if (compactor === compact) this.state = tried(this.state);
     if (outcome.lost !== true) this.state = expired(this.state, config.clock.now());
     const afterTokens = this.prompt.tokens;
     const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };

@@ -5,6 +5,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { accountParts, accountWithin, analysisWithin, dedented } from './account.ts';
 import { chooseFresh, SeenWords, wordsOf, type Candidate } from './novelty.ts';
 import {
+  CHECKS,
   currentTexts,
   itemTexts,
   outcomeText,
@@ -33,15 +34,15 @@ export function fitSummaryText(
   summary: Summary,
   maxTokens: number,
   counter: Counter,
-  taskStands = false,
+  taskIsShown = false,
 ): string | undefined {
-  if (summary.prose === null) return fitSummary(summary, maxTokens, counter, taskStands);
-  const whole = accountText(summary, Number.POSITIVE_INFINITY, taskStands);
+  if (summary.prose === null) return fitSummary(summary, maxTokens, counter, taskIsShown);
+  const whole = accountText(summary, Number.POSITIVE_INFINITY, taskIsShown);
   let tokens = counter.text(whole);
   if (tokens <= maxTokens) return whole;
   let chars = Math.floor((maxTokens * whole.length) / tokens);
   for (let tries = 0; tries < MOST_TRIES && chars > LEAST_CHARS; tries++) {
-    const text = accountText(summary, chars, taskStands);
+    const text = accountText(summary, chars, taskIsShown);
     tokens = counter.text(text);
     if (tokens <= maxTokens) return text;
     chars = Math.floor(chars * Math.min(0.98, maxTokens / tokens));
@@ -80,11 +81,11 @@ const isAlways = (line: Line): boolean => line.always === true;
  * The account comes first and whole if it fits. What it lacks of rules, open items, commands and files follows, and then
  * what only its analysis says. Other lines fill the space next to an account that says little.
  */
-function accountText(summary: Summary, chars: number, taskStands: boolean): string {
+function accountText(summary: Summary, chars: number, taskIsShown: boolean): string {
   const title = `[Summary ${SUMMARY_RENDER_VERSION}, round ${summary.round}]`;
   const { body: written, analysis } = accountParts(summary.prose ?? '');
   const body = written.length + analysis.length < chars * SPARE_SHARE ? written : dedented(written);
-  const lines = recordLines(summary, taskStands);
+  const lines = recordLines(summary, taskIsShown);
   const space = chars - title.length - FRAME_CHARS;
   const { chosen: first, leftOut } = chosenAlways(
     lines.filter(isAlways),
@@ -196,11 +197,11 @@ function listed(section: Section, texts: readonly string[], weight: number): rea
 const always = (line: Line): Line => ({ ...line, always: true });
 const thin = (line: Line): Line => ({ ...line, fills: 'thin account' });
 
-function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
+function recordLines(s: Summary, taskIsShown: boolean): readonly Line[] {
   const open = s.items.filter(({ state }) => state !== 'done');
   const { task, splitTurn } = s;
   return [
-    ...(task === null || taskStands
+    ...(task === null || taskIsShown
       ? []
       : listed('Original Task', [taskText(task)], 4).map(always)),
     ...s.facts.map(factLine),
@@ -235,9 +236,8 @@ function recordLines(s: Summary, taskStands: boolean): readonly Line[] {
 /** A failure that was followed by edits may be over: the account says how it went on. */
 function openOutcomes({ outcomes, files }: Summary): readonly ToolOutcome[] {
   const edited = lastEdit(files);
-  return tellingOutcomes(outcomes).filter(
-    ({ at = edited, error, outcome }) =>
-      at >= edited || (error === undefined && outcome !== 'failure'),
+  return tellingOutcomes(outcomes).filter(({ at = edited, call, error, outcome }) =>
+    error === undefined && outcome !== 'failure' ? CHECKS.test(call) : at >= edited,
   );
 }
 

@@ -93,8 +93,17 @@ export function accountParts(account: string): {
 /** What a reader needs of a text that a model wrote: without its scaffolding, and each thing once. */
 export function accountOf(text: string): string {
   const { body, analysis } = accountParts(cleanAccount(text));
-  return `${dedented(body)}\n${analysisWithin(analysis, new SeenWords(), Number.POSITIVE_INFINITY)}`;
+  const entries = freshEntries(entriesOf(dedented(analysis).split('\n')), new SeenWords(body), {
+    chars: Number.POSITIVE_INFINITY,
+    leastFresh: NEWS,
+  });
+  return [dedented(body), ...entries].join('\n');
 }
+
+/** What came first is worth this much of what came last: it is finished more often. */
+const EARLY = 0.6;
+/** An entry of an analysis is news if so large a share of its words is not in the account. */
+const NEWS = 0.2;
 
 /**
  * As much of an account as a number of characters holds. Indentation and blank lines go first, then the blocks that add
@@ -129,30 +138,46 @@ export function analysisWithin(analysis: string, seen: SeenWords, chars: number)
   const entries = entriesOf(dedented(analysis).split('\n'));
   const whole = entries.join('\n');
   if (whole.length <= chars) return whole;
-  const chosen = chooseFresh(
-    entries.map((text) => ({ text, weight: 1 })),
-    seen,
-    chars,
-    LEAST_FRESH,
-  );
-  const texts = new Set([...chosen].map(({ text }) => text));
-  return entries
-    .filter((text) => texts.has(text))
+  return freshEntries(entries, seen, { chars, leastFresh: LEAST_FRESH })
     .map((text) => text.replace(/^\d{1,3}[.)] +/, '- '))
     .join('\n');
+}
+
+function freshEntries(
+  entries: readonly string[],
+  seen: SeenWords,
+  { chars, leastFresh }: { readonly chars: number; readonly leastFresh: number },
+): readonly string[] {
+  const chosen = chooseFresh(
+    entries.map((text, i) => ({ text, weight: EARLY + ((1 - EARLY) * (i + 1)) / entries.length })),
+    seen,
+    chars,
+    leastFresh,
+  );
+  const texts = new Set([...chosen].map(({ text }) => text));
+  return entries.filter((text) => texts.has(text));
 }
 
 /** What a model says to itself on the way. */
 const ASIDE = /^(?:let me|looking at|let['’]s|i need to|i['’]ll|now,? (?:let me|i))\b[^\n]*$/i;
 
-/** The entries of a text: what is below a line, or in a list after a line that ends in a colon, belongs to it. */
+/**
+ * The entries of a text. What is below a line, in a list after a line that ends in a colon, or in a block of code after
+ * any line, belongs to that line.
+ */
 function entriesOf(lines: readonly string[]): readonly string[] {
   const entries: string[][] = [];
+  let isCode = false;
   for (const line of lines) {
+    const isFence = FENCE.test(line);
+    const isInCode = isCode || isFence;
+    if (isFence) isCode = !isCode;
     if (line.trim() === '') continue;
     const last = entries.at(-1);
     const [head = ''] = last ?? [];
-    const belongs = depthOf(line) > depthOf(head) || (head.endsWith(':') && /^\s*[-*•]/.test(line));
+    const isLed =
+      head.endsWith(':') && !LISTED.test(head) && !ASIDE.test(head) && LISTED.test(line);
+    const belongs = isInCode || depthOf(line) > depthOf(head) || isLed;
     if (last !== undefined && belongs) last.push(line);
     else entries.push([line]);
   }

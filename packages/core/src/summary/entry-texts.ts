@@ -68,13 +68,19 @@ const SHELL =
   /^(?:bash|sh|zsh|shell|local_shell|terminal|exec(?:ute)?(?:_\w+)?|run_\w*(?:command|cmd|shell)\w*)$/i;
 
 /** Commands whose outcome the next edit may change. */
-const CHECKS =
+export const CHECKS: RegExp =
   /\b(?:tests?|pytest|jest|vitest|lint|build|check|tsc|vet|clippy|mypy|ruff|compile|make)\b/i;
 
 /** A command with its status if that is certain, and the lines that decide how it ended. */
 export function outcomeText(o: ToolOutcome, errorLines: number, lastEdit: number): string {
-  const isOld = CHECKS.test(o.call) && (o.at ?? lastEdit) < lastEdit;
-  const since = isOld ? ' (before the last edits)' : '';
+  const isOld = (o.at ?? lastEdit) < lastEdit;
+  const since = !CHECKS.test(o.call)
+    ? ''
+    : isOld
+      ? ' (before the last edits)'
+      : o.outdated === true
+        ? ' (before the last checkout or merge)'
+        : '';
   const where = o.at === undefined ? '' : `[m${o.at + 1}] `;
   const status = o.guessed === true ? '' : o.outcome === 'failure' ? ' → failed' : ' → ok';
   const fields = o.keyFields === undefined ? '' : ` ${jsonText(o.keyFields)}`;

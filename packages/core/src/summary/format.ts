@@ -70,16 +70,16 @@ export function chunks<T extends { readonly text: string }>(
   counter: Counter,
 ): readonly (readonly T[])[] {
   const runs: T[][] = [];
-  let room = 0;
+  let space = 0;
   for (const item of items) {
     const tokens = counter.text(item.text) + 1;
     const last = runs.at(-1);
-    if (last === undefined || tokens > room) {
+    if (last === undefined || tokens > space) {
       runs.push([item]);
-      room = maxTokens - tokens;
+      space = maxTokens - tokens;
     } else {
       last.push(item);
-      room -= tokens;
+      space -= tokens;
     }
   }
   return runs;

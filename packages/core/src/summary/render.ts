@@ -32,7 +32,7 @@ import {
   SECTIONS,
   type Line,
   type Rank,
-  type RenderRoom,
+  type RenderSpace,
   type Section,
 } from './summary-line.ts';
 
@@ -62,8 +62,8 @@ export function renderSummary(summary: Summary): string {
 }
 
 /** The text without the lines that only fill the space up: a selection of notes has to fit next to it. */
-export function renderEssentials(summary: Summary, room: RenderRoom): string {
-  const lines = summaryLines(summary, room).filter(({ rank }) => rank < RANK.more);
+export function renderEssentials(summary: Summary, space: RenderSpace): string {
+  const lines = summaryLines(summary, space).filter(({ rank }) => rank < RANK.more);
   return layOut(summary, lines, 1);
 }
 
@@ -75,13 +75,13 @@ export function fitSummary(
   summary: Summary,
   maxTokens: number,
   counter: Counter,
-  taskStands = false,
+  taskIsShown = false,
 ): string | undefined {
-  const all = summaryLines(summary, { chars: Number.POSITIVE_INFINITY, taskStands });
+  const all = summaryLines(summary, { chars: Number.POSITIVE_INFINITY, taskIsShown });
   const whole = layOut(summary, all, 0);
   const tokens = counter.text(whole);
   if (tokens <= maxTokens) return whole;
-  const lines = summaryLines(summary, { chars: (maxTokens * whole.length) / tokens, taskStands });
+  const lines = summaryLines(summary, { chars: (maxTokens * whole.length) / tokens, taskIsShown });
   const ranked = sorted(
     [...lines.keys()],
     (a, b) => order(lineAt(lines, a), lineAt(lines, b)) || a - b,
@@ -168,7 +168,7 @@ function underHeadings(lines: readonly Line[]): readonly string[] {
   return sorted([...groups.values()], (a, b) => a.at - b.at).flatMap(({ texts }) => texts);
 }
 
-function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
+function summaryLines(s: Summary, space: RenderSpace): readonly Line[] {
   const lines: Line[] = [];
   const add = (section: Section, rank: Rank, text: string): void => {
     lines.push({ section, rank, text, worth: 0 });
@@ -181,7 +181,7 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     texts: readonly string[],
     own: (i: number) => Partial<Line> = () => ({}),
   ): void => {
-    let left = room.chars * share;
+    let left = space.chars * share;
     const ranks = reversed(texts).map((text) =>
       (left -= text.length + 1) >= 0 ? rank : RANK.more,
     );
@@ -195,8 +195,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
       });
     });
   };
-  if (s.task !== null && room.taskStands !== true) add('Task', RANK.task, taskText(s.task, room));
-  lines.push(...factLines(s.facts, room));
+  if (s.task !== null && space.taskIsShown !== true)
+    add('Task', RANK.task, taskText(s.task, space));
+  lines.push(...factLines(s.facts, space));
   if (s.prose !== null) add('Account', RANK.account, s.prose);
   for (const text of currentTexts(s.currentTask, s.items)) add('State', RANK.state, text);
   for (const step of s.currentPlan) add('State', RANK.state, `- In progress: ${step}`);
@@ -227,9 +228,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
     seen.map(({ text }) => text),
     (i) => ({ heading: seen[i]?.text ?? '', text: '', at: seen[i]?.at ?? 0 }),
   );
-  for (const text of toolTexts(s.tools ?? [], room.chars * SHARE.tools))
+  for (const text of toolTexts(s.tools ?? [], space.chars * SHARE.tools))
     add('Tools', s.files.length > 0 ? RANK.rest : RANK.finding, text);
-  const errorLines = room.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
+  const errorLines = space.chars > LARGE_CHARS ? MOST_ERROR_LINES : FEW_ERROR_LINES;
   addList(
     'Commands',
     RANK.finding,
@@ -258,9 +259,9 @@ function summaryLines(s: Summary, room: RenderRoom): readonly Line[] {
  * and of each the newest and the oldest before those between: what was laid down at first holds for all that followed,
  * and what was said last is meant for now.
  */
-function factLines(facts: readonly Fact[], room: RenderRoom): readonly Line[] {
+function factLines(facts: readonly Fact[], space: RenderSpace): readonly Line[] {
   const lines = new Map<number, Line>();
-  let left = Math.max(LEAST_FACTS_CHARS, room.chars * SHARE.facts);
+  let left = Math.max(LEAST_FACTS_CHARS, space.chars * SHARE.facts);
   for (const weight of FACT_WEIGHTS)
     for (const i of fromBothEnds([...facts.keys()].filter((k) => weight(facts[k] as Fact)))) {
       if (lines.has(i)) continue;
@@ -288,12 +289,12 @@ function fromBothEnds(all: readonly number[]): readonly number[] {
   return all.map((_, i) => (i % 2 === 0 ? all.at(-1 - i / 2) : all[(i - 1) / 2]) as number);
 }
 
-function taskChars({ chars }: RenderRoom): number {
+function taskChars({ chars }: RenderSpace): number {
   return Math.max(LEAST_TASK_CHARS, chars * SHARE.task);
 }
 
-function taskText(task: string, room: RenderRoom): string {
-  const most = taskChars(room);
+function taskText(task: string, space: RenderSpace): string {
+  const most = taskChars(space);
   if (task.length <= most) return task;
   const head = Math.floor(most * 0.7);
   const tail = Math.floor(most * 0.25);

@@ -49,9 +49,9 @@ export interface Line {
   readonly at?: number;
 }
 
-export interface RenderRoom {
+export interface RenderSpace {
   /** How many characters there are for the whole text. */
   readonly chars: number;
   /** The task is in the prompt as a message: the summary does not repeat it. */
-  readonly taskStands?: boolean;
+  readonly taskIsShown?: boolean;
 }

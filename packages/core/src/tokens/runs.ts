@@ -163,11 +163,11 @@ const NEXT_LINE = 0.07;
 
 /** Places of letters: how a word begins, then its second letter on. */
 const FREE = 0;
-const BEHIND_LETTER = 1;
-const BEHIND_ACCENT = 2;
+const AFTER_LETTER = 1;
+const AFTER_ACCENT = 2;
 const SECOND = 3;
 /** Places of digits: how they begin, then the second and third of a group and the first of the next. */
-const BEHIND_BLANK = 3;
+const AFTER_BLANK = 3;
 const SECOND_DIGIT = 4;
 const NEXT_GROUP = 6;
 /** Places of signs: the first four that differ, then those that are the same as before. */
@@ -189,10 +189,10 @@ function placeAfter(kind: number, run: number, place: number): number {
     case UPPER:
       if (goesOn || (kind === LOWER && before === UPPER && place < SECOND))
         return Math.min(15, Math.max(SECOND, place + 1));
-      return before <= DIGIT ? BEHIND_LETTER : before === LATIN ? BEHIND_ACCENT : FREE;
+      return before <= DIGIT ? AFTER_LETTER : before === LATIN ? AFTER_ACCENT : FREE;
     case DIGIT:
       if (goesOn) return place < SECOND_DIGIT || place === NEXT_GROUP ? SECOND_DIGIT : place + 1;
-      return before <= UPPER ? BEHIND_LETTER : before === BLANK ? BEHIND_BLANK : FREE;
+      return before <= UPPER ? AFTER_LETTER : before === BLANK ? AFTER_BLANK : FREE;
     case BLANK:
       return goesOn ? (place === 15 ? 2 : place + 1) : 0;
     case TAB:
@@ -214,7 +214,7 @@ function priceOf(run: number, place: number): number {
       return letterPrice(kind, place);
     case DIGIT:
       if (place >= SECOND_DIGIT) return place === NEXT_GROUP ? NEXT_DIGITS : 0;
-      return place === FREE ? DIGITS : place === BEHIND_LETTER ? GLUED_DIGITS : SPACED_DIGITS;
+      return place === FREE ? DIGITS : place === AFTER_LETTER ? GLUED_DIGITS : SPACED_DIGITS;
     case BLANK:
       return place === 1 ? GAP : place === 15 ? LONG_GAP : 0;
     case TAB:
@@ -238,8 +238,8 @@ function signPrice(place: number): number {
  */
 function letterPrice(kind: number, place: number): number {
   if (place === FREE) return WORD;
-  if (place === BEHIND_LETTER) return GLUED;
-  if (place === BEHIND_ACCENT) return JOINED;
+  if (place === AFTER_LETTER) return GLUED;
+  if (place === AFTER_ACCENT) return JOINED;
   if (kind === UPPER) return place < 7 ? CAPITAL : CAPITAL_FROM_6;
   if (place < 7) return 0;
   return place < 10 ? LETTER_FROM_6 : place < 15 ? LETTER_FROM_9 : LETTER_FROM_14;

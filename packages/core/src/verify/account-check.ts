@@ -3,7 +3,7 @@ import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
 import { deletedSince, deniedBy } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
-import { claimsIn, judge } from './judge.ts';
+import { sentenceAndQuotes, judge } from './judge.ts';
 import type { Correction } from './report.ts';
 import { allows, givesOrders, isStep, saysWhatToDo, wishIn } from './wishes.ts';
 
@@ -18,7 +18,7 @@ export function claimsOf(text: string): readonly string[] {
     .flatMap(sentencesOf)
     .flatMap((sentence) => {
       const wish = wishIn(sentence);
-      return [...claimsIn(sentence), ...(wish === undefined ? [] : [wish])];
+      return [...sentenceAndQuotes(sentence), ...(wish === undefined ? [] : [wish])];
     });
 }
 

@@ -133,7 +133,7 @@ function sayingTheSame(claim: string, evidence: Evidence, least: number): readon
 
 /** A sentence that says the opposite of the statements nearest to it. */
 function reversed(sentence: string, evidence: Evidence): Verdict | undefined {
-  for (const claim of [sentence, ...quotesIn(sentence)]) {
+  for (const claim of sentenceAndQuotes(sentence)) {
     if (evidence.size(claim) < LEAST_WORDS || claim.endsWith(':')) continue;
     const best = sayingTheSame(claim, evidence, REVERSED).filter(
       ({ statement }) => coverage(claim, statement.text) >= REVERSED_COVERED,
@@ -157,7 +157,7 @@ function quotesIn(sentence: string): readonly string[] {
 }
 
 /** The texts that a sentence is compared by. */
-export function claimsIn(sentence: string): readonly string[] {
+export function sentenceAndQuotes(sentence: string): readonly string[] {
   return [sentence, ...quotesIn(sentence)];
 }
 

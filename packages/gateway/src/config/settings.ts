@@ -1,4 +1,5 @@
 import {
+  didYouMean,
   isJsonObject,
   PRESETS,
   THRIFT,
@@ -165,7 +166,7 @@ function presetOf(name: unknown, where: string): PresetName | undefined {
   if (name === undefined) return undefined;
   if (typeof name === 'string' && Object.hasOwn(PRESETS, name)) return name as PresetName;
   throw new SettingError(
-    `${where} must be one of ${Object.keys(PRESETS).join(', ')}, not ${JSON.stringify(name)}`,
+    `${where} must be one of ${Object.keys(PRESETS).join(', ')}, not ${JSON.stringify(name)}${meant(name, PRESETS)}`,
   );
 }
 
@@ -173,8 +174,12 @@ function thriftOf(name: unknown, where: string): Thrift | undefined {
   if (name === undefined) return undefined;
   if (typeof name === 'string' && Object.hasOwn(THRIFT, name)) return name as Thrift;
   throw new SettingError(
-    `${where} must be one of ${Object.keys(THRIFT).join(', ')}, not ${JSON.stringify(name)}`,
+    `${where} must be one of ${Object.keys(THRIFT).join(', ')}, not ${JSON.stringify(name)}${meant(name, THRIFT)}`,
   );
+}
+
+function meant(name: unknown, names: object): string {
+  return typeof name === 'string' ? didYouMean(name, Object.keys(names)) : '';
 }
 
 const POLICY_NUMBERS = ['windowTokens', 'softShare', 'requestsToCome', 'firstSightShare'] as const;

@@ -1,11 +1,12 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+// The whole module: a name that an older Node lacks would stop it before it can say which Node it needs.
+import zlib from 'node:zlib';
 
 const DECOMPRESSORS = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
+  gzip: promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
 } as const;
 
 /** The body of a request without its compression; undefined if that is unknown, broken or too much. */

@@ -1,4 +1,4 @@
-import { anthropic as codec, anthropicCacheMarkers } from '@bobbin/codecs';
+import { anthropic as codec, anthropicCacheMarkers, isKeptByProvider } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import { AnthropicReader } from '../answer/anthropic-reader.ts';
 import { anthropicTools } from '../tools/anthropic-tools.ts';
@@ -17,9 +17,8 @@ export const anthropic: Protocol = {
     outputTokens: tokensIn(body, 'max_tokens'),
   }),
   leaveAlone(body) {
-    const { thread, context_management: managed, messages } = body;
-    if (isJsonObject(thread) && thread['type'] === 'continue')
-      return 'the provider keeps the conversation';
+    const { context_management: managed, messages } = body;
+    if (isKeptByProvider(body)) return 'the provider keeps the conversation';
     const edits = isJsonObject(managed) ? objectsIn(managed['edits']) : [];
     if (isGiven(body['compaction']) || edits.some(isCompaction))
       return 'the provider compacts the conversation';

@@ -1,8 +1,8 @@
-import { openaiResponses } from '@bobbin/codecs';
+import { isKeptByProvider, openaiResponses } from '@bobbin/codecs';
 import { ResponsesReader } from '../answer/responses-reader.ts';
 import { responsesTools } from '../tools/responses-tools.ts';
 import { asksForSummary } from './client-compaction.ts';
-import { isGiven, objectsIn, tokensIn, type Protocol } from './protocol.ts';
+import { objectsIn, tokensIn, type Protocol } from './protocol.ts';
 
 /** OpenAI Responses. */
 export const responses: Protocol = {
@@ -17,8 +17,7 @@ export const responses: Protocol = {
   }),
   leaveAlone(body) {
     const items = objectsIn(body['input']);
-    if (isGiven(body['previous_response_id']) || isGiven(body['conversation']))
-      return 'the provider keeps the conversation';
+    if (isKeptByProvider(body)) return 'the provider keeps the conversation';
     if (objectsIn(body['context_management']).some(({ type }) => type === 'compaction'))
       return 'the provider compacts the conversation';
     if (items.some(({ type }) => type === 'compaction' || type === 'compaction_trigger'))

@@ -56,6 +56,20 @@ export function erasureTests(store: () => Store, reopen: () => Promise<Store>): 
     assert.deepEqual(await store().nearest(key, 'e', [1, 1], 10), []);
   });
 
+  test('a thread that is erased while a large plan of it is committed keeps nothing of the plan', async () => {
+    const key = freshKey('meanwhile');
+    const long = talk(400, 'rare');
+    await store().append(key, long);
+    const committing = store().commit(key, dropPlan(key, long, 700), 0, []);
+    await store().delete({ tenant: key.tenant, threads: [key.thread] });
+    await committing;
+    assert.equal(await store().window(key), undefined);
+    await store().append(key, path);
+    assert.deepEqual(await store().search(key, queryWords('rare'), 1_000), []);
+    assert.equal(await store().commit(key, dropPlan(key, path, 2), 0, []), true);
+    assert.equal((await store().search(key, queryWords('rare'), 1_000)).length, 2);
+  });
+
   test('an erased tenant has no thread, and other tenants keep theirs', async () => {
     const [tenant, other] = [`a-${crypto.randomUUID()}`, `b-${crypto.randomUUID()}`];
     const keys = [freshKey('x', tenant), freshKey('y', tenant)];

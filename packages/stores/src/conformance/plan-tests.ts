@@ -77,7 +77,7 @@ export function planTests(store: () => Store): void {
     ]);
   });
 
-  test('B15 a fork before a compaction does not know it, one behind it does', async () => {
+  test('B15 a fork before a compaction does not know it, one after it does', async () => {
     const key = freshKey('branch');
     const path = talk(6);
     const early = nodesOf([textMessage('user', 'early')], path.slice(0, 4));

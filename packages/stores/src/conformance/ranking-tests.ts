@@ -64,6 +64,7 @@ export function rankingTests(store: () => Store): void {
       'order ４２１ was paid',
       'see src/9.ts and MARKER_9',
       "it's O'Brien\\'s turn",
+      'see src/8.ts and MARKER_8',
     ];
     await compacted(key, texts);
     const first = async (question: string): Promise<number | undefined> =>
@@ -84,6 +85,8 @@ export function rankingTests(store: () => Store): void {
       ['src/9.ts', 6],
       ['MARKER_9', 6],
       ["O'Brien", 7],
+      ['src/8.ts', 8],
+      ['MARKER_8', 8],
     ] as const)
       assert.equal(await first(question), index, question);
     for (const odd of ["'", "''", '\\', "it's", 'a & b', '', '!', ':*'])

@@ -46,6 +46,21 @@ export function recallTests(store: () => Store): void {
     );
   });
 
+  test('17 a plan of very many messages makes each of them searchable, once', async () => {
+    const key = freshKey('many');
+    const path = talk(400, 'loom');
+    const compacted = path.slice(0, 700).map(({ index }) => index);
+    const found = async (): Promise<readonly number[]> =>
+      (await store().search(key, queryWords('loom'), 1_000))
+        .map(({ node }) => node.index)
+        .toSorted((a, b) => a - b);
+    await store().append(key, path);
+    assert.equal(await store().commit(key, dropPlan(key, path, 700), 0, []), true);
+    assert.deepEqual(await found(), compacted);
+    assert.equal(await store().commit(key, dropPlan(key, path, 700), 1, []), true);
+    assert.deepEqual(await found(), compacted);
+  });
+
   test('C26 vectors of compacted messages find the nearest', async () => {
     const key = freshKey('vectors');
     const path = talk(3);

@@ -1,6 +1,6 @@
 import { after, before, suite } from 'node:test';
 import type { Store } from '@bobbin/core';
-import { doorTests } from './door-tests.ts';
+import { engineTests } from './engine-tests.ts';
 import { erasureTests } from './erasure-tests.ts';
 import { headTests } from './head-tests.ts';
 import { isolationTests } from './isolation-tests.ts';
@@ -35,7 +35,7 @@ export function storeSuite(name: string, open: () => Promise<StoreUnderTest>): v
     erasureTests(store, () => under.reopen());
     isolationTests(store);
     modelTests(store);
-    doorTests(
+    engineTests(
       () => under.store,
       () => under.reopen(),
     );

@@ -144,7 +144,7 @@ export function threadTests(store: () => Store): void {
       assert.deepEqual((await store().window(key))?.tail, talk(1, `topic ${i}`), `key ${i}`);
   });
 
-  test('C22 a name that some store could not tell from another is refused', async () => {
+  test('C22 a name that some store could not distinguish from another is refused', async () => {
     const tenant = `t${crypto.randomUUID()}`;
     await store().append({ tenant: `${tenant}\ufffd`, thread: '\ufffd' as ThreadId }, talk(1));
     for (const part of ['\ud800', '\udc01', 'nul \0']) {

@@ -143,7 +143,7 @@ function replayMessage(
 ): string | undefined {
   const before = parent === null ? undefined : stored.get(parent);
   if (parent !== null && before === undefined)
-    return `its parent ${parent} does not stand before this line`;
+    return `its parent ${parent} is not before this line`;
   const turn = (before?.turn ?? 0) + (startsTurn(message) ? 1 : 0);
   stored.append([{ id, parent, index: (before?.index ?? -1) + 1, turn, message }]);
   return undefined;

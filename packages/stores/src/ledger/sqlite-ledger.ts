@@ -3,6 +3,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { openDatabase } from '../sqlite-module.ts';
 import type { MessageId, ThreadId } from '@bobbin/core';
 import type { Erasure, StoredPlace } from '@bobbin/core/internal';
+import { EMPTY_LOG, emptyLog } from '../sqlite/empty-log.ts';
 import { causeText, StoreError } from '../store-error.ts';
 import {
   answerValues,
@@ -219,14 +220,22 @@ class SqliteLedger implements Ledger {
   }
 
   async delete({ tenant, threads }: Erasure): Promise<void> {
-    this.#get('PRAGMA secure_delete = ON');
     for (const table of ['requests', 'summaries', 'rounds'])
       if (threads === undefined) this.#run(`DELETE FROM ${table} WHERE tenant = ?`, tenant);
       else
         for (const thread of threads)
           this.#run(`DELETE FROM ${table} WHERE tenant = ? AND thread = ?`, tenant, thread);
-    // What was erased must not stay in the log.
-    this.#get('PRAGMA wal_checkpoint(TRUNCATE)');
+    await emptyLog(this.#path, () => this.#emptiedLog());
+  }
+
+  /** SQLite itself would hold the whole process while it waits for a reader. */
+  #emptiedLog(): { busy: number } {
+    this.#get('PRAGMA busy_timeout = 0');
+    try {
+      return this.#get(EMPTY_LOG) as { busy: number };
+    } finally {
+      this.#get(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    }
   }
 
   async close(): Promise<void> {
@@ -316,7 +325,9 @@ function opened(path: string): DatabaseSync {
         'from-the-future',
         `${path} is a ledger of version ${version}; this Bobbin knows version ${VERSION}: update it`,
       );
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON',
+    );
     if (tables === 0)
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
     database.exec(TABLES);

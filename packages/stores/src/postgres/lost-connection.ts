@@ -71,13 +71,15 @@ function mayBeOld(error: unknown): boolean {
 
 /** A query may wait for a connection that never comes. */
 async function before<T>(deadline: AbortSignal, work: PromiseLike<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const giveUp = (): void => late.reject(new Error('no answer from the server in time'));
-  deadline.addEventListener('abort', giveUp, { once: true });
+  const listening = new AbortController();
+  const late = new Promise<never>((_, reject) => {
+    const giveUp = (): void => reject(new Error('no answer from the server in time'));
+    deadline.addEventListener('abort', giveUp, { once: true, signal: listening.signal });
+  });
   try {
-    return await Promise.race([work, late.promise]);
+    return await Promise.race([work, late]);
   } finally {
-    deadline.removeEventListener('abort', giveUp);
+    listening.abort();
   }
 }
 

@@ -2,6 +2,7 @@ import type { CompactionEvent, Plan } from '@bobbin/core';
 import { jsonText, planArtifacts, type ThreadKey } from '@bobbin/core/internal';
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import { arrayText } from './array-type.ts';
+import { indexMost } from '../index-parts.ts';
 import type { Connection, Value } from './connection.ts';
 import { searchable } from './recall-queries.ts';
 import { Rounds } from './rounds.ts';
@@ -60,8 +61,12 @@ export class PlanCommits {
       arrayText(events.map((event) => jsonText(event))),
     ];
     const fresh = [...ids].filter((id) => known?.ids.has(id) !== true);
+    let count = known?.count ?? null;
+    await indexMost(fresh, async (part) => {
+      count = await this.#addWords(key, part);
+    });
     const words = await this.#wordsOf(key, fresh);
-    const outcome = await this.#commits.ask([...values, ...words, known?.count ?? null]);
+    const outcome = await this.#commits.ask([...values, ...words, count]);
     if (outcome.won === null) return this.#commitAlone(key, values, [...ids]);
     if (outcome.won) {
       const all = new Set([...ids, ...(known?.ids ?? [])]);
@@ -77,6 +82,16 @@ export class PlanCommits {
     const commit = [...values, ...(await this.#wordsOf(key, ids)), null];
     const [outcome] = await this.#send([commit], 'wait');
     return outcome as Outcome;
+  }
+
+  /** Makes messages searchable before their plan is committed. */
+  async #addWords(key: ThreadKey, ids: readonly string[]): Promise<number | null> {
+    const [row] = (await this.#connection.ask(
+      'SELECT bobbin.add_words($1, $2, $3, $4, $5) AS searchable',
+      ...idsOf(key),
+      ...(await this.#wordsOf(key, ids)),
+    )) as readonly { searchable: number | null }[];
+    return row?.searchable ?? null;
   }
 
   /** The ids, lengths and words of those messages that are not searchable yet. */

@@ -12,8 +12,9 @@ export type AskTogether<Item, Answer> = (items: readonly Item[]) => Promise<read
 const MOST_ITEMS = 32;
 
 /**
- * Asks together for what is asked for while other rounds are under way: of many small transactions it makes few, and the
- * disk is waited for once. If the server refuses one item, each is asked for alone, so that none fails with another.
+ * Asks together for what is asked for in one turn of the event loop, or while other rounds are under way: of many small
+ * transactions it makes few, and the disk is waited for once. Free rounds share what waits, so that the server works on
+ * them side by side. If the server refuses one item, each is asked for alone, so that none fails with another.
  */
 export class Rounds<Item, Answer> {
   readonly #ask: AskTogether<Item, Answer>;
@@ -29,16 +30,25 @@ export class Rounds<Item, Answer> {
   ask(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      void this.#next();
+      if (this.#waiting.length === 1) this.#startSoon();
     });
   }
 
-  async #next(): Promise<void> {
-    if (this.#underWay === this.#mostUnderWay || this.#waiting.length === 0) return;
+  /** After all that is asked for in this turn of the event loop. */
+  #startSoon(): void {
+    setImmediate(() => {
+      for (let free = this.#mostUnderWay - this.#underWay; free > 0; free--) {
+        const share = Math.min(MOST_ITEMS, Math.ceil(this.#waiting.length / free));
+        if (share > 0) void this.#run(this.#waiting.splice(0, share));
+      }
+    });
+  }
+
+  async #run(round: readonly Asked<Item, Answer>[]): Promise<void> {
     this.#underWay += 1;
-    await this.#settle(this.#waiting.splice(0, MOST_ITEMS));
+    await this.#settle(round);
     this.#underWay -= 1;
-    void this.#next();
+    this.#startSoon();
   }
 
   async #settle(round: readonly Asked<Item, Answer>[]): Promise<void> {

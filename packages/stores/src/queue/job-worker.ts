@@ -139,8 +139,8 @@ export class JobWorker {
   /** Waits for some time; once it was stopped, until the last job is done. */
   async #pauseUntilStopped(ms: number): Promise<void> {
     const { signal } = this.#stopped;
-    const time = Promise.withResolvers<void>();
-    const timer = setTimeout(time.resolve, ms);
+    let timer: NodeJS.Timeout | undefined;
+    const time = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
     const wait = signal.aborted
       ? [...this.#running.values()].map(({ done }) => done)
       : [
@@ -148,7 +148,7 @@ export class JobWorker {
             signal.addEventListener('abort', () => resolve(), { once: true }),
           ),
         ];
-    await Promise.race([time.promise, Promise.all(wait)]);
+    await Promise.race([time, Promise.all(wait)]);
     clearTimeout(timer);
   }
 }

@@ -2,14 +2,12 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { openDatabase } from '../sqlite-module.ts';
 import { causeText, StoreError } from '../store-error.ts';
+import { EMPTY_LOG, emptyLog } from './empty-log.ts';
+import { BUSY_MS, longer, pause } from './lock-wait.ts';
 import { LOG_BYTES, LogWatch, type LogState } from './log-watch.ts';
 import { assertOurs, migrate } from './schema.ts';
 import type { SqliteOptions } from './sqlite-options.ts';
 
-/** How long a lock is waited for. */
-const BUSY_MS = 30_000;
-const FIRST_WAIT_MS = 1;
-const LONGEST_WAIT_MS = 20;
 /** For how long writes may follow each other before other work of the process has its turn. */
 const TURN_MS = 10;
 const MOST_FINDINGS = 20;
@@ -179,15 +177,6 @@ export class Database {
     }
   }
 
-  /** Tries again until something is done, for as long as a lock is waited for. */
-  async untilFree(attempt: () => boolean): Promise<void> {
-    const until = performance.now() + BUSY_MS;
-    for (let waitMs = longer(0); !attempt(); waitMs = longer(waitMs)) {
-      if (performance.now() > until) throw this.#lockedError();
-      await pause(waitMs);
-    }
-  }
-
   #lockedError(): StoreError {
     return new StoreError('unavailable', `${this.path}: database is locked`);
   }
@@ -207,10 +196,11 @@ export class Database {
     }
   }
 
-  /** Puts all of the log into the file and empties it; false if a reader still needs some of it. */
-  emptyLog(): boolean {
-    const row = this.#withoutWaiting(() => this.get('PRAGMA wal_checkpoint(TRUNCATE)'));
-    return (row as { busy: number }).busy === 0;
+  /** Puts all of the log into the file, so that nothing of what was erased is in it. */
+  emptyLog(): Promise<void> {
+    const attempt = (): { busy: number } =>
+      this.#withoutWaiting(() => this.get(EMPTY_LOG)) as { busy: number };
+    return emptyLog(this.path, attempt);
   }
 
   /** SQLite itself would hold the whole process while it waits. */
@@ -261,16 +251,6 @@ export class Database {
     this.#statements.set(sql, statement);
     return statement;
   }
-}
-
-/** The next wait for a lock, after one. */
-function longer(waitMs: number): number {
-  return Math.min(Math.max(2 * waitMs, FIRST_WAIT_MS), LONGEST_WAIT_MS);
-}
-
-/** Waits for about so long: processes that wait for the same lock must not ask at the same moment each time. */
-function pause(waitMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
 }
 
 function warnOnConsole(message: string): void {

@@ -1,4 +1,4 @@
-import type { MessageId, Plan, ThreadId } from '@bobbin/core';
+import type { MessageId, ThreadId } from '@bobbin/core';
 import {
   assertName,
   nearestVectors,
@@ -14,6 +14,7 @@ import {
   type TextSizes,
   type ThreadKey,
 } from '@bobbin/core/internal';
+import { indexMost } from '../index-parts.ts';
 import { nodeOf, type MessageRow } from '../message-row.ts';
 import type { Ancestry, Step } from './ancestry.ts';
 import type { Database } from './database.ts';
@@ -34,14 +35,19 @@ export class RecallTable implements RecallIndex {
     this.#texts = texts;
   }
 
-  /** Makes what a plan compacts searchable, each message once. To be called in the plan's transaction. */
-  add(key: ThreadKey, plan: Plan): void {
+  /** Makes most of very many messages searchable before their plan is committed. */
+  addMost(key: ThreadKey, ids: readonly MessageId[]): Promise<void> {
+    return indexMost(ids, (part) => this.#database.atomically(() => this.add(key, part)));
+  }
+
+  /** Makes messages searchable, each once. To be called in a transaction. */
+  add(key: ThreadKey, ids: readonly MessageId[]): void {
     const fresh = this.#database.all(
       `SELECT m.* FROM json_each(?3) span CROSS JOIN messages m ON m.tenant = ?1 AND m.thread = ?2 AND m.id = span.value
        WHERE NOT EXISTS (
          SELECT 1 FROM compacted c WHERE c.tenant = ?1 AND c.thread = ?2 AND c.id = span.value)`,
       ...idsOf(key),
-      JSON.stringify([...new Set(plan.records.flatMap(({ span }) => span.ids))]),
+      JSON.stringify(ids),
     ) as readonly NumberedRow[];
     let words = 0;
     for (const row of fresh) {

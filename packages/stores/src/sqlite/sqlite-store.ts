@@ -241,6 +241,8 @@ class SqliteStore implements CheckableStore, TieredStore {
     expectedVersion: number,
     events: readonly CompactionEvent[],
   ): Promise<boolean> {
+    const ids = [...new Set(plan.records.flatMap(({ span }) => span.ids))];
+    await this.#recall.addMost(key, ids);
     return this.#database.atomically(() => {
       const changed = this.#database.run(
         `UPDATE threads SET version = version + 1, changed_at = ? WHERE tenant = ? AND thread = ? AND version = ?`,
@@ -259,7 +261,7 @@ class SqliteStore implements CheckableStore, TieredStore {
         jsonText(plan),
       );
       this.#insertEvents(key, version, events);
-      this.#recall.add(key, plan);
+      this.#recall.add(key, ids);
       return true;
     });
   }

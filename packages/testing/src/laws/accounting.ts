@@ -265,7 +265,8 @@ function* hadTo(scene: Scene, squeezed: Node): Iterable<Breach> {
     ({ source }) => source.kind !== 'kept' && source.kind !== 'changed',
   );
   const pinned = window.filter(({ id }) => pinnedUnits.has(id) && positionsOf.has(id));
-  if (costOf([...made, ...pinned], counter) > limitTokens * NEARLY_ALL) return;
+  const enough = limitTokens * NEARLY_ALL * (context.largePinsShare ?? 1);
+  if (costOf([...made, ...pinned], counter) > enough) return;
   const law = 'pins whole';
   const why = `message ${loose.index} is no pin and stays`;
   yield { law, detail: `${why}, but squeezed was ${nodeLine(squeezed)}` };

@@ -34,6 +34,8 @@ export interface LawContext {
   readonly limitTokens?: number;
   /** What the session reported: false if the pins alone exceed the limit. */
   readonly fits?: boolean;
+  /** The share of the limit beyond which the policy shortens pins although other messages stay. */
+  readonly largePinsShare?: number;
   readonly cacheLimits?: CacheLimits;
   /** What the host sends before the messages; nothing if absent. */
   readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;

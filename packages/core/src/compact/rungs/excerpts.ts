@@ -68,7 +68,7 @@ function proposeOne(context: RungContext, id: MessageId, kept: Shortened): reado
     inPlace(entry.message, excerptRecord(draft, entry, kept), draft.style),
   );
   const tokensFreed = draft.cost(entry) - tokens;
-  const reason = `${draft.cost(entry)} tokens behind the cut`;
+  const reason = `${draft.cost(entry)} tokens after the cut`;
   return tokensFreed > draft.cost(entry) * LEAST_FREED_SHARE
     ? [{ strategy: 'excerpts', span, tokensFreed, reason }]
     : [];
@@ -84,12 +84,12 @@ function chooseRemainders(
   // If excerpts alone are enough, they need not leave space for a summary.
   const before = draft.tokens - cost(after);
   const besideTokens = besideSummary(keep, draft.entries, { targetTokens, limitTokens });
-  const roomTokens = Math.max(besideTokens, targetTokens - before);
-  if (cost(after) <= roomTokens) return new Map();
+  const spaceTokens = Math.max(besideTokens, targetTokens - before);
+  if (cost(after) <= spaceTokens) return new Map();
   const newest = draft.newestUnit;
   const newestTokens = cost(after.filter(({ unit }) => unit === newest));
   const share = targetTokens >= limitTokens ? MOST_UNREAD_MADE_TO_MEASURE : MOST_UNREAD;
-  const unread = Math.max(roomTokens * MOST_OF_NEWEST, limitTokens * share);
+  const unread = Math.max(spaceTokens * MOST_OF_NEWEST, limitTokens * share);
   const sparesNewest = newestTokens <= unread;
   const long = after.filter(
     (entry) => isLong(draft, entry) && !(sparesNewest && entry.unit === newest),
@@ -105,7 +105,7 @@ function chooseRemainders(
       long.reduce((sum, { tokens }) => sum + tokens, 0),
     );
   const newestCount = long.filter(({ unit }) => unit === newest).length;
-  const headChars = (roomTokens * charsPerToken * NEWEST_SHARE) / Math.max(1, newestCount);
+  const headChars = (spaceTokens * charsPerToken * NEWEST_SHARE) / Math.max(1, newestCount);
   return excerptsTogether(
     draft,
     long.map((entry) =>
@@ -119,11 +119,11 @@ function chooseRemainders(
     ),
     others.map(({ message }) => message),
     {
-      roomChars: Math.max(0, (roomTokens - cost(others) - least) * charsPerToken),
+      spaceChars: Math.max(0, (spaceTokens - cost(others) - least) * charsPerToken),
       wholeChars: WHOLE_CHARS,
       argsChars: WHOLE_ARGS_CHARS,
       args: 'by-length',
-      fills: roomTokens > besideTokens,
+      fills: spaceTokens > besideTokens,
     },
   );
 }

@@ -42,10 +42,12 @@ export function squeeze(options: SqueezeOptions): Rung {
     propose(context) {
       const all = oversized(context, candidates(context, reach), options);
       const most =
-        pinShare === undefined ? roomFor(context, all, reach) : sharedRoom(context, all, pinShare);
+        pinShare === undefined
+          ? spaceFor(context, all, reach)
+          : sharedSpace(context, all, pinShare);
       if (costOf(all) <= most) return [];
-      const { found, room } = withoutSystem(context, all, most);
-      const { level, cut } = leveled(context, found, room, floorTokens);
+      const { found, space } = withoutSystem(context, all, most);
+      const { level, cut } = leveled(context, found, space, floorTokens);
       return cut.flatMap(({ entry, cost, least }) => {
         const span = spanOf([entry.node]);
         const tokensFreed = cost - Math.max(level, least);
@@ -119,23 +121,23 @@ interface Leveled {
 function leveled(
   context: RungContext,
   found: readonly Candidate[],
-  room: number,
+  space: number,
   floorTokens: number,
 ): Leveled {
   const above = (level: number): readonly Priced[] =>
     found.filter(({ cost }) => cost > level).map((each) => withLeast(context, each));
   const free = found.map((each) => ({ ...each, least: 0 }));
-  const highest = Math.max(floorTokens, waterLevel(room, free));
+  const highest = Math.max(floorTokens, waterLevel(space, free));
   const cut = above(highest);
   if (highest === floorTokens || cut.every(({ least }) => least <= highest))
     return { level: highest, cut };
   const priced = above(floorTokens);
   const small = found.slice(priced.length).map((each) => ({ ...each, least: each.cost }));
-  return { level: Math.max(floorTokens, waterLevel(room, [...priced, ...small])), cut: priced };
+  return { level: Math.max(floorTokens, waterLevel(space, [...priced, ...small])), cut: priced };
 }
 
 /** What the candidates may cost together: pins give way only as far as the limit requires. */
-function roomFor(
+function spaceFor(
   { draft, targetTokens, limitTokens }: RungContext,
   found: readonly Candidate[],
   reach: SqueezeOptions['reach'],
@@ -146,7 +148,7 @@ function roomFor(
 }
 
 /** Pins that leave most of the space to the rest, if there is a rest. */
-function sharedRoom(
+function sharedSpace(
   { draft, targetTokens, limitTokens }: RungContext,
   found: readonly Candidate[],
   pinShare: number,
@@ -160,20 +162,20 @@ function sharedRoom(
 function withoutSystem(
   context: RungContext,
   all: readonly Candidate[],
-  room: number,
-): { readonly found: readonly Candidate[]; readonly room: number } {
+  space: number,
+): { readonly found: readonly Candidate[]; readonly space: number } {
   const found = all.filter(({ entry }) => entry.message.role !== 'system');
-  const left = room - (costOf(all) - costOf(found));
+  const left = space - (costOf(all) - costOf(found));
   const least = found.reduce((sum, each) => sum + withLeast(context, each).least, 0);
-  return least <= left ? { found, room: left } : { found: all, room };
+  return least <= left ? { found, space: left } : { found: all, space };
 }
 
 function costOf(found: readonly Candidate[]): number {
   return found.reduce((sum, { cost }) => sum + cost, 0);
 }
 
-/** The greatest size to which the largest must be cut so that all of them cost at most `room` together. */
-function waterLevel(room: number, found: readonly Priced[]): number {
+/** The greatest size to which the largest must be cut so that all of them cost at most `space` together. */
+function waterLevel(space: number, found: readonly Priced[]): number {
   let low = 0;
   let high = found[0]?.cost ?? 0;
   while (low < high) {
@@ -182,7 +184,7 @@ function waterLevel(room: number, found: readonly Priced[]): number {
       (sum, { cost, least }) => sum + Math.max(least, Math.min(cost, level)),
       0,
     );
-    if (total <= room) low = level;
+    if (total <= space) low = level;
     else high = level - 1;
   }
   return low;

@@ -83,7 +83,7 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
     name: 'summarize',
     replacesMessages: true,
     propose(proposed) {
-      const context = withRoomyCut(withUnpinned(proposed), whole);
+      const context = withWideCut(withUnpinned(proposed), whole);
       const { draft, cut } = context;
       const { held, crossing } = newestUserMessages(context, keepUserTokens);
       const covered = draft.entries
@@ -92,21 +92,21 @@ export function summarize(options: Partial<SummarizeOptions> = {}): Rung {
       const span = spanOf(covered.map(({ node }) => node));
       if (span === undefined) return [];
       const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
-      const room = summaryRoom(context, tokens, whole);
+      const space = summarySpace(context, tokens, whole);
       const reason = `${covered.length} messages before the cut, ${cut.split ? 'inside turn' : 'at turn'} ${span.lastTurn}`;
       const ids = new Set(span.ids);
       const excess = floorExcess(context, ids, Math.min(whole.maxTokens, tokens));
       return [
         ...truncation(crossing),
         ...shorteningProposals(context, ids, { share: LARGE_SHARE, tokens: excess }),
-        { strategy: 'summarize', span, tokensFreed: tokens - room, reason },
+        { strategy: 'summarize', span, tokensFreed: tokens - space, reason },
         ...afterwards(context, ids),
       ];
     },
     execute(proposal, proposed, effects) {
       if (proposal.strategy === TRUNCATES) return shorten(proposal, proposed, effects);
       if (proposal.strategy === SHORTENS) return shortenToTarget(proposal, proposed, effects);
-      const context = withRoomyCut(withUnpinned(proposed), whole);
+      const context = withWideCut(withUnpinned(proposed), whole);
       const { held } = newestUserMessages(context, keepUserTokens);
       for (const entry of held) context.draft.hold(entry);
       return summarizeSpan(proposal, context, effects, whole);
@@ -129,7 +129,7 @@ function withUnpinned(context: RungContext): RungContext {
 }
 
 /** Moves the cut forward if what stays after it would leave no space for a summary; the newest unit always stays. */
-function withRoomyCut(
+function withWideCut(
   context: RungContext,
   { maxTokens, leastShare }: SummarizeOptions,
 ): RungContext {
@@ -154,10 +154,10 @@ function moreForAccount(
   context: RungContext,
   { prose }: Summary,
   covered: ReadonlySet<MessageId>,
-  room: number,
+  space: number,
 ): number {
   const lacking =
-    prose === null ? 0 : context.counter.text(accountOf(prose)) * (1 + RECORD_SHARE) - room;
+    prose === null ? 0 : context.counter.text(accountOf(prose)) * (1 + RECORD_SHARE) - space;
   const freed = afterwards(context, covered).reduce((sum, { tokensFreed }) => sum + tokensFreed, 0);
   return Math.max(0, Math.floor(Math.min(lacking, freed)));
 }
@@ -176,7 +176,7 @@ async function summarizeSpan(
   const covered = draft.entries.filter(({ node }) => ids.has(node.id));
   const tokens = covered.reduce((sum, entry) => sum + draft.cost(entry), 0);
   const previous = draft.summary;
-  const room = summaryRoom(context, tokens, whole);
+  const space = summarySpace(context, tokens, whole);
   const splitTurn = cut.split ? draft.entries[cut.index]?.node.turn : undefined;
   const answered = await effects.summarizer.summarize({
     nodes: covered
@@ -185,7 +185,7 @@ async function summarizeSpan(
     previous: handedOver(previous?.summary ?? null, covered),
     task,
     round: (previous?.summary.round ?? 0) + 1,
-    maxTokens: room,
+    maxTokens: space,
     counter,
     kept: keptOf(draft, ids),
     overlap: draft.entries
@@ -201,9 +201,9 @@ async function summarizeSpan(
   const summary = withArtifacts(answered, draft.records, ids);
   const text = fitSummaryText(
     summary,
-    room + moreForAccount(context, summary, ids, room),
+    space + moreForAccount(context, summary, ids, space),
     counter,
-    taskStands(draft, summary, ids),
+    taskIsShown(draft, summary, ids),
   );
   const first = covered[0];
   if (text === undefined || first === undefined) return undefined;
@@ -246,7 +246,7 @@ function keptOf(draft: Draft, covered: ReadonlySet<MessageId>): readonly Kept[] 
 }
 
 /** True if the message that gave the task is whole in the prompt, so that the summary need not repeat it. */
-function taskStands(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
+function taskIsShown(draft: Draft, { task }: Summary, covered: ReadonlySet<MessageId>): boolean {
   return draft.entries.some(
     (entry) =>
       startsTurn(entry.message) &&
@@ -274,7 +274,7 @@ function shownNode(draft: Draft, entry: Entry): Node {
 }
 
 /** What is left of the target for the summary once the one before it is gone. */
-function summaryRoom(
+function summarySpace(
   context: RungContext,
   tokens: number,
   { maxTokens, ratio }: SummarizeOptions,
@@ -367,7 +367,7 @@ export function shrinkSummary(): Rung {
       const { span } = summary;
       const tokensFreed =
         shownTokens(summary, context) - shownTokens(shorter(summary, context), context);
-      const reason = 'little room is left';
+      const reason = 'little space is left';
       return tokensFreed <= 0 ? [] : [{ strategy: 'shrink-summary', span, tokensFreed, reason }];
     },
     execute(_proposal, context) {
@@ -377,15 +377,15 @@ export function shrinkSummary(): Rung {
   };
 }
 
-const LEFT_OUT = '(left out for want of room)';
+const LEFT_OUT = '(left out for want of space)';
 
 /** The summary in the space that is left: less of it, a note that it exists, or nothing. */
 function shorter(record: SummarizeRecord, context: RungContext): SummarizeRecord {
   const { draft, counter, targetTokens } = context;
-  const room = record.summaryTokens - (draft.tokens - targetTokens);
-  const left = room < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
-  const stands = taskStands(draft, record.summary, new Set());
-  const text = fitSummaryText(record.summary, room, counter, stands) ?? left;
+  const space = record.summaryTokens - (draft.tokens - targetTokens);
+  const left = space < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
+  const stands = taskIsShown(draft, record.summary, new Set());
+  const text = fitSummaryText(record.summary, space, counter, stands) ?? left;
   return { ...record, text, summaryTokens: counter.text(text) };
 }
 

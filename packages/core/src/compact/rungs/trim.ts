@@ -117,7 +117,7 @@ function shortenedWithin(
     batch.map((entry) => ({ entry, headChars: FIRST_LINE_CHARS, tailChars: LAST_LINE_CHARS })),
     others.map((entry) => draft.shown(entry)),
     {
-      roomChars: batch.reduce((sum, entry) => sum + roomFor(entry, limits), 0) * MOST_OF_LIMITS,
+      spaceChars: batch.reduce((sum, entry) => sum + spaceFor(entry, limits), 0) * MOST_OF_LIMITS,
       wholeChars: limits.standInChars,
       argsChars: limits.argsChars,
       args: 'by-worth',
@@ -143,7 +143,7 @@ function isLong({ message }: Entry, limits: TrimLimits): boolean {
   return results + calls > 0;
 }
 
-function roomFor({ message }: Entry, limits: TrimLimits): number {
+function spaceFor({ message }: Entry, limits: TrimLimits): number {
   const { results, calls } = longParts(message, limits);
   return results * limits.standInChars + calls * limits.argsChars;
 }

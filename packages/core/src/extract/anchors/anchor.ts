@@ -210,7 +210,7 @@ export class AnchorReader {
       let code = text.charCodeAt(i);
       let kind = code < 128 ? (CLASS[code] as number) : 0;
       if (kind === 0) {
-        i += isJson && code === BACKSLASH ? escapeChars(text, i) : 1;
+        i += isJson && code === BACKSLASH ? jsonEscapeLength(text, i) : 1;
         continue;
       }
       const from = i;
@@ -249,8 +249,8 @@ export class AnchorReader {
 }
 
 /** How long an escape of JSON is: its letter belongs to no name. */
-function escapeChars(text: string, at: number): number {
-  return text.charAt(at + 1) === 'u' ? 6 : 2;
+function jsonEscapeLength(text: string, backslashAt: number): number {
+  return text.charAt(backslashAt + 1) === 'u' ? 6 : 2;
 }
 
 /** `$1,234,567`: commas belong to an amount of money. */

@@ -46,7 +46,7 @@ export class SeenChanges {
   }
 
   /** The changes of files that the agent did not change itself, each with what changed in it, in a number of characters. */
-  all(roomChars: number): readonly SeenChange[] {
+  all(spaceChars: number): readonly SeenChange[] {
     const own = new Set(
       this.#statistics.files
         .all()
@@ -58,7 +58,7 @@ export class SeenChanges {
       .slice(-MOST_SEEN);
     const noted = seen.filter(({ path }) => this.#changes.has(path));
     const paths = seen.reduce((sum, { path }) => sum + path.length + 24, 0);
-    const noteChars = Math.min(NOTE_CHARS, (roomChars - paths) / Math.max(1, noted.length));
+    const noteChars = Math.min(NOTE_CHARS, (spaceChars - paths) / Math.max(1, noted.length));
     return seen.map((change) => {
       const text =
         this.#changes.get(change.path)?.text(Math.max(LEAST_NOTE_CHARS, noteChars)) ?? '';

@@ -17,10 +17,10 @@ interface Candidate {
 /** For each anchor the few pieces that hold most for their length, the newest of equal lines; the newest text first. */
 export function bestPieces(
   { placed }: AnchorStatistics,
-  { need, shown, roomChars }: Selection,
+  { need, shown, spaceChars }: Selection,
   isQuotable: (of: number, at?: number) => boolean,
 ): readonly Candidate[] {
-  const least = nthLargest(need, Math.ceil(Math.max(roomChars, 0) / CHARS_PER_ANCHOR));
+  const least = nthLargest(need, Math.ceil(Math.max(spaceChars, 0) / CHARS_PER_ANCHOR));
   const best = new Map<number, Candidate[]>();
   for (let of = placed.length - 1; of >= 0; of--) {
     const { segment, ids, file, changes } = placed[of] as Placed;

@@ -9,7 +9,7 @@ import { EditLines } from './edit-lines.ts';
 import type { SeenChanges } from '../diffs/seen-changes.ts';
 import { rangeAt, type AddedRun, type FileDiff } from '../diffs/unified-diff.ts';
 import { callLine, quoted, stretchOf, tells, wordsBeside, type Range } from './quote.ts';
-import { rounded, standing, type Group, type Item, type Selection } from './select.ts';
+import { rounded, clarityOf, type Group, type Item, type Selection } from './select.ts';
 
 const HEADING_CHARS = 180;
 /** The marks of a line in the summary, and of a heading, `[m123] `. */
@@ -23,6 +23,7 @@ const MOST_ALIKE = 3;
 interface Line extends Item {
   readonly of: number;
   readonly piece: Piece;
+  merit: number;
   start: number;
   end: number;
   body: string;
@@ -88,10 +89,34 @@ export class ExactLines {
   }
 
   offer(): void {
-    for (const { of, piece } of bestPieces(this.#statistics, this.#selection, this.#isQuotable))
-      this.#add(of, piece);
+    const needed = bestPieces(this.#statistics, this.#selection, this.#isQuotable);
+    for (const { of, piece } of needed) this.#add(of, piece);
+    const known = new Set(needed.map(({ piece }) => piece));
+    for (const { of, piece } of this.#declarations()) if (!known.has(piece)) this.#add(of, piece);
     for (const group of this.#groups.values())
       for (const item of group.items) this.#selection.offer(item);
+  }
+
+  /** The lines of edits that declare something, the newest first. */
+  #declarations(): readonly { readonly of: number; readonly piece: Piece }[] {
+    const found: { readonly of: number; readonly piece: Piece }[] = [];
+    const { placed } = this.#statistics;
+    for (let of = placed.length - 1; of >= 0 && found.length < MOST_DECLARATIONS; of--)
+      if (this.#isOfEdit(of) && this.#isQuotable(of))
+        for (const piece of (placed[of] as Placed).segment.pieces)
+          if (this.#declares(of, piece) && this.#isQuotable(of, piece.start))
+            found.push({ of, piece });
+    return found;
+  }
+
+  #isOfEdit(of: number): boolean {
+    const { segment, file, changes } = this.#statistics.placed[of] as Placed;
+    return segment.voice === VOICE.args && file !== undefined && changes;
+  }
+
+  #declares(of: number, { start, end }: Piece): boolean {
+    const { text } = (this.#statistics.placed[of] as Placed).segment;
+    return this.#isOfEdit(of) && DECLARES.test(text.slice(start, end));
   }
 
   /** The chosen lines as notes, in the order of the conversation; neighbours are one note. */
@@ -148,10 +173,10 @@ export class ExactLines {
       start: piece.start,
       end: piece.end,
       body: '',
-      merit: 0,
+      merit: this.#declares(of, piece) ? DECLARATION_MERIT : 0,
       chars: Math.max(8, piece.end - piece.start - 6),
       ids: piece.mentions.map((at) => ids[at] as number),
-      stands: undefined,
+      clarities: undefined,
       settle: this.#settle,
       taken: false,
       worth: 0,
@@ -192,9 +217,10 @@ export class ExactLines {
       !this.#seen.has(body) &&
       !this.#isHeading(line, body);
     this.#seen.add(body);
+    if (!isNew) line.merit = 0;
     line.ids = isNew ? line.ids.filter((id) => body.includes(anchors[id]?.key ?? '')) : [];
-    line.stands = line.ids.map((id) =>
-      standing(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
+    line.clarities = line.ids.map((id) =>
+      clarityOf(wordsBeside(stretch.words, anchors[id]?.key ?? '')),
     );
   };
 
@@ -282,7 +308,7 @@ export class ExactLines {
         of,
         headingChars,
         ids,
-        stand: 1,
+        clarity: 1,
         items: [],
         open: false,
         lines: new Map(),
@@ -293,12 +319,27 @@ export class ExactLines {
   }
 }
 
+/** A line that declares something: it says what a file offers, and is read without its neighbours. */
+const DECLARES =
+  /(?:^|\\n|[\s"])(?:export |pub |public |private |static |async |default |abstract )*(?:func|function|def|class|interface|struct|type|enum|trait|impl|fn|module) [\w(]/;
+const DECLARATION_MERIT = 0.006;
+const MOST_DECLARATIONS = 200;
+
 /** A change that was looked at is listed anyway: lines under it would separate it from its neighbours. */
 const SEEN_CHARS = 12;
 
 function itemOf(group: Group, chars: number, ids: readonly number[]): Item {
-  const stands = ids.map(() => 1);
-  return { group, merit: 0, chars, ids, stands, settle: () => undefined, taken: false, worth: 0 };
+  const clarities = ids.map(() => 1);
+  return {
+    group,
+    merit: 0,
+    chars,
+    ids,
+    clarities,
+    settle: () => undefined,
+    taken: false,
+    worth: 0,
+  };
 }
 
 /** A call in one line. */

@@ -5,7 +5,7 @@ export interface Group {
   readonly headingChars: number;
   /** The anchors that the heading shows, and how well its words explain them. */
   readonly ids: readonly number[];
-  readonly stand: number;
+  readonly clarity: number;
   readonly items: Item[];
   open: boolean;
 }
@@ -18,7 +18,7 @@ export interface Item {
   chars: number;
   ids: readonly number[];
   /** How well its words explain each anchor, 0 to 1; undefined until the item is looked at closely. */
-  stands: readonly number[] | undefined;
+  clarities: readonly number[] | undefined;
   /** Looks closely: the true length, and how well each anchor is explained. */
   readonly settle: (item: Item) => void;
   taken: boolean;
@@ -27,7 +27,7 @@ export interface Item {
 }
 
 /** How well so many words of a line explain an anchor in it. */
-export function standing(words: number): number {
+export function clarityOf(words: number): number {
   return words >= ENOUGH_WORDS ? 1 : 0.2 + 0.2 * Math.max(0, words);
 }
 
@@ -40,7 +40,7 @@ export function rounded(worth: number): number {
 const LINE_CHARS = 2;
 const SHORTEST_CHARS = 12;
 const LEAST_WORTH = 1e-7;
-const NO_ROOM = 24;
+const NO_SPACE = 24;
 
 interface Offer {
   readonly item: Item;
@@ -55,15 +55,15 @@ export class Selection {
   readonly need: Float64Array;
   /** How well each anchor is shown already. */
   readonly shown: Float64Array;
-  roomChars: number;
+  spaceChars: number;
   readonly #heap: Offer[] = [];
   readonly #leastWorth: number;
 
-  constructor(need: Float64Array, roomChars: number, leastWorth: number = LEAST_WORTH) {
+  constructor(need: Float64Array, spaceChars: number, leastWorth: number = LEAST_WORTH) {
     this.#leastWorth = leastWorth;
     this.need = need;
     this.shown = new Float64Array(need.length);
-    this.roomChars = roomChars;
+    this.spaceChars = spaceChars;
   }
 
   get exhausted(): boolean {
@@ -85,32 +85,32 @@ export class Selection {
     for (let offer = pop(this.#heap); offer !== undefined; offer = pop(this.#heap)) {
       const { item } = offer;
       if (item.taken) continue;
-      if (item.stands === undefined && this.#worth(item) >= offer.worth) item.settle(item);
+      if (item.clarities === undefined && this.#worth(item) >= offer.worth) item.settle(item);
       const worth = this.#worth(item);
       if (worth < offer.worth) {
         if (worth > this.#leastWorth) push(this.#heap, { item, worth });
         continue;
       }
-      if (this.#chars(item) > this.roomChars) {
+      if (this.#chars(item) > this.spaceChars) {
         tooLong.push(offer);
-        if (this.roomChars < NO_ROOM) break;
+        if (this.spaceChars < NO_SPACE) break;
       } else this.take(item, worth);
     }
     for (const offer of tooLong) push(this.#heap, offer);
   }
 
   take(item: Item, worth: number): void {
-    const { group, ids, stands } = item;
-    this.roomChars -= this.#chars(item);
+    const { group, ids, clarities } = item;
+    this.spaceChars -= this.#chars(item);
     item.taken = true;
     item.worth = worth;
     ids.forEach((id, k) => {
-      const stand = stands?.[k] ?? 1;
-      if (stand > (this.shown[id] as number)) this.shown[id] = stand;
+      const clarity = clarities?.[k] ?? 1;
+      if (clarity > (this.shown[id] as number)) this.shown[id] = clarity;
     });
     if (group.open) return;
     group.open = true;
-    for (const id of group.ids) this.shown[id] = Math.max(this.shown[id] as number, group.stand);
+    for (const id of group.ids) this.shown[id] = Math.max(this.shown[id] as number, group.clarity);
     for (const other of group.items) if (!other.taken) this.offer(other);
   }
 
@@ -119,16 +119,18 @@ export class Selection {
   }
 
   #worth(item: Item): number {
-    const { ids, stands, group, merit, chars } = item;
+    const { ids, clarities, group, merit, chars } = item;
     let value = merit * chars;
     for (let k = 0; k < ids.length; k++) {
       const id = ids[k] as number;
-      const more = (stands === undefined ? 1 : (stands[k] as number)) - (this.shown[id] as number);
+      const more =
+        (clarities === undefined ? 1 : (clarities[k] as number)) - (this.shown[id] as number);
       if (more > 0) value += (this.need[id] as number) * more;
     }
     if (!group.open)
       for (const id of group.ids)
-        value += (this.need[id] as number) * Math.max(0, group.stand - (this.shown[id] as number));
+        value +=
+          (this.need[id] as number) * Math.max(0, group.clarity - (this.shown[id] as number));
     return value / (this.#chars(item) + LINE_CHARS + SHORTEST_CHARS);
   }
 }

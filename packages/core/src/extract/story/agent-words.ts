@@ -44,7 +44,7 @@ export const announces = (sentence: string): boolean => ANNOUNCES.test(sentence)
 
 /** What an agent answers when nothing is asked of it. */
 const SAYS_NOTHING =
-  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$/i;
+  /^\W*(?:no response (?:requested|needed)|\(no content\)|understood|done|ok(?:ay)?)\W*$|^API Error: /i;
 
 export const saysNothing = (text: string): boolean => SAYS_NOTHING.test(text);
 

@@ -168,12 +168,18 @@ export function commandsOf(
       const asked = open.get(result.callId);
       open.delete(result.callId);
       const run = asked === undefined ? undefined : runOf(asked.call);
-      if (asked !== undefined && run !== undefined && !isRefused(resultText(result)))
-        keep(run.kind, outcomeOf(asked.call.tool, run.line, result, asked.node));
+      if (asked === undefined || run === undefined || isRefused(resultText(result))) continue;
+      if (MOVES.test(run.line))
+        for (const [kind, outcome] of last) last.set(kind, { ...outcome, outdated: true });
+      keep(run.kind, outcomeOf(asked.call.tool, run.line, result, asked.node));
     }
   }
   return [...last.values()].slice(-MOST_KINDS);
 }
+
+/** Puts another state of a repository into the working tree. */
+const MOVES =
+  /\bgit (?:-C \S+ )?(?:checkout (?!-- )|switch |merge\b|rebase\b|pull\b|reset --hard|stash\b|cherry-pick )/;
 
 function outcomeOf(
   tool: string,

@@ -20,12 +20,12 @@ export function changesOf(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
   before: readonly FileRecord[],
-  roomChars: number,
+  spaceChars: number,
 ): readonly FileRecord[] {
   const changes = changesByFile(nodes, statistics);
   const noteChars = Math.max(
     LEAST_NOTE_CHARS,
-    Math.min(NOTE_CHARS, roomChars / Math.max(1, changes.size)),
+    Math.min(NOTE_CHARS, spaceChars / Math.max(1, changes.size)),
   );
   const notes = new Map(before.map(({ path, note }) => [path, note]));
   return sorted(statistics.files.all(), (a, b) => a.touchedAt - b.touchedAt)

@@ -7,7 +7,8 @@ export interface Passage {
   /** The heading or the line ending in a colon that it belongs to; empty if there is none. */
   readonly lead: string;
   readonly text: string;
-  readonly kind: 'prose' | 'code';
+  /** An option is a question with the answer that was chosen, without the others. */
+  readonly kind: 'prose' | 'code' | 'option';
 }
 
 const FENCE = /^\s{0,12}(?:```|~~~)/;
@@ -29,7 +30,7 @@ export function passagesOf(text: string): readonly Passage[] {
 }
 
 /** A list or a table up to this length is one passage: its entries belong together. */
-const LIST_CHARS = 700;
+const LIST_CHARS = 1_200;
 
 function wholeLists(passages: readonly Passage[]): readonly Passage[] {
   const out: Passage[] = [];
@@ -112,7 +113,7 @@ class PassageReader {
       if (line.trim() !== '') code.push(line);
     }
     this.#at++;
-    for (const block of blocksOf(code, CODE_CHARS)) this.#add(block.join('\n'), 'code');
+    for (const block of lineRuns(code, CODE_CHARS)) this.#add(block.join('\n'), 'code');
   }
 
   /** A list entry. If what is nested under it is long, each nested line is a passage with the entry as its lead. */
@@ -137,7 +138,7 @@ class PassageReader {
     const outer = this.#lead;
     if (!endsInColon(own)) this.#add(own, 'prose');
     this.#lead = own.length <= LEAD_CHARS ? own : outer;
-    for (const block of blocksOf(nested, NESTED_CHARS)) this.#add(block.join('\n'), 'prose');
+    for (const block of lineRuns(nested, NESTED_CHARS)) this.#add(block.join('\n'), 'prose');
     this.#lead = outer;
   }
 
@@ -157,7 +158,7 @@ class PassageReader {
       lines.push(line.trim());
       if (endsInColon(line)) break;
     }
-    for (const block of blocksOf(lines, PARAGRAPH_CHARS))
+    for (const block of lineRuns(lines, PARAGRAPH_CHARS))
       for (const part of sentenceRuns(block.join('\n'), PARAGRAPH_CHARS)) this.#add(part, 'prose');
   }
 
@@ -183,11 +184,11 @@ function plainLine(line: string): string {
 }
 
 /** Runs of lines of at most so many characters; a line is never divided. */
-function* blocksOf(lines: readonly string[], most: number): Iterable<readonly string[]> {
+function* lineRuns(lines: readonly string[], mostChars: number): Iterable<readonly string[]> {
   let block: string[] = [];
   let chars = 0;
   for (const line of lines) {
-    if (chars > 0 && chars + line.length > most) {
+    if (chars > 0 && chars + line.length > mostChars) {
       yield block;
       block = [];
       chars = 0;
@@ -207,14 +208,14 @@ export function sentences(text: string): readonly string[] {
 }
 
 /** A long paragraph as runs of whole sentences. */
-function* sentenceRuns(text: string, most: number): Iterable<string> {
-  if (text.length <= most) {
+function* sentenceRuns(text: string, mostChars: number): Iterable<string> {
+  if (text.length <= mostChars) {
     yield text;
     return;
   }
   let run = '';
   for (const sentence of sentences(text)) {
-    if (run !== '' && run.length + sentence.length > most) {
+    if (run !== '' && run.length + sentence.length > mostChars) {
       yield run;
       run = '';
     }

@@ -9,6 +9,8 @@ const SWITCHED = /^(?:Switched to (?:a new )?branch '([^'\n]{1,120})'|On branch 
 const PUSHED =
   /^\s{0,4}(?:[+*] )?(?:\[new branch\]|[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,})\s+(\S{1,120}) -> (\S{1,120})/m;
 const PULL_REQUEST = /https:\/\/[\w.-]{1,60}\/[\w.-]{1,60}\/[\w.-]{1,80}\/pull\/\d+/;
+/** Other commands show the pull requests of other people too. */
+const OPENS_PULL_REQUEST = /\bgh pr (?:create|edit|ready|merge|reopen)\b/;
 /** A repository that was made for a trial. */
 const ELSEWHERE =
   /\bcd (?:\/private)?\/(?:tmp|var\/folders)\/|\bcd (?:\/private)?\/tmp\b|\bmktemp\b|\bgit init\b/;
@@ -58,6 +60,6 @@ function* eventsIn(line: string, text: string): Iterable<Omit<RepositoryEvent, '
   const pushed = PUSHED.exec(text);
   if (pushed !== null && /\bpush\b/.test(line))
     yield { kind: 'push', text: `${pushed[1] ?? ''} → ${pushed[2] ?? ''}` };
-  const pull = /\bgh pr\b/.test(line) ? PULL_REQUEST.exec(text)?.[0] : undefined;
+  const pull = OPENS_PULL_REQUEST.test(line) ? PULL_REQUEST.exec(text)?.[0] : undefined;
   if (pull !== undefined) yield { kind: 'pull request', text: pull };
 }

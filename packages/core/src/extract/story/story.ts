@@ -1,5 +1,6 @@
 import { lastIndex, reversed, sorted } from '../../check/list.ts';
 import { hasCalls, startsTurn } from '../../message/message.ts';
+import { oneLine } from '../../message/text.ts';
 import type { Note } from '../../plan/summary.ts';
 import type { Node } from '../../thread/thread.ts';
 import { VOICE } from '../anchors/scan.ts';
@@ -65,7 +66,11 @@ export class Story {
       const role = roles.get(node.index);
       if (node.message.role !== 'assistant' || role === undefined) continue;
       const passages = passagesOf(text(node));
-      const questions = asked.has(node.index) ? questionsIn(passages) : NONE;
+      const answer = asked.get(node.index);
+      const option = answer === undefined ? undefined : chosenOption(passages, answer);
+      if (option !== undefined)
+        this.#add(option, node, 'assistant', MERIT.agent, { isAsked: true });
+      const questions = answer === undefined || option !== undefined ? NONE : questionsIn(passages);
       for (const passage of passages) {
         const own =
           role === 'step' && passage.kind === 'prose'
@@ -88,7 +93,7 @@ export class Story {
     const age = this.#statistics.end - (note.at ?? 0);
     const merit = note.by === 'user' ? MERIT.user : MERIT.agent * meritOf(passage, 'report', age);
     this.#push(
-      { lead: '', headingChars: LABEL_CHARS, ids: [], stand: 0, items: [], open: false },
+      { lead: '', headingChars: LABEL_CHARS, ids: [], clarity: 0, items: [], open: false },
       passage,
       own,
       merit,
@@ -126,7 +131,7 @@ export class Story {
         lead,
         headingChars: LABEL_CHARS + lead.length,
         ids: this.#statistics.idsIn(lead),
-        stand: 1,
+        clarity: 1,
         items: [],
         open: false,
       };
@@ -153,7 +158,7 @@ export class Story {
       isAsked,
       chars: passage.text.length + 3,
       ids,
-      stands: ids.map(() => 1),
+      clarities: ids.map(() => 1),
       settle: () => undefined,
       taken: false,
       worth: 0,
@@ -168,31 +173,32 @@ export class Story {
   }
 
   /** The user's own words within a share of the space: the first message, then the newest. */
-  takeOwnWords(roomChars: number): void {
+  takeOwnWords(spaceChars: number): void {
     const own = this.#offered.filter(({ isOwn }) => isOwn);
     const first = own[0]?.note.at;
     const ranked = [
       ...own.filter(({ note }) => note.at === first),
       ...reversed(own.filter(({ note }) => note.at !== first)),
     ];
-    this.#take(ranked, roomChars);
+    this.#take(ranked, spaceChars);
   }
 
-  /** What the user's short answers answer, within a share of the space, the newest first. */
-  takeQuestions(roomChars: number): void {
-    this.#take(reversed(this.#offered.filter(({ isAsked }) => isAsked)), roomChars);
+  /** What the user's short answers answer, within a share of the space: chosen options first, then the newest. */
+  takeQuestions(spaceChars: number): void {
+    const asked = reversed(this.#offered.filter(({ isAsked }) => isAsked));
+    this.#take([...asked.filter(isOption), ...asked], spaceChars);
   }
 
   /** The agent's last report within a share of the space, from its beginning. */
-  takeFinalReport(roomChars: number): void {
+  takeFinalReport(spaceChars: number): void {
     this.#take(
       this.#offered.filter(({ isFinal, passage }) => isFinal && passage.kind === 'prose'),
-      roomChars,
+      spaceChars,
     );
   }
 
-  #take(ranked: readonly Offered[], roomChars: number): void {
-    let left = Math.min(roomChars, this.#selection.roomChars);
+  #take(ranked: readonly Offered[], spaceChars: number): void {
+    let left = Math.min(spaceChars, this.#selection.spaceChars);
     for (const offered of ranked) {
       const chars = offered.chars + (offered.group.open ? 0 : offered.group.headingChars);
       if (offered.taken || chars > left) continue;
@@ -202,8 +208,8 @@ export class Story {
   }
 
   /** Offers the rest. Beyond a share of the space a passage counts little more than the exact strings in it. */
-  offer(roomChars: number): void {
-    let left = roomChars;
+  offer(spaceChars: number): void {
+    let left = spaceChars;
     for (const offered of sorted(this.#offered, (a, b) => b.merit - a.merit)) {
       if (offered.taken) continue;
       left -= offered.chars;
@@ -235,21 +241,49 @@ export class Story {
   }
 }
 
+const isOption = ({ passage }: Offered): boolean => passage.kind === 'option';
+
 /** An answer up to this long says little without its question. */
 const SHORT_ANSWER_CHARS = 100;
 
-/** The messages of the agent after which the user answers in a few words. */
-function answeredReports(nodes: readonly Node[]): ReadonlySet<number> {
-  const answered = new Set<number>();
+/** The messages of the agent after which the user answers in a few words, with the answers. */
+function answeredReports(nodes: readonly Node[]): ReadonlyMap<number, string> {
+  const answered = new Map<number, string>();
   let last: Node | undefined;
   for (const node of nodes) {
     const { message } = node;
     const words = startsTurn(message) ? saidByUser(message).join(' ') : '';
     if (last !== undefined && words !== '' && words.length <= SHORT_ANSWER_CHARS)
-      answered.add(last.index);
+      answered.set(last.index, words);
     last = message.role === 'assistant' && !hasCalls(message) ? node : undefined;
   }
   return answered;
+}
+
+/** An answer that names an option: "B", "2.", "option a, but …". */
+const NAMES_OPTION =
+  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?([a-e]|\d)(?:\W|$)/i;
+
+/** The question that an answer belongs to, with the option that it names. */
+function chosenOption(passages: readonly Passage[], answer: string): Passage | undefined {
+  const label = NAMES_OPTION.exec(answer)?.[1];
+  if (label === undefined) return undefined;
+  const begins = new RegExp(`^\\W{0,6}(?:option )?${label}(?:[.):*]|\\s[-–—:])`, 'i');
+  const lines = passages.flatMap(({ text }) => text.split('\n'));
+  const option = reversed(lines).find((line) => begins.test(line));
+  if (option === undefined || isShortList(passages, option)) return undefined;
+  const question = reversed(lines).find((line) => line.includes('?') && line !== option);
+  const chosen = oneLine(option, OPTION_CHARS);
+  const text = question === undefined ? chosen : `${oneLine(question, OPTION_CHARS)}\n  ${chosen}`;
+  return { at: passages.length, lead: '', text, kind: 'option' };
+}
+
+const OPTION_CHARS = 300;
+
+/** Options that are shown whole with their question need no line of their own. */
+function isShortList(passages: readonly Passage[], option: string): boolean {
+  const list = passages.find(({ text }) => text.split('\n').includes(option));
+  return list !== undefined && list.text.length + list.lead.length <= QUESTION_CHARS / 2;
 }
 
 const NONE: ReadonlySet<Passage> = new Set();

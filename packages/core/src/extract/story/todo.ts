@@ -125,7 +125,7 @@ class TodoList {
     const id = idOf(args);
     const known = this.#items.find(({ text }) => NUMBERED.exec(text)?.[1] === id);
     if (id === undefined || known === undefined) return;
-    const status = statusOf(args);
+    const status = rawStatusOf(args);
     if (/delete|remove/i.test(status)) {
       this.#replace(known);
       return;
@@ -134,7 +134,7 @@ class TodoList {
     const text = textIn(named);
     const changed: Item = {
       ...known,
-      ...(status === '' ? {} : { state: stateOf(status) }),
+      ...(status === '' ? {} : { state: stateFromStatus(status) }),
       ...(text === undefined ? {} : { text: `${oneLine(text, LONGEST)} (#${id})` }),
     };
     this.#replace(known, status === '' ? changed : this.#begun(changed));
@@ -202,7 +202,7 @@ function itemOf(item: Json): Item | undefined {
   if (text === undefined) return undefined;
   const priority: Priority =
     item['priority'] === 'high' || item['priority'] === 'low' ? item['priority'] : 'medium';
-  return { text: oneLine(text, LONGEST), state: stateOf(statusOf(item)), priority };
+  return { text: oneLine(text, LONGEST), state: stateFromStatus(rawStatusOf(item)), priority };
 }
 
 function idOf(args: JsonObject): string | undefined {
@@ -216,12 +216,12 @@ function textIn(item: JsonObject): string | undefined {
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
-function statusOf(item: JsonObject): string {
+function rawStatusOf(item: JsonObject): string {
   const status = item['status'] ?? item['state'];
   return typeof status === 'string' ? status : '';
 }
 
-function stateOf(status: string): Item['state'] {
+function stateFromStatus(status: string): Item['state'] {
   if (/complete|done|cancel/i.test(status)) return 'done';
   return /progress|current/i.test(status) ? 'current' : 'open';
 }

@@ -134,7 +134,7 @@ const LEAST_DOCUMENT_CHARS = 600;
 
 /** True for a long text with headings or lists: a person hardly types one right after a command. */
 function isDocument(text: string): boolean {
-  return text.length >= LEAST_DOCUMENT_CHARS && /^(?:#{1,6} |[-*] |\d+\. )/m.test(text);
+  return text.length >= LEAST_DOCUMENT_CHARS && /^\s*(?:#{1,6} |[-*] |\d+\. )/m.test(text);
 }
 
 /**

@@ -107,6 +107,7 @@ const OPTIONS: Shapes<BobbinOptions> = {
     first: oneOf('user', 'any'),
     alternate: boolean,
     bindsReasoning: boolean,
+    mediaBytes: optional(nonNegative),
     readBeforeCompaction: optional(list),
   }),
   cacheLimits: object<CacheLimits>({ markers: nonNegative, minimumTokens: nonNegative }),

@@ -21,7 +21,7 @@ export interface Controls<Wire> {
   unpin(message: Wire, where?: Where<Wire>): Promise<void>;
   /** Compacts now, at any pressure; `instructions` steer the summary. */
   compact<T extends Wire>(where?: Where<T>, options?: CompactOptions): Promise<Fitted<T>>;
-  /** Undoes the last compaction; pins stay. False if there is none. */
+  /** Undoes the last compaction; pins stay. False if there is none. If the prompt no longer fits, the next one is compacted again. */
   undo(where?: Where<Wire>): Promise<boolean>;
   /** Searches what was compacted. */
   recall(query: string, where?: Where<Wire>): Promise<string>;

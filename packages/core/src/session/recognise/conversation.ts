@@ -13,6 +13,7 @@ import { unitStarts } from '../../thread/units.ts';
 import { withMessages, type Fitted } from '../fitted.ts';
 import { isCopyOf, type HostCopies } from './host-copies.ts';
 import { decodeList, type HostList } from './host-list.ts';
+import type { Match, Overlap } from './match.ts';
 import type { Session } from '../session.ts';
 import type { CompactOptions, Refusal } from '../config/session-config.ts';
 
@@ -25,32 +26,6 @@ export type MarkCachePoints<Wire> = (
 
 /** What a host does after it was given a prompt: it may continue from that, or it always resends its own list. */
 export type HostHabit = 'continues' | 'resends';
-
-/** How much of a host's list a conversation recognises without decoding it. */
-export interface Overlap {
-  /** How many messages at the start of the list are a prompt that the host was given. */
-  readonly given: number;
-  /** How many messages after those equal what the host sent last. */
-  readonly same: number;
-  /** The length of the path that both together represent. */
-  readonly length: number;
-}
-
-/** How a host's list continues a conversation. */
-export interface Match<Wire> extends Overlap {
-  readonly list: HostList<Wire>;
-  /** How many messages of the path and of given prompts the list shares with the conversation. */
-  readonly known: number;
-  /** True if the list contains the whole path, so that it continues it; false if it is a fork. */
-  readonly continues: boolean;
-  /** The last message that both share. */
-  readonly last: MessageId | null;
-  /** Known messages in the form in which the host sends them now. */
-  readonly resent: readonly Message[];
-  /** Messages that the path does not have. */
-  readonly fresh: readonly Message[];
-  readonly lengths: readonly number[];
-}
 
 /** The beginning of a list whose last message is a provider's compaction, and the length of the path that it represents. */
 interface SwappedBeginning<Wire> {
@@ -199,6 +174,7 @@ export class Conversation<Wire> {
     this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
+    this.session.doubt(list.from(given + same));
     if (messages.length > 0) await this.session.appendDecoded(messages);
     const seen = this.#seen.slice(0, length);
     while (seen.length < length) seen.push(undefined);
@@ -221,6 +197,7 @@ export class Conversation<Wire> {
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
     const { messages } = decodeList(this.#copies.codec, wire, this.session.earlier);
+    this.session.doubt(wire);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
     const usage = this.#reported;
     if (isAnswered) this.#reported = undefined;
@@ -359,23 +336,6 @@ export class Conversation<Wire> {
     }
     return shared;
   }
-}
-
-/** How a list matches a conversation that has no messages yet. */
-export function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
-  const { messages, lengths } = list.decodedFrom(0, []);
-  return {
-    list,
-    given: 0,
-    same: 0,
-    length: 0,
-    known: 0,
-    continues: true,
-    last: null,
-    resent: [],
-    fresh: messages,
-    lengths,
-  };
 }
 
 /** A copy of what a host sent, and how many messages of the path it became. */

@@ -1,16 +1,10 @@
 import { lastIndex } from '../../check/list.ts';
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
-import {
-  Conversation,
-  newMatch,
-  type HostHabit,
-  type MarkCachePoints,
-  type Match,
-  type Overlap,
-} from './conversation.ts';
+import { Conversation, type HostHabit, type MarkCachePoints } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
+import { newMatch, type Match, type Overlap } from './match.ts';
 import { newSession, openSession, type Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
@@ -127,9 +121,10 @@ export class Conversations<Wire> {
     if (this.#thread !== undefined) return this.named(this.#thread);
     const [first, ...others] = new Set(this.#open.map(({ session }) => session.key.thread));
     if (first !== undefined && others.length === 0) return this.named(first);
-    const count = first === undefined ? 'no conversation' : `${others.length + 1} conversations`;
+    const count =
+      first === undefined ? 'is no conversation yet' : `are ${others.length + 1} conversations`;
     throw new RangeError(
-      `there are ${count}: pass the messages of the one that is meant, or the name of its thread`,
+      `there ${count}: pass the messages of the one that is meant, or the name of its thread`,
     );
   }
 

@@ -1,5 +1,6 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
+import { mediaBytes } from '../../message/media-bytes.ts';
 import { hasCalls, isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
 import { hasCompaction } from '../../plan/provider-compaction.ts';
 import { largestResultTokens } from '../../plan/unread.ts';
@@ -18,6 +19,8 @@ export interface Figures {
   readonly unreportedTokens?: number;
   /** The largest tool result that no model has seen. */
   readonly largestUnsentTokens: number;
+  /** The bytes of all pictures and files on the path, shown or not. */
+  readonly mediaBytes: number;
   /** The index of the newest message in which the provider compacted the conversation. */
   readonly compactionAt?: number;
   /** The running turn contains reasoning that a provider bound to everything before it. */
@@ -28,6 +31,10 @@ export interface Figures {
   readonly nextExpiry: number;
   /** When the newest user message expires: it stays as long as it is the newest. */
   readonly newestExpiry: number;
+  /** How long the path was when a compaction found nothing to do: it is not tried again until something is said. */
+  readonly triedAt?: number;
+  /** The budget has changed since the plan was made: the trigger is asked again. */
+  readonly isRebudgeted?: boolean;
   /** The whole context as the provider reported it last, plus what came since; absent after a compaction. */
   readonly reportedTokens?: number;
 }
@@ -36,6 +43,7 @@ export const NO_FIGURES: Figures = {
   task: null,
   sentMessages: 0,
   largestUnsentTokens: 0,
+  mediaBytes: 0,
   signedInTurn: false,
   inLoop: false,
   nextExpiry: Number.POSITIVE_INFINITY,
@@ -63,6 +71,8 @@ export function withMessage(
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (isSigned(message)) figures = { ...figures, signedInTurn: true };
   if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
+  const media = mediaBytes(message);
+  if (media > 0) figures = { ...figures, mediaBytes: figures.mediaBytes + media };
   const largest = largestResultTokens(message, tokens);
   if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;

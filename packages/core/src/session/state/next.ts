@@ -1,8 +1,11 @@
 import { firstSightTokens } from '../../compact/compact.ts';
 import { decide } from '../../compact/decide.ts';
+import { lastOf } from '../../check/list.ts';
+import { mediaBytes } from '../../message/media-bytes.ts';
 import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
 import { trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
+import { beginsTurn, type PromptMessage } from '../../render/prompt.ts';
 import { besideMessages, messageLimit } from '../../tokens/budget.ts';
 import type { SessionState } from './state.ts';
 
@@ -11,6 +14,8 @@ export type Step =
   /** The provider has compacted the conversation: the prompt starts there. */
   | { readonly kind: 'start-at-compaction'; readonly index: number }
   | { readonly kind: 'expire' }
+  /** Pictures and files take more bytes than a request may contain. */
+  | { readonly kind: 'shed-media' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
   | { readonly kind: 'trim'; readonly reason: string }
@@ -24,12 +29,12 @@ export type Step =
 const AFTER_DECISION = ['compact', 'postpone', 'remind', 'release-reasoning'] as const;
 
 /** Pins that were cut are shown whole again only if this share of the limit is enough for them. */
-const ROOMY_SHARE = 0.85;
+const RESTORE_SHARE = 0.85;
 
 /** One request for a prompt. */
 export interface PromptRequest {
   readonly now: number;
-  /** Nothing was said between the plan in force and this request: the trigger has had its answer. */
+  /** Nothing was said since the plan in force was made, or since a compaction was tried: the trigger has its answer. */
   readonly settled: boolean;
   /** Steps that were taken for this request. */
   readonly done: ReadonlySet<Step['kind']>;
@@ -42,8 +47,11 @@ export interface Shown {
   readonly trim: TrimCase | undefined;
 }
 
-export function startRequest({ version, plan, thread }: SessionState, now: number): PromptRequest {
-  return { now, settled: version > 0 && plan.threadVersion === thread.length, done: new Set() };
+export function startRequest(state: SessionState, now: number): PromptRequest {
+  const { version, plan, thread, figures } = state;
+  const isPlanned = version > 0 && plan.threadVersion === thread.length;
+  const settled = figures.isRebudgeted !== true && (isPlanned || figures.triedAt === thread.length);
+  return { now, settled, done: new Set() };
 }
 
 /** The request once a step was taken. */
@@ -71,7 +79,7 @@ export function next(state: SessionState, shown: Shown, request: PromptRequest):
 function upkeep(
   state: SessionState,
   { prompt, trim }: Shown,
-  { now, done }: PromptRequest,
+  { now, settled, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
   const { compactionAt: index } = figures;
@@ -79,12 +87,13 @@ function upkeep(
     return { kind: 'start-at-compaction', index };
   const isFree = !isBound(state);
   if (isFree && !done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
+  if (!done.has('shed-media') && exceedsMediaBytes(state, prompt)) return { kind: 'shed-media' };
   const isLarge = figures.largestUnsentTokens > firstSightTokens(config);
   if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
-  const isRoomy = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * ROOMY_SHARE;
-  if (isFree && !done.has('restore-pins') && cutPinTokens > 0 && isRoomy)
+  const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
+  if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
   const { economics } = config.policy;
   if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
@@ -92,6 +101,21 @@ function upkeep(
   const cache = isCold(state, now) ? 'cold' : 'warm';
   if (!trimPays(trim, economics.prices, cache)) return undefined;
   return { kind: 'trim', reason: `trimming pays${cache === 'cold' ? ': the cache is cold' : ''}` };
+}
+
+/** Whether a provider would refuse the prompt for its bytes, although some of them could be left out. */
+function exceedsMediaBytes(
+  { config, figures, plan }: SessionState,
+  prompt: PromptBuilder,
+): boolean {
+  const most = config.rules.mediaBytes ?? Number.POSITIVE_INFINITY;
+  if (figures.mediaBytes <= most) return false;
+  const newest = lastOf(prompt.messages, beginsTurn);
+  const isLoose = (shown: PromptMessage): boolean =>
+    shown.source.kind === 'kept' && shown !== newest && !plan.pins.includes(shown.source.id);
+  const holders = prompt.messages.filter(({ message }) => mediaBytes(message) > 0);
+  const total = holders.reduce((sum, { message }) => sum + mediaBytes(message), 0);
+  return total > most && holders.some(isLoose);
 }
 
 /** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */

@@ -87,7 +87,7 @@ export function withoutRewritten(state: SessionState, prompt: PromptBuilder): Re
 }
 
 /** What a new reminder may cost: the reserve, less the reminders that have to stay. */
-export function roomTokens(state: SessionState, tokensInAll: number): number {
+export function spaceTokens(state: SessionState, tokensInAll: number): number {
   const { placed, turn } = state.reminding;
   const { rules, counter, budget } = state.config;
   const own = reminderTokens(ofTurn(placed, turn), rules, counter);

@@ -7,7 +7,7 @@ import type { StoredWindow, ThreadKey } from '../../ports.ts';
 import { startPrompt } from '../../render/render.ts';
 import type { Message, MessageId } from '../../message/message.ts';
 import { Thread, type Node } from '../../thread/thread.ts';
-import { inWindow, type Budget } from '../../tokens/budget.ts';
+import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
 import { scaled } from '../../tokens/calibration.ts';
 import type { Counter } from '../../tokens/counter.ts';
 import {
@@ -205,7 +205,7 @@ export function uncommitted(state: SessionState, pending: UncommittedPlan): Sess
 }
 
 /** The oldest plan that the store had not taken is committed. */
-export function settled(state: SessionState): SessionState {
+export function withOldestCommitted(state: SessionState): SessionState {
   const version = state.latest + 1;
   return { ...state, version, latest: version, uncommitted: state.uncommitted.slice(1) };
 }
@@ -223,7 +223,13 @@ export function overtaken(state: SessionState, stored: StoredWindow | undefined)
 
 /** The plan shows something else than before: what a provider reported no longer holds. */
 export function compacted(state: SessionState): SessionState {
-  return { ...state, figures: withoutReport(state.figures) };
+  return { ...state, figures: { ...withoutReport(state.figures), isRebudgeted: false } };
+}
+
+/** A compaction found nothing to do. */
+export function tried(state: SessionState): SessionState {
+  const figures = { ...state.figures, triedAt: state.thread.length, isRebudgeted: false };
+  return { ...state, figures };
 }
 
 /** Everything that has expired is hidden. */
@@ -234,7 +240,13 @@ export function expired(state: SessionState, now: number): SessionState {
 }
 
 export function withBudget(state: SessionState, budget: Budget): SessionState {
-  return { ...state, config: { ...state.config, budget } };
+  const { config, figures } = state;
+  const isSame = messageLimit(budget) === messageLimit(config.budget);
+  return {
+    ...state,
+    figures: isSame ? figures : { ...figures, isRebudgeted: true },
+    config: { ...config, budget },
+  };
 }
 
 /** The host sent known messages again, in another form. */

@@ -166,6 +166,30 @@ export const WRITE_FUNCTIONS = `
     RETURN last;
   END $$;
 
+  -- Makes messages searchable, each once, and gives how many of the thread are. Those that were erased since they were
+  -- read stay out.
+  CREATE FUNCTION bobbin.add_words(p_tenant text, p_thread text, p_ids text[], p_lengths int[], p_words text[])
+  RETURNS int LANGUAGE plpgsql AS $$
+  DECLARE
+    fresh int;
+    total bigint;
+    searchable int;
+  BEGIN
+    PERFORM set_config('bobbin.tenant', p_tenant, true);
+    PERFORM 1 FROM bobbin.threads t WHERE t.tenant = p_tenant AND t.thread = p_thread FOR UPDATE;
+    WITH added AS (
+      INSERT INTO bobbin.recall (tenant, thread, id, length, words)
+      SELECT p_tenant, p_thread, c.id, c.length, c.words::tsvector
+      FROM unnest(p_ids, p_lengths, p_words) AS c (id, length, words)
+      WHERE (SELECT 1 FROM bobbin.messages m
+        WHERE m.tenant = p_tenant AND m.thread = p_thread AND m.id = c.id LIMIT 1) = 1
+      ON CONFLICT DO NOTHING RETURNING recall.length
+    ) SELECT count(*), coalesce(sum(added.length), 0) INTO fresh, total FROM added;
+    UPDATE bobbin.threads t SET compacted = t.compacted + fresh, words = t.words + total
+    WHERE t.tenant = p_tenant AND t.thread = p_thread RETURNING t.compacted INTO searchable;
+    RETURN searchable;
+  END $$;
+
   -- Commits a plan with its events and the words of what it compacts, if the version is still the expected one. NULL where
   -- this one does not wait, and another transaction has the thread, or not as many messages are searchable as it knows of.
   CREATE FUNCTION bobbin.commit(
@@ -173,9 +197,6 @@ export const WRITE_FUNCTIONS = `
     p_plan text, p_events text[], p_ids text[], p_lengths int[], p_words text[], p_known int, p_waits bool,
     OUT won bool, OUT sequence int, OUT searchable int
   ) LANGUAGE plpgsql AS $$
-  DECLARE
-    fresh int;
-    total bigint;
   BEGIN
     PERFORM set_config('bobbin.tenant', p_tenant, true);
     IF NOT p_waits THEN
@@ -199,15 +220,9 @@ export const WRITE_FUNCTIONS = `
     IF cardinality(p_events) = 0 THEN sequence := NULL;
     ELSE PERFORM bobbin.insert_events(p_tenant, p_thread, sequence, p_expected + 1, p_events);
     END IF;
-    IF cardinality(p_ids) = 0 THEN RETURN; END IF;
-    WITH added AS (
-      INSERT INTO bobbin.recall (tenant, thread, id, length, words)
-      SELECT p_tenant, p_thread, c.id, c.length, c.words::tsvector
-      FROM unnest(p_ids, p_lengths, p_words) AS c (id, length, words)
-      ON CONFLICT DO NOTHING RETURNING recall.length
-    ) SELECT count(*), coalesce(sum(added.length), 0) INTO fresh, total FROM added;
-    UPDATE bobbin.threads t SET compacted = t.compacted + fresh, words = t.words + total
-    WHERE t.tenant = p_tenant AND t.thread = p_thread RETURNING t.compacted INTO searchable;
+    IF cardinality(p_ids) > 0 THEN
+      searchable := bobbin.add_words(p_tenant, p_thread, p_ids, p_lengths, p_words);
+    END IF;
   END $$;
 
   -- Commits plans of several threads; the arrays within are texts.

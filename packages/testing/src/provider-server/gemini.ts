@@ -1,7 +1,7 @@
 import { geminiProblems } from '@bobbin/codecs';
 import type { JsonObject } from '@bobbin/core/internal';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
-import { objectsIn } from './provider-server-rules.ts';
+import { objectsIn } from './rules.ts';
 
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',

@@ -1,8 +1,8 @@
 import { anthropicProblems } from '@bobbin/codecs';
 import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
-import { commonProblem, objectsIn } from './provider-server-rules.ts';
-import { anthropicEvents } from './provider-server-stream.ts';
+import { commonProblem, objectsIn } from './rules.ts';
+import { anthropicEvents } from './stream.ts';
 
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',

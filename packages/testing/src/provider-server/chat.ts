@@ -1,8 +1,8 @@
 import { openaiChatProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
-import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
-import { chatChunks } from './provider-server-stream.ts';
+import { commonProblem, objectsIn, strictSchemaProblem } from './rules.ts';
+import { chatChunks } from './stream.ts';
 
 /** OpenAI's Chat Completions API. */
 export const chatDialect: Dialect = {

@@ -1,7 +1,7 @@
 import { bedrockProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
 import type { Dialect, ProviderUsage } from './provider-server.ts';
-import { objectsIn } from './provider-server-rules.ts';
+import { objectsIn } from './rules.ts';
 
 const ERRORS: Readonly<Record<number, string>> = {
   400: 'ValidationException',

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@bobbin/core/internal';
-import { objectsIn } from './provider-server-rules.ts';
+import { objectsIn } from './rules.ts';
 
 /** An answer of Anthropic's Messages API as the events of a stream. */
 export function anthropicEvents(answer: JsonObject): string {

@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isJsonObject, parseJson, type Json, type JsonObject } from '@bobbin/core/internal';
-import { anthropicDialect } from './provider-server-anthropic.ts';
-import { bedrockDialect } from './provider-server-bedrock.ts';
-import { chatDialect } from './provider-server-chat.ts';
-import { geminiDialect } from './provider-server-gemini.ts';
-import { responsesDialect } from './provider-server-responses.ts';
+import { anthropicDialect } from './anthropic.ts';
+import { bedrockDialect } from './bedrock.ts';
+import { chatDialect } from './chat.ts';
+import { geminiDialect } from './gemini.ts';
+import { responsesDialect } from './responses.ts';
 
 /** Why an answer ends. */
 export type Finish = 'stop' | 'length' | 'refusal';

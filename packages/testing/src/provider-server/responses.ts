@@ -1,9 +1,9 @@
 import { openaiResponsesProblems } from '@bobbin/codecs';
 import { isJsonObject, type JsonObject } from '@bobbin/core/internal';
-import { openaiError } from './provider-server-chat.ts';
+import { openaiError } from './chat.ts';
 import type { Dialect, Finish, ProviderUsage } from './provider-server.ts';
-import { commonProblem, objectsIn, strictSchemaProblem } from './provider-server-rules.ts';
-import { responseEvents } from './provider-server-stream.ts';
+import { commonProblem, objectsIn, strictSchemaProblem } from './rules.ts';
+import { responseEvents } from './stream.ts';
 
 /** OpenAI's Responses API. */
 export const responsesDialect: Dialect = {

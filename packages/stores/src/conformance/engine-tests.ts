@@ -5,9 +5,9 @@ import { everything } from './everything.ts';
 import { dropPlan, freshKey, talk, warning } from './sample.ts';
 
 /** The engine over a store, and a store that is opened twice. */
-export function doorTests(store: () => Store, reopen: () => Promise<Store>): void {
+export function engineTests(store: () => Store, reopen: () => Promise<Store>): void {
   test('A12 B9 C1 a long conversation, opened again, goes on and shows every past prompt', async () => {
-    const { thread: name, tenant } = freshKey('door');
+    const { thread: name, tenant } = freshKey('engine');
     const options = { window: 3_000, tenant } as const;
     const thread = await createBobbin({ ...options, store: store() }).thread(name);
     const shown = new Map<number, string>();

@@ -1,0 +1,24 @@
+import { test } from 'node:test';
+import { AI_SDK } from './ai-sdk-host.ts';
+import { LANGCHAIN, LANGGRAPH } from './langchain-hosts.ts';
+import { OPENAI_AGENTS } from './openai-agents-host.ts';
+import { ANTHROPIC, BEDROCK, GEMINI, OPENAI } from './plain-hosts.ts';
+import { plays } from './scenario.ts';
+
+const HOSTS = [
+  OPENAI,
+  ANTHROPIC,
+  GEMINI,
+  BEDROCK,
+  LANGCHAIN,
+  LANGGRAPH,
+  AI_SDK,
+  OPENAI_AGENTS,
+] as const;
+
+for (const host of HOSTS) {
+  test(`${host.name}: 100 requests, with a pin, an undo, a refusal and recall`, (t) =>
+    plays(t, host, 100, 'offered'));
+  test(`${host.name}: no prompt names a tool that is not offered`, (t) =>
+    plays(t, host, 60, 'not offered'));
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Selection, type Group, type Item } from '../src/extract/quotes/select.ts';
+
+const GROUP: Group = { headingChars: 0, ids: [], clarity: 0, items: [], open: true };
+
+function item(id: number, chars: number): Item {
+  return {
+    group: GROUP,
+    merit: 0,
+    chars,
+    ids: [id],
+    clarities: [1],
+    settle: () => undefined,
+    taken: false,
+    worth: 0,
+  };
+}
+
+/** Which of some items, each for a name of its own, are taken. */
+function taken(
+  needs: readonly number[],
+  sizes: readonly number[],
+  chars: number,
+): readonly number[] {
+  const selection = new Selection(Float64Array.from(needs), chars);
+  const items = sizes.map((size, id) => item(id, size));
+  for (const each of items) selection.offer(each);
+  selection.spend();
+  return items.flatMap((each, id) => (each.taken ? [id] : []));
+}
+
+test('a line that takes exactly what is left is quoted, a longer one is not', () => {
+  assert.deepEqual(taken([1], [100], 100), [0]);
+  assert.deepEqual(taken([1], [101], 100), []);
+});
+
+test('the most need for each character comes first, and a line that is too long ends nothing', () => {
+  assert.deepEqual(taken([1, 1, 4], [50, 60, 200], 260), [0, 2]);
+  assert.deepEqual(taken([1, 8], [50, 300], 200), [0]);
+});
+
+test('a name that is shown already is worth nothing again', () => {
+  const selection = new Selection(Float64Array.from([1, 1]), 1_000);
+  selection.show(0);
+  const items = [item(0, 50), item(1, 50)];
+  for (const each of items) selection.offer(each);
+  selection.spend();
+  assert.deepEqual(
+    items.map((each) => each.taken),
+    [false, true],
+  );
+});

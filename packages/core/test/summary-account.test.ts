@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { proseSummary, type Message, type Summarizer } from '@bobbin/core';
+import {
+  accountOf,
+  chars4,
+  extract,
+  fitSummaryText,
+  messagesOnly,
+  singlePromptBeside,
+} from '@bobbin/core/internal';
+import { assistant, call, result, thread, user, WatchedThread } from '@bobbin/testing';
+
+const counter = chars4();
+
+const BODY = `1. Request:
+   The user wants the parser to accept dates without a year.
+2. Files:
+   - src/dates.ts: parseDate takes the year of today
+3. Open:
+   - the tests of src/calendar.ts`;
+
+const ANALYSIS = `Analysis:
+Let me go through the conversation:
+
+1. The user asked for dates without a year.
+2. I compared three libraries and found that none keeps the time zone:
+   - luxon drops it
+   - dayjs needs a plugin
+3. **The agreed form**:
+\`\`\`json
+{
+  "yearless": true
+}
+\`\`\`
+4. The user refused a new dependency because the bundle is at 98 kB of 100 kB.
+
+Errors:
+1. \`RangeError: month 13\` came from swapped arguments.
+2. The snapshot of Lisbon was an hour late.
+
+Summary:
+${BODY}`;
+
+test('an analysis is shortened by what the account says, an entry stays under its heading', () => {
+  const account = accountOf(ANALYSIS);
+  assert.doesNotMatch(account, /Let me go through/);
+  assert.match(
+    account,
+    /none keeps the time zone:\n {2}- luxon drops it\n {2}- dayjs needs a plugin/,
+  );
+  assert.match(account, /agreed form\*\*:\n```json\n\{\n {2}"yearless": true\n\}\n```\n4\. /);
+  assert.match(account, /Errors:\n1\. `RangeError: month 13`[^\n]*\n2\. The snapshot of Lisbon/);
+  assert.doesNotMatch(account, /1\. The user asked for dates without a year/);
+});
+
+test('of an analysis that does not fit, what came last stays', () => {
+  const steps = Array.from(
+    { length: 12 },
+    (_, i) => `${i + 1}. Step ${'abcdefghijkl'[i]}${i}x changed module_${i} and queue_${i * 31}.`,
+  );
+  const nodes = thread(user('Work.'), assistant('Done.')).path();
+  const request = {
+    nodes,
+    previous: null,
+    task: null,
+    round: 1,
+    maxTokens: 400,
+    counter,
+    kept: [],
+  };
+  const prose = `${BODY}\n\nAnalysis:\n${steps.join('\n')}`;
+  const summary = { ...extract(request), prose };
+  const whole = fitSummaryText(summary, 2_000, counter) ?? '';
+  for (let i = 0; i < 12; i++) assert.ok(whole.includes(`module_${i} `), `step ${i}`);
+  const part = fitSummaryText(summary, counter.text(whole) - 120, counter) ?? '';
+  assert.match(part, /module_11 /);
+  assert.doesNotMatch(part, /module_0 /);
+  assert.match(part, /parseDate takes the year of today/);
+});
+
+const written = (text: string): Summarizer => ({
+  id: 'written',
+  summarize: (request) => Promise.resolve(proseSummary(text, request)),
+});
+
+test('next to an account that is written, the newest result stays whole before the analysis does', async () => {
+  const lines = Array.from(
+    { length: 20 },
+    (_, i) => `  ${i + 60}\tconst value_${i} = read(${i * 7});`,
+  );
+  const read = call('read', { path: 'src/calendar.ts' });
+  const messages: readonly Message[] = [
+    user('Dates without a year, please.'),
+    ...Array.from({ length: 30 }, (_, i) =>
+      assistant(`Thought ${i}: ${'the year is missing. '.repeat(9)}`),
+    ),
+    user('Now the calendar.'),
+    assistant('I read it.', read),
+    result(read, lines.join('\n')),
+  ];
+  const analysis = Array.from(
+    { length: 40 },
+    (_, i) => `${i}. The user asked for dates, the parser, the year ${i}.`,
+  );
+  const text = `Analysis:\n${analysis.join('\n')}\n\nSummary:\n${BODY}`;
+  const tokens = counter.text(text);
+  const watched = await WatchedThread.open({
+    counter,
+    budget: messagesOnly(tokens),
+    preset: singlePromptBeside(counter.text(accountOf(text)), tokens),
+    summarizer: written(text),
+    onEvent: () => undefined,
+  });
+  await watched.append(...messages);
+  const { prompt } = await watched.prompt();
+  const shown = JSON.stringify(prompt.messages);
+  assert.match(shown, /parseDate takes the year of today/);
+  for (let i = 0; i < 20; i++) assert.ok(shown.includes(`value_${i} `), `line ${i}`);
+});

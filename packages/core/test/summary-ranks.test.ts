@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Summary } from '@bobbin/core';
+import {
+  chars4,
+  EMPTY_SUMMARY,
+  fitSummary,
+  renderSummary,
+  type FileRecord,
+} from '@bobbin/core/internal';
+
+const NOTHING_DONE = { written: false, edited: false, deleted: false };
+const READ: readonly FileRecord[] = ['a', 'b'].map((name, at) => {
+  return { path: `/repo/${name}.ts`, read: true, ...NOTHING_DONE, at };
+});
+const EDITED: FileRecord = { ...NOTHING_DONE, path: '/repo/c.ts', read: true, edited: true, at: 3 };
+
+/** A summary of more lines than fit. */
+function summaryOf(files: readonly FileRecord[]): Summary {
+  const notes = Array.from({ length: 40 }, (_, i) => {
+    const text = `setting_${i} = ${'value '.repeat(20)}${i}`;
+    return {
+      text,
+      by: 'tool' as const,
+      source: `cat config-${i}`,
+      turn: 1,
+      at: 10 + i,
+      worth: 0.5,
+    };
+  });
+  const tools = [{ tool: 'read', calls: 3, args: ['path'] }];
+  return { ...EMPTY_SUMMARY, firstTurn: 1, lastTurn: 2, task: 'Look.', files, tools, notes };
+}
+
+/** The sections of a summary that has half of the space it would take. */
+function sectionsOf(files: readonly FileRecord[]): readonly string[] {
+  const summary = summaryOf(files);
+  const counter = chars4();
+  const half = Math.floor(counter.text(renderSummary(summary)) / 2);
+  const text = fitSummary(summary, half, counter) ?? '';
+  return [...text.matchAll(/^## (.+)$/gm)].map(([, name = '']) => name);
+}
+
+test('C6 what an agent has read matters while it changes nothing; after that exact lines come first', () => {
+  assert.deepEqual(sectionsOf(READ), ['Original Task', 'Exact Lines', 'Files Read']);
+  assert.deepEqual(sectionsOf([...READ, EDITED]), [
+    'Original Task',
+    'Changed Files',
+    'Exact Lines',
+  ]);
+});
+
+test('C6 the tools of an agent that touched no file are named before exact lines', () => {
+  assert.deepEqual(sectionsOf([]), ['Original Task', 'Tools', 'Exact Lines']);
+});
