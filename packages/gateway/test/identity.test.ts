@@ -8,6 +8,8 @@ import { runningGateway, until, type RunningGateway } from './running-gateway.ts
 
 type Messages = OpenAI.ChatCompletionMessageParam[];
 
+const silent = (): void => undefined;
+
 const LONG = 'A fact about the harbour and its cranes. '.repeat(120);
 
 async function provider(t: TestContext): Promise<ProviderServer> {
