@@ -48,10 +48,11 @@ const INTERFACES = ['ports', 'events'];
 
 /** The one file of core that may read a clock or a source of randomness: the defaults that a host can replace. */
 const CLOCK = 'packages/core/src/session/config/host.ts';
-/** Asks the runtime for its digest, which gives the same hash for the same text. */
-const DIGEST = 'packages/core/src/message/sha256.ts';
 /** The name by which that file asks for the tokenizers, which a host may have installed. */
 const OPTIONAL = 'TOKENIZERS';
+
+/** Asks the runtime for its digest, which gives the same hash for the same text. */
+const DIGEST = 'packages/core/src/message/sha256.ts';
 
 /** The layers to the left of the types-only files. */
 const BEFORE_INTERFACES = new Set(['check', 'message', 'thread']);

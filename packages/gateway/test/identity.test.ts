@@ -208,8 +208,6 @@ test('a cache key names the thread of Codex, and of nobody else', async (t) => {
   assert.match((await threadOf('another/1.0')) ?? '', /^conversation-/);
 });
 
-const silent = (): void => undefined;
-
 test('a store that fails never stops a request; a header, a log line and a figure say so', async (t) => {
   const broken = Object.create(memoryStore()) as Store;
   broken.append = () => Promise.reject(new Error('the disk is full'));
