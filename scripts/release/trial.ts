@@ -71,14 +71,15 @@ export class Trial {
     });
   }
 
-  /** The loops of the page about loops of your own. */
+  /** The loops of the pages about the providers. */
   #loops(): [string, string][] {
-    const text = readFileSync(join(this.#root, 'docs/loop.md'), 'utf8');
-    return ['OpenAI', 'Anthropic'].map((name) => {
-      const section = text.slice(text.indexOf(`\n## ${name}\n`));
-      const code = /^```ts\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? '';
-      console.log(`the loop for ${name}: ${loopLines(code)} lines`);
-      return [`loop-${name.toLowerCase()}`, code];
+    return ['openai', 'anthropic'].map((name) => {
+      const page = readFileSync(join(this.#root, `docs/frameworks/${name}.md`), 'utf8');
+      const snippets = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+      const loop = snippets.find((code) => code.includes('\nconst client'));
+      if (loop === undefined) throw new Error(`docs/frameworks/${name}.md has no loop`);
+      console.log(`the loop for ${name}: ${loopLines(loop)} lines`);
+      return [`loop-${name}`, loop];
     });
   }
 
@@ -166,7 +167,8 @@ for (let step = 0; step < 40; step++) {
 /** The lines of a loop: from the client on to its closing brace. */
 function loopLines(code: string): number {
   const lines = code.split('\n');
-  return lines.indexOf('}') - lines.findIndex((line) => line.startsWith('const client')) + 1;
+  const first = lines.findIndex((line) => line.startsWith('const client'));
+  return lines.indexOf('}', first) - first + 1;
 }
 
 function resolutionFlags(resolution: string): string[] {
