@@ -22,5 +22,5 @@ test('a second copy of core is really another one', () => {
 test('core loaded twice in one process passes its tests of sessions and rungs; the soak runs all', () => {
   const { failed, passed } = failuresWithTwoCores('{session,ladder}.test.ts');
   assert.deepEqual(failed, []);
-  assert.ok(passed > 40, `${passed}`);
+  assert.ok(passed > 30, `${passed}`);
 });

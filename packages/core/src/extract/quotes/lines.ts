@@ -130,7 +130,7 @@ export class ExactLines {
         const at = call === undefined ? index : (this.#statistics.placed[call] as Placed).index;
         const source = group.file?.path ?? group.source;
         for (const { start, text, worth } of joined(lines)) {
-          const own = { text, by: speakerOf(segment.voice), turn, at, worth: rounded(worth) };
+          const own = { text, by: SPEAKERS[segment.voice], turn, at, worth: rounded(worth) };
           notes.push({ of, start, note: source === undefined ? own : { ...own, source } });
         }
       }
@@ -387,16 +387,10 @@ function unnumbered(body: string): readonly string[] {
   return body.split('\n').map((line) => line.replace(NUMBERED, ''));
 }
 
-function speakerOf(voice: Voice): Speaker {
-  switch (voice) {
-    case VOICE.user:
-      return 'user';
-    case VOICE.text:
-    case VOICE.args:
-      return 'assistant';
-    case VOICE.tool:
-      return 'tool';
-    case VOICE.system:
-      return 'system';
-  }
-}
+const SPEAKERS: Readonly<Record<Voice, Speaker>> = {
+  [VOICE.user]: 'user',
+  [VOICE.text]: 'assistant',
+  [VOICE.args]: 'assistant',
+  [VOICE.tool]: 'tool',
+  [VOICE.system]: 'system',
+};
