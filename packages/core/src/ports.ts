@@ -194,7 +194,7 @@ export interface MessageVector {
 
 /**
  * Finds what was compacted. A message is in it from the commit of the first plan whose records name it, and stays in it
- * under all later plans. If a plan names very many messages, they are in it a moment before the commit. If a head is
+ * under all later plans. If a plan names very many messages, they are in it a moment before the commit, also if another plan wins. If a head is
  * given, only messages on the path to it are found: other forks said other things.
  */
 export interface RecallIndex {

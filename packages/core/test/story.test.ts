@@ -376,3 +376,21 @@ test('an answer that names an option is shown with the question and that option'
   assert.match(shown, /Which one do you want\?\n +\| \*\*B\. Ledger b/);
   assert.match(shown, /User: B, and log it\./);
 });
+
+for (const answer of [
+  'A bit of both would be wrong; do neither.',
+  'a migration, please',
+  '2 days at most',
+])
+  test(`"${answer}" names no option`, () => {
+    const options = ['A', 'B', '2'].map(
+      (label) => `${label}. ${`Drop the table of branch ${label} at once `.repeat(12)}`,
+    );
+    const shown = text([
+      user('Where should the rows go?'),
+      assistant(`${options.join('\n')}\n\nWhich one do you prefer?`),
+      user(answer),
+      assistant('The rows stay.'),
+    ]);
+    assert.doesNotMatch(shown, /prefer\?\n +\W*[A2]\. Drop/);
+  });

@@ -139,3 +139,15 @@ test('a check is marked if another state of the repository was taken since', () 
   assert.match(text, /npm test \(before the last checkout or merge\)\n· 12 passed/);
   assert.match(text, /npm run lint\n· 0 issues/);
 });
+
+for (const [command, output] of [
+  ['git merge-base main HEAD', '4be91c0'],
+  ['git stash list', 'stash@{0}: WIP'],
+  ['git checkout -b next', "Switched to a new branch 'next'"],
+  ['echo "run git pull later"', 'run git pull later'],
+  ['git checkout main', 'error: Your local changes would be overwritten\nexit code 1'],
+] as const)
+  test(`a check still holds after ${command}`, () => {
+    const text = renderSummary(summaryOf(runs(['npm test', '12 passed'], [command, output])));
+    assert.match(text, /npm test\n· 12 passed/);
+  });

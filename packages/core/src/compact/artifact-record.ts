@@ -1,8 +1,8 @@
 import { errorText } from '../check/error-text.ts';
 import { artifactContent } from '../message/artifact-content.ts';
-import { isMedia } from '../message/media-bytes.ts';
+import { isSentMedia } from '../message/media-bytes.ts';
 import type { ArtifactMetadata } from '../ports.ts';
-import { callsOf, resultsOf, type CallPart, type Part } from '../message/message.ts';
+import { callsOf, resultsOf, type CallPart } from '../message/message.ts';
 import { verifiedDurability } from '../plan/durability.ts';
 import { spanOf } from '../thread/span.ts';
 import { describeMessage } from '../render/describe.ts';
@@ -78,7 +78,7 @@ export async function moveToArtifact(
 
 /** True if a message holds what cannot be asked for again: such a result, or a picture or file that came inside it. */
 export async function isIrreplaceable(entry: Entry, context: RungContext): Promise<boolean> {
-  if (entry.message.parts.some(isAttached)) return true;
+  if (entry.message.parts.some(isSentMedia)) return true;
   for (const result of resultsOf(entry.message)) {
     const args = callFor(context.draft, entry, result.callId)?.args ?? '';
     const captured = entry.message.meta?.sources?.[result.callId];
@@ -86,10 +86,6 @@ export async function isIrreplaceable(entry: Entry, context: RungContext): Promi
     if (durability === 'non-replayable') return true;
   }
   return false;
-}
-
-function isAttached(part: Part): boolean {
-  return isMedia(part) && part.source.startsWith('data:');
 }
 
 /** The call that a result answers, found in its own unit. */

@@ -120,16 +120,17 @@ function chosenRanges(
 /** A longer line is shown in part. */
 const LONGEST_LINE_CHARS = 400;
 
-const isLong = (chars: number): boolean => chars > LONGEST_LINE_CHARS;
-
 /** The same stretches with the rest of the lines in which they begin and end. */
 function wholeLines(text: string, stretches: readonly Stretch[]): readonly Stretch[] {
   return joined(
     stretches.map(([start, end]): Stretch => {
-      const from = text.lastIndexOf('\n', start - 1) + 1;
-      const feed = text.indexOf('\n', end);
-      const to = feed < 0 ? text.length : feed;
-      return [isLong(start - from) ? start : from, isLong(to - end) ? end : to];
+      const before = text.slice(Math.max(0, start - LONGEST_LINE_CHARS), start);
+      const after = text.slice(end, end + LONGEST_LINE_CHARS);
+      const feed = after.indexOf('\n');
+      const isWhole = before.length === start || before.includes('\n');
+      const from = isWhole ? start - before.length + before.lastIndexOf('\n') + 1 : start;
+      if (feed >= 0) return [from, end + feed];
+      return [from, end + after.length === text.length ? text.length : end];
     }),
   );
 }

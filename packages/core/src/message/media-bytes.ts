@@ -10,10 +10,15 @@ export function mediaBytes({ parts }: Message): number {
   return bytes;
 }
 
-export function isMedia(part: Part): part is ImagePart | FilePart {
+function isMedia(part: Part): part is ImagePart | FilePart {
   return part.kind === 'image' || part.kind === 'file';
 }
 
+/** True for a picture or a file that is part of the request, not one that the provider fetches by its address. */
+export function isSentMedia(part: Part): part is ImagePart | FilePart {
+  return isMedia(part) && part.source.startsWith('data:');
+}
+
 function bytesOf(part: Part): number {
-  return isMedia(part) && part.source.startsWith('data:') ? part.source.length : 0;
+  return isSentMedia(part) ? part.source.length : 0;
 }

@@ -4,6 +4,7 @@ import { oneLine } from '../message/text.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
 import { expired } from '../plan/expiry.ts';
 import type { Plan, SummarizeRecord } from '../plan/plan.ts';
+import { redactSecrets } from '../summary/redact.ts';
 import type { Node } from '../thread/thread.ts';
 import { handleOf } from './recall.ts';
 
@@ -46,7 +47,9 @@ export function digestOf(
   nodes: readonly Node[],
   tools: ToolPolicies,
 ): Digest {
-  const outputs = outputsOf(nodes);
+  // A plan forgets what it hid once a summary replaces it: the times of the messages still say so.
+  const gone = new Map(expired(nodes, tools, plan.createdAt).map((hide) => [hide.id, hide]));
+  const outputs = outputsOf(nodes.filter(({ id }) => !gone.has(id)));
   const pathOf = new Map(nodes.map((node) => [node.id, messagePath(node)]));
   return {
     path: `summary:${plan.thread}/${summary.round}`,
@@ -68,8 +71,7 @@ export function digestOf(
     searches: outputs
       .filter(({ tool }) => SEARCHES.test(tool))
       .map(({ output: { path, call }, text }) => ({ path, query: call, hits: firstLines(text) })),
-    // A plan forgets what it hid once a summary replaces it: the times of the messages still say so.
-    hidden: expired(nodes, tools, plan.createdAt).flatMap(({ id, replacement }) => {
+    hidden: [...gone.values()].flatMap(({ id, replacement }) => {
       const path = pathOf.get(id);
       return path === undefined ? [] : [{ path, replacement }];
     }),
@@ -93,7 +95,7 @@ function outputsOf(nodes: readonly Node[]): readonly NamedOutput[] {
     return resultsOf(node.message).map((result) => {
       const call = calls.get(result.callId);
       const { outcome } = result;
-      const asked = { path: messagePath(node), call: oneLine(call?.args ?? '') };
+      const asked = { path: messagePath(node), call: redactSecrets(oneLine(call?.args ?? '')) };
       return {
         output: outcome === undefined ? asked : { ...asked, outcome },
         tool: result.tool ?? call?.tool ?? 'tool',
@@ -105,5 +107,5 @@ function outputsOf(nodes: readonly Node[]): readonly NamedOutput[] {
 
 function firstLines(text: string): readonly string[] {
   const lines = text.split('\n', MOST_HITS * 4).filter((line) => line.trim() !== '');
-  return lines.slice(0, MOST_HITS).map((line) => oneLine(line));
+  return lines.slice(0, MOST_HITS).map((line) => redactSecrets(oneLine(line)));
 }

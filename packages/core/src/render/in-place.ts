@@ -1,6 +1,6 @@
 import { sorted } from '../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
-import { isMedia } from '../message/media-bytes.ts';
+import { isSentMedia } from '../message/media-bytes.ts';
 import {
   withParts,
   type CallPart,
@@ -57,7 +57,7 @@ type Shortening = Exclude<InPlaceRecord, { readonly kind: 'hide' }>;
 /** The part, with a pointer in the place of each picture and file. */
 function withoutMedia(part: Part, record: ExternalizeRecord, style: Shows): Part {
   const pointing = <P extends Part>(each: P): P | TextPart =>
-    isMedia(each) ? { kind: 'text', text: pointer('', record, style) } : each;
+    isSentMedia(each) ? { kind: 'text', text: pointer('', record, style) } : each;
   return part.kind === 'result' ? { ...part, content: part.content.map(pointing) } : pointing(part);
 }
 

@@ -163,6 +163,8 @@ class SqliteLedger implements Ledger {
     ids: readonly MessageId[],
     thread?: string,
   ): Promise<StoredPlace | undefined> {
+    // The request that is looked for may be among those that wait for the next transaction.
+    if (this.#waiting.length > 0) this.#flush();
     const rows = this.#all(
       `SELECT r.thread, r.head, r.at, r.usage FROM json_each(?2) given
        CROSS JOIN requests r INDEXED BY requests_head ON r.tenant = ?1 AND r.head = given.value

@@ -242,6 +242,7 @@ class SqliteStore implements CheckableStore, TieredStore {
     events: readonly CompactionEvent[],
   ): Promise<boolean> {
     const ids = [...new Set(plan.records.flatMap(({ span }) => span.ids))];
+    if (this.#versionOf(key) !== expectedVersion) return false;
     await this.#recall.addMost(key, ids);
     return this.#database.atomically(() => {
       const changed = this.#database.run(
@@ -264,6 +265,11 @@ class SqliteStore implements CheckableStore, TieredStore {
       this.#recall.add(key, ids);
       return true;
     });
+  }
+
+  #versionOf(key: ThreadKey): number | undefined {
+    const sql = 'SELECT version FROM threads WHERE tenant = ? AND thread = ?';
+    return (this.#database.get(sql, ...idsOf(key)) as { version: number } | undefined)?.version;
   }
 
   async record(key: ThreadKey, events: readonly CompactionEvent[]): Promise<void> {

@@ -321,7 +321,7 @@ export class ExactLines {
 
 /** A line that declares something: it says what a file offers, and is read without its neighbours. */
 const DECLARES =
-  /(?:^|\\n|[\s"])(?:export |pub |public |private |static |async |default |abstract )*(?:func|function|def|class|interface|struct|type|enum|trait|impl|fn|module) [\w(]/;
+  /(?:^|\\n|[\s"])(?:export |pub |public |private |static |async |default |abstract ){0,4}(?:func|function|def|class|interface|struct|type|enum|trait|impl|fn|module) [\w(]/;
 const DECLARATION_MERIT = 0.006;
 const MOST_DECLARATIONS = 200;
 

@@ -169,9 +169,10 @@ export function commandsOf(
       open.delete(result.callId);
       const run = asked === undefined ? undefined : runOf(asked.call);
       if (asked === undefined || run === undefined || isRefused(resultText(result))) continue;
-      if (MOVES.test(run.line))
+      const ended = outcomeOf(asked.call.tool, run.line, result, asked.node);
+      if (ended.outcome === 'success' && MOVES.test(run.line))
         for (const [kind, outcome] of last) last.set(kind, { ...outcome, outdated: true });
-      keep(run.kind, outcomeOf(asked.call.tool, run.line, result, asked.node));
+      keep(run.kind, ended);
     }
   }
   return [...last.values()].slice(-MOST_KINDS);
@@ -179,7 +180,7 @@ export function commandsOf(
 
 /** Puts another state of a repository into the working tree. */
 const MOVES =
-  /\bgit (?:-C \S+ )?(?:checkout (?!-- )|switch |merge\b|rebase\b|pull\b|reset --hard|stash\b|cherry-pick )/;
+  /(?:^|[;&|(]\s{0,4})git (?:-C \S+ )?(?:checkout (?!-- |-b )|switch (?!-c )|(?:merge|rebase|pull|cherry-pick)(?![-\w])(?! --help)|reset --hard|stash(?![-\w])(?! (?:list|show)))/;
 
 function outcomeOf(
   tool: string,

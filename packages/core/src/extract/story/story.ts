@@ -262,7 +262,7 @@ function answeredReports(nodes: readonly Node[]): ReadonlyMap<number, string> {
 
 /** An answer that names an option: "B", "2.", "option a, but …". */
 const NAMES_OPTION =
-  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?([a-e]|\d)(?:\W|$)/i;
+  /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?([a-e]|\d)(?:\s*$|[.,):;–-](?![a-z]))/i;
 
 /** The question that an answer belongs to, with the option that it names. */
 function chosenOption(passages: readonly Passage[], answer: string): Passage | undefined {

@@ -131,10 +131,13 @@ export function saidByUser(message: Message): readonly string[] {
 }
 
 const LEAST_DOCUMENT_CHARS = 600;
+/** So much of a text says whether it has headings or lists. */
+const DOCUMENT_CHARS = 20_000;
 
 /** True for a long text with headings or lists: a person hardly types one right after a command. */
 function isDocument(text: string): boolean {
-  return text.length >= LEAST_DOCUMENT_CHARS && /^\s*(?:#{1,6} |[-*] |\d+\. )/m.test(text);
+  const isLong = text.length >= LEAST_DOCUMENT_CHARS;
+  return isLong && /^[ \t]{0,40}(?:#{1,6} |[-*] |\d+\. )/m.test(headOf(text, DOCUMENT_CHARS));
 }
 
 /**

@@ -104,7 +104,7 @@ function upkeep(
 }
 
 /** Whether a provider would refuse the prompt for its bytes, although some of them could be left out. */
-function exceedsMediaBytes(
+export function exceedsMediaBytes(
   { config, figures, plan }: SessionState,
   prompt: PromptBuilder,
 ): boolean {
