@@ -111,6 +111,39 @@ test('a running loop with bound thinking is never refused when its pictures are 
   assert.deepEqual(problems, []);
 });
 
+test('pictures of the user that a preset keeps do not compact a loop with bound thinking in vain', async () => {
+  const kinds: string[] = [];
+  const onEvent = ({ kind }: CompactionEvent): void => void kinds.push(kind);
+  const bobbin = createBobbin({ codec: anthropic, rules: RULES, preset: 'codex', onEvent });
+  const thinking = { type: 'enabled', budget_tokens: 1_024 };
+  const history: AnthropicMessage[] = Array.from({ length: 12 }, (_, i): AnthropicMessage[] => [
+    { role: 'user', content: [{ type: 'text', text: `Look at ${i}.` }, picture(i)] },
+    { role: 'assistant', content: 'Seen.' },
+  ]).flat();
+  history.push({ role: 'user', content: 'Now compare them.' });
+  const problems: string[] = [];
+  const answer = (
+    step: number,
+    request: { thinking: object; messages: AnthropicMessage[] },
+  ): void => {
+    const thought = { type: 'thinking', thinking: `${step}`, signature: signThinking(request) };
+    const use = { type: 'tool_use', id: `t${step}`, name: 'compare', input: {} };
+    const result = { type: 'tool_result', tool_use_id: use.id, content: `alike ${step}` };
+    history.push({ role: 'assistant', content: [thought, use] });
+    history.push({ role: 'user', content: [result] });
+  };
+  // The loop has begun without Bobbin.
+  answer(0, { thinking, messages: [...history] });
+  for (let step = 1; step <= 10; step++) {
+    const { messages } = await bobbin.fit(history);
+    const request = { thinking, messages };
+    problems.push(...anthropicProblems(request));
+    answer(step, request);
+  }
+  assert.deepEqual(problems, []);
+  assert.deepEqual(kinds, []);
+});
+
 test('pinned pictures stay, and nothing is compacted in vain if they alone are too large', async () => {
   const kinds: string[] = [];
   const onEvent = ({ kind }: CompactionEvent): void => void kinds.push(kind);

@@ -92,6 +92,26 @@ test('E14 what had expired is in the digest with its replacement', async () => {
   ]);
 });
 
+test('E1 E14 what a mails had found is not in the digest once it has expired', async () => {
+  let now = 0;
+  const watched = await WatchedThread.open({ ...OPTIONS, clock: { now: () => now } });
+  const [asked, ...rest] = CONVERSATION;
+  const mails = call('search_mail', { query: 'the launch code' }, 'c9');
+  const found = withMeta(result(mails, 'SECRET-HIT one\nSECRET-HIT two'), {
+    ttlMs: 1_000,
+    replacement: '(old mail)',
+  });
+  await watched.append(asked as Message, assistant('I look.', mails), found, ...rest);
+  now = 5_000;
+  await watched.compact();
+  const digest = await watched.handle.digest();
+  assert.deepEqual(
+    digest?.hidden.map(({ replacement }) => replacement),
+    ['(old mail)'],
+  );
+  assert.doesNotMatch(JSON.stringify(digest), /SECRET-HIT|launch code/);
+});
+
 test('E8 E9 a split turn is named', async () => {
   const preset = timeline({ keepRecentTokens: 60 });
   const watched = await WatchedThread.open({ ...OPTIONS, preset });

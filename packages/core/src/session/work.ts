@@ -34,7 +34,6 @@ import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
 import {
-  exceedsMediaBytes,
   isBound,
   next,
   type Shown,
@@ -244,15 +243,12 @@ export class SessionWork {
     }
   }
 
-  /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised first. */
-  async #shedMedia(options: CompactOptions): Promise<Outcome> {
+  /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
+  #shedMedia(options: CompactOptions): Promise<Outcome> {
     const reason = 'pictures and files have more bytes than a request may';
-    const folded = isBound(this.state)
-      ? await this.#compact(compact, reason, { ...options, forced: true })
-      : NOTHING_DONE;
-    if (folded.lost === true || !exceedsMediaBytes(this.state, this.prompt)) return folded;
-    const { events, ...shed } = await this.#compact(compactMedia, reason, options);
-    return { ...folded, ...shed, events: [...folded.events, ...events] };
+    return isBound(this.state)
+      ? this.#compact(compact, reason, { ...options, forced: true })
+      : this.#compact(compactMedia, reason, options);
   }
 
   /** Begins at the provider's own compaction; pins that it no longer reads are reported. */

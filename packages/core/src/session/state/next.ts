@@ -104,15 +104,16 @@ function upkeep(
 }
 
 /** Whether a provider would refuse the prompt for its bytes, although some of them could be left out. */
-export function exceedsMediaBytes(
-  { config, figures, plan }: SessionState,
-  prompt: PromptBuilder,
-): boolean {
+function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder): boolean {
+  const { config, figures, plan } = state;
   const most = config.rules.mediaBytes ?? Number.POSITIVE_INFINITY;
   if (figures.mediaBytes <= most) return false;
   const newest = lastOf(prompt.messages, beginsTurn);
+  // A running loop that is bound to its prompt can only be summarised, and a preset may keep the user's messages.
+  const stays = (shown: PromptMessage): boolean =>
+    shown === newest || (isBound(state) && beginsTurn(shown));
   const isLoose = (shown: PromptMessage): boolean =>
-    shown.source.kind === 'kept' && shown !== newest && !plan.pins.includes(shown.source.id);
+    shown.source.kind === 'kept' && !stays(shown) && !plan.pins.includes(shown.source.id);
   const holders = prompt.messages.filter(({ message }) => mediaBytes(message) > 0);
   const total = holders.reduce((sum, { message }) => sum + mediaBytes(message), 0);
   return total > most && holders.some(isLoose);
