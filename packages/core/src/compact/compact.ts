@@ -21,10 +21,8 @@ import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { Draft } from './draft.ts';
 import { pauseIfMany } from './pause.ts';
 import { aimOf, type Policy } from './policy.ts';
-import { firstSight } from './rungs/first-sight.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
-import { shedMedia } from './rungs/shed-media.ts';
 import { SHORTENS_PINS } from './rungs/squeeze.ts';
 import { limitText, shortenedPins } from './warning-text.ts';
 
@@ -368,47 +366,6 @@ class Run {
       tail: nodes.filter(({ index }) => index >= plan.start),
     };
   }
-}
-
-/** Shortens results that no provider has seen yet: what was sent before stays as it was. */
-export function compactFirstSight(config: CompactorConfig, job: Job): Promise<Compaction> {
-  const overTokens = firstSightTokens(config);
-  const policy: Policy = {
-    ...config.policy,
-    ladder: [firstSight(job.sent, overTokens)],
-    stop: 'at-end',
-  };
-  return compact({ ...config, policy }, { ...job, onlyLadder: true });
-}
-
-/** Moves pictures and files out that are more than a request may contain, and does nothing else. */
-export function compactMedia(config: CompactorConfig, job: Job): Promise<Compaction> {
-  const { mediaBytes = Number.POSITIVE_INFINITY } = config.rules;
-  const policy: Policy = { ...config.policy, ladder: [shedMedia(mediaBytes)], stop: 'at-end' };
-  return compact({ ...config, policy }, { ...job, onlyLadder: true });
-}
-
-/** Trims one batch, and does nothing else. */
-export function compactTrim(config: CompactorConfig, job: Job): Promise<Compaction> {
-  const { policy } = config;
-  const ladder = policy.ladder.filter(({ trims }) => trims !== undefined);
-  return compact(
-    { ...config, policy: { ...policy, ladder, stop: 'at-end' } },
-    { ...job, onlyLadder: true },
-  );
-}
-
-/** Hides what has expired and shows pins whole that fit again, and does nothing else. */
-export function compactExpired(config: CompactorConfig, job: Job): Promise<Compaction> {
-  return compact(
-    { ...config, policy: { ...config.policy, ladder: [] } },
-    { ...job, onlyLadder: true },
-  );
-}
-
-/** The size above which a new tool result is shortened at once. */
-export function firstSightTokens({ policy, budget }: CompactorConfig): number {
-  return Math.floor(messageLimit(budget) * (policy.firstSightShare ?? Number.POSITIVE_INFINITY));
 }
 
 /** The rungs that can end a running tool loop. */

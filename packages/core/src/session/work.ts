@@ -1,13 +1,13 @@
 import { errorText } from '../check/error-text.ts';
+import { compact } from '../compact/compact.ts';
+import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
+import { unseenTokens } from '../compact/decide.ts';
 import {
-  compact,
   compactExpired,
   compactFirstSight,
   compactMedia,
   compactTrim,
-} from '../compact/compact.ts';
-import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
-import { unseenTokens } from '../compact/decide.ts';
+} from '../compact/partial-compaction.ts';
 import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';

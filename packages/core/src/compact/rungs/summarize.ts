@@ -384,8 +384,8 @@ function shorter(record: SummarizeRecord, context: RungContext): SummarizeRecord
   const { draft, counter, targetTokens } = context;
   const space = record.summaryTokens - (draft.tokens - targetTokens);
   const left = space < counter.text(LEFT_OUT) ? '' : LEFT_OUT;
-  const stands = taskIsShown(draft, record.summary, new Set());
-  const text = fitSummaryText(record.summary, space, counter, stands) ?? left;
+  const isShown = taskIsShown(draft, record.summary, new Set());
+  const text = fitSummaryText(record.summary, space, counter, isShown) ?? left;
   return { ...record, text, summaryTokens: counter.text(text) };
 }
 

@@ -1,5 +1,5 @@
-import { firstSightTokens } from '../../compact/compact.ts';
 import { decide } from '../../compact/decide.ts';
+import { firstSightTokens } from '../../compact/partial-compaction.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/media-bytes.ts';
 import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
