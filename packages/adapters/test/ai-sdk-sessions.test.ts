@@ -243,7 +243,7 @@ const runs: Readonly<Record<string, Run>> = {
 };
 
 for (const [kind, run] of Object.entries(runs)) {
-  test(`A14 behind an aborted step of ${kind} every other is kept, also of several at once`, async () => {
+  test(`A14 after an aborted step of ${kind} every other is kept, also of several at once`, async () => {
     const store = memoryStore();
     const bobbin = aiSdkBobbin({ store });
     const abort = new AbortController();
@@ -273,7 +273,7 @@ for (const [kind, run] of Object.entries(runs)) {
 const count = (value: unknown): number => JSON.stringify(value).split('"cacheControl"').length - 1;
 const MARKED = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
-for (const how of ['prepareStep', 'prepareStep without its tools told', 'the middleware']) {
+for (const how of ['prepareStep', 'prepareStep without the names of its tools', 'the middleware']) {
   test(`E13 the host’s markers in instructions and tools are counted too, by ${how}`, async () => {
     const tools = {
       look: ai7.tool({

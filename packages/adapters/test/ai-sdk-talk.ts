@@ -66,7 +66,7 @@ export const answer = (text: string): Answer => ({
   warnings: [],
 });
 
-/** A step as the SDK takes it: listed with its run, then told of. */
+/** A step as the SDK takes it: listed with its run, then reported. */
 export async function step(
   bobbin: AiSdkBobbin,
   messages: AiSdkMessage[],

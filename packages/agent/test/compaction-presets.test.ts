@@ -40,7 +40,7 @@ test('B24 the pi preset works in a window smaller than its default figures', asy
   for (const { rungs } of compactions) assert.deepEqual(rungs, ['summarize']);
 });
 
-/** Runs commands until it has run so many, and goes on where it is told to. */
+/** Runs commands until it has run so many, and goes on if it is asked to. */
 const RUNNER = `
   if (/summar|checkpoint/.test(last.text) || tools.length === 0) return { text: 'MODEL SUMMARY: the commands go on' };
   const n = Number(lastCall?.args.command?.match(/n=(\\d+)/)?.[1] ?? 0) + 1;
@@ -54,12 +54,12 @@ test('B22 the opencode preset: after an automatic compaction within a task the m
   assert.equal(await shop.line('go'), 'done');
   const compactions = ofType(shop.events, 'compaction-end').length;
   assert.ok(compactions >= 1);
-  const told = ofType(shop.events, 'user').filter(
+  const requests = ofType(shop.events, 'user').filter(
     ({ text }) => text === 'Continue if you have next steps.',
   );
-  assert.equal(told.length, compactions);
+  assert.equal(requests.length, compactions);
   assert.equal(
-    work(shop).filter(({ messages }) => messages.at(-1)?.text === told[0]?.text).length,
+    work(shop).filter(({ messages }) => messages.at(-1)?.text === requests[0]?.text).length,
     compactions,
   );
 });
@@ -76,7 +76,7 @@ test('B22 the opencode preset: nobody is asked to continue with what a person ha
 /** Answers at length, and summarises where it is asked to, with or without tools. */
 const PRESET_TALKER = `
   const text = messages.map((message) => message.text).join('\\n');
-  if (/at most two sentences/.test(last.text)) return { text: 'I looked into FACT-1. I told what it is. And more.' };
+  if (/at most two sentences/.test(last.text)) return { text: 'I looked into FACT-1. I said what it is. And more.' };
   if (/summar|checkpoint/.test(last.text) || tools.length === 0) return { text: 'MODEL SUMMARY of ' + [...new Set(text.match(/FACT-\\d+/g) ?? [])].join(' ') };
   return { text: 'About ' + last.text.slice(0, 40) + ': ' + Array.from({ length: 250 }, (_, i) => 'word' + i).join(' ') };
 `;
@@ -122,7 +122,7 @@ test('B22 with the preset opencode two sentences by the model are shown, and the
   await talked(shop, 1, 4);
   await shop.line('/compact');
   const notices = ofType(shop.events, 'notice').map(({ text }) => text);
-  assert.ok(notices.includes('I looked into FACT-1. I told what it is.'), notices.join('\n'));
+  assert.ok(notices.includes('I looked into FACT-1. I said what it is.'), notices.join('\n'));
   const [end] = ofType(shop.events, 'compaction-end');
   assert.ok((end?.usage.outputTokens ?? 0) > 0);
   await shop.line('/resume');
