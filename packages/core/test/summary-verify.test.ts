@@ -293,17 +293,20 @@ test('a path of no message becomes the one that was meant, if that is certain', 
     assert.equal(checked({ prose }, { session }).summary.prose, expected);
 });
 
+function todo(status: string): readonly Message[] {
+  const write = call('TodoWrite', {
+    todos: [{ content: 'Measure the width of tables', status, activeForm: 'Measuring' }],
+  });
+  return [assistant('', write), result(write, 'Saved.')];
+}
+
+function said(prose: string, session: readonly Message[]): string | null {
+  return checked({ prose }, { session }).summary.prose;
+}
+
 test('an item of the task list has its state in an account', () => {
-  const todo = (status: string): Message[] => {
-    const write = call('TodoWrite', {
-      todos: [{ content: 'Measure the width of tables', status, activeForm: 'Measuring' }],
-    });
-    return [assistant('', write), result(write, 'Saved.')];
-  };
   const open = [user('Print tables.'), ...todo('pending')];
   const done = [user('Print tables.'), ...todo('completed')];
-  const said = (prose: string, session: readonly Message[]): string | null =>
-    checked({ prose }, { session }).summary.prose;
   assert.deepEqual(
     [
       said('- Task 1: Measure the width of tables (completed)', open),
