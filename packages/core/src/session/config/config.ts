@@ -116,7 +116,7 @@ function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
   if (thrift === undefined) return policyOf(preset);
   if (preset === undefined || preset === 'ladder') return ladder({ thrift });
   throw new TypeError(
-    "thrift: only the preset 'ladder' trims; leave preset out, or give a policy of your own to trim({ … })",
+    "thrift: only the preset 'ladder' trims; leave preset or thrift out",
   );
 }
 
