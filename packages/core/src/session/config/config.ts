@@ -115,9 +115,7 @@ export function policyOf(
 function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
   if (thrift === undefined) return policyOf(preset);
   if (preset === undefined || preset === 'ladder') return ladder({ thrift });
-  throw new TypeError(
-    "thrift: only the preset 'ladder' trims; leave preset or thrift out",
-  );
+  throw new TypeError("thrift: only the preset 'ladder' trims; leave preset or thrift out");
 }
 
 /** A policy whose prompts name the tools that the model has. */
