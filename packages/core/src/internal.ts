@@ -135,7 +135,7 @@ export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
 export { finishPrompt, render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
-export { sessionConfig, withExactCounter } from './session/config/config.ts';
+export { counterLoader, sessionConfig } from './session/config/config.ts';
 export { withVisibleWarnings } from './session/config/host.ts';
 export type { SessionConfig } from './session/config/session-config.ts';
 export { checkToolPolicy } from './session/config/options.ts';

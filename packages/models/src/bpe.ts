@@ -42,10 +42,8 @@ export async function bpe(
   provider: MediaProvider = 'openai',
 ): Promise<Counter> {
   const text = await textCounter(encoding);
-  const parts = counterOf({ name: encoding, text, media: mediaTokens(provider) });
-  const around = remembered((message) => formattingTokens(message, text));
-  const message = (m: Message): number => parts.message(m) + around(m);
-  const counter = counterOf({ name: encoding, text }, message);
+  const around = (message: Message): number => formattingTokens(message, text);
+  const counter = counterOf({ name: encoding, text, media: mediaTokens(provider), around });
   return { ...counter, request: (request) => counter.request(request) + REPLY };
 }
 
@@ -73,13 +71,4 @@ function formattingTokens(message: Message, text: (text: string) => number): num
   const results = resultsOf(message).map(({ tool = '' }) => AROUND_RESULT + text(tool));
   const calls = callsOf(message).length * AROUND_CALL;
   return results.reduce((sum, tokens) => sum + tokens, AROUND_MESSAGE + calls);
-}
-
-function remembered(count: (message: Message) => number): (message: Message) => number {
-  const counted = new WeakMap<Message, number>();
-  return (message) => {
-    const tokens = counted.get(message) ?? count(message);
-    counted.set(message, tokens);
-    return tokens;
-  };
 }

@@ -26,7 +26,7 @@ import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { CompactionHooks, CompactOptions } from './config/session-config.ts';
 import { checkCompactOptions } from './config/options.ts';
-import { sessionConfig, withExactCounter } from './config/config.ts';
+import { counterLoader, sessionConfig } from './config/config.ts';
 import { withVisibleWarnings } from './config/host.ts';
 import { openSession, type Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
@@ -137,9 +137,7 @@ export function createBobbin<Wire>(
   };
   const { codec } = config;
   const { tenant = 'default' } = options;
-  let completed: Promise<typeof config> | undefined;
-  const ready = (): Promise<typeof config> =>
-    (completed ??= withExactCounter<Wire, typeof config>(config, options));
+  const ready = counterLoader(config);
   const conversations = new Conversations(config, { tenant, ready });
 
   async function take(

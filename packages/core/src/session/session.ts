@@ -1,5 +1,5 @@
 import type { ProviderReport } from '../events.ts';
-import type { Message, MessageId, ThreadId } from '../message/message.ts';
+import type { Message, MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -42,15 +42,6 @@ export async function openSession<Wire>(
   const last = head ?? (await config.store.heads(key))[0];
   const tail = last === undefined ? [] : await config.store.path(key, last, plan.start - 1);
   return new Session(key, config, { ...window, tail });
-}
-
-/** Opens a thread that no store knows yet. */
-export function newSession<Wire>(
-  config: SessionConfig<Wire>,
-  tenant: string,
-  thread: string,
-): Session<Wire> {
-  return new Session({ tenant, thread: thread as ThreadId }, config);
 }
 
 /**

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../message/json.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Clock } from '../../ports.ts';
 import type { Counter } from '../../tokens/counter.ts';
-import type { ModelTable } from '../../tokens/models.ts';
+import type { Tokenizer } from '../../tokens/models.ts';
 import type { CompactionHooks } from './session-config.ts';
 
 // The one file of core that reads a clock or a source of randomness, or writes to the console: the defaults that a host
@@ -53,16 +53,15 @@ function warningOf(event: CompactionEvent): readonly [subject: string, line?: st
 /** The package with the tokenizers. It is optional: in a variable, so that no bundler looks for it. */
 const TOKENIZERS = '@bobbin/models';
 
-/** The exact counter of a model, if its tokenizer is installed. */
-export async function installedCounter(
-  model: string,
-  models: ModelTable | undefined,
-): Promise<Counter | undefined> {
+/** The exact counter of a model, if its tokenizer is public and installed. */
+export async function installedCounter(tokenizer: Tokenizer): Promise<Counter | undefined> {
+  const { encoding, provider } = tokenizer;
+  if (encoding === undefined) return undefined;
   try {
-    const { counterFor } = (await import(TOKENIZERS)) as {
-      readonly counterFor: (model: string, models?: ModelTable) => Promise<Counter>;
+    const { bpe } = (await import(TOKENIZERS)) as {
+      readonly bpe: (encoding: string, provider?: string) => Promise<Counter>;
     };
-    return await counterFor(model, models);
+    return await bpe(encoding, provider);
   } catch {
     return undefined;
   }
