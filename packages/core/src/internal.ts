@@ -30,6 +30,7 @@ export {
   type Determinism,
   type Durability,
   hasCalls,
+  hasCompaction,
   hasResults,
   isOpaque,
   isSummary,
@@ -51,7 +52,6 @@ export {
   type ToolPolicies,
   verifiedDurability,
 } from './plan/durability.ts';
-export { hasCompaction } from './plan/provider-compaction.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
 export {
   type ClearRecord,

@@ -211,6 +211,11 @@ export function isSigned(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'reasoning' && part.signature !== undefined);
 }
 
+/** True if a provider compacted the conversation in this message: it reads nothing else of what came before. */
+export function hasCompaction(message: Message): boolean {
+  return message.parts.some((part) => part.kind === 'opaque' && part.compaction === true);
+}
+
 /** True if a codec met something it could not read: such a message is never compacted. */
 export function isOpaque(message: Message): boolean {
   return message.parts.some(
