@@ -105,8 +105,13 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
       return tokens >= trigger.atLeast ? `${tokens} tokens >= ${trigger.atLeast}` : undefined;
     case 'turns':
       return check.turns > trigger.over ? `${check.turns} turns > ${trigger.over}` : undefined;
-    case 'any-of':
-      return firstReason(trigger.triggers, check);
+    case 'any-of': {
+      for (const inner of trigger.triggers) {
+        const reason = firedBecause(inner, check);
+        if (reason !== undefined) return reason;
+      }
+      return undefined;
+    }
     case 'all-of': {
       const reasons = trigger.triggers.map((inner) => firedBecause(inner, check));
       return reasons.length > 0 && reasons.every((reason) => reason !== undefined)
@@ -116,14 +121,6 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
     case 'custom':
       return trigger.fires(check) ? trigger.name : undefined;
   }
-}
-
-function firstReason(triggers: readonly Trigger[], check: TriggerInput): string | undefined {
-  for (const trigger of triggers) {
-    const reason = firedBecause(trigger, check);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
 }
 
 /** True if the messages no longer fit at all: compaction must act, regardless of the trigger. */

@@ -175,7 +175,7 @@ export class TrimFigures implements TrimCase {
 }
 
 /** A batch that frees less is not worth a plan. */
-const LEAST_FREED_TOKENS = 500;
+export const LEAST_FREED_TOKENS = 500;
 
 /**
  * Whether a batch pays: as soon as what was read in vain since the last one has cost as much as the rewrite will. If as

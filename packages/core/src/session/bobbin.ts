@@ -142,23 +142,23 @@ export function createBobbin<Wire>(
 
   async function take(
     messages: readonly Wire[],
-    fitOptions: CompactOptions,
+    fitOptions: CompactOptions | undefined,
   ): Promise<HostRequest<Wire>> {
     list(messages, 'messages');
-    checkCompactOptions(fitOptions);
+    if (fitOptions !== undefined) checkCompactOptions(fitOptions);
     return conversations.take(messages);
   }
 
   return {
     ...controlsOf(conversations, config),
-    async fit<T extends Wire>(messages: readonly T[], fitOptions: CompactOptions = {}) {
+    async fit<T extends Wire>(messages: readonly T[], fitOptions?: CompactOptions) {
       const request = await take(messages, fitOptions);
       return (await request.prompt(fitOptions)) as Fitted<T>;
     },
     async send<T extends Wire, Response>(
       messages: readonly T[],
       request: (messages: T[], fitted: Fitted<T>) => PromiseLike<Response>,
-      fitOptions: CompactOptions = {},
+      fitOptions?: CompactOptions,
     ) {
       const taken = await take(messages, fitOptions);
       const response = await sendFitting(taken, await taken.prompt(fitOptions), (fitted) =>

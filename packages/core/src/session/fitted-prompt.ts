@@ -6,7 +6,8 @@ import { finishPrompt } from '../render/render.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Fitted } from './fitted.ts';
 import { messagesIn, remindersIn } from './state/reminding.ts';
-import { withSentPrompt, type SessionState } from './state/state.ts';
+import { withSentMessages } from './state/figures.ts';
+import type { SessionState } from './state/state.ts';
 
 /** A prompt that is not encoded yet. */
 export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
@@ -19,11 +20,16 @@ export function fittedPrompt(
 ): FittedPrompt {
   const { config, plan, version, thread } = state;
   const { rules, counter } = config;
-  const prompt = inNewestForms(finishPrompt(built, config), state);
+  const shown = finishPrompt(built, config);
+  const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
+  const reminders = remindersIn(state);
   const limitTokens = messageLimit(config.budget);
   const { continueWith } = config.policy;
   return {
-    prompt: remindedPrompt(prompt, remindersIn(state), indexIn(thread, plan), rules, counter),
+    prompt:
+      reminders.length === 0
+        ? prompt
+        : remindedPrompt(prompt, reminders, indexIn(thread, plan), rules, counter),
     plan,
     version,
     compacted,
@@ -36,7 +42,6 @@ export function fittedPrompt(
 
 /** The prompt in the forms that the host sent last. */
 function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
-  if (resent.size === 0) return prompt;
   const messages = prompt.messages.map((shown) => {
     const message = shown.source.kind === 'kept' ? resent.get(shown.source.id) : undefined;
     return message === undefined ? shown : { ...shown, message };
@@ -50,9 +55,16 @@ export function withSent(
   built: PromptBuilder,
   { prompt }: FittedPrompt,
 ): SessionState {
+  const { plan, thread, config, figures } = state;
   const messages = messagesIn(state, built);
   const { length } = messages;
-  const reminders = remindersIn(state);
-  const sent = { kind: 'prompt', plan: state.plan, reminders, messages, length } as const;
-  return withSentPrompt(state, sent, prompt.tokens, state.config.clock.now());
+  return {
+    ...state,
+    sent: { kind: 'prompt', plan, reminders: remindersIn(state), messages, length },
+    figures: {
+      ...withSentMessages(figures, thread.length),
+      sentAt: config.clock.now(),
+      unreportedTokens: prompt.tokens,
+    },
+  };
 }

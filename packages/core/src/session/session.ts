@@ -166,17 +166,17 @@ export class Session<Wire = Message> {
   }
 
   /** The prompt for the next request: valid and within the budget, compacted first if it has to be. */
-  prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+  prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
-      this.#take(options);
+      if (options !== undefined) this.#take(options);
       return this.#encoded(await this.#work.fit(options));
     });
   }
 
   /** Compacts now, at any pressure; `instructions` steer the summary. */
-  compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+  compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
-      this.#take(options);
+      if (options !== undefined) this.#take(options);
       return this.#encoded(await this.#work.compactNow(options));
     });
   }

@@ -20,7 +20,7 @@ import type { Prompt } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { arrivedNodes, storeNodes } from './arrival.ts';
+import { arrivedNodes, inParts, storeNodes } from './arrival.ts';
 import {
   withNewestPlan,
   commitPlan,
@@ -47,7 +47,6 @@ import { pinUnit, unpinUnit } from './pinning.ts';
 import { promptAt, restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
-import { inParts } from './in-parts.ts';
 import { remind } from './remind.ts';
 import { isReminded, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
@@ -97,7 +96,7 @@ export class SessionWork {
   #shown({ thread, plan, config }: SessionState = this.state): Shown {
     return {
       prompt: this.#growing.of(thread, plan, config),
-      trim: this.#trim.of(thread, plan, config),
+      trim: () => this.#trim.of(thread, plan, config),
     };
   }
 
@@ -109,7 +108,7 @@ export class SessionWork {
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
       // The first prompt after very many messages would otherwise render all of them at once.
-      if (part.length < nodes.length) this.#shown(state);
+      if (part.length < nodes.length) this.#shown(state).trim();
     });
     this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
@@ -123,7 +122,7 @@ export class SessionWork {
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
-  async fit(options: CompactOptions): Promise<FittedPrompt> {
+  async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
     const events = this.#reportPending();
     let changed = false;
@@ -143,7 +142,7 @@ export class SessionWork {
   }
 
   /** Compacts at any pressure. */
-  async compactNow(options: CompactOptions): Promise<FittedPrompt> {
+  async compactNow(options: CompactOptions = {}): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
     // A person who asks for a compaction says what comes next.
@@ -222,8 +221,8 @@ export class SessionWork {
         return this.#startAtCompaction(step.index);
       case 'expire':
         return this.#compact(compactExpired, 'time to live is over', options);
-      case 'shed-media':
-        return this.#shedMedia(options);
+      case 'externalize-media':
+        return this.#externalizeMedia(options);
       case 'shorten-unread':
         return this.#compact(compactFirstSight, 'a large new result', options);
       case 'restore-pins':
@@ -244,7 +243,7 @@ export class SessionWork {
   }
 
   /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
-  #shedMedia(options: CompactOptions): Promise<Outcome> {
+  #externalizeMedia(options: CompactOptions): Promise<Outcome> {
     const reason = 'pictures and files have more bytes than a request may';
     return isBound(this.state)
       ? this.#compact(compact, reason, { ...options, forced: true })

@@ -20,7 +20,8 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
     async append(key, nodes, { expectedHead } = {}) {
       if (nodes.length === 0) return { kind: 'appended' };
       const stored = find(key) ?? new StoredThread(key.thread);
-      const conflict = stored.conflict(nodes, expectedHead);
+      const conflict =
+        expectedHead === undefined ? undefined : stored.conflict(nodes, expectedHead);
       if (conflict !== undefined) return conflict;
       stored.append(nodes);
       threads.set(nameOf(key), { tenant: key.tenant, stored: stored.touch(clock.now()) });

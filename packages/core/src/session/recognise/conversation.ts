@@ -171,7 +171,7 @@ export class Conversation<Wire> {
     this.#reported = undefined;
     this.#opening =
       this.#habit === 'resends' && this.#swapped === undefined ? list.opening : undefined;
-    this.#handOver(match);
+    if (same > 0) this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
     this.session.doubt(list.from(given + same));

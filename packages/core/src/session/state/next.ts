@@ -3,7 +3,7 @@ import { firstSightTokens } from '../../compact/partial-compaction.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/media-bytes.ts';
 import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
-import { trimPays, type TrimCase } from '../../plan/trim-figures.ts';
+import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
 import { beginsTurn, type PromptMessage } from '../../render/prompt.ts';
 import { besideMessages, messageLimit } from '../../tokens/budget.ts';
@@ -15,7 +15,7 @@ export type Step =
   | { readonly kind: 'start-at-compaction'; readonly index: number }
   | { readonly kind: 'expire' }
   /** Pictures and files take more bytes than a request may contain. */
-  | { readonly kind: 'shed-media' }
+  | { readonly kind: 'externalize-media' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
   | { readonly kind: 'trim'; readonly reason: string }
@@ -44,7 +44,7 @@ export interface PromptRequest {
 export interface Shown {
   readonly prompt: PromptBuilder;
   /** What a batch of trimming would do; undefined if the policy does not trim. */
-  readonly trim: TrimCase | undefined;
+  readonly trim: () => TrimCase | undefined;
 }
 
 export function startRequest(state: SessionState, now: number): PromptRequest {
@@ -63,11 +63,11 @@ export function withDone(request: PromptRequest, { kind }: Step): PromptRequest 
 export function next(state: SessionState, shown: Shown, request: PromptRequest): Step {
   const { config, plan } = state;
   const { done } = request;
-  const isDecided = AFTER_DECISION.some((kind) => done.has(kind));
-  const step = isDecided
-    ? undefined
-    : (upkeep(state, shown, request) ?? decided(state, shown, request));
-  if (step !== undefined) return step;
+  if (!AFTER_DECISION.some((kind) => done.has(kind))) {
+    const input = triggerInput(state, shown.prompt);
+    const step = upkeep(state, shown, input, request) ?? decided(state, shown, input, request);
+    if (step !== undefined) return step;
+  }
   // Only what was compacted can be brought back.
   if (plan.records.length > 0 && !done.has('remind')) return { kind: 'remind' };
   if (config.rules.bindsReasoning && !done.has('release-reasoning'))
@@ -79,6 +79,7 @@ export function next(state: SessionState, shown: Shown, request: PromptRequest):
 function upkeep(
   state: SessionState,
   { prompt, trim }: Shown,
+  input: TriggerInput,
   { now, settled, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
@@ -87,33 +88,33 @@ function upkeep(
     return { kind: 'start-at-compaction', index };
   const isFree = !isBound(state);
   if (isFree && !done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
-  if (!done.has('shed-media') && exceedsMediaBytes(state, prompt)) return { kind: 'shed-media' };
-  const isLarge = figures.largestUnsentTokens > firstSightTokens(config);
-  if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
+  const { mediaBytes: most = Number.POSITIVE_INFINITY } = config.rules;
+  const mayExceed = !done.has('externalize-media') && figures.mediaBytes > most;
+  if (mayExceed && exceedsMediaBytes(state, prompt, most)) return { kind: 'externalize-media' };
+  const mayShorten = !done.has('shorten-unread') && mustAct(input);
+  if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
   const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
   if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
   const { economics } = config.policy;
-  if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
-  if (plan.undid !== undefined || !isFree) return undefined;
+  if (done.has('trim') || economics === undefined || plan.undid !== undefined) return undefined;
+  if (!isFree || prompt.tokens < LEAST_FREED_TOKENS) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
-  if (!trimPays(trim, economics.prices, cache)) return undefined;
+  const batch = trim();
+  if (batch === undefined || !trimPays(batch, economics.prices, cache)) return undefined;
   return { kind: 'trim', reason: `trimming pays${cache === 'cold' ? ': the cache is cold' : ''}` };
 }
 
 /** Whether a provider would refuse the prompt for its bytes, although some of them could be left out. */
-function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder): boolean {
-  const { config, figures, plan } = state;
-  const most = config.rules.mediaBytes ?? Number.POSITIVE_INFINITY;
-  if (figures.mediaBytes <= most) return false;
+function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder, most: number): boolean {
   const newest = lastOf(prompt.messages, beginsTurn);
   // A running loop that is bound to its prompt can only be summarised, and a preset may keep the user's messages.
   const stays = (shown: PromptMessage): boolean =>
     shown === newest || (isBound(state) && beginsTurn(shown));
   const isLoose = (shown: PromptMessage): boolean =>
-    shown.source.kind === 'kept' && !stays(shown) && !plan.pins.includes(shown.source.id);
+    shown.source.kind === 'kept' && !stays(shown) && !state.plan.pins.includes(shown.source.id);
   const holders = prompt.messages.filter(({ message }) => mediaBytes(message) > 0);
   const total = holders.reduce((sum, { message }) => sum + mediaBytes(message), 0);
   return total > most && holders.some(isLoose);
@@ -123,9 +124,9 @@ function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder): boolean 
 function decided(
   state: SessionState,
   { prompt }: Shown,
+  input: TriggerInput,
   { now, settled }: PromptRequest,
 ): Step | undefined {
-  const input = triggerInput(state, prompt);
   if (isBound(state) && !mustAct(input)) return undefined;
   const since = { cold: isCold(state, now), settled, floor: prompt.floor };
   const decision = decide(state.config, input, state.plan, since);

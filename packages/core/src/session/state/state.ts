@@ -17,12 +17,11 @@ import {
   withMessage,
   withoutReport,
   withoutUnreported,
-  withSent,
   type Figures,
 } from './figures.ts';
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
-import type { Sent, SentPrompt } from './sent.ts';
+import type { Sent } from './sent.ts';
 import type { Refusal, SessionConfig } from '../config/session-config.ts';
 
 /** A plan that is in force but could not be committed. */
@@ -165,17 +164,6 @@ export function withRefusal(
   const { budget } = known.config;
   const windowTokens = Math.min(budget.windowTokens, limitTokens ?? Number.POSITIVE_INFINITY);
   return withBudget(known, inWindow(budget, windowTokens));
-}
-
-/** A prompt goes out. */
-export function withSentPrompt(
-  state: SessionState,
-  sent: SentPrompt,
-  promptTokens: number,
-  now: number,
-): SessionState {
-  const figures = withSent(state.figures, state.thread.length);
-  return { ...state, sent, figures: { ...figures, sentAt: now, unreportedTokens: promptTokens } };
 }
 
 /** Another process sent a prompt at some time, unless this one has sent a later one. */
