@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -48,7 +48,7 @@ export const bedrock: Codec<BedrockMessage, BedrockTool, BedrockToolResult> = {
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeMessage, MIXED), 'content'),
   tools: BEDROCK_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'bedrock'),
+  mismatch: (wire) => mismatchOf(wire, 'bedrock'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

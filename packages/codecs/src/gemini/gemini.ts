@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -46,7 +46,7 @@ export const gemini: Codec<GeminiContent, GeminiTool, GeminiToolResult> = {
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeContent, MIXED), 'parts'),
   tools: GEMINI_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'gemini'),
+  mismatch: (wire) => mismatchOf(wire, 'gemini'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

@@ -10,7 +10,7 @@ import type {
 } from '@bobbin/core';
 import { OPENAI_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { decodeContent, encodeContent } from './chat-content.ts';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
@@ -90,7 +90,7 @@ export const openaiChat: Codec<ChatMessage, ChatTool, ChatToolResult> = {
   },
   encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
   tools: CHAT_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'openai-chat'),
+  mismatch: (wire) => mismatchOf(wire, 'openai-chat'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

@@ -89,8 +89,8 @@ const ROLES_OF: Readonly<Record<RoledFormat, readonly string[]>> = {
   bedrock: ['user', 'assistant'],
 };
 
-/** What speaks against a codec for messages that it can read: a role that its format lacks, or blocks of another format. */
-export function doubtOf(messages: readonly object[], own: RoledFormat): string | undefined {
+/** Why messages are probably of another format than their codec's: a role that it lacks, or blocks of another one. */
+export function mismatchOf(messages: readonly object[], own: RoledFormat): string | undefined {
   for (const message of messages) {
     if (!isJsonObject(message)) continue;
     const { role } = message;

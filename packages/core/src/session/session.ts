@@ -57,8 +57,8 @@ export class Session<Wire = Message> {
   readonly key: ThreadKey;
   readonly #config: SessionConfig<Wire>;
   readonly #work: SessionWork;
-  /** What was reported against the codec. */
-  readonly #doubts = new Set<string>();
+  /** Why the codec is probably the wrong one, as far as it was reported. */
+  readonly #mismatches = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
@@ -120,18 +120,18 @@ export class Session<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
-    this.doubt(wire);
+    this.checkFormat(wire);
     return this.#exclusively(() =>
       this.#work.append(this.#config.codec.decode(wire, this.earlier)),
     );
   }
 
-  /** Notes what speaks against the codec for new messages; the next prompt reports it, once for each reason. */
-  doubt(wire: readonly Wire[]): void {
-    const doubt = this.#config.codec.doubt?.(wire);
-    if (doubt === undefined || this.#doubts.has(doubt)) return;
-    this.#doubts.add(doubt);
-    this.#work.warn(doubt);
+  /** Notes whether new messages are probably of another format; the next prompt reports it, once for each reason. */
+  checkFormat(wire: readonly Wire[]): void {
+    const mismatch = this.#config.codec.mismatch?.(wire);
+    if (mismatch === undefined || this.#mismatches.has(mismatch)) return;
+    this.#mismatches.add(mismatch);
+    this.#work.warn(mismatch);
   }
 
   /** Emits what a provider said about a request as events. */

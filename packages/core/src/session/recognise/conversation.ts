@@ -174,7 +174,7 @@ export class Conversation<Wire> {
     if (same > 0) this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
-    this.session.doubt(list.from(given + same));
+    this.session.checkFormat(list.from(given + same));
     if (messages.length > 0) await this.session.appendDecoded(messages);
     const seen = this.#seen.slice(0, length);
     while (seen.length < length) seen.push(undefined);
@@ -197,7 +197,7 @@ export class Conversation<Wire> {
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
     const { messages } = decodeList(this.#copies.codec, wire, this.session.earlier);
-    this.session.doubt(wire);
+    this.session.checkFormat(wire);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
     const usage = this.#reported;
     if (isAnswered) this.#reported = undefined;

@@ -40,7 +40,7 @@ export interface Figures {
   /** How long the path was when a compaction found nothing to do: it is not tried again until something is said. */
   readonly triedAt?: number;
   /** The budget has changed since the plan was made: the trigger is asked again. */
-  readonly isRebudgeted?: boolean;
+  readonly hasNewBudget?: boolean;
   /** The whole context as the provider reported it last, plus what came since; absent after a compaction. */
   readonly reportedTokens?: number;
 }

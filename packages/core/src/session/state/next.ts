@@ -50,7 +50,7 @@ export interface Shown {
 export function startRequest(state: SessionState, now: number): PromptRequest {
   const { version, plan, thread, figures } = state;
   const isPlanned = version > 0 && plan.threadVersion === thread.length;
-  const settled = figures.isRebudgeted !== true && (isPlanned || figures.triedAt === thread.length);
+  const settled = figures.hasNewBudget !== true && (isPlanned || figures.triedAt === thread.length);
   return { now, settled, done: new Set() };
 }
 

@@ -211,12 +211,12 @@ export function overtaken(state: SessionState, stored: StoredWindow | undefined)
 
 /** The plan shows something else than before: what a provider reported no longer holds. */
 export function compacted(state: SessionState): SessionState {
-  return { ...state, figures: { ...withoutReport(state.figures), isRebudgeted: false } };
+  return { ...state, figures: { ...withoutReport(state.figures), hasNewBudget: false } };
 }
 
 /** A compaction found nothing to do. */
 export function tried(state: SessionState): SessionState {
-  const figures = { ...state.figures, triedAt: state.thread.length, isRebudgeted: false };
+  const figures = { ...state.figures, triedAt: state.thread.length, hasNewBudget: false };
   return { ...state, figures };
 }
 
@@ -232,7 +232,7 @@ export function withBudget(state: SessionState, budget: Budget): SessionState {
   const isSame = messageLimit(budget) === messageLimit(config.budget);
   return {
     ...state,
-    figures: isSame ? figures : { ...figures, isRebudgeted: true },
+    figures: isSame ? figures : { ...figures, hasNewBudget: true },
     config: { ...config, budget },
   };
 }
