@@ -63,6 +63,7 @@ export {
   planArtifacts,
   type PlanRecord,
   type SummarizeRecord,
+  windowOf,
 } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
 export { holdsReasoning } from './plan/signed.ts';
@@ -75,7 +76,6 @@ export {
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
 export { type Thrift, THRIFT, type TrimLimits } from './plan/trim-figures.ts';
-export { windowOf } from './plan/window.ts';
 export type {
   Appended,
   AppendOptions,
@@ -133,7 +133,7 @@ export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
 export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
-export { finishPrompt, render, startPrompt } from './render/render.ts';
+export { render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
 export { counterLoader, sessionConfig } from './session/config/config.ts';
 export { withVisibleWarnings } from './session/config/host.ts';

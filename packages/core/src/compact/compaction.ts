@@ -1,7 +1,6 @@
 import type { CompactionEvent } from '../events.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { Window } from '../plan/window.ts';
+import type { Plan, Window } from '../plan/plan.ts';
 import type { ArtifactStore, Clock, Summarizer, ThreadKey } from '../ports.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
 import type { ProviderRules } from '../render/rules.ts';

@@ -18,6 +18,7 @@ import type {
   PlanRecord,
   RenderStyle,
   SummarizeRecord,
+  Window,
 } from '../plan/plan.ts';
 import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
 import { standIns } from '../render/stand-in.ts';
@@ -25,7 +26,6 @@ import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
 import { holdsReasoning, withoutReasoningFrom } from '../plan/signed.ts';
 import { canonicalJson } from '../message/json.ts';
-import type { Window } from '../plan/window.ts';
 
 /** A message of the window with what is known of it while a plan is made. */
 export interface Entry extends CutItem {

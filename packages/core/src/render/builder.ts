@@ -22,14 +22,9 @@ import { holdsReasoning } from '../plan/signed.ts';
 import { standIns } from './stand-in.ts';
 import { isInPlace, inPlace } from './in-place.ts';
 import type { PromptSize } from '../plan/trigger.ts';
-import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
+import { cachePoints, type CachePointOptions } from './cache-points.ts';
+import { beginsTurn, type Prompt, type PromptMessage, type Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
-
-/** Where turns and rounds begin in the prompt. */
-export interface Landmarks {
-  readonly turns: readonly number[];
-  readonly rounds: readonly number[];
-}
 
 const OPENER = '[The conversation continues from here.]';
 const NO_RESULT = '[No result: the call was interrupted.]';
@@ -80,10 +75,6 @@ export class PromptBuilder {
     return this.#round[0]?.index;
   }
 
-  get landmarks(): Landmarks {
-    return { turns: this.#turns, rounds: this.#rounds };
-  }
-
   get extent(): PromptSize {
     return {
       tokens: this.#tokens,
@@ -119,6 +110,26 @@ export class PromptBuilder {
   showBeginning(): void {
     this.#closeRound();
     if (this.#summaries.length > 0) this.#showSummaries(this.#plan.start);
+  }
+
+  /** The prompt so far. Its lists are made when they are first read: what was rendered never changes. */
+  finish(options: CachePointOptions): Prompt {
+    const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
+    const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
+    let messages: readonly PromptMessage[] | undefined;
+    let points: readonly number[] | undefined;
+    return {
+      get messages() {
+        messages ??= growing.slice(0, length);
+        return messages;
+      },
+      tokens: this.#tokens,
+      get cachePoints() {
+        const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
+        points ??= cachePoints(this.messages, starts, options);
+        return points;
+      },
+    };
   }
 
   #join(node: Node): void {
