@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -43,6 +43,7 @@ export const bedrock: Codec<BedrockMessage, BedrockTool, BedrockToolResult> = {
     const calls = new KnownCalls(before);
     const places = new Place('messages', wire).list();
     refuseOtherFormats(places, 'bedrock');
+    refuseOtherFields(places, 'bedrock');
     rememberOrder(wire);
     return places.flatMap((place) => decodeMessage(place, calls));
   },

@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -41,6 +41,7 @@ export const gemini: Codec<GeminiContent, GeminiTool, GeminiToolResult> = {
     const calls = new KnownCalls(before);
     const places = new Place('contents', wire).list();
     refuseOtherFormats(places, 'gemini');
+    refuseOtherFields(places, 'gemini');
     rememberOrder(wire);
     return places.flatMap((place) => decodeContent(place, calls));
   },

@@ -147,7 +147,7 @@ const ROLES: ReadonlyMap<string, RoleShape> = new Map(
     tool: {
       role: 'tool',
       fields: new Set(['role', 'content', 'tool_call_id']),
-      parts: (place, calls) => [decodeResult(place, calls)],
+      parts: decodeResult,
     },
     function: {
       role: 'tool',
@@ -240,10 +240,10 @@ function decodeCall(place: Place): readonly Part[] {
 
 const UNKNOWN_CALL = 'tool_call';
 
-function decodeResult(place: Place, calls: KnownCalls): ResultPart {
+function decodeResult(place: Place, calls: KnownCalls): readonly Part[] {
   const callId = place.at('tool_call_id').text();
   const content = decodeContent(place.at('content'));
-  return { kind: 'result', callId, ...calls.field(callId), content };
+  return [{ kind: 'result', callId, ...calls.field(callId), content }];
 }
 
 function encodeMessage(message: Message): readonly ChatMessage[] {

@@ -25,7 +25,7 @@ export interface CounterShape {
   readonly text: (text: string) => number;
   readonly media?: MediaTokens;
   /** What a provider puts around a message, its calls and its results. */
-  readonly around?: (message: Message) => number;
+  readonly around?: (message: Message, text: (text: string) => number) => number;
 }
 
 /** A whole counter from the count of a text. Messages are counted once and remembered, unless `message` does it. */
@@ -52,7 +52,7 @@ function remembered({ text, media, around }: CounterShape): Counter['message'] {
   return (message) => {
     let tokens = counted.get(message);
     if (tokens === undefined) {
-      tokens = countMessages([message], text, media) + (around?.(message) ?? 0);
+      tokens = countMessages([message], text, media) + (around?.(message, text) ?? 0);
       counted.set(message, tokens);
     }
     return tokens;
