@@ -33,7 +33,9 @@ export async function compact(operands: readonly string[], values: CompactValues
   checkOut(values, sources);
   const request = requestFrom(values);
   if (values.instructions !== undefined)
-    writeError('--instructions has no effect: the built-in extract, which takes none, summarises here');
+    writeError(
+      '--instructions has no effect: the built-in extract, which takes none, summarises here',
+    );
   const folder = values.artifacts;
   const keeping: CompactRequest = {
     ...request,

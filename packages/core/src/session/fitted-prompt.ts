@@ -2,7 +2,6 @@ import type { CompactionEvent } from '../events.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
 import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt } from '../render/prompt.ts';
-import { finishPrompt } from '../render/render.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { Fitted } from './fitted.ts';
 import { messagesIn, remindersIn } from './state/reminding.ts';
@@ -20,7 +19,7 @@ export function fittedPrompt(
 ): FittedPrompt {
   const { config, plan, version, thread } = state;
   const { rules, counter } = config;
-  const shown = finishPrompt(built, config);
+  const shown = built.finish(config);
   const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
   const reminders = remindersIn(state);
   const limitTokens = messageLimit(config.budget);

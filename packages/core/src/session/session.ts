@@ -131,7 +131,7 @@ export class Session<Wire = Message> {
     const mismatch = this.#config.codec.mismatch?.(wire);
     if (mismatch === undefined || this.#mismatches.has(mismatch)) return;
     this.#mismatches.add(mismatch);
-    this.#work.warn(mismatch);
+    this.#work.warnLater(mismatch);
   }
 
   /** Emits what a provider said about a request as events. */

@@ -10,7 +10,7 @@ import {
 } from '../compact/partial-compaction.ts';
 import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
-import type { Plan } from '../plan/plan.ts';
+import { windowOf, type Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
 import { withoutReasoningFrom } from '../plan/signed.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -33,15 +33,7 @@ import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import {
-  isBound,
-  next,
-  type Shown,
-  startRequest,
-  type Step,
-  triggerInput,
-  withDone,
-} from './state/next.ts';
+import { isBound, next, startRequest, type Step, triggerInput, withDone } from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
 import { promptAt, restoredPlan } from './plan-history.ts';
@@ -50,12 +42,7 @@ import { Embedding } from './embedding.ts';
 import { remind } from './remind.ts';
 import { isReminded, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
-import type {
-  CompactionHooks,
-  CompactOptions,
-  Refusal,
-  SessionConfig,
-} from './config/session-config.ts';
+import type { CompactOptions, Refusal, SessionConfig } from './config/session-config.ts';
 import {
   appended,
   compacted,
@@ -64,7 +51,6 @@ import {
   startState,
   tried,
   uncommitted,
-  windowIn,
   withRefusal,
 } from './state/state.ts';
 
@@ -75,11 +61,11 @@ export class SessionWork {
   readonly key: ThreadKey;
   state: SessionState;
   readonly #config: SessionConfig<unknown>;
-  readonly #growing = new GrowingPrompt();
+  readonly #prompt = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
   /** Warnings that the next prompt reports. */
-  #pending: string[];
+  readonly #pending: string[];
 
   constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
     this.key = key;
@@ -89,15 +75,7 @@ export class SessionWork {
   }
 
   get prompt(): PromptBuilder {
-    const { thread, plan, config } = this.state;
-    return this.#growing.of(thread, plan, config);
-  }
-
-  #shown({ thread, plan, config }: SessionState = this.state): Shown {
-    return {
-      prompt: this.#growing.of(thread, plan, config),
-      trim: () => this.#trim.of(thread, plan, config),
-    };
+    return this.#prompt.of(this.state);
   }
 
   /** Appends messages; nothing is appended if the store fails. */
@@ -108,7 +86,9 @@ export class SessionWork {
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
       // The first prompt after very many messages would otherwise render all of them at once.
-      if (part.length < nodes.length) this.#shown(state).trim();
+      if (part.length === nodes.length) return;
+      this.#prompt.of(state);
+      this.#trim.of(state);
     });
     this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
@@ -124,12 +104,12 @@ export class SessionWork {
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events = this.#reportPending();
+    const events = this.#pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
       for (;;) {
-        const step = next(this.state, this.#shown(), request);
+        const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
         if (step.kind === 'ready') return NOTHING_DONE;
         const outcome = await this.#take(step, options);
         events.push(...outcome.events);
@@ -260,7 +240,7 @@ export class SessionWork {
     const freed = tokensBefore - plan.tokensAfter;
     const events = [this.#emit({ kind: 'provider-compacted', messages: index, freed })];
     const message = `the provider compacted the conversation: ${unreadPins} pinned messages before its compaction are no longer read; say them again`;
-    if (unreadPins > 0) events.push(this.#emit({ kind: 'warning', message }));
+    if (unreadPins > 0) events.push(this.#warn(message));
     const enforced = await this.#enforce(plan, events);
     if (enforced.lost === true) return { events, lost: true };
     // The provider answered from its compaction on: what was sent before binds nothing that comes after it.
@@ -269,19 +249,13 @@ export class SessionWork {
   }
 
   /** Notes a warning that the next prompt reports. */
-  warn(message: string): void {
+  warnLater(message: string): void {
     this.#pending.push(message);
   }
 
   /** Emits what a provider said about a request. */
   report(report: ProviderReport): void {
     this.#emit(report);
-  }
-
-  #reportPending(): CompactionEvent[] {
-    const pending = this.#pending;
-    this.#pending = [];
-    return pending.map((message) => this.#emit({ kind: 'warning', message }));
   }
 
   /** Brings back what the present turn asks for, and records that in the store. */
@@ -291,7 +265,7 @@ export class SessionWork {
     const events = details.map((detail) => this.#emit(detail));
     if (events.length > 0)
       await this.#config.store.record(this.key, [...events]).catch((error: unknown) => {
-        events.push(this.#emit({ kind: 'warning', message: errorText(error) }));
+        events.push(this.#warn(errorText(error)));
       });
     return { events };
   }
@@ -349,7 +323,7 @@ export class SessionWork {
     const { config, thread } = this.state;
     const beforeTokens = this.prompt.tokens;
     if (thread.head === undefined) return NOTHING_DONE;
-    this.#callHook((hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
+    callHook(this.#config.hooks, (hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
     const isCalm = options.forced !== true && isReminded(this.state);
     const used = isCalm ? { ...config, policy: unaggressive(config.policy) } : config;
     const made = await compactor(used, this.#job(thread.head, reason, options));
@@ -359,22 +333,23 @@ export class SessionWork {
     if (outcome.lost !== true) this.state = expired(this.state, config.clock.now());
     const afterTokens = this.prompt.tokens;
     const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };
-    this.#callHook((hooks) => hooks.onAfterCompaction?.(figures));
+    callHook(this.#config.hooks, (hooks) => hooks.onAfterCompaction?.(figures));
     return outcome;
   }
 
   #job(head: Node, reason: string, options: WorkOptions): Job {
-    const { task, sentMessages } = this.state.figures;
+    const { thread, plan, figures } = this.state;
+    const { task, sentMessages } = figures;
     return {
       key: this.key,
       head,
-      window: windowIn(this.state),
-      plan: this.state.plan,
+      window: windowOf(thread, plan),
+      plan,
       task,
       sent: sentMessages,
       reason,
       unseenTokens: unseenTokens(triggerInput(this.state, this.prompt)),
-      onEvent: (event) => this.#callHook((hooks) => hooks.onEvent?.(event)),
+      onEvent: (event) => callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event)),
       ...options,
     };
   }
@@ -383,9 +358,11 @@ export class SessionWork {
     const { undid: _, ...made } = plan;
     const enforced = await this.#enforce(made, events);
     if (enforced.lost === true) return { events, lost: true };
-    this.#embedding.start(this.#config, this.key, (why) =>
-      this.#emit({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
-    );
+    const { embedder, store } = this.#config;
+    if (embedder !== undefined)
+      this.#embedding.start(embedder, store, this.key, (why) =>
+        this.#warn(`recall goes by words alone: ${why}`),
+      );
     return { events: [...events, ...enforced.events], changed: true };
   }
 
@@ -396,7 +373,7 @@ export class SessionWork {
       return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
     this.state = uncommitted(commit.state, { plan, events });
     const message = `the plan could not be committed and holds in this process alone: ${errorText(commit.error)}`;
-    return { events: [this.#emit({ kind: 'warning', message })] };
+    return { events: [this.#warn(message)] };
   }
 
   /** Commits a plan. If another writer was faster, its plan is in force instead. */
@@ -429,13 +406,13 @@ export class SessionWork {
     return fitted;
   }
 
-  #emit(detail: EventDetail): CompactionEvent {
-    const event = sessionEvent(this.state, this.prompt.tokens, detail);
-    this.#callHook((hooks) => hooks.onEvent?.(event));
-    return event;
+  #warn(message: string): CompactionEvent {
+    return this.#emit({ kind: 'warning', message });
   }
 
-  #callHook(call: (hooks: CompactionHooks) => unknown): void {
-    callHook(this.#config.hooks, call);
+  #emit(detail: EventDetail): CompactionEvent {
+    const event = sessionEvent(this.state, this.prompt.tokens, detail);
+    callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event));
+    return event;
   }
 }

@@ -1,6 +1,6 @@
 import { lastIndex } from '../../check/list.ts';
 import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
-import { Conversation, type HostHabit, type MarkCachePoints } from './conversation.ts';
+import { Conversation, type Host, type HostHabit, type MarkCachePoints } from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
@@ -63,11 +63,9 @@ export class Conversations<Wire> {
   #config: SessionConfig<Wire>;
   readonly #tenant: string;
   readonly #thread: string | undefined;
-  readonly #mark: MarkCachePoints<Wire> | undefined;
-  readonly #habit: HostHabit | undefined;
   readonly #mostOpen: number;
   readonly #locate: Locate | undefined;
-  readonly #copies: HostCopies<Wire>;
+  readonly #host: Host<Wire>;
   readonly #ready: () => Promise<SessionConfig<Wire>>;
   /** The one that was used last is the first. */
   readonly #open: Conversation<Wire>[] = [];
@@ -77,11 +75,10 @@ export class Conversations<Wire> {
     this.#config = config;
     this.#tenant = options.tenant;
     this.#thread = options.thread;
-    this.#mark = options.mark;
-    this.#habit = options.habit;
     this.#mostOpen = options.mostOpen ?? MOST_OPEN;
     this.#locate = options.locate;
-    this.#copies = new HostCopies(config.codec);
+    const { mark, habit = 'continues' } = options;
+    this.#host = { copies: new HostCopies(config.codec), mark, habit };
     this.#ready = options.ready ?? (async () => config);
   }
 
@@ -102,7 +99,7 @@ export class Conversations<Wire> {
   /** Appends what is new in a list that begins with a prompt of a conversation. */
   continue(conversation: Conversation<Wire>, wire: readonly Wire[], usage?: Usage): Promise<void> {
     return this.exclusively(async () => {
-      const match = conversation.match(new HostList(wire, this.#copies));
+      const match = conversation.match(new HostList(wire, this.#host.copies));
       if (match.fresh.length > 0) await this.#append(conversation, match, usage);
     });
   }
@@ -131,7 +128,7 @@ export class Conversations<Wire> {
   /** A conversation on a named thread that ends at one of its messages. */
   endingAt(thread: string, head: MessageId): Promise<Conversation<Wire>> {
     return this.exclusively(async () =>
-      this.#used(this.#conversation(await this.#session(thread, head))),
+      this.#used(new Conversation(await this.#session(thread, head), this.#host)),
     );
   }
 
@@ -159,7 +156,7 @@ export class Conversations<Wire> {
   }
 
   async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
-    const list = new HostList(wire, this.#copies);
+    const list = new HostList(wire, this.#host.copies);
     const isFirst = this.#open.length === 0;
     const known = isFirst ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
@@ -177,7 +174,7 @@ export class Conversations<Wire> {
   ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
     const session = await this.#session(place.thread, place.head);
     if (known !== undefined && session.length <= known[1].known) return undefined;
-    const conversation = this.#conversation(session);
+    const conversation = new Conversation(session, this.#host);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
@@ -245,7 +242,8 @@ export class Conversations<Wire> {
     list: HostList<Wire>,
     thread: string | undefined = this.#thread,
   ): Promise<[Conversation<Wire>, Match<Wire>]> {
-    if (thread === undefined) return [this.#conversation(this.#newSession()), newMatch(list)];
+    if (thread === undefined)
+      return [new Conversation(this.#newSession(), this.#host), newMatch(list)];
     const conversation = await this.#named(thread);
     const match = conversation.match(list);
     if (isRelated(conversation, match)) return [conversation, match];
@@ -257,7 +255,7 @@ export class Conversations<Wire> {
 
   async #named(name: string): Promise<Conversation<Wire>> {
     const known = this.#open.find(({ session }) => session.key.thread === name);
-    return known ?? this.#conversation(await this.#session(name));
+    return known ?? new Conversation(await this.#session(name), this.#host);
   }
 
   /** A session that no store knows. Its name sorts by time: a store then writes what belongs together in one place. */
@@ -268,10 +266,6 @@ export class Conversations<Wire> {
 
   #session(name: string, head?: MessageId): Promise<Session<Wire>> {
     return openSession(this.#config, this.#tenant, name, head);
-  }
-
-  #conversation(session: Session<Wire>): Conversation<Wire> {
-    return new Conversation(session, this.#copies, this.#mark, this.#habit);
   }
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {

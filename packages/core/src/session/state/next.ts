@@ -40,12 +40,8 @@ export interface PromptRequest {
   readonly done: ReadonlySet<Step['kind']>;
 }
 
-/** What a state shows: derived from it, and computed step by step. */
-export interface Shown {
-  readonly prompt: PromptBuilder;
-  /** What a batch of trimming would do; undefined if the policy does not trim. */
-  readonly trim: () => TrimCase | undefined;
-}
+/** Computes what a batch of trimming would do; undefined if the policy does not trim. */
+export type TrimOf = () => TrimCase | undefined;
 
 export function startRequest(state: SessionState, now: number): PromptRequest {
   const { version, plan, thread, figures } = state;
@@ -60,12 +56,18 @@ export function withDone(request: PromptRequest, { kind }: Step): PromptRequest 
 }
 
 /** The next step towards a prompt. Pure: the same state, prompt and request give the same step. */
-export function next(state: SessionState, shown: Shown, request: PromptRequest): Step {
+export function next(
+  state: SessionState,
+  prompt: PromptBuilder,
+  trim: TrimOf,
+  request: PromptRequest,
+): Step {
   const { config, plan } = state;
   const { done } = request;
   if (!AFTER_DECISION.some((kind) => done.has(kind))) {
-    const input = triggerInput(state, shown.prompt);
-    const step = upkeep(state, shown, input, request) ?? decided(state, shown, input, request);
+    const input = triggerInput(state, prompt);
+    const step =
+      upkeep(state, prompt, trim, input, request) ?? decided(state, prompt, input, request);
     if (step !== undefined) return step;
   }
   // Only what was compacted can be brought back.
@@ -78,7 +80,8 @@ export function next(state: SessionState, shown: Shown, request: PromptRequest):
 /** What has to be done at any pressure. */
 function upkeep(
   state: SessionState,
-  { prompt, trim }: Shown,
+  prompt: PromptBuilder,
+  trim: TrimOf,
   input: TriggerInput,
   { now, settled, done }: PromptRequest,
 ): Step | undefined {
@@ -123,7 +126,7 @@ function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder, most: num
 /** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */
 function decided(
   state: SessionState,
-  { prompt }: Shown,
+  prompt: PromptBuilder,
   input: TriggerInput,
   { now, settled }: PromptRequest,
 ): Step | undefined {

@@ -1,8 +1,7 @@
 import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { CompactionEvent } from '../../events.ts';
 import { nextExpiry } from '../../plan/expiry.ts';
-import { currentSummary, emptyPlan, type Plan } from '../../plan/plan.ts';
-import { windowOf, type Window } from '../../plan/window.ts';
+import { currentSummary, emptyPlan, windowOf, type Plan } from '../../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../../ports.ts';
 import { startPrompt } from '../../render/render.ts';
 import type { Message, MessageId } from '../../message/message.ts';
@@ -80,10 +79,6 @@ export function startState(
   return stored === undefined ? fresh : withStored(fresh, stored);
 }
 
-export function windowIn({ thread, plan }: SessionState): Window {
-  return windowOf(thread, plan);
-}
-
 /** More reports than these teach nothing new, and each one checks the prompt that it is about. */
 const MOST_REPORTS = 20;
 
@@ -111,7 +106,7 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
     state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
   }
   const { tools } = state.config;
-  const figures = windowIn(state).carried.reduce(
+  const figures = windowOf(state.thread, state.plan).carried.reduce(
     (sum, { message }) => withExpiryOf(sum, message, tools),
     state.figures,
   );
@@ -222,7 +217,7 @@ export function tried(state: SessionState): SessionState {
 
 /** Everything that has expired is hidden. */
 export function expired(state: SessionState, now: number): SessionState {
-  const { carried, tail } = windowIn(state);
+  const { carried, tail } = windowOf(state.thread, state.plan);
   const next = nextExpiry([...carried, ...tail], state.config.tools, now);
   return { ...state, figures: { ...state.figures, nextExpiry: next } };
 }
