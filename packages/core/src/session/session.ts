@@ -1,5 +1,5 @@
 import type { ProviderReport } from '../events.ts';
-import type { Message, MessageId } from '../message/message.ts';
+import { isOpaque, type Message, type MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -10,7 +10,7 @@ import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
-import { withMessages, type Fitted } from './fitted.ts';
+import { withMessages, type Fitted, type FittedPrompt } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
 import { planWithin, summaryDigest } from './plan-history.ts';
 import type {
@@ -21,7 +21,6 @@ import type {
 } from './config/session-config.ts';
 import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
-import type { FittedPrompt } from './fitted-prompt.ts';
 import { SessionWork } from './work.ts';
 
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
@@ -120,14 +119,15 @@ export class Session<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
-    this.checkFormat(wire);
-    return this.#exclusively(() =>
-      this.#work.append(this.#config.codec.decode(wire, this.earlier)),
-    );
+    return this.#exclusively(() => {
+      const messages = this.#config.codec.decode(wire, this.earlier);
+      if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
+      return this.#work.append(messages);
+    });
   }
 
   /** Notes whether new messages are probably of another format; the next prompt reports it, once for each reason. */
-  checkFormat(wire: readonly Wire[]): void {
+  #checkFormat(wire: readonly Wire[]): void {
     const mismatch = this.#config.codec.mismatch?.(wire);
     if (mismatch === undefined || this.#mismatches.has(mismatch)) return;
     this.#mismatches.add(mismatch);
@@ -139,8 +139,12 @@ export class Session<Wire = Message> {
     for (const report of reports) this.#work.report(report);
   }
 
-  /** Appends messages that are decoded already. */
-  appendDecoded(messages: readonly Message[]): Promise<readonly MessageId[]> {
+  /** Appends messages that are decoded already; `wire` is what they were decoded from. */
+  appendDecoded(
+    messages: readonly Message[],
+    wire: readonly Wire[] = [],
+  ): Promise<readonly MessageId[]> {
+    if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
     return this.#exclusively(() => this.#work.append(messages));
   }
 
@@ -296,4 +300,9 @@ export class Session<Wire = Message> {
     this.#queue = run.catch(() => undefined);
     return run;
   }
+}
+
+/** True if a codec has understood all of a message: then it is of the codec's format. */
+function isWhollyRead(message: Message): boolean {
+  return message.extra === undefined && !isOpaque(message);
 }

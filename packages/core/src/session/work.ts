@@ -28,7 +28,7 @@ import {
   retryOnConflict,
   type Commit,
 } from './commit.ts';
-import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { fittedPrompt, withSent, type FittedPrompt } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';

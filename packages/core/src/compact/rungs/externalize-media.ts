@@ -1,4 +1,4 @@
-import { mediaBytes } from '../../message/media-bytes.ts';
+import { mediaBytes } from '../../message/message.ts';
 import { NOTHING } from '../../render/excerpt.ts';
 import { spanOf } from '../../thread/span.ts';
 import { moveToArtifact } from '../artifact-record.ts';

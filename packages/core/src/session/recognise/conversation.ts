@@ -172,11 +172,11 @@ export class Conversation<Wire> {
     if (same > 0) this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
-    this.session.checkFormat(list.from(given + same));
-    if (messages.length > 0) await this.session.appendDecoded(messages);
+    const sent = list.from(given + same);
+    if (messages.length > 0) await this.session.appendDecoded(messages, sent);
     const seen = this.#seen.slice(0, length);
     while (seen.length < length) seen.push(undefined);
-    for (const [i, copy] of list.from(given + same).entries()) {
+    for (const [i, copy] of sent.entries()) {
       const count = lengths[i] ?? 1;
       if (count === 0) continue;
       seen.push({ copy, count });
@@ -195,11 +195,10 @@ export class Conversation<Wire> {
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
     const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
-    this.session.checkFormat(wire);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
     const usage = this.#reported;
     if (isAnswered) this.#reported = undefined;
-    await this.session.appendDecoded(withUsage(messages, usage));
+    await this.session.appendDecoded(withUsage(messages, usage), wire);
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */

@@ -1,10 +1,10 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import { mediaBytes } from '../../message/media-bytes.ts';
 import {
   hasCalls,
   hasCompaction,
   isSigned,
+  mediaBytes,
   startsTurn,
   textOf,
   type Message,

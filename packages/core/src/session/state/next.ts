@@ -1,7 +1,7 @@
 import { decide } from '../../compact/decide.ts';
 import { firstSightTokens } from '../../compact/partial-compaction.ts';
 import { lastOf } from '../../check/list.ts';
-import { mediaBytes } from '../../message/media-bytes.ts';
+import { mediaBytes } from '../../message/message.ts';
 import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
 import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
