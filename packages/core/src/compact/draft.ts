@@ -82,11 +82,7 @@ export class Draft {
     this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
-    const isGone = ({ id }: Node): boolean => {
-      const action = this.#actions.get(id);
-      return action !== undefined && !isInPlace(action);
-    };
-    this.entries = toEntries(window, counter, pins, isGone);
+    this.entries = toEntries(window, counter, pins, (node) => this.isGone({ node }));
     this.#turnStart = lastOf(this.entries, ({ message }) => startsTurn(message))?.node.index;
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
@@ -128,8 +124,8 @@ export class Draft {
     return this.#byId.get(id);
   }
 
-  action(entry: Entry): Action | undefined {
-    return this.#actions.get(entry.node.id);
+  action({ node }: Pick<Entry, 'node'>): Action | undefined {
+    return this.#actions.get(node.id);
   }
 
   /** The unit that an agent works on: the newest one that is in the prompt. */
@@ -157,7 +153,7 @@ export class Draft {
   }
 
   /** True if the draft no longer shows an entry in its own place. */
-  isGone(entry: Entry): boolean {
+  isGone(entry: Pick<Entry, 'node'>): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
   }

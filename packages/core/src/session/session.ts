@@ -12,7 +12,7 @@ import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
 import { withMessages, type Fitted, type FittedPrompt } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
-import { planWithin, summaryDigest } from './plan-history.ts';
+import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
 import type {
   CompactOptions,
   Refusal,
@@ -131,12 +131,12 @@ export class Session<Wire = Message> {
     const mismatch = this.#config.codec.mismatch?.(wire);
     if (mismatch === undefined || this.#mismatches.has(mismatch)) return;
     this.#mismatches.add(mismatch);
-    this.#work.warnLater(mismatch);
+    this.#work.pending.push(mismatch);
   }
 
   /** Emits what a provider said about a request as events. */
   report(...reports: readonly ProviderReport[]): void {
-    for (const report of reports) this.#work.report(report);
+    for (const report of reports) this.#work.emit(report);
   }
 
   /** Appends messages that are decoded already; `wire` is what they were decoded from. */
@@ -261,7 +261,7 @@ export class Session<Wire = Message> {
    * as `length` says. What was recalled for one turn is not in it. Version 0 shows the thread without any plan.
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
-    return this.#exclusively(() => this.#work.promptAt(version, length));
+    return this.#exclusively(() => promptAt(this.#config.store, this.#work.state, version, length));
   }
 
   /** What the present summary replaces, each with the path to read it back by; undefined if there is no summary. */

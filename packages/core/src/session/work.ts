@@ -8,7 +8,7 @@ import {
   compactMedia,
   compactTrim,
 } from '../compact/partial-compaction.ts';
-import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
+import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import { windowOf, type Plan } from '../plan/plan.ts';
 import { firedBecause, type Trigger } from '../plan/trigger.ts';
@@ -16,7 +16,6 @@ import { withoutReasoningFrom } from '../plan/signed.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
-import type { Prompt } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
@@ -36,7 +35,7 @@ import { GrowingTrim } from './state/growing-trim.ts';
 import { isBound, next, startRequest, type Step, triggerInput, withDone } from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
-import { promptAt, restoredPlan } from './plan-history.ts';
+import { restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
 import { remind } from './remind.ts';
@@ -65,12 +64,12 @@ export class SessionWork {
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
   /** Warnings that the next prompt reports. */
-  readonly #pending: string[];
+  readonly pending: string[];
 
   constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
-    this.#pending = config.assumption === undefined ? [] : [config.assumption];
+    this.pending = config.assumption === undefined ? [] : [config.assumption];
     this.state = startState(key, config, stored);
   }
 
@@ -104,7 +103,7 @@ export class SessionWork {
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
   async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events = this.#pending.splice(0).map((message) => this.#warn(message));
+    const events = this.pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
@@ -140,7 +139,7 @@ export class SessionWork {
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
   async refused(refusal: Refusal, options: CompactOptions): Promise<FittedPrompt> {
-    const refused = this.#emit({ kind: 'refused', ...refusal });
+    const refused = this.emit({ kind: 'refused', ...refusal });
     this.state = withRefusal(this.state, refusal);
     const half = Math.floor(this.prompt.tokens / 2);
     const compactor: Compactor = (config, job) =>
@@ -158,10 +157,10 @@ export class SessionWork {
     if (restored === undefined) return false;
     const [state, plan] = restored;
     this.state = state;
-    const isAdopted = await this.#adopt(plan);
+    const isCommitted = this.#settle(await commitPlan(store, this.state, plan, []));
     // What was reported was about the prompt that is undone.
     this.state = compacted(this.state);
-    return isAdopted;
+    return isCommitted;
   }
 
   async pin(id: MessageId): Promise<void> {
@@ -169,7 +168,7 @@ export class SessionWork {
     const { store } = this.#config;
     const [state, unit] = await withUnitOf(store, this.state, id);
     this.state = state;
-    await this.#adoptSurely(`pin ${id}`, async () => {
+    await this.#commitSurely(`pin ${id}`, async () => {
       const [loaded, plan] = await pinUnit(store, this.state, unit);
       this.state = loaded;
       return plan;
@@ -180,7 +179,7 @@ export class SessionWork {
     const [state, unit] = await withUnitOf(this.#config.store, this.state, id);
     this.state = state;
     if (!state.plan.pins.includes(id)) return;
-    await this.#adoptSurely(`unpin ${id}`, async () => unpinUnit(this.state, unit));
+    await this.#commitSurely(`unpin ${id}`, async () => unpinUnit(this.state, unit));
   }
 
   /** Starts with the plan of a thread that shares its first messages. */
@@ -190,12 +189,7 @@ export class SessionWork {
     return lost !== true;
   }
 
-  /** The prompt as a version of the plan shows it. */
-  async promptAt(version: number, length: number | undefined): Promise<Prompt> {
-    return promptAt(this.#config.store, this.state, version, length);
-  }
-
-  #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
+  async #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
     switch (step.kind) {
       case 'start-at-compaction':
         return this.#startAtCompaction(step.index);
@@ -212,9 +206,7 @@ export class SessionWork {
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':
-        return Promise.resolve({
-          events: [this.#emit({ kind: 'postponed', reason: step.reason })],
-        });
+        return { events: [this.emit({ kind: 'postponed', reason: step.reason })] };
       case 'remind':
         return this.#remind();
       case 'release-reasoning':
@@ -238,7 +230,7 @@ export class SessionWork {
     if (start === undefined) return NOTHING_DONE;
     const { plan, unreadPins } = start;
     const freed = tokensBefore - plan.tokensAfter;
-    const events = [this.#emit({ kind: 'provider-compacted', messages: index, freed })];
+    const events = [this.emit({ kind: 'provider-compacted', messages: index, freed })];
     const message = `the provider compacted the conversation: ${unreadPins} pinned messages before its compaction are no longer read; say them again`;
     if (unreadPins > 0) events.push(this.#warn(message));
     const enforced = await this.#enforce(plan, events);
@@ -248,21 +240,11 @@ export class SessionWork {
     return { events: [...events, ...enforced.events], changed: true };
   }
 
-  /** Notes a warning that the next prompt reports. */
-  warnLater(message: string): void {
-    this.#pending.push(message);
-  }
-
-  /** Emits what a provider said about a request. */
-  report(report: ProviderReport): void {
-    this.#emit(report);
-  }
-
   /** Brings back what the present turn asks for, and records that in the store. */
   async #remind(): Promise<Outcome> {
     const [state, details] = await remind(this.#config, this.state, this.prompt);
     this.state = state;
-    const events = details.map((detail) => this.#emit(detail));
+    const events = details.map((detail) => this.emit(detail));
     if (events.length > 0)
       await this.#config.store.record(this.key, [...events]).catch((error: unknown) => {
         events.push(this.#warn(errorText(error)));
@@ -376,11 +358,6 @@ export class SessionWork {
     return { events: [this.#warn(message)] };
   }
 
-  /** Commits a plan. If another writer was faster, its plan is in force instead. */
-  async #adopt(plan: Plan): Promise<boolean> {
-    return this.#settle(await commitPlan(this.#config.store, this.state, plan, []));
-  }
-
   /** Continues with the state that a commit has left; false if another writer was faster. */
   #settle(commit: Commit): boolean {
     this.state = commit.state;
@@ -389,10 +366,12 @@ export class SessionWork {
   }
 
   /** Commits a plan that is made again from the winner's if a race is lost. */
-  async #adoptSurely(what: string, make: () => Promise<Plan>): Promise<void> {
-    const { lost } = await retryOnConflict<Outcome>(async () =>
-      (await this.#adopt(await make())) ? NOTHING_DONE : { events: [], lost: true },
-    );
+  async #commitSurely(what: string, make: () => Promise<Plan>): Promise<void> {
+    const { lost } = await retryOnConflict<Outcome>(async () => {
+      const plan = await make();
+      const commit = await commitPlan(this.#config.store, this.state, plan, []);
+      return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
+    });
     if (lost === true)
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
@@ -407,10 +386,11 @@ export class SessionWork {
   }
 
   #warn(message: string): CompactionEvent {
-    return this.#emit({ kind: 'warning', message });
+    return this.emit({ kind: 'warning', message });
   }
 
-  #emit(detail: EventDetail): CompactionEvent {
+  /** Emits what happened as an event. */
+  emit(detail: EventDetail): CompactionEvent {
     const event = sessionEvent(this.state, this.prompt.tokens, detail);
     callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event));
     return event;
