@@ -1,5 +1,5 @@
 import type { Budget } from '../tokens/budget.ts';
-import { messageLimit, softLimit } from '../tokens/budget.ts';
+import { besideMessages, messageLimit, softLimit } from '../tokens/budget.ts';
 import {
   func,
   nonNegative,
@@ -126,6 +126,11 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
 /** True if the messages no longer fit at all: compaction must act, regardless of the trigger. */
 export function mustAct(check: TriggerInput): boolean {
   return check.tokens > messageLimit(check.budget);
+}
+
+/** What the provider counted beyond all that is known of the request: a target that ignores it frees nothing. */
+export function unseenTokens({ tokens, contextTokens, budget }: TriggerInput): number {
+  return Math.max(0, contextTokens - tokens - besideMessages(budget));
 }
 
 /** What has to come on top of what the last compaction left before soft pressure compacts again. */

@@ -1,7 +1,6 @@
 import { errorText } from '../check/error-text.ts';
 import { compact } from '../compact/compact.ts';
 import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
-import { unseenTokens } from '../compact/decide.ts';
 import {
   compactExpired,
   compactFirstSight,
@@ -11,7 +10,7 @@ import {
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import { windowOf, type Plan } from '../plan/plan.ts';
-import { firedBecause, type Trigger } from '../plan/trigger.ts';
+import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import { withoutReasoningFrom } from '../plan/signed.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';

@@ -1,8 +1,15 @@
-import { decide } from '../../compact/decide.ts';
 import { firstSightTokens } from '../../compact/partial-compaction.ts';
+import { aimOf } from '../../compact/policy.ts';
 import { lastOf } from '../../check/list.ts';
 import { mediaBytes } from '../../message/message.ts';
-import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
+import { rewritePays } from '../../plan/economics.ts';
+import {
+  firedBecause,
+  firesOnFloor,
+  mustAct,
+  unseenTokens,
+  type TriggerInput,
+} from '../../plan/trigger.ts';
 import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
 import { beginsTurn, type PromptMessage } from '../../render/prompt.ts';
@@ -123,17 +130,51 @@ function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder, most: num
   return total > most && holders.some(isLoose);
 }
 
-/** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */
+/**
+ * Whether to compact now: what no longer fits must be compacted, otherwise the trigger decides. If no message came since
+ * the plan was made, the trigger has its answer. A running turn whose reasoning is bound to its prefix is left alone.
+ */
 function decided(
   state: SessionState,
   prompt: PromptBuilder,
   input: TriggerInput,
   { now, settled }: PromptRequest,
 ): Step | undefined {
-  if (isBound(state) && !mustAct(input)) return undefined;
-  const since = { cold: isCold(state, now), settled, floor: prompt.floor };
-  const decision = decide(state.config, input, state.plan, since);
-  return decision.kind === 'rest' ? undefined : decision;
+  const { tokens, budget } = input;
+  if (mustAct(input))
+    return { kind: 'compact', reason: `${tokens} tokens > limit ${messageLimit(budget)}` };
+  if (settled || isBound(state) || state.plan.undid !== undefined) return undefined;
+  const reason = firedBecause(state.config.policy.trigger, input);
+  return reason === undefined ? undefined : weighed(state, prompt, input, reason, now);
+}
+
+/** A trigger has fired: a compaction that would free little, or not pay yet, is postponed. */
+function weighed(
+  state: SessionState,
+  { floor }: PromptBuilder,
+  input: TriggerInput,
+  reason: string,
+  now: number,
+): Step | undefined {
+  const { policy } = state.config;
+  const { tokens, budget } = input;
+  const target = aimOf(policy, budget);
+  if (policy.stop === 'at-target' && tokens <= target - unseenTokens(input)) return undefined;
+  if (firesOnFloor(policy.trigger, input, floor))
+    return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
+  const { economics } = policy;
+  const pays =
+    economics === undefined ||
+    rewritePays({
+      prices: economics.prices,
+      rewrittenTokens: tokens,
+      tokensFreed: tokens - Math.max(target, floor.tokens),
+      requestsToCome: economics.requestsToCome,
+      cold: isCold(state, now),
+    });
+  return pays
+    ? { kind: 'compact', reason }
+    : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
 }
 
 /** What the trigger of a policy sees. */
