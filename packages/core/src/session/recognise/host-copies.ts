@@ -85,7 +85,7 @@ export function isCopyOf(copy: unknown, value: unknown, levels: number = MOST_LE
   if (copy === value) return true;
   if (!isObject(copy) || !isObject(value)) return false;
   if (levels === 0) return isDeepCopyOf(copy, value);
-  if (Array.isArray(copy) !== Array.isArray(value)) return false;
+  if (Array.isArray(copy)) return Array.isArray(value) && isListCopyOf(copy, value, levels);
   let more = 0;
   for (const name in copy) {
     if (!isCopyOf(copy[name], value[name], levels - 1)) return false;
@@ -93,6 +93,17 @@ export function isCopyOf(copy: unknown, value: unknown, levels: number = MOST_LE
   }
   for (const _ in value) more++;
   return more === 0;
+}
+
+/** Lists apart: `for … in` over a list takes several times as long. */
+function isListCopyOf(
+  copy: readonly unknown[],
+  value: readonly unknown[],
+  levels: number,
+): boolean {
+  if (copy.length !== value.length) return false;
+  for (let i = 0; i < copy.length; i++) if (!isCopyOf(copy[i], value[i], levels - 1)) return false;
+  return true;
 }
 
 /** As `isCopyOf`, through a list instead of recursing: the text of a deep value costs its depth squared. */
