@@ -5,7 +5,7 @@ import { messageLimit } from '../tokens/budget.ts';
 import type { CompactorConfig, Job } from './compaction.ts';
 import type { Draft } from './draft.ts';
 
-/** The events of one compaction, in order. The host hears each as it happens. */
+/** The events of one compaction, in order. The host receives each as it happens. */
 export class CompactionLog {
   readonly events: CompactionEvent[] = [];
   readonly #config: CompactorConfig;

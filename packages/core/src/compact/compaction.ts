@@ -50,7 +50,7 @@ export interface Job {
   readonly onlyLadder?: true;
   readonly instructions?: string;
   readonly signal?: AbortSignal;
-  /** Hears what happens as it happens. */
+  /** Receives each event as it happens. */
   readonly onEvent?: (event: CompactionEvent) => void;
 }
 

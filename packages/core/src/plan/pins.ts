@@ -34,7 +34,7 @@ function showOf({ start, records, hides }: Plan): string {
   return jsonText([start, records.map((record) => ({ ...record, span: record.span.ids })), hides]);
 }
 
-/** True for what no compaction may touch in any case. */
+/** True for what no compaction may change in any case. */
 export function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
   const { message } = node;
   return (

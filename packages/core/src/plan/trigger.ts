@@ -137,7 +137,7 @@ export function unseenTokens({ tokens, contextTokens, budget }: TriggerInput): n
 const QUIET_SHARE = 0.2;
 
 /**
- * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
+ * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may change. A
  * compaction would free little, and the next message would ask for another.
  */
 export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {

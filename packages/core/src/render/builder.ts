@@ -40,7 +40,7 @@ export class PromptBuilder {
   readonly #counter: Counter;
   readonly #actions: ReadonlyMap<MessageId, Action>;
   readonly #messages: PromptMessage[] = [];
-  readonly #stoodIn = new Set<PlanRecord>();
+  readonly #shownRecords = new Set<PlanRecord>();
   readonly #turns: number[] = [];
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
@@ -102,7 +102,7 @@ export class PromptBuilder {
       return;
     }
     if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
-    else if (hasResults(node.message)) this.#emitUnseated(node);
+    else if (hasResults(node.message)) this.#emitLateResults(node);
     else this.#emitNode(node);
   }
 
@@ -163,7 +163,7 @@ export class PromptBuilder {
   }
 
   /** A message whose results all come too late: the rest of it stays. */
-  #emitUnseated(node: Node): void {
+  #emitLateResults(node: Node): void {
     const stray = placesOf(node.message, () => true);
     this.#emitWithout(node, stray);
     this.#emitStray(node, stray);
@@ -210,8 +210,8 @@ export class PromptBuilder {
 
   /** Shows a record that replaces its messages, once. */
   #standIn(record: Action): void {
-    if (record.kind === 'hide' || this.#stoodIn.has(record)) return;
-    this.#stoodIn.add(record);
+    if (record.kind === 'hide' || this.#shownRecords.has(record)) return;
+    this.#shownRecords.add(record);
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
