@@ -1,5 +1,5 @@
 import type { BobbinOptions } from '../bobbin.ts';
-import { installedCounter, systemClock } from './host.ts';
+import { systemClock } from './host.ts';
 import type { SessionConfig } from './session-config.ts';
 import { memoryArtifacts } from '../memory/memory-artifacts.ts';
 import { memoryStore } from '../memory/memory-store.ts';
@@ -18,7 +18,7 @@ import { ofTenant, summariesBeside } from '../../summary/cache.ts';
 import { trustedSummarizer } from '../../verify/trusted.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { budget } from '../../tokens/budget.ts';
-import { estimator, startCalibration, type Calibration } from '../../tokens/calibration.ts';
+import { estimator, EXACT, startCalibration } from '../../tokens/calibration.ts';
 import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.ts';
 
 /**
@@ -65,22 +65,6 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
     ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
 }
-
-/** Loads the exact counter of a configuration on the first call, and returns the configuration with it. */
-export function counterLoader<Config extends Counting>(config: Config): () => Promise<Config> {
-  let loaded: Promise<Config> | undefined;
-  return () => (loaded ??= withExactCounter(config));
-}
-
-type Counting = Pick<SessionConfig<unknown>, 'counter' | 'calibration' | 'tokenizer'>;
-
-async function withExactCounter<Config extends Counting>(config: Config): Promise<Config> {
-  const { tokenizer } = config;
-  const counter = tokenizer === undefined ? undefined : await installedCounter(tokenizer);
-  return counter === undefined ? config : { ...config, counter, calibration: EXACT };
-}
-
-const EXACT: Calibration = { factor: 1, samples: 0 };
 
 /** A window that is too large for a model lets its provider refuse the prompt: a guess must not pass for knowledge. */
 function assumptionOf<Wire>(
