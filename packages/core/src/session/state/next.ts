@@ -108,9 +108,14 @@ function upkeep(
   const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
   if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
-  const { economics } = config.policy;
-  if (done.has('trim') || economics === undefined || plan.undid !== undefined) return undefined;
-  if (!isFree || prompt.tokens < LEAST_FREED_TOKENS) return undefined;
+  const mayTrim = isFree && !done.has('trim') && prompt.tokens >= LEAST_FREED_TOKENS;
+  return mayTrim ? trimming(state, trim, now) : undefined;
+}
+
+/** Whether a batch of trimming pays now. */
+function trimming(state: SessionState, trim: TrimOf, now: number): Step | undefined {
+  const { economics } = state.config.policy;
+  if (economics === undefined || state.plan.undid !== undefined) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
   const batch = trim();
   if (batch === undefined || !trimPays(batch, economics.prices, cache)) return undefined;
