@@ -148,9 +148,10 @@ function decided(
   const { tokens, budget } = input;
   if (mustAct(input))
     return { kind: 'compact', reason: `${tokens} tokens > limit ${messageLimit(budget)}` };
-  if (settled || isBound(state) || state.plan.undid !== undefined) return undefined;
+  if (isBound(state)) return undefined;
   const reason = firedBecause(state.config.policy.trigger, input);
-  return reason === undefined ? undefined : weighed(state, prompt, input, reason, now);
+  if (reason === undefined || settled || state.plan.undid !== undefined) return undefined;
+  return weighed(state, prompt, input, reason, now);
 }
 
 /** A trigger has fired: a compaction that would free little, or not pay yet, is postponed. */
