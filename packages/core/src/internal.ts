@@ -58,6 +58,7 @@ export {
   currentSummary,
   type DropRecord,
   emptyPlan,
+  holdsReasoning,
   type ExternalizeRecord,
   PLAN_FORMAT,
   planArtifacts,
@@ -66,7 +67,6 @@ export {
   windowOf,
 } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
-export { holdsReasoning } from './plan/signed.ts';
 export {
   EMPTY_SUMMARY,
   type Fact,

@@ -11,20 +11,21 @@ import { runningLoop, unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import type { CutItem } from '../plan/cut.ts';
-import type {
-  Carried,
-  Hide,
-  Plan,
-  PlanRecord,
-  RenderStyle,
-  SummarizeRecord,
-  Window,
+import {
+  holdsReasoning,
+  withoutReasoningFrom,
+  type Carried,
+  type Hide,
+  type Plan,
+  type PlanRecord,
+  type RenderStyle,
+  type SummarizeRecord,
+  type Window,
 } from '../plan/plan.ts';
 import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
 import { standIns } from '../render/stand-in.ts';
 import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
-import { holdsReasoning, withoutReasoningFrom } from '../plan/signed.ts';
 import { canonicalJson } from '../message/json.ts';
 
 /** A message of the window with what is known of it while a plan is made. */

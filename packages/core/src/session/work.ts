@@ -9,9 +9,8 @@ import {
 } from '../compact/partial-compaction.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
-import { windowOf, type Plan } from '../plan/plan.ts';
+import { withoutReasoningFrom, windowOf, type Plan } from '../plan/plan.ts';
 import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
-import { withoutReasoningFrom } from '../plan/signed.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
