@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { functionsOf } from '../scripts/walk/functions.ts';
 
@@ -38,6 +39,15 @@ class Counter {
       { at: '12 again', lines: 1, kind: 'expression' },
     ],
   );
+});
+
+test('the page about the path of a call lists the files that a walk passes through, in order', () => {
+  const page = readFileSync('docs/path-of-a-call.md', 'utf8');
+  const listed = [...page.matchAll(/^\| `(\w+)\/(.+?)` \|/gm)].map(
+    ([, name, file]) => `packages/${name}/src/${file}`,
+  );
+  const steps = run('--list', 'fit').stdout.trim().split('\n');
+  assert.deepEqual(listed, [...new Set(steps.map((step) => step.replace(/:\d+ .*/, '')))]);
 });
 
 test('a walk starts at the call, ends at the encoded messages, and counts the same each time', () => {

@@ -60,13 +60,13 @@ test('B16 typing while compacting: queued, then sent after the compaction', () =
   assert.equal(compacting.phase, 'compacting');
   const [queued, told] = play(compacting, submit('one'), submit('two'));
   assert.equal(queued.phase, 'compacting');
-  assert.deepEqual(told, [{ kind: 'tell-queue', texts: ['one', 'two'] }]);
+  assert.deepEqual(told, [{ kind: 'show-queue', texts: ['one', 'two'] }]);
   const [sent, effects] = play(queued, COMPACTED);
   assert.deepEqual([sent.phase, sent.queue], ['preparing', []]);
   assert.deepEqual(effects, [
     { kind: 'append', text: 'one' },
     { kind: 'append', text: 'two' },
-    { kind: 'tell-queue', texts: [] },
+    { kind: 'show-queue', texts: [] },
     { kind: 'prepare', compaction: 'early' },
   ]);
 });
@@ -83,7 +83,7 @@ test('B16 typing while a compaction runs after the last answer: sent, and the tu
   assert.equal(state.phase, 'settling-compacting');
   const [next, effects] = play(state, COMPACTED);
   assert.equal(next.phase, 'preparing');
-  assert.deepEqual(kinds(effects), ['append', 'tell-queue', 'prepare']);
+  assert.deepEqual(kinds(effects), ['append', 'show-queue', 'prepare']);
 });
 
 test('B16 Esc while compacting: it is aborted, nothing changed, what was typed comes back', () => {
@@ -265,7 +265,7 @@ test('B23 what is typed while a hand-over is made waits for it', () => {
   assert.deepEqual([holding.phase, holding.queue], ['holding', ['more']]);
   assert.deepEqual(kinds(play(holding, { kind: 'released', goOn: true })[1]), [
     'append',
-    'tell-queue',
+    'show-queue',
     'prepare',
   ]);
   assert.equal(play(fresh, { kind: 'hold' }, { kind: 'released', goOn: false })[0].phase, 'idle');

@@ -156,7 +156,10 @@ test('B18 a model that does not report what a summary cost was asked all the sam
   for (let i = 0; i < 6; i++) await shop.line(`Tell me about FACT-${i}`);
   await shop.line('/compact');
   const [end] = ofType(shop.events, 'compaction-end');
-  assert.match(end?.notice ?? '', /freed; the model that was asked did not tell what that cost\.$/);
+  assert.match(
+    end?.notice ?? '',
+    /freed; the model that was asked did not report what that cost\.$/,
+  );
 });
 
 test('ANTHROPIC_BASE_URL may be given with its version or without, as to other clients', async (t) => {

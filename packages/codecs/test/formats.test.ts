@@ -159,10 +159,10 @@ test('H6 a role that the format lacks is reported with the one that was meant', 
   ]);
 });
 
-test('H6 no sample of a format is doubted by its own codec', async () => {
+test('H6 no sample of a format mismatches its own codec', async () => {
   for (const codec of CODECS) {
     const sample = SAMPLES[codec.name] as object[];
-    assert.equal(codec.doubt?.(sample), undefined, codec.name);
+    assert.equal(codec.mismatch?.(sample), undefined, codec.name);
   }
 });
 
