@@ -9,6 +9,7 @@ import { groupTests } from './test-groups.mjs';
  * @typedef {object} Step
  * @property {string} name
  * @property {string[]} args What Node is called with.
+ * @property {Record<string, string>} [env] What its environment has besides.
  * @property {Step[]} [beside] What runs at the same time, in order; it is printed afterwards.
  */
 
@@ -36,7 +37,10 @@ const TASKS = {
   // With arguments there is a question about some tests only, and the checks would delay the answer.
   test: (args) => (args.length > 0 ? [tests(everyTest(), args)] : checksAndTests()),
   // Hosts that cannot run source load what was compiled.
-  soak: (args) => [COMPILE, tests(SOAKS, args)],
+  soak: (args) => [
+    COMPILE,
+    { ...tests([...SOAKS, ...everyTest()], args), env: { BOBBIN_SOAK: '1' } },
+  ],
   check: () => [TYPES, ...CHECKS],
   release: (args) => [
     ...checksAndTests(),
@@ -102,7 +106,10 @@ function tests(everything, args) {
  */
 async function runStep(step, stdio) {
   const started = performance.now();
-  const code = await runCommand(process.execPath, step.args, { stdio });
+  const code = await runCommand(process.execPath, step.args, {
+    stdio,
+    env: { ...process.env, ...step.env },
+  });
   return { step, code, took: `${((performance.now() - started) / 1000).toFixed(1)} s` };
 }
 

@@ -14,7 +14,7 @@ import { KEY, misled, said, streaming7, user, type StreamingAgent } from './ai-s
 for (const [major, dialect, job] of [
   [7, 'openai-chat', SHORT],
   [7, 'openai-responses', SHORT],
-  [7, 'anthropic', LONG],
+  [7, 'anthropic', SHORT],
   [6, 'openai-chat', SHORT],
   [6, 'openai-responses', LONG],
   [6, 'anthropic', SHORT],

@@ -5,11 +5,11 @@ import { createAgent, fakeModel, tool } from 'langchain';
 import { bobbinMiddleware, RefusedTwice, type LangchainOptions } from '@bobbin/adapters/langchain';
 import type { CompactionEvent } from '@bobbin/core';
 import { finishesOnLangchain, work } from './langchain-task.ts';
-import { LONG, nameOf, SHORT, Task } from './task.ts';
+import { nameOf, SHORT, Task } from './task.ts';
 import { taskProvider } from './task-provider.ts';
 
 for (const [dialect, job] of [
-  ['openai-chat', LONG],
+  ['openai-chat', SHORT],
   ['openai-responses', SHORT],
 ] as const) {
   test(`C23 an agent on LangChain finishes ${nameOf(job)}, ${dialect}`, (t) =>

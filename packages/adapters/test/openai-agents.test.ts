@@ -20,13 +20,13 @@ import { openaiAgentsBobbin, RefusedTwice } from '@bobbin/adapters/openai-agents
 import { memoryStore, type CompactionEvent, type MessageId, type ThreadId } from '@bobbin/core';
 import { providerServer } from '@bobbin/testing';
 import { finishesOnOpenAIAgents, work } from './openai-agents-task.ts';
-import { LONG, nameOf, SHORT, Task } from './task.ts';
+import { nameOf, SHORT, Task } from './task.ts';
 import { taskProvider } from './task-provider.ts';
 
 const KEY = { tenant: 'default', thread: 'ledger' as ThreadId };
 
 for (const [dialect, job] of [
-  ['openai-responses', LONG],
+  ['openai-responses', SHORT],
   ['openai-chat', SHORT],
 ] as const) {
   test(`C23 an agent on OpenAI Agents finishes ${nameOf(job)}, ${dialect}`, (t) =>

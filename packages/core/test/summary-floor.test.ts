@@ -9,6 +9,7 @@ import {
   type PresetName,
 } from '@bobbin/core/internal';
 import { assistant, call, result, user, WatchedThread } from '@bobbin/testing';
+import { isSoak } from '@bobbin/testing/volume';
 
 const counter = chars4();
 /** The presets that write summaries. */
@@ -22,7 +23,7 @@ const SUMMARISING: readonly PresetName[] = [
   'recursive-summary',
   'timeline',
 ];
-const WINDOWS = [32_000, 64_000, 128_000];
+const WINDOWS = isSoak() ? [32_000, 64_000, 128_000] : [32_000];
 /** The timeline gives a summary 800 tokens, whatever there is. */
 const floorOf = (preset: PresetName): number => (preset === 'timeline' ? 750 : 900);
 

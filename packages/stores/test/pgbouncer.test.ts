@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
 import { storeSuite } from '@bobbin/stores/conformance';
+import { isSoak } from '@bobbin/testing/volume';
 import { compactionQueue, postgresStore, type ThreadNews } from '@bobbin/stores/postgres';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
 import { pgbouncers, startPgbouncer } from './pgbouncer.ts';
@@ -13,6 +14,11 @@ if (found.length === 0)
     skip: 'pgbouncer is not installed (Debian: apt-get install pgbouncer, or BOBBIN_PGBOUNCER=PATH)',
   });
 
+/** How statements are prepared: each way in soak. */
+function preparing(canPrepare: boolean): readonly (undefined | 'always')[] {
+  return canPrepare && isSoak() ? [undefined, 'always'] : [undefined];
+}
+
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -20,7 +26,7 @@ async function until(isSo: () => boolean): Promise<void> {
 for (const pgbouncer of found) {
   const name = `pgbouncer ${pgbouncer.version}, transaction mode`;
   const canPrepare = Number(pgbouncer.version.split('.')[1]) >= 21;
-  for (const prepare of canPrepare ? ([undefined, 'always'] as const) : [undefined])
+  for (const prepare of preparing(canPrepare))
     storeSuite(`${name}, prepare ${prepare ?? 'by default'}`, async () => {
       const server = await startPostgres();
       const settings = canPrepare ? ['max_prepared_statements = 100'] : [];
