@@ -35,11 +35,11 @@ const CHECKS = [
 /** @type {Record<string, (args: string[]) => Step[]>} */
 const TASKS = {
   // With arguments there is a question about some tests only, and the checks would delay the answer.
-  test: (args) => (args.length > 0 ? [tests(everyTest(), args)] : checksAndTests()),
+  test: (args) => (args.length > 0 ? [tests(everyTest, args)] : checksAndTests()),
   // Hosts that cannot run source load what was compiled.
   soak: (args) => [
     COMPILE,
-    { ...tests([...SOAKS, ...everyTest()], args), env: { BOBBIN_SOAK: '1' } },
+    { ...tests(() => [...SOAKS, ...everyTest()], args), env: { BOBBIN_SOAK: '1' } },
   ],
   check: () => [TYPES, ...CHECKS],
   release: (args) => [
@@ -60,19 +60,19 @@ const TASKS = {
   ],
 };
 
+/** All test files, in groups. The tests of the whole come first: they take longest. */
 function everyTest() {
-  // The tests of the whole take longest: they come first.
   const folders = ['test', ...readdirSync('packages').map((name) => `packages/${name}/test`)];
   return groupTests(folders, '.test-groups');
 }
 
 /** Some tests load what was compiled, so they come after it. */
 function checksAndTests() {
-  return [TYPES, { ...tests(everyTest(), []), beside: CHECKS }];
+  return [TYPES, { ...tests(everyTest, []), beside: CHECKS }];
 }
 
 /**
- * @param {string[]} everything The files to run unless the arguments name some.
+ * @param {() => string[]} everything The files to run unless the arguments name some.
  * @param {string[]} args
  * @returns {Step}
  */
@@ -87,7 +87,7 @@ function tests(everything, args) {
       // One more than there are cores: many tests wait for a process, a server or a terminal.
       `--test-concurrency=${availableParallelism() + 1}`,
       ...args.filter((arg) => arg.startsWith('-')),
-      ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything),
+      ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything()),
     ],
   };
 }

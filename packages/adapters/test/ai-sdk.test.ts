@@ -151,7 +151,7 @@ test('C10 a tool declares beside itself what its results are worth', async () =>
   assert.match(JSON.stringify(fitted), /\\"rows\\":0/);
 });
 
-test('C10 a policy that is none, and tools without names, are told in a line', () => {
+test('C10 a policy that is none, and tools without names, are reported in a line', () => {
   assert.throws(() => withPolicy({}, { durability: 'replaceable' as 'replayable' }), {
     name: 'TypeError',
     message:

@@ -105,7 +105,7 @@ const SEARCHES = {
 };
 
 for (const [form, search] of Object.entries(SEARCHES)) {
-  test(`C4 on LangChain many tools that the provider ran fit, and one that was cut is told, as ${form} has them`, async () => {
+  test(`C4 on LangChain many tools that the provider ran fit, and one that was cut is reported, as ${form} has them`, async () => {
     const messages: BaseMessage[] = [new HumanMessage('Search it all.')];
     for (let i = 0; i < 400; i++) {
       const blocks = search(`s${i}`, `result ${i} of the search `.repeat(100));

@@ -6,6 +6,7 @@ import { isSoak } from '@bobbin/testing/volume';
 import { compactionQueue, postgresStore, type ThreadNews } from '@bobbin/stores/postgres';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
 import { pgbouncers, startPgbouncer } from './pgbouncer.ts';
+import { until } from './waits.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const found = pgbouncers();
@@ -17,10 +18,6 @@ if (found.length === 0)
 /** How statements are prepared: each way in soak. */
 function preparing(canPrepare: boolean): readonly (undefined | 'always')[] {
   return canPrepare && isSoak() ? [undefined, 'always'] : [undefined];
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 for (const pgbouncer of found) {

@@ -5,6 +5,7 @@ import type { ThreadKey } from '@bobbin/core/internal';
 import { StoreError } from '@bobbin/stores';
 import { compactionQueue } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
+import { until } from './waits.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 import { loseServersAndHosts } from './queue-loop.ts';
 import { startProcess } from './writer.ts';
@@ -16,10 +17,6 @@ before(async () => {
 after(() => server.stop());
 
 const keyOf = (thread: string): ThreadKey => ({ tenant: 'jobs', thread: thread as ThreadId });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 test('jobs of one thread are done one after the other, and once more where it was asked for meanwhile', async () => {
   const queue = await compactionQueue(server.url());
