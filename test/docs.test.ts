@@ -142,7 +142,7 @@ test('every page is in the sidebar of the site, and every entry there is a page'
   );
 });
 
-test('C20 every kind of event is told on the page of the compactor', () => {
+test('C20 every kind of event is described on the page of the compactor', () => {
   const source = readFileSync(join(root, 'packages/core/src/events.ts'), 'utf8');
   const kinds = [...source.matchAll(/kind: ((?:'[a-z-]+'(?: \| )?)+)/g)].flatMap(([, names = '']) =>
     names.split(' | ').map((name) => name.replaceAll("'", '')),

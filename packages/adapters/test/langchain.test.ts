@@ -117,8 +117,11 @@ for (const [form, search] of Object.entries(SEARCHES)) {
     assert.ok(size < 16_000 * 4, `${size} characters`);
     const content = [...search('s', 'word '.repeat(9_000)), { type: 'text', text: 'Found.' }];
     const one = [new HumanMessage('Go.'), new AIMessage({ content }), new HumanMessage('Next.')];
-    const told = (await sent(one, { window: 8_000 })).find((each) => each.type === 'ai');
-    assert.match(told?.text ?? '', /The provider ran web_search with \{"query":"x"\}[^]*artifact:/);
-    assert.match(told?.text ?? '', /Found\./);
+    const shortened = (await sent(one, { window: 8_000 })).find((each) => each.type === 'ai');
+    assert.match(
+      shortened?.text ?? '',
+      /The provider ran web_search with \{"query":"x"\}[^]*artifact:/,
+    );
+    assert.match(shortened?.text ?? '', /Found\./);
   });
 }

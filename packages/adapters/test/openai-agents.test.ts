@@ -140,11 +140,11 @@ test('C4 on OpenAI Agents many tools that the provider ran fit, and one that was
   assert.ok(items.length < 1_600);
   const { session: small } = openaiAgentsBobbin({ thread: KEY.thread, window: 8_000 });
   await small.addItems(searches(1, 'word '.repeat(9_000)));
-  const told = (await small.getItems()).find((item) =>
+  const shortened = (await small.getItems()).find((item) =>
     JSON.stringify(item).includes('The provider ran file_search'),
   );
-  assert.equal(told?.type, 'message');
-  assert.match(JSON.stringify(told), /45015 characters, cut/);
+  assert.equal(shortened?.type, 'message');
+  assert.match(JSON.stringify(shortened), /45015 characters, cut/);
   assert.deepEqual(
     (await small.getItems()).map(({ type, id }) => [type, id]),
     [

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bpe } from '@bobbin/models';
+import { volume } from '@bobbin/testing/volume';
 import { toolbox, toolSchemas } from '../src/tools/toolbox.ts';
 import { ofType, workshop } from './workshop.ts';
 
-const STEPS = 300;
+const STEPS = volume(100, 300);
 const WINDOW = 16_000;
 const RULE = 'RULE-7: every file must end with the line "-- checked --".';
 
@@ -35,7 +36,7 @@ const script = (steps: number): string => `
   return { text: 'Step ' + next + '.', calls: [call] };
 `;
 
-test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every request fits, the rule holds', async (t) => {
+test(`C23 B16 Must show 2: ${STEPS} steps in a 16k window on a real repository; every request fits, the rule holds`, async (t) => {
   const { agent, folders, events, line, requests } = await workshop(t, {
     script: script(STEPS),
     windowTokens: WINDOW,

@@ -158,13 +158,13 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
     without.stderr,
     /\n {2}\d+ messages are excerpts, whole only in s\.json; --artifacts FOLDER keeps the whole\n$/,
   );
-  const told = /\n {2}\d+ artifacts in moved out: bobbin artifact 'moved out' ([0-9a-f]+)\n$/.exec(
+  const named = /\n {2}\d+ artifacts in moved out: bobbin artifact 'moved out' ([0-9a-f]+)\n$/.exec(
     kept.stderr,
   );
   const pointers = [...kept.stdout.matchAll(/Content - artifact:([0-9a-f]+)\]/g)].map(
     ([, id]) => id,
   );
-  assert.ok(pointers.includes(told?.[1]));
+  assert.ok(pointers.includes(named?.[1]));
   for (const id of new Set(pointers)) {
     const shown = await here(['artifact', 'moved out', `artifact:${id}`], { cwd: home });
     assert.deepEqual([shown.status, shown.stderr], [0, '']);

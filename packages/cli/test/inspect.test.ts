@@ -83,7 +83,7 @@ function numberOf(figure: string): number {
   return Number(figure.replace('−', '-').replaceAll(',', ''));
 }
 
-/** The column of figures that tells what becomes of what was said. */
+/** The column of figures that shows what becomes of what was said. */
 function column(stdout: string): readonly number[] {
   return [...stdout.matchAll(/^ {3,}([+−]?[\d,]+) {2}\D/gm)].map(([, figure = '']) =>
     numberOf(figure),
@@ -163,15 +163,15 @@ test('the model of a session file counts when it is compacted', async (t) => {
 test('the numbers of inspect are those by which a summary names messages', async (t) => {
   const home = folder(t);
   const messages = conversation(40);
-  const told = messages.findIndex(({ content }) => content === 'Part 7 calls parse() twice.');
+  const replaced = messages.findIndex(({ content }) => content === 'Part 7 calls parse() twice.');
   const rule = { role: 'user', content: 'The budget of the parser must stay at 4711 ms.' } as const;
-  writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(told, 1, rule)));
+  writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(replaced, 1, rule)));
   const options = ['s.json', '--counter', 'chars4', '--budget', '4000'];
   const result = await here(['compact', ...options], { cwd: home });
   const shown = await here(['inspect', ...options], { cwd: home });
   const [, named = ''] =
     /\[(m\d+)\] User: The budget of the parser must stay/.exec(result.stdout) ?? [];
-  assert.equal(named, `m${told + 1}`);
+  assert.equal(named, `m${replaced + 1}`);
   assert.match(shown.stdout, new RegExp(`\n +${named} user +\\d+ +The budget of the parser`));
 });
 

@@ -16,7 +16,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Starts the real command; whoever starts it ends it. */
+/** Starts the real command; the caller ends it. */
 export function start(
   args: readonly string[],
   { cwd, env = {} }: Surroundings = {},

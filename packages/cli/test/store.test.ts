@@ -206,7 +206,7 @@ test('C22 artifacts are swept, rotated, verified and copied with the store that 
   assert.equal((await store('sweep', 'sessions')).status, 2);
 });
 
-/** Changes what one message says, behind the store's back. */
+/** Changes what one message says, without the store. */
 function tamper(path: string): void {
   const database = new DatabaseSync(path);
   database.exec("UPDATE messages SET message = replace(message, 'Go on.', 'Stop it.')");

@@ -250,7 +250,7 @@ for (const [codec, whole] of WHOLE) {
       if (messages === undefined) continue;
       taken += 1;
       const encoded = JSON.stringify(codec.encode(messages));
-      // Half a pair of a provider's tool is refused as it is: it is told as text.
+      // Half a pair of a provider's tool is refused as it is: it becomes text.
       if (!HALF_PAIR.test(encoded)) assert.equal(encoded, text);
       codec.encode(messages.map((message) => withParts(message, message.parts)));
     }

@@ -201,8 +201,8 @@ test('what a plan says of messages goes through the redaction too: pointers, pla
       redact: (text) => redactSecrets(text).replaceAll('ACME', '[customer]'),
     });
     const asked = call('bash', { command: `deploy ACME with ${key}` });
-    const told = `${key} of ACME\n${'line of the log\n'.repeat(400)}`;
-    await watched.append(user('go'), assistant(asked), result(asked, told), user('and now?'));
+    const answered = `${key} of ACME\n${'line of the log\n'.repeat(400)}`;
+    await watched.append(user('go'), assistant(asked), result(asked, answered), user('and now?'));
     const { plan } = await watched.handle.compact();
     const said = JSON.stringify(plan.records);
     assert.ok(plan.records.length > 0, strategy.name);

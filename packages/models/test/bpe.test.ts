@@ -177,7 +177,7 @@ function millis(run: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** The shortest of some runs, each told its number. */
+/** The shortest of some runs, each with its number. */
 function best(run: (number: number) => unknown): number {
   return Math.min(...Array.from({ length: 3 }, (_, number) => millis(() => run(number))));
 }
