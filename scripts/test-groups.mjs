@@ -19,14 +19,19 @@ export function groupTests(folders, programs) {
   mkdirSync(programs, { recursive: true });
   const groups = folders.flatMap((folder) => {
     const files = globSync(`${folder}/**/*.test.ts`).filter((file) => !ALONE.includes(file));
-    return dealt(files.toSorted(), Math.ceil(files.length / MOST_FILES)).map((group, i) => {
-      const path = join(programs, `${folder.split('/').at(-2) ?? folder}-${i + 1}.mjs`);
-      const list = JSON.stringify(group.map((file) => resolve(file)));
-      writeFileSync(path, `import { load } from '${LOADER}';\nload(${list});\n`);
-      return path;
-    });
+    const name = folder.split('/').at(-2) ?? folder;
+    return dealt(files.toSorted(), Math.ceil(files.length / MOST_FILES)).map((group, i) => ({
+      name: `${name}-${i + 1}`,
+      files: group.map((file) => resolve(file)),
+    }));
   });
-  return [...groups, ...ALONE];
+  const paths = groups.map(({ name, files }, i) => {
+    // Node's runner starts them in the order of their names.
+    const path = join(programs, `${String(i).padStart(2, '0')}-${name}.mjs`);
+    writeFileSync(path, `import { load } from '${LOADER}';\nload(${JSON.stringify(files)});\n`);
+    return path;
+  });
+  return [...paths, ...ALONE];
 }
 
 /**

@@ -15,9 +15,10 @@ if (found.length === 0)
     skip: 'pgbouncer is not installed (Debian: apt-get install pgbouncer, or BOBBIN_PGBOUNCER=PATH)',
   });
 
-/** How statements are prepared: each way in soak. */
+/** How statements are prepared in the whole suite, which only the soak runs. */
 function preparing(canPrepare: boolean): readonly (undefined | 'always')[] {
-  return canPrepare && isSoak() ? [undefined, 'always'] : [undefined];
+  if (!isSoak()) return [];
+  return canPrepare ? [undefined, 'always'] : [undefined];
 }
 
 for (const pgbouncer of found) {
