@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { createRequire, flushCompileCache } from 'node:module';
 import { relative } from 'node:path';
 import { test } from 'node:test';
 
@@ -18,4 +18,6 @@ export function load(files) {
         throw error;
       });
     }
+  // The processes that tests start need not compile the same modules.
+  flushCompileCache();
 }

@@ -37,9 +37,9 @@ async function openInPartitions(): Promise<StoreUnderTest> {
 if (isSoak()) storeSuite('postgres, in 4 partitions', openInPartitions);
 
 test('postgres, in 4 partitions, does all that a store does', async () => {
-  const { store, close } = await openInPartitions();
-  await useAll(store);
-  await close();
+  const under = await openInPartitions();
+  await useAll(under.store);
+  await under.close();
 });
 
 /** All that a store does, but for erasure. */
