@@ -116,7 +116,7 @@ test('a role that may not make the queue learns what it needs; with that it may'
 test('hosts survive a restart and a crash of the server, and a killed host loses no job', async (t) => {
   const figures = await loseServersAndHosts(server, {
     rounds: 3,
-    hosts: 3,
+    hosts: 2,
     threads: 6,
     leaseMs: 2_000,
   });

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { open, place, STEPPER } from './place.ts';
+
+test('B8 B16 kill -9 in the middle of a task, then --continue goes on', async (t) => {
+  const where = place(t, STEPPER);
+  const first = open(t, where, '--yes');
+  await first.until('context');
+  first.line('do 9 steps');
+  await first.until('Step 3');
+  first.kill();
+  await first.ended();
+  const second = open(t, where, '--yes', '--continue');
+  await second.until('context');
+  await second.until('Step 3');
+  assert.match(second.all(), /> do 9 steps[^]*✓ bash echo step 1 of 9/);
+  second.line('go on');
+  await second.until('Heard: go on');
+  await second.until(/All 9 steps are done\./, 60_000);
+});
