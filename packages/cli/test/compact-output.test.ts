@@ -12,11 +12,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openaiChatProblems, type ChatMessage } from '@bobbin/codecs';
 import { chars4Tokens } from './conversation.ts';
-import { bobbin, folder, here, SHIM, type Outcome } from './run.ts';
+import { folder, here, SHIM, type Outcome } from './run.ts';
 import { BUDGET, long } from './compact-run.ts';
 
 test('a long transcript is compacted within the budget, in the format it came in', async () => {
-  const { status, stdout, stderr } = await bobbin(['compact', ...BUDGET], {
+  const { status, stdout, stderr } = await here(['compact', ...BUDGET], {
     stdin: JSON.stringify(long),
   });
   assert.equal(status, 0);
@@ -40,7 +40,7 @@ test('--out gets the output when all of it is done, and keeps its mode and its l
   chmodSync(result, 0o640);
   symlinkSync('compacted.json', link);
   const args = ['compact', 'session.json', ...BUDGET, '--out', 'link.json'];
-  const { status, stdout } = await bobbin(args, { cwd: home });
+  const { status, stdout } = await here(args, { cwd: home });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
   const messages = JSON.parse(readFileSync(result, 'utf8')) as ChatMessage[];
   assert.ok(chars4Tokens(messages) <= 3000);

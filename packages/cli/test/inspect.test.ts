@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { conversation } from './conversation.ts';
-import { bobbin, bobbinOnTerminal, folder, here } from './run.ts';
+import { bobbinOnTerminal, folder, here } from './run.ts';
 
 test('inspect shows turns, tokens of each message, pairs, and what the policy would do and why', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 's.json'), JSON.stringify(conversation(4).slice(0, 9)));
-  const { status, stdout, stderr } = await bobbin(['inspect', 's.json', '--counter', 'chars4'], {
+  const { status, stdout, stderr } = await here(['inspect', 's.json', '--counter', 'chars4'], {
     cwd: home,
   });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
@@ -70,8 +70,8 @@ test('inspect shows text of others without what could steer a terminal', async (
 
 test('inspect reads what is piped to it, with - or without a FILE, and says where it estimates', async () => {
   const stdin = '[{"role":"user","content":"hi"}]';
-  const bare = await bobbin(['inspect'], { stdin });
-  assert.deepEqual(await bobbin(['inspect', '-'], { stdin }), bare);
+  const bare = await here(['inspect'], { stdin });
+  assert.deepEqual(await here(['inspect', '-'], { stdin }), bare);
   assert.equal(bare.status, 0);
   assert.match(
     bare.stdout,

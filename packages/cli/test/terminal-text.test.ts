@@ -7,7 +7,7 @@ import { folderArtifacts } from '@bobbin/stores/artifacts';
 import type { ThreadId } from '@bobbin/core';
 import { isSoak } from '@bobbin/testing/volume';
 import { readText } from '../src/input/text-stream.ts';
-import { bobbin, bobbinOnTerminal, folder } from './run.ts';
+import { bobbin, bobbinOnTerminal, folder, here } from './run.ts';
 
 const STEERING = '\u001B]0;title\u0007\u001B[2J\u009B1A\u202Egnp.exe\u2066x\u200F';
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -64,7 +64,7 @@ for (const args of [['inspect'], ['compact'], ['import'], ...SLOW])
     const home = folder(t);
     writeFileSync(join(home, 'large.json'), '');
     truncateSync(join(home, 'large.json'), 600 * 1_048_576);
-    const { status, stdout, stderr } = await bobbin([...args, 'large.json'], { cwd: home });
+    const { status, stdout, stderr } = await here([...args, 'large.json'], { cwd: home });
     assert.deepEqual(
       { status, stdout, stderr },
       { status: 2, stdout: '', stderr: `bobbin: large.json: ${TOO_LARGE}\n` },
