@@ -6,7 +6,7 @@ import { volume } from '@bobbin/testing/volume';
 import { killWriters } from './crash.ts';
 import { newDatabase } from './shared-postgres.ts';
 
-const KILLS = volume(3, 200);
+const KILLS = volume(2, 200);
 
 test('C1 a writer killed at any moment loses nothing: sqlite and jsonl', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-crash-'));

@@ -4,6 +4,7 @@ import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { StoreError } from '@bobbin/stores';
 import { compactionQueue } from '@bobbin/stores/postgres';
+import { volume } from '@bobbin/testing/volume';
 import postgres from 'postgres';
 import { until } from './waits.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
@@ -113,10 +114,13 @@ test('a role that may not make the queue learns what it needs; with that it may'
   await admin.end();
 });
 
-test('hosts survive a restart and a crash of the server, and a killed host loses no job', async (t) => {
+/** The first loss restarts the server, the second crashes it, the third kills a host. */
+const ROUNDS = volume(1, 3);
+
+test(`hosts lose no job while servers and hosts are lost, ${ROUNDS} in all`, async (t) => {
   const figures = await loseServersAndHosts(server, {
-    rounds: 3,
-    hosts: 2,
+    rounds: ROUNDS,
+    hosts: volume(1, 3),
     threads: 6,
     leaseMs: 2_000,
   });
