@@ -14,9 +14,10 @@ import {
   recogniseSession,
 } from '@bobbin/codecs';
 import { withParts } from '@bobbin/core/internal';
+import { volume } from '@bobbin/testing/volume';
 
 const SEED = Number(process.env['SEED'] ?? 1);
-const CASES = 3_000;
+const CASES = volume(1000, 30000);
 
 /** One message of each kind, for damaging. */
 const WHOLE: readonly [Codec<object>, readonly Json[]][] = [
