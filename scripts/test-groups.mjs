@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 /** Files that change their process before they load what they test. */
 const ALONE = ['packages/core/test/large-result.test.ts'];
 
-const MOST_FILES = 16;
+const MOST_FILES = 12;
 const LOADER = new URL('test-group.mjs', import.meta.url).href;
 
 /**
