@@ -46,7 +46,7 @@ const LEAST_TOKENS = 1_500;
 const PROMPTS = 3;
 
 /** Of so many conversations one is compacted. */
-const STEP = volume(30, 1);
+const STEP = volume(60, 1);
 
 const skip = withoutRecorded('transcripts');
 if (skip !== false) {

@@ -232,28 +232,6 @@ test('a write is shown as a diff before it is allowed', async (t) => {
   await terminal.until('Result: Replaced');
 });
 
-test('the program stays up in a terminal of eight columns', async (t) => {
-  const where = { ...place(t, STEPPER), columns: 8, rows: 40 };
-  const terminal = open(t, where);
-  await terminal.until('conte');
-  terminal.line('do 6 steps');
-  await terminal.until('→ 3');
-  terminal.type('\u001B');
-  await terminal.until('Interrup');
-  terminal.line('/settings');
-  terminal.type('\u0004');
-  await terminal.ended();
-  const allowed = open(t, where, '--yes', 'do 6 steps');
-  await allowed.until(/steps\s+are\s+done/, 30_000);
-  allowed.line('/compact');
-  await allowed.until('└───────', 30_000);
-  allowed.line('/context');
-  await allowed.until('tools');
-  allowed.resize(3, 30);
-  await allowed.settled();
-  assert.equal(allowed.exitCode, undefined, allowed.screen());
-});
-
 test('a file that is mentioned is folded; after a resume the arrow keys bring back what was typed alone', async (t) => {
   const where = place(t, EDITOR);
   const rows = Array.from({ length: 60 }, (_, i) => `row ${i}`);

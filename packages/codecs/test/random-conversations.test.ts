@@ -6,7 +6,7 @@ import { randomConversation, seededRandom } from '@bobbin/testing';
 import { volume } from '@bobbin/testing/volume';
 import { WIRE_FORMS } from './wire-forms.ts';
 
-const SEEDS = volume(10, 400);
+const SEEDS = volume(6, 400);
 const WINDOWS = [2_000, 6_000, 30_000];
 
 /** A wild conversation as another provider would be sent it. What no codec reads has no form in any other format. */
