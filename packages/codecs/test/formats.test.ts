@@ -17,7 +17,7 @@ import { langchainMessages } from '@bobbin/codecs/langchain';
 
 const text = (role: string): object => ({ role, content: 'Hello' });
 
-/** A conversation with a call and its result, in every format that is told from the others. */
+/** A conversation with a call and its result, in every format that is distinguished from the others. */
 const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   'openai-chat': [
     text('developer'),

@@ -55,8 +55,8 @@ test('the page of presets lists every preset and every option with its default',
   const defaults = Object.entries({ ...STEP_DEFAULTS, ...PI_DEFAULTS });
   assert.deepEqual(untold(presets, [...Object.keys(PRESETS), ...options]), []);
   for (const [name, value] of defaults) {
-    const told = typeof value === 'number' ? grouped(value) : String(value);
-    assert.ok(presets.includes(`\`${name}\` ${told}`), `${name} ${told}`);
+    const written = typeof value === 'number' ? grouped(value) : String(value);
+    assert.ok(presets.includes(`\`${name}\` ${written}`), `${name} ${written}`);
   }
 });
 
