@@ -23,7 +23,7 @@ import { furtherNames, namesOfTools } from './quotes/further-names.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
-import { changesOf } from './story/file-changes.ts';
+import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/next-step.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
@@ -229,7 +229,7 @@ class Extract {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
     const last = nodes.at(-1);
-    const files = changesOf(
+    const files = fileRecords(
       this.#all,
       this.#statistics,
       before.files,
