@@ -36,13 +36,49 @@ test('a long summary ends with names that nothing else in it shows, and none of 
   const { names = [] } = summary;
   assert.ok(names.length >= 10, `${names.length} names`);
   assert.ok(text.endsWith(`## Also Named\n${names.join(', ')}`), text.slice(-300));
-  const rest = new Set(text.slice(0, text.lastIndexOf('## Also Named')));
+  const [rest = ''] = text.split('## Also Named');
   assert.deepEqual(
-    names.filter((name) => rest.has(name)),
+    names.filter((name) => rest.split(/[^\w./-]+/).includes(name)),
     [],
   );
   for (const name of ['search_code', 'search_pattern', 'maxResults'])
     assert.ok(!names.includes(name), name);
+});
+
+/** The names of a summary of searches, after one result that says something in its own way. */
+function namesAfter(text: string, meta: Message['meta'] = {}): readonly string[] {
+  const show = call('show_settings', {});
+  const shown: Message = { ...result(show, text), meta };
+  const searches = Array.from({ length: 40 }, (_, i) => search(i)).flat();
+  const nodes = thread(
+    user('Find out who calls the handlers.'),
+    ...searches,
+    assistant('I look at the settings.', show),
+    shown,
+    ...search(41),
+  ).path();
+  const request = { nodes, previous: null, task: null, round: 1, maxTokens: LONG };
+  return cleanExtract({ ...request, counter: chars4() }).names ?? [];
+}
+
+const SETTINGS = Array.from({ length: 30 }, (_, i) => `key_of_setting_${i} other_key_${i}`).join('\n');
+
+test('a name that is a secret by what is next to it is not named', () => {
+  const secrets = ['adm1n_pass9', 'spoken_pw_12'];
+  const text = `curl -u admin:adm1n_pass9 https://a.test\npassword: spoken_pw_12\n${SETTINGS}`;
+  const names = namesAfter(text);
+  assert.ok(names.length > 0);
+  assert.deepEqual(
+    names.filter((name) => secrets.some((secret) => name.includes(secret))),
+    [],
+  );
+});
+
+const isOfSettings = (name: string): boolean => name.includes('key_');
+
+test('E4 what only a result says that may expire is not named', () => {
+  assert.ok(namesAfter(SETTINGS).some(isOfSettings));
+  assert.ok(!namesAfter(SETTINGS, { time: 1 }).some(isOfSettings));
 });
 
 test('a short summary has no list of names, and neither has one that shows nearly all', () => {

@@ -206,22 +206,6 @@ test('a summary may report either state of what failed once and works now', () =
     assert.deepEqual(checked({ prose }, { session }).corrections, []);
 });
 
-test('a number and a file are corrected where the messages are certain', () => {
-  const session = [
-    user('How large is the cache of the lexer?'),
-    assistant('The cache of the lexer holds 4096 entries, as cache_size.ts says.'),
-  ];
-  const { summary, corrections } = checked(
-    { prose: 'The cache of the lexer holds 512 entries.' },
-    { session },
-  );
-  assert.equal(summary.prose, 'The cache of the lexer holds 4096 entries.');
-  assert.deepEqual(
-    corrections.map(({ kind, id }) => [kind, id]),
-    [['corrected', thread(...session).path()[1]?.id]],
-  );
-});
-
 test('a quotation that was turned round, or has another number, gets the words that were said', () => {
   const session = [
     user("Please don't rename the exported functions of the lexer. Keep at most 40 entries in it."),
@@ -233,14 +217,14 @@ test('a quotation that was turned round, or has another number, gets the words t
       'The user said: "Please do rename the exported functions of the lexer".',
       'The user said: "Please don\'t rename the exported functions of the lexer".',
     ],
-    ['Keep at most 75 entries in it.', 'Keep at most 40 entries in it.'],
+    ['- "Keep at most 75 entries in it."', '- "Keep at most 40 entries in it."'],
     [
-      'I always overwrite the snapshot files of the printer.',
-      'I never overwrite the snapshot files of the printer.',
+      'The agent: "I always overwrite the snapshot files of the printer."',
+      'The agent: "I never overwrite the snapshot files of the printer."',
     ],
     [
-      'The benchmark of the printer is still completed, so do not publish it.',
-      'The benchmark of the printer is still pending, so do not publish it.',
+      '- "The benchmark of the printer is still completed, so do not publish it',
+      '- "The benchmark of the printer is still pending, so do not publish it',
     ],
   ];
   for (const [wrong, right] of cases) {
@@ -253,44 +237,68 @@ test('a quotation that was turned round, or has another number, gets the words t
   }
 });
 
-test('what is said in one message as a summary has it stays, and no tool turns it round', () => {
+test('an account may say what changed since: only quotations are compared word by word', () => {
   const look = call('bash', { command: 'cat notes.txt' });
   const session = [
+    user('The timeout of the payment client is 30 seconds. Make it 60.'),
+    assistant('Uploads are not retried when the connection drops midway. There are 24 failing tests.'),
+    assistant('If the queue is not empty the worker waits for the next job.', look),
+    result(look, 'The user said the exported functions of the lexer must change.\n# fail 3'),
     user('The exported functions of the lexer must not change.'),
-    assistant('At first the parser kept 40 entries in the table of names.'),
-    assistant('Later the parser kept 60 entries in the table of names.', look),
-    result(look, 'The exported functions of the lexer must change.\nThe parser keeps 90 entries.'),
   ];
   for (const prose of [
-    'The parser kept 60 entries in the table of names.',
-    'The parser kept 40 entries in the table of names.',
-    'The exported functions of the lexer must not change.',
-    'The exported functions of the lexer must not change now.',
+    'The timeout of the payment client is 60 seconds.',
+    'Uploads are retried when the connection drops midway.',
+    'There are 3 failing tests.',
+    'If the queue is empty the worker stops.',
+    'The user said: "The exported functions of the lexer must not change."',
   ])
     assert.deepEqual(checked({ prose }, { session }).corrections, []);
 });
 
 test('a path of no message becomes the one that was meant, if that is certain', () => {
   const read = call('read', { path: 'src/printer/line_width.ts' });
-  const other = call('read', { path: 'src/lexer/tokens.ts' });
+  const other = call('read', { path: 'packages/web/package.json' });
   const session = [
     user('Look at the printer.'),
     assistant('', read, other),
     result(read, 'export const WIDTH = 80;'),
-    result(other, 'export type Token = string;'),
+    result(other, '{}'),
   ];
-  const cases: readonly (readonly [prose: string, expected: string])[] = [
-    ['- `src/lexer/line_width.ts` was read', '- `src/printer/line_width.ts` was read'],
-    ['- `src/printer/max_line_width.ts` was read', '- `src/printer/line_width.ts` was read'],
+  const wrong = '- `src/lexer/line_width.ts` was read';
+  assert.equal(
+    checked({ prose: wrong }, { session }).summary.prose,
+    '- `src/printer/line_width.ts` was read',
+  );
+  for (const prose of [
     // Known, shorter or longer than in the messages.
-    ['- `printer/line_width.ts` was read', '- `printer/line_width.ts` was read'],
-    ['- `/repo/src/lexer/tokens.ts` was read', '- `/repo/src/lexer/tokens.ts` was read'],
-    // Not certain: another file, or one that is to be made.
-    ['- `src/printer/line_width_test.ts` was read', '- `src/printer/line_width_test.ts` was read'],
-    ['- Create `src/printer/max_line_width.ts`', '- Create `src/printer/max_line_width.ts`'],
+    '- `printer/line_width.ts` was read',
+    '- `/repo/src/printer/line_width.ts` was read',
+    // Not certain: another file, one of many folders, one that is to be made, an address.
+    '- `src/printer/max_line_width.ts` was read',
+    '- `test/printer/line_width.ts` was read',
+    '- `packages/api/package.json` was read',
+    '- Create `src/lexer/line_width.ts`',
+    '- https://a.test/src/lexer/line_width.ts was read',
+  ])
+    assert.equal(checked({ prose }, { session }).summary.prose, prose);
+  const files = [
+    { path: 'src/lexer/line_width.ts', read: true, written: false, edited: false, deleted: false },
   ];
-  for (const [prose, expected] of cases)
-    assert.equal(checked({ prose }, { session }).summary.prose, expected);
+  const previous = { ...EMPTY_SUMMARY, files };
+  assert.equal(checked({ prose: wrong }, { session, previous }).summary.prose, wrong);
+});
+
+test('a long run of characters does not make verification slow', () => {
+  const dump = call('bash', { command: 'cat dump.bin' });
+  const seconds = (chars: number): number => {
+    const session = [assistant('', dump), result(dump, 'a/'.repeat(chars / 2))];
+    const started = process.cpuUsage();
+    checked({ prose: '- `src/lexer/line_width.ts` was read' }, { session });
+    return process.cpuUsage(started).user / 1e6;
+  };
+  seconds(20_000);
+  assert.ok(seconds(400_000) < 5);
 });
 
 function todo(status: string): readonly Message[] {
@@ -312,13 +320,15 @@ test('an item of the task list has its state in an account', () => {
       said('- Task 1: Measure the width of tables (completed)', open),
       said('- **Task 1** [completed]: Measure the width of tables', open),
       said('- **Task 1** [pending]: Measure the width of tables', done),
+      said('Once the review is completed, measure the width of tables.', open),
       said('- Task 1: Measure the width of tables (in progress)', open),
       said('- Task 1: Measure the width of tables (completed)', done),
     ],
     [
-      '- Task 1: Measure the width of tables (pending)',
+      '- Task 1: Measure the width of tables (not done)',
       '- **Task 1** [not done]: Measure the width of tables',
       '- **Task 1** [done]: Measure the width of tables',
+      'Once the review is completed, measure the width of tables.',
       '- Task 1: Measure the width of tables (in progress)',
       '- Task 1: Measure the width of tables (completed)',
     ],

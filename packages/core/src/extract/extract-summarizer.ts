@@ -20,7 +20,7 @@ export const extractSummarizer: Summarizer = extracting();
 
 /** The extract as it may be stored: what was taken back is gone, and so are secrets. */
 export function cleanExtract(request: ExtractRequest, redact: Redact = redactSecrets): Summary {
-  return clean(extract(request), redact);
+  return clean(extract({ ...request, redact }), redact);
 }
 
 /** More messages than a compaction has, unless a whole history came at once. */

@@ -9,6 +9,7 @@ import {
 } from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
+import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { renderEssentials } from '../summary/render.ts';
 import type { RenderSpace } from '../summary/summary-line.ts';
 import type { Node } from '../thread/thread.ts';
@@ -50,6 +51,8 @@ export interface ExtractRequest {
   /** The most tokens of the summary's text, as `counter` counts them. */
   readonly maxTokens?: number;
   readonly counter?: Counter;
+  /** How secrets are found: what is named alone is judged by the text around it. */
+  readonly redact?: Redact;
 }
 
 const DEFAULT_TOKENS = 4_000;
@@ -138,11 +141,15 @@ class Extract {
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.offer();
-    const ofTools = namesOfTools(this.#all);
+    const unnamed = {
+      ofTools: namesOfTools(this.#all),
+      expiring: expiringResults(this.#all),
+      redact: this.#request.redact ?? redactSecrets,
+    };
     return this.#filled(selection, () => ({
       ...bare,
       notes: [...story.chosen(), ...lines.chosen()],
-      names: furtherNames(this.#statistics, selection, ofTools, namesChars),
+      names: furtherNames(this.#statistics, selection, unnamed, namesChars),
     }));
   }
 
@@ -288,6 +295,15 @@ function charsPerToken(nodes: readonly Node[], counter: Counter): number {
 function sampleOf(message: Message): string {
   const args = callsOf(message).map((call) => call.args);
   return [textOf(message), ...args].join('\n').slice(0, 4_000);
+}
+
+/** Results that may expire have the time at which they came. */
+function expiringResults(nodes: readonly Node[]): ReadonlySet<number> {
+  return new Set(
+    nodes
+      .filter(({ message }) => message.role === 'tool' && message.meta?.time !== undefined)
+      .map(({ index }) => index),
+  );
 }
 
 function charsOf(message: Message): number {

@@ -39,22 +39,31 @@ export class Evidence {
   readonly #texts: string[] = [];
   readonly #userTexts: string[] = [];
   #all: string | undefined;
-  #numbers: ReadonlySet<string> | undefined;
   readonly #originals: string[] = [];
   #paths: Map<string, Set<string>> | undefined;
 
   constructor(
     claims: readonly string[],
     nodes: readonly Node[],
-    also: { readonly user: readonly string[]; readonly assistant: readonly string[] },
+    also: {
+      readonly user: readonly string[];
+      readonly assistant: readonly string[];
+      /** What earlier messages named, by the record of them. */
+      readonly named?: readonly string[];
+    },
   ) {
     for (const text of claims) this.#learn(text);
     this.#readNodes(nodes);
+    for (const text of also.named ?? []) {
+      this.#texts.push(text.toLowerCase());
+      this.#originals.push(text);
+    }
     for (const text of also.user) this.#read(text, { by: 'user', isSaid: true });
     // What an earlier account names need not have been in a message.
     const named = this.#texts.length;
     for (const text of also.assistant) this.#read(text, { by: 'assistant', isSaid: true });
     this.#texts.length = named;
+    this.#originals.length = named;
     this.#match();
   }
 
@@ -83,11 +92,11 @@ export class Evidence {
     return this.#all.includes(text.toLowerCase());
   }
 
-  /** The paths that the messages name, by the name of the file. */
+  /** The paths with a folder that the messages name, by the name of the file. */
   get paths(): ReadonlyMap<string, ReadonlySet<string>> {
     if (this.#paths === undefined) {
       this.#paths = new Map();
-      for (const path of this.#originals.flatMap((text) => [...new Set(pathsIn(text))])) {
+      for (const path of new Set(this.#originals.flatMap(foldedPaths))) {
         const base = baseOf(path);
         const known = this.#paths.get(base);
         if (known === undefined) this.#paths.set(base, new Set([path]));
@@ -95,16 +104,6 @@ export class Evidence {
       }
     }
     return this.#paths;
-  }
-
-  /** True if a number occurs in the messages, on its own or in a name. */
-  hasNumber(value: string): boolean {
-    this.#numbers ??= new Set(
-      this.#texts
-        .flatMap((text) => text.match(NUMBERS) ?? [])
-        .map((one) => one.replaceAll(',', '')),
-    );
-    return this.#numbers.has(value);
   }
 
   #learn(text: string): void {
@@ -232,7 +231,6 @@ function pieces(line: string): readonly string[] {
 const SILENT: Voices = { system: 0, user: 0, assistant: 0, tool: 0 };
 const LINE_CHARS = 600;
 const MOST_MATCHES = 12;
-const NUMBERS = /\d+(?:,\d{3})*(?:\.\d+)?/g;
 const LEAST_SHARE = 0.3;
 
 interface Claim {
@@ -273,6 +271,17 @@ const PATH = /(?:[\w@.~+-]*\/)*[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}\b/g;
 /** The names of files in a text. */
 export function pathsIn(text: string): readonly string[] {
   return (text.match(PATH) ?? []).filter((path) => /[A-Za-z_-]{2}.*\.[A-Za-z]/.test(path));
+}
+
+const LONGEST_PATH = 300;
+const WHOLE_PATH = /^[\w@.~+/-]*\/[\w@+-][\w@.+-]*\.[A-Za-z]{1,5}$/;
+
+/** The paths of files in folders. A long run of other characters is skipped at once. */
+function foldedPaths(text: string): readonly string[] {
+  return text
+    .split(/[^\w@.~+/-]+/)
+    .map((token) => (token.length > LONGEST_PATH ? '' : token.replace(/[.]+$/, '')))
+    .filter((token) => token.includes('/') && !token.includes('//') && WHOLE_PATH.test(token));
 }
 
 export const baseOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -1,6 +1,6 @@
 import type { MessageId } from '../message/message.ts';
-import { contentWords, namesIn } from '../message/words.ts';
-import { baseOf, pathsIn, type Evidence, type Match } from './evidence.ts';
+import { namesIn } from '../message/words.ts';
+import { baseOf, pathsIn, type Evidence } from './evidence.ts';
 import { intendedPath } from './known-path.ts';
 import { misquoted } from './misquote.ts';
 import { saysWhatToDo } from './wishes.ts';
@@ -25,16 +25,15 @@ export function judge(sentence: string, evidence: Evidence): Verdict {
   return (
     otherWords(sentence, evidence) ??
     otherPath(sentence, evidence) ??
-    unknownNumber(sentence, evidence) ??
     unknownNames(sentence, evidence) ??
     KEEP
   );
 }
 
-/** A sentence, or a quotation in it, that repeats a statement with another number, name or meaning. */
+/** A quotation that repeats what somebody said with another number, name or meaning. */
 function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
-  for (const claim of sentenceAndQuotes(sentence)) {
-    const misquote = misquoted(sentence, claim, evidence);
+  for (const quote of quotesIn(sentence)) {
+    const misquote = misquoted(sentence, quote, evidence);
     if (misquote !== undefined) return { kind: 'correct', ...misquote };
   }
   return undefined;
@@ -42,9 +41,14 @@ function otherWords(sentence: string, evidence: Evidence): Verdict | undefined {
 
 const QUOTE = /["“]([^"“”]{16,400})["”]/g;
 
+/** A quotation whose end is in another sentence. */
+const OPEN_QUOTE = /^[^"“”]{0,60}["“]([^"“”]{16,400})$/;
+
 /** What a sentence quotes. */
 function quotesIn(sentence: string): readonly string[] {
-  return [...sentence.matchAll(QUOTE)].map(([, quote = '']) => quote);
+  const open = OPEN_QUOTE.exec(sentence)?.[1];
+  const closed = [...sentence.matchAll(QUOTE)].map(([, quote = '']) => quote);
+  return open === undefined ? closed : [...closed, open];
 }
 
 /** The texts that a sentence is compared by. */
@@ -59,7 +63,7 @@ const NEW_FILE = /\b(?:create|new|extract|rename|e\.g)\b/i;
 function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
   if (saysWhatToDo(sentence) || NEW_FILE.test(sentence)) return undefined;
   for (const path of new Set(pathsIn(sentence))) {
-    if (evidence.mentions(path) || path.includes('...')) continue;
+    if (evidence.mentions(path) || path.includes('...') || sentence.includes('://')) continue;
     const meant = intendedPath(path, evidence.paths);
     if (meant !== undefined)
       return {
@@ -70,60 +74,6 @@ function otherPath(sentence: string, evidence: Evidence): Verdict | undefined {
       };
   }
   return undefined;
-}
-
-interface Numbered {
-  readonly value: string;
-  readonly index: number;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
-const NUMBER = /(?<![\w./#:@-])[$€£~]?(\d[\d,]*(?:\.\d+)?)(?![\w/]|[.:-]\d)(%?)/g;
-
-/** The numbers of a text that are not part of a name, with the words next to them. */
-function numbersIn(text: string): readonly Numbered[] {
-  return [...text.matchAll(NUMBER)].map(({ 0: whole, 1: value = '', index }) => ({
-    value: value.replaceAll(',', ''),
-    index: index + whole.indexOf(value),
-    before: contentWords(text.slice(Math.max(0, index - 40), index)).at(-1),
-    after: contentWords(text.slice(index + whole.length, index + whole.length + 40))[0],
-  }));
-}
-
-/** Statements about the same thing that a number of no message is compared with. */
-const ABOUT = 0.35;
-
-/** A number that no message contains, if all that they say about the same has one other number beside the same word. */
-function unknownNumber(sentence: string, evidence: Evidence): Verdict | undefined {
-  for (const number of numbersIn(sentence)) {
-    if (number.value.length < 2 || evidence.hasNumber(number.value)) continue;
-    const found = evidence
-      .matches(sentence)
-      .filter(({ share }) => share >= ABOUT)
-      .flatMap((match) => valuesBeside(match, number).map((value) => ({ match, value })));
-    const [first] = found;
-    if (first === undefined || found.some(({ value }) => value !== first.value)) continue;
-    const { id, text } = first.match.statement;
-    const end = number.index + number.value.length;
-    return {
-      kind: 'correct',
-      text: sentence.slice(0, number.index) + first.value + sentence.slice(end),
-      because: text.trim().slice(0, 200),
-      id,
-    };
-  }
-  return undefined;
-}
-
-function valuesBeside({ statement }: Match, { before, after }: Numbered): readonly string[] {
-  return numbersIn(statement.text)
-    .filter(
-      (one) =>
-        (after !== undefined && one.after === after) ||
-        (before !== undefined && one.before === before),
-    )
-    .map(({ value }) => value);
 }
 
 /** What only the messages can name: a file with its ending, a hash, the number of an issue. */

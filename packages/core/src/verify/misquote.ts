@@ -29,7 +29,10 @@ export function misquoted(
   const own = tokensOf(claim);
   const alike = evidence
     .matches(claim)
-    .filter(({ share, statement }) => share >= LEAST_SHARE && statement.text.length <= LONGEST)
+    .filter(
+      ({ share, statement }) =>
+        share >= LEAST_SHARE && statement.text.length <= LONGEST && isQuotable(statement),
+    )
     .map(({ statement }) => ({
       statement,
       passage: repeatedPassage(own, tokensOf(statement.text)),
@@ -37,13 +40,10 @@ export function misquoted(
   for (const { statement, passage } of alike) {
     if (!repeats(own, passage)) continue;
     const change = changeThatMatters(own, statement, passage);
-    // What a tool shows may be wrong or planted: it does not turn round what is said.
-    if (change === undefined || (change.isReversal && !statement.isSaid)) continue;
+    if (change === undefined) continue;
     const least = equalIn(passage) * CONFIRMS;
     const isConfirmed = alike.some(
-      (other) =>
-        (equalIn(other.passage) >= least && confirms(other.passage, change)) ||
-        (!statement.isSaid && other.statement.isSaid && contains(other.statement, own, change)),
+      (other) => equalIn(other.passage) >= least && confirms(other.passage, change),
     );
     if (isConfirmed || evidence.mentions(surroundings(claim, own, change))) continue;
     return corrected(sentence, claim, own, change, statement);
@@ -52,6 +52,9 @@ export function misquoted(
 }
 
 const LONGEST = 1_200;
+
+/** What a person or the agent says in a message. A tool's text may be planted, and an earlier account is no source. */
+const isQuotable = ({ isSaid, id }: Statement): boolean => isSaid && id !== undefined;
 
 const equalIn = (passage: readonly Step[]): number =>
   passage.filter(({ isEqual }) => isEqual).length;
@@ -76,8 +79,6 @@ interface Change {
 interface Contradiction extends Change {
   /** The statement's words in the place of the sentence's. */
   readonly words: readonly Token[];
-  /** True if they say the opposite; otherwise they name another number or file. */
-  readonly isReversal: boolean;
 }
 
 /** The first place where two passages differ in what they say, rather than in how they say it. */
@@ -92,11 +93,10 @@ function changeThatMatters(
     const words = other.slice(change.otherFrom, change.otherBeyond);
     const isWordless = mine.length === 0 || words.length === 0;
     if (isOpposite(mine, words) && (!isWordless || isBetweenEqual(passage, change)))
-      return { ...change, words, isReversal: true };
+      return { ...change, words };
     // A model numbers things in its own way; a person's words are quoted as they are.
     const isPlace = statement.by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
-    if (change.isInside && !isPlace && isOtherName(mine, words))
-      return { ...change, words, isReversal: false };
+    if (change.isInside && !isPlace && isOtherName(mine, words)) return { ...change, words };
   }
   return undefined;
 }
@@ -174,12 +174,6 @@ function confirms(passage: readonly Step[], { from, beyond }: Change): boolean {
   if (steps.length < last - first || !steps.every(({ isEqual }) => isEqual)) return false;
   const others = steps.map(({ other }) => other as number);
   return others.every((other, i) => i === 0 || other === (others[i - 1] as number) + 1);
-}
-
-/** True if a statement has the words of the sentence in it, anywhere. */
-function contains({ text }: Statement, own: readonly Token[], { from, beyond }: Change): boolean {
-  const keys = new Set(tokensOf(text).map(({ key }) => key));
-  return own.slice(from, beyond).every(({ key }) => keys.has(key));
 }
 
 function surroundings(claim: string, own: readonly Token[], { from, beyond }: Change): string {

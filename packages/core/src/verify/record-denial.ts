@@ -14,14 +14,18 @@ const DONE = /\b(?:completed?|done|finished)\b/i;
 const OPEN = /\b(?:pending|in[ _]progress|not started|to-?do)\b/i;
 const LEAST_ITEM_WORDS = 3;
 
-/** A sentence about an item of the task list with the item's state, if it says another one. */
+/** What a line about an item has beside the item: its number, and its state in brackets or after a dash. */
+const BESIDE_ITEM =
+  /^\W*(?:(?:task|item|step)\W{0,4})?(?:#?\d+\b)?[\s*:.)]*|[([](?:completed?|done|finished|pending|in[ _]progress|not started|to-?do)\b[^)\]]*[)\]]|\s[-–—]+\s*(?:completed?|done|finished|pending|in[ _]progress|not started|to-?do)\W*$/gi;
+
+/** A line that is an item of the task list, with the item's state, if it says another one. */
 export function withItemState(sentence: string, { items }: Summary): string | undefined {
   const [isDone, isOpen] = [DONE.test(sentence), OPEN.test(sentence)];
   if (isDone === isOpen || NOT.test(sentence)) return undefined;
-  const words = new Set(contentWords(sentence));
+  const words = contentWords(sentence.replace(BESIDE_ITEM, ' '));
   const meant = items.filter(({ text }) => {
     const own = contentWords(text);
-    return own.length >= LEAST_ITEM_WORDS && own.every((word) => words.has(word));
+    return own.length >= LEAST_ITEM_WORDS && own.join(' ') === words.join(' ');
   });
   const [item] = meant;
   if (item === undefined || meant.length > 1 || (item.state === 'done') === isDone)

@@ -125,6 +125,7 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
     texts.flatMap((text) => [...claimsOf(text), text]),
     [...nodes, ...kept.map(({ node }) => node)],
     {
+      named: recordedNames(previous),
       user: [
         truth.task ?? '',
         instructions,
@@ -137,6 +138,18 @@ function evidenceFor(summary: Summary, grounds: Grounds, orders: readonly Fact[]
       ],
     },
   );
+}
+
+/** The texts of an earlier summary that are taken from messages. */
+function recordedNames(previous: Summary | null): readonly string[] {
+  if (previous === null) return [];
+  const { files, notes, outcomes, names = [] } = previous;
+  return [
+    ...files.map(({ path }) => path),
+    ...notes.map(({ text }) => text),
+    ...outcomes.flatMap(({ call, error = '', result = '' }) => [call, error, result]),
+    ...names,
+  ];
 }
 
 /** What the user is on record for in an earlier summary, in addition to its facts. */
