@@ -1,3 +1,4 @@
+import { withLazyFields } from '../check/lazy-fields.ts';
 import type { Plan } from '../plan/plan.ts';
 import { windowOf, type Window } from '../plan/window.ts';
 import type { Thread } from '../thread/thread.ts';
@@ -43,23 +44,16 @@ export function finishPrompt(builder: PromptBuilder, options: RenderOptions): Pr
   const { messages: growing, tokens, landmarks } = builder;
   const { length } = growing;
   const [turns, rounds] = [landmarks.turns.length, landmarks.rounds.length];
-  let messages: readonly PromptMessage[] | undefined;
-  let points: readonly number[] | undefined;
-  return {
-    get messages() {
-      messages ??= growing.slice(0, length);
-      return messages;
-    },
-    tokens,
-    get cachePoints() {
-      points ??= cachePoints(
-        this.messages,
+  const prompt: Prompt = withLazyFields({ tokens }, {
+    messages: (): readonly PromptMessage[] => growing.slice(0, length),
+    cachePoints: (): readonly number[] =>
+      cachePoints(
+        prompt.messages,
         { turns: landmarks.turns.slice(0, turns), rounds: landmarks.rounds.slice(0, rounds) },
         options,
-      );
-      return points;
-    },
-  };
+      ),
+  });
+  return prompt;
 }
 
 /** Thread and plan to prompt: pure, the same every time. */

@@ -1,3 +1,4 @@
+import { withLazyFields } from '../check/lazy-fields.ts';
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Prompt } from '../render/prompt.ts';
@@ -34,19 +35,17 @@ export function withMessages<Wire>(
   encode: () => Wire[],
 ): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
-  let messages: Wire[] | undefined;
-  return {
-    get messages() {
-      messages ??= encode();
-      return messages;
+  return withLazyFields(
+    {
+      prompt,
+      plan,
+      version,
+      compacted,
+      fits,
+      limitTokens,
+      events,
+      ...(continueWith === undefined ? {} : { continueWith }),
     },
-    prompt,
-    plan,
-    version,
-    compacted,
-    fits,
-    limitTokens,
-    events,
-    ...(continueWith === undefined ? {} : { continueWith }),
-  };
+    { messages: encode },
+  );
 }
