@@ -44,15 +44,18 @@ export function finishPrompt(builder: PromptBuilder, options: RenderOptions): Pr
   const { messages: growing, tokens, landmarks } = builder;
   const { length } = growing;
   const [turns, rounds] = [landmarks.turns.length, landmarks.rounds.length];
-  const prompt: Prompt = withLazyFields({ tokens }, {
-    messages: (): readonly PromptMessage[] => growing.slice(0, length),
-    cachePoints: (): readonly number[] =>
-      cachePoints(
-        prompt.messages,
-        { turns: landmarks.turns.slice(0, turns), rounds: landmarks.rounds.slice(0, rounds) },
-        options,
-      ),
-  });
+  const prompt: Prompt = withLazyFields(
+    { tokens },
+    {
+      messages: (): readonly PromptMessage[] => growing.slice(0, length),
+      cachePoints: (): readonly number[] =>
+        cachePoints(
+          prompt.messages,
+          { turns: landmarks.turns.slice(0, turns), rounds: landmarks.rounds.slice(0, rounds) },
+          options,
+        ),
+    },
+  );
   return prompt;
 }
 

@@ -182,6 +182,14 @@ export class Session<Wire = Message> {
     });
   }
 
+  /**
+   * Notes that the host sends all messages as they are, and returns what they cost. Only for a thread in which nothing
+   * was compacted, and which is so small that nothing would be: a host that knows this need not wait for a prompt.
+   */
+  sendWhole(): number {
+    return this.#work.sendWhole();
+  }
+
   /** Compacts now, at any pressure; `instructions` steer the summary. */
   compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
@@ -302,7 +310,12 @@ export class Session<Wire = Message> {
 
   #exclusively<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#queue.then(task);
-    this.#queue = run.catch(() => undefined);
+    // Only the end of a task is kept, not its result: that may be large.
+    this.#queue = run.then(nothing, nothing);
     return run;
   }
+}
+
+function nothing(): void {
+  // The next task waits for the end of this one, however it ends.
 }

@@ -16,7 +16,7 @@ import { withoutReasoningFrom } from '../plan/signed.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
-import type { Prompt } from '../render/prompt.ts';
+import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
@@ -49,7 +49,7 @@ import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
 import { inParts } from './in-parts.ts';
 import { remind } from './remind.ts';
-import { isReminded, withinReserve } from './state/reminding.ts';
+import { isReminded, remindersIn, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
 import type {
   CompactionHooks,
@@ -67,6 +67,7 @@ import {
   uncommitted,
   windowIn,
   withRefusal,
+  withSentPrompt,
 } from './state/state.ts';
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
@@ -140,6 +141,25 @@ export class SessionWork {
       }
     });
     return this.#send(this.#fitted(events, changed));
+  }
+
+  /** Notes that the whole path goes out as it is, and returns what it costs. */
+  sendWhole(): number {
+    const { thread, plan, config } = this.state;
+    const messages = thread.path().map(({ id, message }): PromptMessage => {
+      return { message, source: { kind: 'kept', id } };
+    });
+    const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
+    const { length } = messages;
+    const sent = {
+      kind: 'prompt',
+      plan,
+      reminders: remindersIn(this.state),
+      messages,
+      length,
+    } as const;
+    this.state = withSentPrompt(this.state, sent, tokens, config.clock.now());
+    return tokens;
   }
 
   /** Compacts at any pressure. */

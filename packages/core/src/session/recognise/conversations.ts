@@ -1,6 +1,11 @@
 import { lastIndex } from '../../check/list.ts';
 import { messageId, type MessageId, type Usage } from '../../message/message.ts';
-import { Conversation, type HostHabit, type MarkCachePoints } from './conversation.ts';
+import {
+  Conversation,
+  type HostHabit,
+  type MarkCachePoints,
+  type ReportedUsage,
+} from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
@@ -150,8 +155,9 @@ export class Conversations<Wire> {
 
   /** Runs a task while no conversation changes. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    const run = this.#queue.then(() => this.#prepare()).then(task);
-    this.#queue = run.catch(() => undefined);
+    const begun = this.#ready === undefined ? this.#queue : this.#queue.then(() => this.#prepare());
+    const run = begun.then(task);
+    this.#queue = run.then(nothing, nothing);
     return run;
   }
 
@@ -224,11 +230,15 @@ export class Conversations<Wire> {
     list: HostList<Wire>,
     thread: string | undefined,
   ): readonly (readonly [Conversation<Wire>, Overlap])[] {
-    const overlaps = this.#open
-      .filter((conversation) => conversation.mayShare(list))
-      .filter(({ session }) => thread === undefined || session.key.thread === thread)
-      .map((conversation) => [conversation, conversation.overlap(list)] as const);
-    const most = Math.max(...overlaps.map(([, { given, same }]) => given + same));
+    const overlaps: (readonly [Conversation<Wire>, Overlap])[] = [];
+    let most = 0;
+    for (const conversation of this.#open) {
+      if (!conversation.mayShare(list)) continue;
+      if (thread !== undefined && conversation.session.key.thread !== thread) continue;
+      const overlap = conversation.overlap(list);
+      most = Math.max(most, overlap.given + overlap.same);
+      overlaps.push([conversation, overlap]);
+    }
     return most === 0
       ? overlaps.filter(([conversation]) => conversation.mayBeginWith(list.firstId()))
       : overlaps.filter(([, { given, same }]) => given + same === most);
@@ -295,6 +305,10 @@ export class Conversations<Wire> {
   }
 }
 
+function nothing(): void {
+  // What a task came to is its caller's; the next one only waits for its end.
+}
+
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
   return known > 0 || session.length === 0;
 }
@@ -353,7 +367,7 @@ export class HostRequest<Wire> {
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
-  report(usage: Usage | undefined): void {
+  report(usage: ReportedUsage): void {
     this.#conversation.report(usage);
   }
 
