@@ -106,7 +106,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    if (isOwnPath(incoming.url ?? '/')) return own(incoming, outgoing);
+    if (isOwnPath(incoming.url ?? '/')) {
+      exchanges.flush();
+      return own(incoming, outgoing);
+    }
     if (!access.allows(incoming, outgoing)) return undefined;
     return proxy.handle(incoming, outgoing);
   }
