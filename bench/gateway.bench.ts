@@ -11,8 +11,8 @@ import { join } from 'node:path';
 const ROUNDS = Number(process.env['BOBBIN_BENCH_ROUNDS'] ?? 7);
 const IN_FLIGHT = 16;
 const SMALL_REQUESTS = 600;
-/** Until a process has compiled what it runs often: in the background, which takes long on a busy machine. */
-const WARMING_REQUESTS = 10_000;
+/** Of each kind, until a process has compiled what it runs often: that takes long on a busy machine. */
+const WARMING_REQUESTS = 6_000;
 /** After so many requests a client begins another conversation. */
 const TURNS = 8;
 const LARGE_REQUESTS = 40;
@@ -129,26 +129,24 @@ function quantile(values: readonly number[], share: number): number {
 
 type Bodies = 'streamed' | 'whole' | 'continued';
 
+/** Asks a target again and again, with as many clients at once as there are lanes. */
+function askAll(target: Target, bodies: Bodies, requests: number): Promise<void> {
+  const talks = Array.from({ length: IN_FLIGHT }, talk);
+  const next = (lane: number): string =>
+    (bodies === 'continued' ? talks[lane]?.() : undefined) ?? small(bodies === 'streamed');
+  return inLanes(requests, (lane) => ask(target, next(lane)));
+}
+
 async function smallBodies(
   targets: readonly Target[],
   bodies: Bodies,
 ): Promise<Map<string, [number, number]>> {
-  const talks = new Map(targets.map(({ name }) => [name, Array.from({ length: IN_FLIGHT }, talk)]));
-  const askAll = (target: Target, requests: number): Promise<void> =>
-    inLanes(requests, (lane) => {
-      const continued = talks.get(target.name)?.[lane];
-      return ask(
-        target,
-        bodies === 'continued' && continued ? continued() : small(bodies === 'streamed'),
-      );
-    });
-  for (const target of targets) await askAll(target, WARMING_REQUESTS);
   const rates = new Map(targets.map(({ name }) => [name, [] as number[]]));
   const before = new Map(targets.map((target) => [target.name, cpuOf(target)]));
   for (let round = 0; round < ROUNDS; round++)
     for (const target of targets) {
       const start = performance.now();
-      await askAll(target, SMALL_REQUESTS);
+      await askAll(target, bodies, SMALL_REQUESTS);
       rates.get(target.name)?.push((1_000 * SMALL_REQUESTS) / (performance.now() - start));
     }
   return new Map(
@@ -208,11 +206,14 @@ const targets = [bare, own, ...peers];
 const problems: string[] = [];
 try {
   // The peer's streams fail as it is published: it is compared by answers that are not streamed.
-  for (const [how, asked] of [
+  const compared = [
     ['streamed', [bare, own]],
     ['whole', targets],
     ['continued', [bare, own]],
-  ] as const) {
+  ] as const;
+  for (const [how, asked] of compared)
+    for (const target of asked) await askAll(target, how, WARMING_REQUESTS);
+  for (const [how, asked] of compared) {
     const rates = await smallBodies(asked, how);
     const [bareRate = 0] = rates.get(bare.name) ?? [];
     console.log(`2 kB, ${HOW[how]}`);

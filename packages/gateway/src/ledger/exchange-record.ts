@@ -256,9 +256,13 @@ export class ExchangeRecord {
     const relayed = this.#relayed;
     if (relayed === undefined) return;
     const usage = this.#usage();
-    const answer = this.#recorder?.recorded().answer;
+    const { answer, usage: reported } = this.#recorder?.recorded() ?? {};
     const text = answer === undefined ? undefined : JSON.stringify(answer);
     const exchange = this.#exchange(relayed, usage);
+    const isReported =
+      reported?.cacheMiss !== undefined || (reported?.appliedEdits ?? []).length > 0;
+    const { codec } = this.#request.endpoint.protocol;
+    if (isReported) this.#fit?.taken?.host.session.report(...(codec.reports?.(answer) ?? []));
     // The conversation may keep this record for long: what the provider reported is all that it asks for.
     this.#recorder = undefined;
     const { taken, action = 'failed-open' } = this.#fit ?? {};
