@@ -5,7 +5,6 @@ import type { Ledger, LedgerAnswer } from '@bobbin/stores';
 import type { AnswerRecorder } from '../answer/answer-reader.ts';
 import type { Action, ClientRequest, Fit, TakenRequest } from '../fitting/fit.ts';
 import type { BackgroundCompaction } from '../fitting/background-compaction.ts';
-import type { PendingWrite } from '../fitting/pipelined-store.ts';
 import type { Relayed } from '../http/response-relay.ts';
 import type { Exchange } from '../observe/exchange.ts';
 import type { Observer } from '../observe/observer.ts';
@@ -198,28 +197,14 @@ export class ExchangeRecord {
   sent(fit: Fit): void {
     if (this.#fit === undefined) this.#ownMs = this.elapsedMs;
     const { taken: known } = this.#fit ?? {};
-    const { taken, pendingWrite, pending } = fit;
+    const { taken, pending } = fit;
     this.#fit = fit;
-    if (known === undefined && taken !== undefined)
-      this.#log.track(
-        pendingWrite === undefined
-          ? this.#begin(fit.action, taken)
-          : this.#beginAfter(pendingWrite, fit, taken),
-      );
+    // Another process must know the request as soon as the client can go on: the answer comes after this.
+    if (known === undefined && taken !== undefined) this.#log.track(this.#begin(fit.action, taken));
     // Whatever a late request is recognised as, the next one must be found after it.
     if (pending === undefined) return;
     this.#late = pending.then((found) => this.#found(found.taken));
     this.#log.track(this.#late);
-  }
-
-  /** The ledger names a request's last message, so that must be stored first. */
-  async #beginAfter({ durable }: PendingWrite, fit: Fit, taken: TakenRequest): Promise<void> {
-    // The answer reports that the messages cannot be stored.
-    const isStored = await durable.then(
-      () => true,
-      () => false,
-    );
-    if (isStored && this.#fit === fit) await this.#begin(fit.action, taken);
   }
 
   /** A request that went out late was recognised: the whole of it went out. */

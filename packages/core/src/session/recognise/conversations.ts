@@ -185,9 +185,9 @@ export class Conversations<Wire> {
     thread: string | undefined,
     known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
   ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
-    const place = await this.#locate?.(list.ids(), thread);
-    if (place === undefined) return undefined;
-    const session = await this.#session(place.thread, place.head);
+    const found = await this.#located(list.ids(), thread);
+    if (found === undefined) return undefined;
+    const [place, session] = found;
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = this.#conversation(session);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
@@ -290,6 +290,21 @@ export class Conversations<Wire> {
 
   #session(name: string, head?: MessageId): Promise<Session<Wire>> {
     return openSession(this.#config, this.#tenant, name, head);
+  }
+
+  /** The last place of a list that a process noted and whose messages are stored: they may be erased, or never came. */
+  async #located(
+    ids: readonly MessageId[],
+    thread: string | undefined,
+  ): Promise<readonly [StoredPlace, Session<Wire>] | undefined> {
+    const place = await this.#locate?.(ids, thread);
+    if (place === undefined) return undefined;
+    const session = await this.#session(place.thread, place.head).catch((error: unknown) => {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    });
+    if (session !== undefined) return [place, session];
+    return this.#located(ids.slice(0, ids.lastIndexOf(place.head)), thread);
   }
 
   #conversation(session: Session<Wire>): Conversation<Wire> {
