@@ -24,6 +24,8 @@ import { keyNamed } from './memory/thread-name.ts';
 import type { FittedPrompt } from './fitted-prompt.ts';
 import { SessionWork } from './work.ts';
 
+const NOTHING = (): void => undefined;
+
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(
   config: SessionConfig<Wire>,
@@ -311,11 +313,7 @@ export class Session<Wire = Message> {
   #exclusively<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#queue.then(task);
     // Only the end of a task is kept, not its result: that may be large.
-    this.#queue = run.then(nothing, nothing);
+    this.#queue = run.then(NOTHING, NOTHING);
     return run;
   }
-}
-
-function nothing(): void {
-  // The next task waits for the end of this one, however it ends.
 }

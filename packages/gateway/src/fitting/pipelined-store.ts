@@ -63,7 +63,7 @@ export class PendingWrite {
 export interface PipelinedStore {
   readonly store: Store;
   /** What was appended to a thread and is not durable yet. */
-  pending(key: ThreadKey): PendingWrite | undefined;
+  readonly pending: (key: ThreadKey) => PendingWrite | undefined;
 }
 
 /**

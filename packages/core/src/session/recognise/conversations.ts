@@ -16,6 +16,8 @@ import { randomName } from '../config/host.ts';
 
 const MOST_OPEN = 1_000;
 
+const NOTHING = (): void => undefined;
+
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
 
@@ -157,7 +159,7 @@ export class Conversations<Wire> {
   exclusively<T>(task: () => Promise<T>): Promise<T> {
     const begun = this.#ready === undefined ? this.#queue : this.#queue.then(() => this.#prepare());
     const run = begun.then(task);
-    this.#queue = run.then(nothing, nothing);
+    this.#queue = run.then(NOTHING, NOTHING);
     return run;
   }
 
@@ -185,9 +187,8 @@ export class Conversations<Wire> {
     thread: string | undefined,
     known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
   ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
-    const found = await this.#located(list.ids(), thread);
-    if (found === undefined) return undefined;
-    const [place, session] = found;
+    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
+    if (place === undefined || session === undefined) return undefined;
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = this.#conversation(session);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
@@ -292,7 +293,7 @@ export class Conversations<Wire> {
     return openSession(this.#config, this.#tenant, name, head);
   }
 
-  /** The last place of a list that a process noted and whose messages are stored: they may be erased, or never came. */
+  /** The last place of a list that a process noted and that the store has: messages may be erased, or never stored. */
   async #located(
     ids: readonly MessageId[],
     thread: string | undefined,
@@ -318,10 +319,6 @@ export class Conversations<Wire> {
     this.#open.unshift(conversation);
     return conversation;
   }
-}
-
-function nothing(): void {
-  // What a task came to is its caller's; the next one only waits for its end.
 }
 
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {
