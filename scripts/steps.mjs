@@ -1,20 +1,18 @@
 // Runs the steps of a task in order and stops at the first that fails: `node scripts/steps.mjs <task> [arguments]`.
-import { globSync, readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { runCommand } from '../packages/cli/bin/runtime.mjs';
+import { groupTests } from './test-groups.mjs';
 
 /**
  * @typedef {object} Step
  * @property {string} name
  * @property {string[]} args What Node is called with.
+ * @property {Record<string, string>} [env] What its environment has besides.
+ * @property {Step[]} [beside] What runs at the same time, in order; it is printed afterwards.
  */
 
-// Node's runner sorts by path, and an absolute one comes first: so do the tests of the whole, which take longest.
-const TESTS = [
-  'packages/*/test/**/*.test.ts',
-  ...globSync('test/**/*.test.ts').map((file) => resolve(file)),
-];
 const SOAKS = ['packages/*/test/**/*.soak.ts', 'test/**/*.soak.ts'];
 
 const OXLINT = ['node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'];
@@ -23,9 +21,11 @@ const OXFMT = ['node_modules/oxfmt/bin/oxfmt'];
 /** @type {Step} */
 const COMPILE = { name: 'compile', args: ['node_modules/typescript/bin/tsc', '-b'] };
 
+/** @type {Step} */
+const TYPES = { ...COMPILE, name: 'types' };
+
 /** @type {Step[]} */
 const CHECKS = [
-  { ...COMPILE, name: 'types' },
   { name: 'lint', args: OXLINT },
   { name: 'format', args: [...OXFMT, '--check'] },
   { name: 'import rules', args: ['scripts/import-rules/check.ts'] },
@@ -35,13 +35,15 @@ const CHECKS = [
 /** @type {Record<string, (args: string[]) => Step[]>} */
 const TASKS = {
   // With arguments there is a question about some tests only, and the checks would delay the answer.
-  test: (args) => (args.length > 0 ? [tests(TESTS, args)] : [...CHECKS, tests(TESTS, args)]),
+  test: (args) => (args.length > 0 ? [tests(everyTest, args)] : checksAndTests()),
   // Hosts that cannot run source load what was compiled.
-  soak: (args) => [COMPILE, tests(SOAKS, args)],
-  check: () => CHECKS,
+  soak: (args) => [
+    COMPILE,
+    { ...tests(() => [...SOAKS, ...everyTest()], args), env: { BOBBIN_SOAK: '1' } },
+  ],
+  check: () => [TYPES, ...CHECKS],
   release: (args) => [
-    ...CHECKS,
-    tests(TESTS, []),
+    ...checksAndTests(),
     { name: 'release', args: ['scripts/release/main.ts', ...args] },
   ],
   fix: () => [
@@ -58,8 +60,22 @@ const TASKS = {
   ],
 };
 
+/** The folders whose tests take longest, and so are started first. */
+const SLOWEST = ['packages/agent/test', 'packages/stores/test', 'test'];
+
+/** All test files, in groups. */
+function everyTest() {
+  const all = readdirSync('packages').map((name) => `packages/${name}/test`);
+  return groupTests([...new Set([...SLOWEST, ...all])], '.test-groups');
+}
+
+/** Some tests load what was compiled, so they come after it. */
+function checksAndTests() {
+  return [TYPES, { ...tests(everyTest, []), beside: CHECKS }];
+}
+
 /**
- * @param {string[]} everything The files to run unless the arguments name some.
+ * @param {() => string[]} everything The files to run unless the arguments name some.
  * @param {string[]} args
  * @returns {Step}
  */
@@ -74,13 +90,53 @@ function tests(everything, args) {
       // One more than there are cores: many tests wait for a process, a server or a terminal.
       `--test-concurrency=${availableParallelism() + 1}`,
       ...args.filter((arg) => arg.startsWith('-')),
-      ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything),
+      ...(namesFiles ? args.filter((arg) => !arg.startsWith('-')) : everything()),
     ],
   };
 }
 
-/** @param {number} ms */
-const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+/**
+ * @typedef {object} Outcome
+ * @property {Step} step
+ * @property {number} code
+ * @property {string} took
+ */
+
+/**
+ * @param {Step} step
+ * @param {import('node:child_process').StdioOptions} stdio
+ * @returns {Promise<Outcome>}
+ */
+async function runStep(step, stdio) {
+  const started = performance.now();
+  const code = await runCommand(process.execPath, step.args, {
+    stdio,
+    env: { ...process.env, ...step.env },
+  });
+  return { step, code, took: `${((performance.now() - started) / 1000).toFixed(1)} s` };
+}
+
+/**
+ * Runs steps in order up to the first that fails, and keeps what they print.
+ * @param {Step[]} steps
+ */
+async function runBeside(steps) {
+  const folder = mkdtempSync(join(tmpdir(), 'bobbin-steps-'));
+  const done = [];
+  for (const step of steps) {
+    const path = join(folder, 'printed');
+    const file = openSync(path, 'w');
+    const outcome = await runStep(step, ['ignore', file, file]);
+    closeSync(file);
+    done.push({ ...outcome, printed: readFileSync(path, 'utf8') });
+    if (outcome.code !== 0) break;
+  }
+  rmSync(folder, { recursive: true });
+  return done;
+}
+
+/** @param {string} name */
+const title = (name) => console.log(`\n── ${name}`);
 
 const [task = '', ...args] = process.argv.slice(2);
 const steps = TASKS[task]?.(args);
@@ -88,14 +144,19 @@ if (steps === undefined) throw new Error(`unknown task ${task}`);
 
 const times = [];
 for (const step of steps) {
-  console.log(`\n── ${step.name}`);
-  const started = performance.now();
-  const code = await runCommand(process.execPath, step.args);
-  const took = seconds(performance.now() - started);
-  if (code !== 0) {
-    console.log(`\n✗ ${task}: ${step.name} failed after ${took}`);
-    process.exit(code);
+  title(step.name);
+  const [own, beside] = await Promise.all([runStep(step, 'inherit'), runBeside(step.beside ?? [])]);
+  for (const other of beside) {
+    title(other.step.name);
+    process.stdout.write(other.printed);
   }
-  times.push(`${step.name} ${took}`);
+  const outcomes = [own, ...beside];
+  const failed = outcomes.filter(({ code }) => code !== 0);
+  if (failed.length > 0) {
+    const list = failed.map((outcome) => `${outcome.step.name} failed after ${outcome.took}`);
+    console.log(`\n✗ ${task}: ${list.join(', ')}`);
+    process.exit(failed[0]?.code);
+  }
+  times.push(...outcomes.map((outcome) => `${outcome.step.name} ${outcome.took}`));
 }
 console.log(`\n✓ ${task}: ${times.join(' · ')}`);

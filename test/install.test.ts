@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const INSTALL = fileURLToPath(new URL('../scripts/install.mjs', import.meta.url));
 
-/** Stands in for npm: notes each command, fails those it is told to, and leaves what npm leaves. */
+/** Replaces npm: notes each command, fails the given ones, and leaves what npm leaves. */
 const NPM = `
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 const command = process.argv[2];

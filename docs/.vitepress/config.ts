@@ -40,6 +40,8 @@ const TOOLS: readonly Item[] = [
 ];
 const INSIDE: readonly Item[] = [
   page('How it works', 'how-it-works'),
+  page('Glossary', 'glossary'),
+  page('The path of a call', 'path-of-a-call'),
   page('Thread', 'thread'),
   page('Plan', 'plan'),
   page('Prompt', 'prompt'),

@@ -3,9 +3,13 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { assemble } from './assemble.ts';
 
+/** The projects that the package is made of, with all that they refer to. */
+const PROJECTS = ['packages/bobbin', 'packages/cli'];
+
 /** Compiles the workspace, assembles the package and packs it; gives the path of the tarball in a folder. */
 export async function pack(root: string, folder: string): Promise<string> {
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b'], {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-b', ...PROJECTS], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
   });

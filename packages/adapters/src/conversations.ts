@@ -2,8 +2,8 @@ import type { BobbinOptions, Codec, Store } from '@bobbin/core';
 import {
   Conversations,
   controlsOf,
+  counterLoader,
   sessionConfig,
-  withExactCounter,
   withVisibleWarnings,
   type Controls,
   type Conversation,
@@ -39,7 +39,7 @@ export class HostConversations<Wire> extends Conversations<Wire> {
       tenant,
       ...(thread === undefined ? {} : { thread }),
       ...(mark === undefined ? {} : { mark }),
-      ready: (before) => withExactCounter<Wire, SessionConfig<Wire>>(before, rest),
+      ready: counterLoader(config),
     });
     this.store = config.store;
     this.memory = config;

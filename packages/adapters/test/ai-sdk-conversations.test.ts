@@ -87,7 +87,7 @@ for (const [kind, talk] of [
   });
 }
 
-test('E3 what a stranger says behind the same words is not sent again with a refused request', async () => {
+test('E3 what a stranger says after the same words is not sent again with a refused request', async () => {
   const store = memoryStore();
   const bobbin = aiSdkBobbin({ window: 8_000, store });
   const hello = [user('Hi'), said('Hello'), user(`What is on? ${LONG}`)];

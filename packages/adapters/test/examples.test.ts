@@ -59,9 +59,9 @@ function lines(name: string): readonly string[] {
 }
 
 test('A14 adding Bobbin to the AI SDK example takes at most five lines', () => {
-  const [plain, wound] = [lines('ai-sdk-plain.ts'), lines('ai-sdk.ts')];
-  const added = wound.filter((line) => !plain.includes(line));
+  const [plain, compacted] = [lines('ai-sdk-plain.ts'), lines('ai-sdk.ts')];
+  const added = compacted.filter((line) => !plain.includes(line));
   assert.ok(added.length <= 5, added.join('\n'));
-  const removed = plain.filter((line) => !wound.includes(line));
+  const removed = plain.filter((line) => !compacted.includes(line));
   assert.ok(removed.length <= 1, removed.join('\n'));
 });

@@ -16,14 +16,21 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
+const SERVER = new URL('./mcp-server.ts', import.meta.url);
+const COMMAND = new URL('../src/mcp/command.ts', import.meta.url);
+
 /** A real client with a real server process over standard input and output. */
-async function connected(t: TestContext, ...args: readonly string[]): Promise<Client> {
+async function connected(t: TestContext, script: URL, ...args: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' });
   t.after(() => client.close());
-  const script = fileURLToPath(new URL('./mcp-server.ts', import.meta.url));
-  const command = process.execPath;
-  const flags = ['--conditions=@bobbin/source', script, ...args];
-  await client.connect(new StdioClientTransport({ command, args: flags }));
+  const { NODE_COMPILE_CACHE = '' } = process.env;
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: ['--conditions=@bobbin/source', fileURLToPath(script), ...args],
+      env: { NODE_COMPILE_CACHE },
+    }),
+  );
   return client;
 }
 
@@ -33,7 +40,7 @@ async function called(client: Client, name: string, args: object): Promise<unkno
 }
 
 test('C11 C26 an MCP client reads artifacts, recalls, and asks for the status', async (t) => {
-  const client = await connected(t, 'birds');
+  const client = await connected(t, SERVER, 'birds');
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]),
@@ -63,7 +70,7 @@ const problem = (text: string): unknown => ({
 });
 
 test('H7 tools have titles and an output schema, and the server says what it is for', async (t) => {
-  const client = await connected(t, 'birds');
+  const client = await connected(t, SERVER, 'birds');
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(({ title, outputSchema }) => [title, outputSchema?.required]),
@@ -83,7 +90,7 @@ test('H7 tools have titles and an output schema, and the server says what it is 
 });
 
 test('H7 bad arguments and what is not there are errors; the hint in a result works as it is written', async (t) => {
-  const client = await connected(t, 'birds');
+  const client = await connected(t, SERVER, 'birds');
   const none = '0'.repeat(32);
   const cases: readonly (readonly [name: string, args: object, text: string])[] = [
     ['read_artifact', {}, 'id: must be the id of an artifact'],
@@ -102,7 +109,7 @@ test('H7 bad arguments and what is not there are errors; the hint in a result wo
 });
 
 test('H7 a server that is bound to no thread infers the only one, and its hints name it', async (t) => {
-  const client = await connected(t);
+  const client = await connected(t, SERVER);
   const { tools } = await client.listTools();
   assert.ok(tools.every(({ inputSchema }) => 'thread' in (inputSchema.properties ?? {})));
   assert.match(String(await called(client, 'compact_status', {})), /^birds: 41 messages/);
@@ -117,7 +124,7 @@ test('H7 a server that is bound to no thread infers the only one, and its hints 
 });
 
 test('H7 neither a line of 11 MiB nor a NUL in a name ends the server', async (t) => {
-  const client = await connected(t);
+  const client = await connected(t, SERVER);
   const long = await client.callTool({
     name: 'recall',
     arguments: { query: 'heron '.repeat(2_000_000) },
@@ -167,10 +174,6 @@ test('H7 the command serves a client\u2019s own session file, the newest of a fo
   );
   const header = '{"type":"session","id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}';
   writeFileSync(join(folder, 's1.jsonl'), [header, ...lines].join('\n'));
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  t.after(() => client.close());
-  const script = fileURLToPath(new URL('../src/mcp/command.ts', import.meta.url));
-  const args = ['--conditions=@bobbin/source', script, folder];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args }));
+  const client = await connected(t, COMMAND, folder);
   assert.match(String(await called(client, 'recall', { query: 'vault code' })), /4471/);
 });

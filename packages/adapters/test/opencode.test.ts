@@ -65,7 +65,7 @@ test('C18 OpenCode is shown a fitted prompt and keeps all that was said', async 
   assert.ok(shown.length < 61);
   assert.ok(
     shown.some(({ info }) => info.id.startsWith('msg_bobbin_')),
-    'a summary stands for the rest',
+    'a summary replaces the rest',
   );
 });
 
@@ -83,7 +83,7 @@ test('C18 OpenCode is shown the beginning and the end of a huge output', async (
   assert.equal(JSON.stringify(session.messages).length > 25_000, true, 'the host has it whole');
 });
 
-test('B11 when OpenCode compacts by itself, its prompt is told what must survive', async () => {
+test('B11 when OpenCode compacts by itself, its prompt says what must survive', async () => {
   const hooks = await bobbinPlugin()();
   const session = new Session();
   session.user('Rule: never touch /etc/heron.conf.');
@@ -117,25 +117,25 @@ test('C18 every message of OpenCode keeps its seat, also where it says nothing o
   assert.deepEqual(shown, session.messages);
 });
 
-test('B11 the next compaction of OpenCode is told of what came behind the last one', async () => {
+test('B11 the next compaction of OpenCode gets what came after the last one', async () => {
   const hooks = await bobbinPlugin()();
   const before = new Session();
   before.user('Build the importer in src/old.ts.');
   before.step('read', 'done with src/old.ts');
   await hooks['experimental.chat.messages.transform']({}, { messages: before.messages });
-  const behind = new Session();
-  behind.add('user', [part({ type: 'compaction', auto: true })]);
-  behind.add('assistant', [said('The importer is finished.')], { summary: true });
-  behind.user('Now build the exporter in src/new.ts, never touch prod.db.');
-  behind.step('read', 'working on src/new.ts');
-  await hooks['experimental.chat.messages.transform']({}, { messages: behind.messages });
+  const later = new Session();
+  later.add('user', [part({ type: 'compaction', auto: true })]);
+  later.add('assistant', [said('The importer is finished.')], { summary: true });
+  later.user('Now build the exporter in src/new.ts, never touch prod.db.');
+  later.step('read', 'working on src/new.ts');
+  await hooks['experimental.chat.messages.transform']({}, { messages: later.messages });
   const output = { context: [] as string[] };
   await hooks['experimental.session.compacting']({ sessionID: 'ses_1' }, output);
   assert.match(output.context[0] ?? '', /never touch prod\.db/);
   assert.doesNotMatch(output.context[0] ?? '', /Task: What did we do/);
 });
 
-/** A session behind a compaction of OpenCode, which goes on by itself. */
+/** A session after a compaction of OpenCode, which goes on by itself. */
 function compactedSession(round: number): Session {
   const session = new Session();
   const id = `msg_compaction_${round}`;
@@ -147,33 +147,33 @@ function compactedSession(round: number): Session {
   return session;
 }
 
-test('B11 every compaction of OpenCode is told what the user asked and ruled, and no text of OpenCode stands for it', async () => {
+test('B11 every compaction of OpenCode gets what the user asked and ruled, and no text of OpenCode replaces it', async () => {
   const hooks = await bobbinPlugin()();
-  const toldOf = async ({ messages }: Session): Promise<string> => {
+  const promptOf = async ({ messages }: Session): Promise<string> => {
     const output = { context: [] as string[] };
     await hooks['experimental.chat.messages.transform']({}, { messages: [...messages] });
     await hooks['experimental.session.compacting']({ sessionID: 'ses_1' }, output);
     return output.context[0] ?? '';
   };
-  const resumed = await toldOf(compactedSession(0));
+  const resumed = await promptOf(compactedSession(0));
   assert.match(resumed, /ledger-0\.csv/);
   assert.doesNotMatch(resumed, /## Original Task/);
   const session = new Session();
   session.user('Migrate the ledger. Rule: never touch prod.db.');
   session.step('read', 'wrote /srv/ledger-1.csv');
   const task = /## Original Task\nMigrate the ledger\. Rule: never touch prod\.db\.\n/;
-  const first = await toldOf(session);
+  const first = await promptOf(session);
   assert.match(first, task);
-  assert.equal(await toldOf(session), first, 'a compaction that failed is told the same again');
+  assert.equal(await promptOf(session), first, 'a compaction that failed gets the same again');
   for (const round of [2, 3]) {
-    const told = await toldOf(compactedSession(round));
-    assert.match(told, task);
-    assert.match(told, /Rule: never touch prod\.db\./);
-    assert.match(told, new RegExp(`ledger-${round}\\.csv`));
+    const reported = await promptOf(compactedSession(round));
+    assert.match(reported, task);
+    assert.match(reported, /Rule: never touch prod\.db\./);
+    assert.match(reported, new RegExp(`ledger-${round}\\.csv`));
   }
   const anew = new Session();
   anew.user('Build the exporter.');
-  assert.doesNotMatch(await toldOf(anew), /ledger|prod\.db/, 'the user took all of it back');
+  assert.doesNotMatch(await promptOf(anew), /ledger|prod\.db/, 'the user took all of it back');
 });
 
 test('C18 what Bobbin writes for OpenCode has a clean head, whatever became of the messages beside it', async () => {

@@ -1,6 +1,6 @@
 import { sha256 } from '@bobbin/core/internal';
 
-/** A job of many steps, each of which needs what the one before it told, and a name that only the assignment tells. */
+/** A job of many steps, each of which needs a key from the one before it, and a name that only the assignment has. */
 export class Task {
   readonly steps: number;
   readonly codename: string;
@@ -41,24 +41,24 @@ export class Task {
   /** What a model does that knows nothing but the request: the next steps, or its last word. */
   next(request: string): readonly StepArguments[] | string {
     const signed = /sign every step as ([A-Z]+-\d+)/.exec(request)?.[1];
-    if (signed === undefined) return 'LOST: nothing tells how to sign';
+    if (signed === undefined) return 'LOST: nothing says how to sign';
     if (request.includes('ALL STEPS DONE')) return `DONE ${this.steps} steps as ${signed}`;
-    const told = new Map(
+    const known = new Map(
       [...request.matchAll(/NEXT step (\d+) key (K-[0-9a-f]{8})/g)].map(
         ([, step, key = '']) => [Number(step), key] as const,
       ),
     );
-    const last = Math.max(0, ...told.keys());
+    const last = Math.max(0, ...known.keys());
     const steps = Array.from({ length: this.atOnce }, (_, i) => last - this.atOnce + i + 1);
-    if (!steps.every((step) => told.has(step))) return 'LOST: nothing tells the next step';
-    return steps.map((step) => ({ step, key: told.get(step) ?? '', signed }));
+    if (!steps.every((step) => known.has(step))) return 'LOST: nothing says the next step';
+    return steps.map((step) => ({ step, key: known.get(step) ?? '', signed }));
   }
 
-  /** What a model says that is asked for a summary and keeps nothing but what it is told to: the user's rule, the next step. */
+  /** The summary of a model that keeps only what it must keep: the user's rule and the next step. */
   summary(request: string): string {
-    const [, told = ''] = request.split('The summary must keep all of this:');
-    const [rule] = /Rule: sign every step as [A-Z]+-\d+/.exec(told) ?? [];
-    const next = told.match(/NEXT step \d+ key K-[0-9a-f]{8}/g)?.at(-1);
+    const [, known = ''] = request.split('The summary must keep all of this:');
+    const [rule] = /Rule: sign every step as [A-Z]+-\d+/.exec(known) ?? [];
+    const next = known.match(/NEXT step \d+ key K-[0-9a-f]{8}/g)?.at(-1);
     return [rule ?? 'no rule', next ?? 'no step'].join('\n');
   }
 }

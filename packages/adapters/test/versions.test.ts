@@ -9,7 +9,7 @@ const OWN = JSON.parse(readFileSync(new URL('../package.json', import.meta.url),
 };
 
 /** The versions that the page says the adapters are tested with, by the name under which each is installed. */
-function told(): ReadonlyMap<string, string> {
+function documented(): ReadonlyMap<string, string> {
   const page = readFileSync(new URL('docs/adapters.md', ROOT), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| '));
   const cells = rows
@@ -27,12 +27,12 @@ function installed(name: string): string {
 test('every version that the page names is the one that the tests run with', () => {
   const names = Object.keys(OWN.devDependencies).toSorted();
   assert.deepEqual(
-    [...told()].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [...documented()].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     names.map((name) => [name, installed(name)]),
   );
 });
 
-test('every peer that a host may bring is told with its range', () => {
+test('every peer that a host may bring is documented with its range', () => {
   const page = readFileSync(new URL('docs/adapters.md', ROOT), 'utf8');
   for (const [name, range] of Object.entries(OWN.peerDependencies)) {
     if (name === '@langchain/core') continue;

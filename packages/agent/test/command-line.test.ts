@@ -15,7 +15,7 @@ interface Ended {
   readonly err: string;
 }
 
-/** Runs the program as a shell would. A held input stays open until the program tells of it. */
+/** Runs the program as a shell would. A held input stays open until the program reports it. */
 async function run(t: TestContext, args: readonly string[], input: string = ''): Promise<Ended> {
   const home = temporaryFolder(t);
   const project = join(home, 'project');

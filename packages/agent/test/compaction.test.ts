@@ -83,7 +83,7 @@ test('B7 the summary enters as a user message that frames it as a hand-over', as
   assert.match(first?.text ?? '', /^The work so far was done by another language model/);
 });
 
-test('A14 B8 the session file is append-only JSONL with a compaction event; whoever reads it can rebuild the prompt', async (t) => {
+test('A14 B8 the session file is append-only JSONL with a compaction event; a reader can rebuild the prompt from it', async (t) => {
   const shop = await workshop(t, { script: TALKER });
   await talked(shop, 1, 6);
   const before = readFileSync(shop.agent.session.file, 'utf8');

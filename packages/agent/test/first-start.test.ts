@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { isSoak } from '@bobbin/testing/volume';
 import { assertScreen } from './golden-screen.ts';
 import { localServer, OLLAMA } from './local-server.ts';
 import { temporaryFolder, TestTerminal, type TerminalOptions } from './terminal.ts';
@@ -27,7 +28,7 @@ function started(t: TestContext, where: TerminalOptions, ...args: readonly strin
   return terminal;
 }
 
-for (const columns of [40, 80, 140])
+for (const columns of isSoak() ? [40, 80, 140] : [140])
   test(`the first start at ${columns} columns says what to set and what works without; /model chooses and is kept`, async (t) => {
     const where = await newHome(t, columns);
     const first = started(t, where);

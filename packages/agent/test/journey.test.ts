@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { isSoak } from '@bobbin/testing/volume';
 import { assertScreen } from './golden-screen.ts';
 import { open, place, SEEN_MS, type Place } from './place.ts';
 import { bobbinFile, claudeFile, codexFile, opencodeFile, piFile } from './session-samples.ts';
@@ -20,7 +21,7 @@ async function workplace(t: TestContext, columns: number): Promise<[Place, TaskS
   return [where, server];
 }
 
-for (const columns of COLUMNS)
+for (const columns of isSoak() ? COLUMNS : [80])
   test(`Must show: a task of 30 steps with approvals at ${columns} columns, compaction, kill -9 and resume`, async (t) => {
     const [where, server] = await workplace(t, columns);
     const first = open(t, where);
@@ -51,13 +52,15 @@ for (const columns of COLUMNS)
     assert.deepEqual(server.problems, []);
   });
 
-for (const [format, content] of [
+const FORMATS = [
   ['bobbin', bobbinFile],
-  ['pi', piFile],
   ['claude-code', claudeFile],
   ['codex', codexFile],
   ['opencode', opencodeFile],
-] as const)
+  ['pi', piFile],
+] as const;
+
+for (const [format, content] of isSoak() ? FORMATS : [])
   test(`Must show: a session of ${format} is imported and gets one more answer, at ${COLUMNS.join(', ')} columns`, async (t) => {
     const [where, server] = await workplace(t, COLUMNS[0]);
     writeFileSync(join(where.cwd, 'session.jsonl'), content);

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { bpe } from '@bobbin/models';
+import { volume } from '@bobbin/testing/volume';
 import { toolbox, toolSchemas } from '../src/tools/toolbox.ts';
 import { ofType, workshop } from './workshop.ts';
 
-const STEPS = 300;
+const STEPS = volume(60, 300);
 const WINDOW = 16_000;
 const RULE = 'RULE-7: every file must end with the line "-- checked --".';
 
@@ -35,7 +36,7 @@ const script = (steps: number): string => `
   return { text: 'Step ' + next + '.', calls: [call] };
 `;
 
-test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every request fits, the rule holds', async (t) => {
+test(`C23 B16 Must show 2: ${STEPS} steps in a 16k window on a real repository; every request fits, the rule holds`, async (t) => {
   const { agent, folders, events, line, requests } = await workshop(t, {
     script: script(STEPS),
     windowTokens: WINDOW,
@@ -73,16 +74,16 @@ test('C23 B16 Must show 2: 300 steps in a 16k window on a real repository; every
   assert.ok(Math.max(...sizes) <= WINDOW, `the largest request has ${Math.max(...sizes)} tokens`);
   assert.ok(work.every(({ messages }) => messages.some(({ text }) => text.includes(RULE))));
   const compactions = ofType(events, 'compaction-end');
-  assert.ok(compactions.length >= 5, `${compactions.length} compactions`);
+  assert.ok(compactions.length >= STEPS / 60, `${compactions.length} compactions`);
   assert.equal((await agent.session.path()).length, 2 + 2 * STEPS);
   t.diagnostic(
     `${compactions.length} compactions; requests of ${Math.min(...sizes)} to ${Math.max(...sizes)} tokens`,
   );
 });
 
-test('C23 a rule pinned in words outlives ten compactions, word for word', async (t) => {
+test('C23 a rule pinned in words outlives all compactions, word for word', async (t) => {
   const { agent, events, line, requests } = await workshop(t, {
-    script: script(140),
+    script: script(volume(50, 140)),
     windowTokens: 10_000,
   });
   await line(`/pin ${RULE}`);
@@ -94,6 +95,6 @@ test('C23 a rule pinned in words outlives ten compactions, word for word', async
     ),
   );
   const compactions = ofType(events, 'compaction-end').length;
-  assert.ok(compactions >= 10, `${compactions} compactions`);
+  assert.ok(compactions >= volume(3, 10), `${compactions} compactions`);
   assert.equal(agent.isIdle, true);
 });

@@ -58,15 +58,15 @@ test('B16 a turn: append, prepare, ask, act, prepare, ask, settle, rest', () => 
 test('B16 typing while compacting: queued, then sent after the compaction', () => {
   const [compacting] = play(fresh, submit('go'), { kind: 'compaction-began' });
   assert.equal(compacting.phase, 'compacting');
-  const [queued, told] = play(compacting, submit('one'), submit('two'));
+  const [queued, reported] = play(compacting, submit('one'), submit('two'));
   assert.equal(queued.phase, 'compacting');
-  assert.deepEqual(told, [{ kind: 'tell-queue', texts: ['one', 'two'] }]);
+  assert.deepEqual(reported, [{ kind: 'show-queue', texts: ['one', 'two'] }]);
   const [sent, effects] = play(queued, COMPACTED);
   assert.deepEqual([sent.phase, sent.queue], ['preparing', []]);
   assert.deepEqual(effects, [
     { kind: 'append', text: 'one' },
     { kind: 'append', text: 'two' },
-    { kind: 'tell-queue', texts: [] },
+    { kind: 'show-queue', texts: [] },
     { kind: 'prepare', compaction: 'early' },
   ]);
 });
@@ -83,7 +83,7 @@ test('B16 typing while a compaction runs after the last answer: sent, and the tu
   assert.equal(state.phase, 'settling-compacting');
   const [next, effects] = play(state, COMPACTED);
   assert.equal(next.phase, 'preparing');
-  assert.deepEqual(kinds(effects), ['append', 'tell-queue', 'prepare']);
+  assert.deepEqual(kinds(effects), ['append', 'show-queue', 'prepare']);
 });
 
 test('B16 Esc while compacting: it is aborted, nothing changed, what was typed comes back', () => {
@@ -102,8 +102,8 @@ test('B16 Esc while compacting: it is aborted, nothing changed, what was typed c
 test('B16 a tool is running: a compaction that is asked for waits for it, then the task goes on', () => {
   const [acting] = play(fresh, submit('go'), PREPARED, answered(1));
   const wanted = { kind: 'compact', instructions: 'keep the paths' } as const;
-  const [waiting, told] = play(acting, { kind: 'want', wanted });
-  assert.deepEqual([waiting.phase, kinds(told)], ['acting', ['notice']]);
+  const [waiting, reported] = play(acting, { kind: 'want', wanted });
+  assert.deepEqual([waiting.phase, kinds(reported)], ['acting', ['notice']]);
   const [compacting, effects] = play(waiting, { kind: 'acted' });
   assert.equal(compacting.phase, 'compacting-between-steps');
   assert.deepEqual(effects, [{ kind: 'compact', instructions: 'keep the paths' }]);
@@ -114,8 +114,8 @@ test('B16 a tool is running: a compaction that is asked for waits for it, then t
 test('B16 a second trigger: one compaction at a time', () => {
   const [compacting] = play(fresh, submit('go'), { kind: 'compaction-began' });
   const again: MachineEvent = { kind: 'want', wanted: { kind: 'compact' } };
-  const [same, told] = play(compacting, again);
-  assert.deepEqual([same, kinds(told)], [compacting, ['notice']]);
+  const [same, reported] = play(compacting, again);
+  assert.deepEqual([same, kinds(reported)], [compacting, ['notice']]);
   const [acting] = play(fresh, submit('go'), PREPARED, answered(1), again);
   assert.deepEqual(play(acting, again)[0], acting);
 });
@@ -255,9 +255,9 @@ test('B16 auto-compaction off and full: it stops and says what helps', () => {
   const off = startMachine(false);
   const [state, effects] = play(off, submit('go'));
   assert.deepEqual(effects.at(-1), { kind: 'prepare', compaction: 'never' });
-  const [idle, told] = play(state, { ...PREPARED, full: true });
+  const [idle, reported] = play(state, { ...PREPARED, full: true });
   assert.equal(idle.phase, 'idle');
-  assert.match((told[0] as { text: string }).text, /auto-compaction is off/);
+  assert.match((reported[0] as { text: string }).text, /auto-compaction is off/);
 });
 
 test('B23 what is typed while a hand-over is made waits for it', () => {
@@ -265,7 +265,7 @@ test('B23 what is typed while a hand-over is made waits for it', () => {
   assert.deepEqual([holding.phase, holding.queue], ['holding', ['more']]);
   assert.deepEqual(kinds(play(holding, { kind: 'released', goOn: true })[1]), [
     'append',
-    'tell-queue',
+    'show-queue',
     'prepare',
   ]);
   assert.equal(play(fresh, { kind: 'hold' }, { kind: 'released', goOn: false })[0].phase, 'idle');

@@ -36,14 +36,14 @@ test('A4 a server is asked for its window, each in its own way; what a person sa
 });
 
 test('A4 where a server does not say it, what is assumed is said', async (t) => {
-  for (const [answers, name, tokens, told] of [
+  for (const [answers, name, tokens, expected] of [
     [OLLAMA, 'own/qwen3:8b', 131_072, /^own\/qwen3:8b: a window of 131k tokens is assumed; that/],
     [LM_STUDIO, 'own/b', 32_768, /a window of 32.8k tokens is assumed; that is the most/],
     [{}, 'own/x', 128_000, /128k tokens is assumed; its server does not say.* own\/x@N sets it\./],
   ] as const) {
     const [window, notice] = await windowAt(t, answers, name);
     assert.equal(window, tokens);
-    assert.match(notice ?? '', told);
+    assert.match(notice ?? '', expected);
   }
   assert.deepEqual(await windowAt(t, {}, 'own/devstral-2'), [262_144, undefined]);
 });

@@ -105,12 +105,12 @@ test('B12 RPC: where the sessions cannot be written, the message comes back with
   t.after(() => client.kill());
   await client.call('say', { text: 'hello' });
   assert.deepEqual(await client.call('rest'), { reason: 'failed' });
-  const told = client.events.filter(({ type }) => type === 'error' || type === 'returned');
+  const reported = client.events.filter(({ type }) => type === 'error' || type === 'returned');
   assert.deepEqual(
-    told.map(({ type }) => type),
+    reported.map(({ type }) => type),
     ['returned', 'error'],
   );
-  assert.deepEqual(told[0]?.['texts'], ['hello']);
+  assert.deepEqual(reported[0]?.['texts'], ['hello']);
   assert.equal((await client.call('state'))['phase'], 'idle');
 });
 

@@ -156,7 +156,10 @@ test('B18 a model that does not report what a summary cost was asked all the sam
   for (let i = 0; i < 6; i++) await shop.line(`Tell me about FACT-${i}`);
   await shop.line('/compact');
   const [end] = ofType(shop.events, 'compaction-end');
-  assert.match(end?.notice ?? '', /freed; the model that was asked did not tell what that cost\.$/);
+  assert.match(
+    end?.notice ?? '',
+    /freed; the model that was asked did not report what that cost\.$/,
+  );
 });
 
 test('ANTHROPIC_BASE_URL may be given with its version or without, as to other clients', async (t) => {
@@ -186,18 +189,18 @@ async function facing(t: TestContext, listener: RequestListener): Promise<Worksh
 }
 
 test('B12 every failure is reported in one clear line', async (t) => {
-  const cases: readonly (readonly [status: number, body: string, told: RegExp])[] = [
+  const cases: readonly (readonly [status: number, body: string, expected: RegExp])[] = [
     [503, '', /^HTTP 503: Service Unavailable \(asked 3 times\)$/],
     [502, '<html>\n<h1>Bad</h1>\n</html>', /^HTTP 502: Bad Gateway \(asked 3 times\)$/],
     [400, '{"detail":\n"no such thing"}', /^HTTP 400: Bad Request \{"detail": "no such thing"\}$/],
     [200, '<html>Log in</html>', /^what came back is no whole answer of a model: /],
   ];
-  for (const [status, body, told] of cases) {
+  for (const [status, body, expected] of cases) {
     const shop = await facing(t, (_, response) => {
       response.writeHead(status, { 'retry-after-ms': '1' }).end(body);
     });
     assert.equal(await shop.line('hello'), 'failed');
-    assert.match(ofType(shop.events, 'error')[0]?.error ?? '', told);
+    assert.match(ofType(shop.events, 'error')[0]?.error ?? '', expected);
   }
 });
 

@@ -6,7 +6,7 @@ import { Client } from './client.ts';
 import { temporaryFolder, TestTerminal } from './terminal.ts';
 import { writeScript } from './workshop.ts';
 
-/** Runs what it is told to, and says what came of it. */
+/** Runs the command that it is given, and says how it ended. */
 const RUNNER = `
   if (last.role === 'tool') return { text: 'Result: ' + last.text };
   return { calls: [{ tool: 'bash', args: { command: last.text } }] };

@@ -12,8 +12,8 @@ import { temporaryFolder } from './terminal.ts';
 
 type Run = (tool: string, args: JsonObject, signal?: AbortSignal) => Promise<ToolOutput>;
 
-function bench(t: TestContext): { root: string; run: Run; told: string[] } {
-  const told: string[] = [];
+function bench(t: TestContext): { root: string; run: Run; reported: string[] } {
+  const reported: string[] = [];
   const root = temporaryFolder(t);
   const runner = new ToolRunner(toolbox(root), { all: true, allow: [] }, undefined);
   const context = {
@@ -21,13 +21,13 @@ function bench(t: TestContext): { root: string; run: Run; told: string[] } {
     key: { tenant: 't', thread: 'th' as ThreadId },
     store: memoryStore(),
     artifacts: memoryArtifacts(),
-    progress: (text: string) => void told.push(text),
+    progress: (text: string) => void reported.push(text),
   };
   const run: Run = (tool, args, signal = new AbortController().signal) => {
     const call: CallPart = { kind: 'call', callId: 'c', tool, args: JSON.stringify(args) };
     return runner.run(call, { ...context, signal });
   };
-  return { root, run, told };
+  return { root, run, reported };
 }
 
 async function until(done: () => boolean, timeoutMs: number = 10_000): Promise<void> {
@@ -215,14 +215,14 @@ test('bash: what leaves its group cannot outlast the time limit or an interrupti
 });
 
 test('bash: however much comes, little is reported of it meanwhile', async (t) => {
-  const { run, told } = bench(t);
+  const { run, reported } = bench(t);
   const { text } = await run('bash', {
     command: 'head -c 50000000 /dev/zero | tr "\\0" x; echo; echo end',
   });
   assert.match(text, /characters left out[^]*end\n\[exit code 0\]$/);
-  const length = told.join('').length;
+  const length = reported.join('').length;
   assert.ok(length > 4_000 && length < 2_000_000, `${length} characters`);
-  assert.match(told.at(-1) ?? '', /x\nend\n$/);
+  assert.match(reported.at(-1) ?? '', /x\nend\n$/);
 });
 
 test('a pipe is no file: nothing waits for somebody to write to it or read from it', async (t) => {

@@ -86,23 +86,6 @@ test('B15 B23 /branch before and after a compaction, /undo, /handoff', async (t)
   assert.match(terminal.all(), /> write the report\n+\s*\[Handed over from session /);
 });
 
-test('B8 B16 kill -9 in the middle of a task, then --continue goes on', async (t) => {
-  const where = place(t, STEPPER);
-  const first = open(t, where, '--yes');
-  await first.until('context');
-  first.line('do 9 steps');
-  await first.until('Step 3');
-  first.kill();
-  await first.ended();
-  const second = open(t, where, '--yes', '--continue');
-  await second.until('context');
-  await second.until('Step 3');
-  assert.match(second.all(), /> do 9 steps[^]*✓ bash echo step 1 of 9/);
-  second.line('go on');
-  await second.until('Heard: go on');
-  await second.until(/All 9 steps are done\./, 60_000);
-});
-
 test('Esc interrupts; what was typed and not sent comes back to the editor', async (t) => {
   const terminal = open(t, place(t, STEPPER), '--yes');
   await terminal.until('context');
@@ -247,28 +230,6 @@ test('a write is shown as a diff before it is allowed', async (t) => {
   assertScreen('write-question', await terminal.settled(SEEN_MS));
   terminal.type('\u001B[A\u001B[A\u001B[A\r');
   await terminal.until('Result: Replaced');
-});
-
-test('the program stays up in a terminal of eight columns', async (t) => {
-  const where = { ...place(t, STEPPER), columns: 8, rows: 40 };
-  const terminal = open(t, where);
-  await terminal.until('conte');
-  terminal.line('do 6 steps');
-  await terminal.until('→ 3');
-  terminal.type('\u001B');
-  await terminal.until('Interrup');
-  terminal.line('/settings');
-  terminal.type('\u0004');
-  await terminal.ended();
-  const allowed = open(t, where, '--yes', 'do 6 steps');
-  await allowed.until(/steps\s+are\s+done/, 30_000);
-  allowed.line('/compact');
-  await allowed.until('└───────', 30_000);
-  allowed.line('/context');
-  await allowed.until('tools');
-  allowed.resize(3, 30);
-  await allowed.settled();
-  assert.equal(allowed.exitCode, undefined, allowed.screen());
 });
 
 test('a file that is mentioned is folded; after a resume the arrow keys bring back what was typed alone', async (t) => {

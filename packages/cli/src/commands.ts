@@ -8,7 +8,7 @@ import {
   isSystemError,
   meantBy,
   problemOf,
-  tell,
+  writeError,
   UsageError,
 } from './failure.ts';
 
@@ -145,7 +145,7 @@ async function commandOf(name: string): Promise<Command | undefined> {
   if (command !== undefined) return command.load();
   const names = [...COMMANDS.map((candidate) => candidate.name), ...OTHERS.map(([other]) => other)];
   const meant = await meantBy({ word: name, names });
-  tell(`unknown command ${JSON.stringify(name)}${meant}; see bobbin --help`);
+  writeError(`unknown command ${JSON.stringify(name)}${meant}; see bobbin --help`);
   return undefined;
 }
 
@@ -153,20 +153,20 @@ async function commandOf(name: string): Promise<Command | undefined> {
 async function explain(command: Command, error: unknown): Promise<number> {
   if (error instanceof UsageError) {
     const meant = error.slip === undefined ? '' : await meantBy(error.slip);
-    tell(`${error.message}${meant}; see bobbin ${command.name} --help`);
+    writeError(`${error.message}${meant}; see bobbin ${command.name} --help`);
     return EXIT.misused;
   }
   if (error instanceof InputError) {
-    tell(error.message);
+    writeError(error.message);
     return EXIT.misused;
   }
   // A store's error by its name: loading the class would load every store.
   if (error instanceof Error && error.name === 'StoreError') {
-    tell(error.message);
+    writeError(error.message);
     return EXIT.failed;
   }
   if (!isSystemError(error)) throw error;
-  tell(`${error.path ?? error.syscall}: ${problemOf(error)}`);
+  writeError(`${error.path ?? error.syscall}: ${problemOf(error)}`);
   return EXIT.failed;
 }
 

@@ -12,7 +12,7 @@ export const EXIT = {
 } as const;
 
 /** One line on stderr: what went wrong, or what was assumed. */
-export function tell(line: string): void {
+export function writeError(line: string): void {
   process.stderr.write(`bobbin: ${plainText(line)}\n`);
 }
 

@@ -78,8 +78,8 @@ for (const [command, options] of Object.entries(HELP)) {
   test(`${command} --help lists every option, examples and exit codes, 80 columns wide`, async () => {
     const { status, stdout, stderr } = await here([command, '--help']);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-    const told = [...stdout.matchAll(/^ {2}(?:-h, )?--([\w-]+)/gm)].map(([, name]) => name);
-    assert.equal(told.join(' '), options);
+    const listed = [...stdout.matchAll(/^ {2}(?:-h, )?--([\w-]+)/gm)].map(([, name]) => name);
+    assert.equal(listed.join(' '), options);
     assert.match(stdout, new RegExp(`\nExamples:\n  bobbin ${command}`));
     assert.match(stdout, EXIT_CODES);
     assert.deepEqual(
@@ -193,7 +193,7 @@ test('colours appear on a terminal, and not where NO_COLOR is set', async (t) =>
   assert.ok(!plain.written.includes('\u001B'));
 });
 
-test('whoever has seen enough ends any command quietly', () => {
+test('a reader that closes the pipe early ends any command quietly', () => {
   for (const args of ['--help', 'demo', 'help compact']) {
     const command = `"${process.execPath}" "${SHIM}" ${args} | true`;
     const { stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });

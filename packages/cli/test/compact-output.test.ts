@@ -12,11 +12,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openaiChatProblems, type ChatMessage } from '@bobbin/codecs';
 import { chars4Tokens } from './conversation.ts';
-import { bobbin, folder, here, SHIM, type Outcome } from './run.ts';
+import { folder, here, SHIM, type Outcome } from './run.ts';
 import { BUDGET, long } from './compact-run.ts';
 
 test('a long transcript is compacted within the budget, in the format it came in', async () => {
-  const { status, stdout, stderr } = await bobbin(['compact', ...BUDGET], {
+  const { status, stdout, stderr } = await here(['compact', ...BUDGET], {
     stdin: JSON.stringify(long),
   });
   assert.equal(status, 0);
@@ -40,7 +40,7 @@ test('--out gets the output when all of it is done, and keeps its mode and its l
   chmodSync(result, 0o640);
   symlinkSync('compacted.json', link);
   const args = ['compact', 'session.json', ...BUDGET, '--out', 'link.json'];
-  const { status, stdout } = await bobbin(args, { cwd: home });
+  const { status, stdout } = await here(args, { cwd: home });
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' });
   const messages = JSON.parse(readFileSync(result, 'utf8')) as ChatMessage[];
   assert.ok(chars4Tokens(messages) <= 3000);
@@ -158,13 +158,13 @@ test('--artifacts keeps the whole of what became an excerpt, and prints the comm
     without.stderr,
     /\n {2}\d+ messages are excerpts, whole only in s\.json; --artifacts FOLDER keeps the whole\n$/,
   );
-  const told = /\n {2}\d+ artifacts in moved out: bobbin artifact 'moved out' ([0-9a-f]+)\n$/.exec(
+  const named = /\n {2}\d+ artifacts in moved out: bobbin artifact 'moved out' ([0-9a-f]+)\n$/.exec(
     kept.stderr,
   );
   const pointers = [...kept.stdout.matchAll(/Content - artifact:([0-9a-f]+)\]/g)].map(
     ([, id]) => id,
   );
-  assert.ok(pointers.includes(told?.[1]));
+  assert.ok(pointers.includes(named?.[1]));
   for (const id of new Set(pointers)) {
     const shown = await here(['artifact', 'moved out', `artifact:${id}`], { cwd: home });
     assert.deepEqual([shown.status, shown.stderr], [0, '']);

@@ -7,7 +7,7 @@ import { openaiChat, openaiChatProblems, type ChatMessage } from '@bobbin/codecs
 import { PRESETS } from '@bobbin/core/internal';
 import { bpe } from '@bobbin/models';
 import { chars4Tokens, conversation } from './conversation.ts';
-import { bobbin, folder, here, SHIM } from './run.ts';
+import { folder, here, SHIM } from './run.ts';
 import { BUDGET, long } from './compact-run.ts';
 
 test('what fits comes out with the very bytes that went in', async () => {
@@ -111,7 +111,7 @@ test('a file that cannot be read or written is reported in one line', async (t) 
       ? [[1, ['a.json', '--artifacts', '/proc/x'], '/proc/x: no such file or directory'] as const]
       : []),
   ] as const)
-    assert.deepEqual(await bobbin(['compact', ...args], { cwd: home }), {
+    assert.deepEqual(await here(['compact', ...args], { cwd: home }), {
       status,
       stdout: '',
       stderr: `bobbin: ${line}\n`,

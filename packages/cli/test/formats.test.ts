@@ -28,7 +28,7 @@ test('a list of Anthropic messages is recognised and comes out as one', async ()
     ...Array.from({ length: 20 }, (_, i) => anthropicRound(i)).flat(),
   ];
   const stdin = JSON.stringify({ model: 'claude-opus-5', system: 'Be brief.', messages });
-  const { status, stdout } = await bobbin(['compact', '--budget', '2000', '--counter', 'chars4'], {
+  const { status, stdout } = await here(['compact', '--budget', '2000', '--counter', 'chars4'], {
     stdin,
   });
   assert.equal(status, 0);

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isSoak } from '@bobbin/testing/volume';
 import { conversation } from './conversation.ts';
-import { bobbin, bobbinOnTerminal, folder, here } from './run.ts';
+import { bobbinOnTerminal, folder, here } from './run.ts';
 
 test('inspect shows turns, tokens of each message, pairs, and what the policy would do and why', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 's.json'), JSON.stringify(conversation(4).slice(0, 9)));
-  const { status, stdout, stderr } = await bobbin(['inspect', 's.json', '--counter', 'chars4'], {
+  const { status, stdout, stderr } = await here(['inspect', 's.json', '--counter', 'chars4'], {
     cwd: home,
   });
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
@@ -70,8 +71,8 @@ test('inspect shows text of others without what could steer a terminal', async (
 
 test('inspect reads what is piped to it, with - or without a FILE, and says where it estimates', async () => {
   const stdin = '[{"role":"user","content":"hi"}]';
-  const bare = await bobbin(['inspect'], { stdin });
-  assert.deepEqual(await bobbin(['inspect', '-'], { stdin }), bare);
+  const bare = await here(['inspect'], { stdin });
+  assert.deepEqual(await here(['inspect', '-'], { stdin }), bare);
   assert.equal(bare.status, 0);
   assert.match(
     bare.stdout,
@@ -83,7 +84,7 @@ function numberOf(figure: string): number {
   return Number(figure.replace('−', '-').replaceAll(',', ''));
 }
 
-/** The column of figures that tells what becomes of what was said. */
+/** The column of figures that shows what becomes of what was said. */
 function column(stdout: string): readonly number[] {
   return [...stdout.matchAll(/^ {3,}([+−]?[\d,]+) {2}\D/gm)].map(([, figure = '']) =>
     numberOf(figure),
@@ -163,19 +164,19 @@ test('the model of a session file counts when it is compacted', async (t) => {
 test('the numbers of inspect are those by which a summary names messages', async (t) => {
   const home = folder(t);
   const messages = conversation(40);
-  const told = messages.findIndex(({ content }) => content === 'Part 7 calls parse() twice.');
+  const replaced = messages.findIndex(({ content }) => content === 'Part 7 calls parse() twice.');
   const rule = { role: 'user', content: 'The budget of the parser must stay at 4711 ms.' } as const;
-  writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(told, 1, rule)));
+  writeFileSync(join(home, 's.json'), JSON.stringify(messages.toSpliced(replaced, 1, rule)));
   const options = ['s.json', '--counter', 'chars4', '--budget', '4000'];
   const result = await here(['compact', ...options], { cwd: home });
   const shown = await here(['inspect', ...options], { cwd: home });
   const [, named = ''] =
     /\[(m\d+)\] User: The budget of the parser must stay/.exec(result.stdout) ?? [];
-  assert.equal(named, `m${told + 1}`);
+  assert.equal(named, `m${replaced + 1}`);
   assert.match(shown.stdout, new RegExp(`\n +${named} user +\\d+ +The budget of the parser`));
 });
 
-for (const cols of [36, 40, 60, 80]) {
+for (const cols of isSoak() ? [36, 40, 60, 80] : [36]) {
   test(`inspect keeps within ${cols} columns, and files keep their names`, async (t) => {
     const cwd = folder(t);
     const text = JSON.stringify(conversation(40)).replaceAll(

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { ChatMessage } from '@bobbin/codecs';
 import { chars4Tokens, conversation } from './conversation.ts';
-import { bobbin, folder, here, start } from './run.ts';
+import { folder, here, start } from './run.ts';
 
 const ARGS = ['compact', '--jsonl', '--counter', 'chars4', '--budget', '3000'];
 const long = conversation(30);
@@ -20,7 +20,7 @@ interface Answer {
 
 test('a summary and a transcript cannot both come from stdin', async () => {
   for (const operands of [[], ['-']])
-    assert.deepEqual(await bobbin(['compact', ...operands, '--summary', '-'], { stdin: '[]' }), {
+    assert.deepEqual(await here(['compact', ...operands, '--summary', '-'], { stdin: '[]' }), {
       status: 2,
       stdout: '',
       stderr:
@@ -31,7 +31,7 @@ test('a summary and a transcript cannot both come from stdin', async () => {
 test('a line may hold a summary that a model wrote: it is verified and leads', async () => {
   const summary = 'The flux capacitor was chosen because it was the only one in stock.';
   const line = { messages: long, budget: 1500, summary: `## Task\n${summary}` };
-  const { status, stdout } = await bobbin(ARGS, { stdin: JSON.stringify(line) });
+  const { status, stdout } = await here(ARGS, { stdin: JSON.stringify(line) });
   assert.equal(status, 0);
   const contents = (JSON.parse(stdout) as Answer).messages.map(({ content }) =>
     JSON.stringify(content),
@@ -41,7 +41,7 @@ test('a line may hold a summary that a model wrote: it is verified and leads', a
   ) as string;
   assert.ok(text.indexOf(`**Task**\n${summary}`) < text.indexOf('\n## '), text);
 
-  const blank = await bobbin(ARGS, { stdin: JSON.stringify({ ...line, summary: ' ' }) });
+  const blank = await here(ARGS, { stdin: JSON.stringify({ ...line, summary: ' ' }) });
   assert.equal(blank.status, 2);
   assert.match(blank.stderr, /summary: must be the text of a summary/);
 });
@@ -52,7 +52,7 @@ test('each conversation is answered in order, within its own budget or the commo
     { id: 2, messages: long, budget: 1500 },
     { messages: long.slice(0, 2), other: true },
   ];
-  const { status, stdout, stderr } = await bobbin(ARGS, {
+  const { status, stdout, stderr } = await here(ARGS, {
     stdin: `${JSON.stringify(lines[0])}\n\n${JSON.stringify(lines[1])}\r\n${JSON.stringify(lines[2])}`,
   });
   assert.equal(status, 0);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { anthropic, anthropicProblems, type AnthropicMessage } from '@bobbin/codecs';
 import { createBobbin } from '@bobbin/core';
 import { jsonlStore } from '@bobbin/stores';
-import { bobbin, folder, here } from './run.ts';
+import { folder, here } from './run.ts';
 
 const prose = 'What the tool has read from the file, line by line. '.repeat(40);
 
@@ -29,12 +29,12 @@ async function sessionFile(home: string): Promise<string> {
 
 test('B8 a session file of Bobbin is recognised: its compactions are shown, and it is compacted for its provider', async (t) => {
   const file = await sessionFile(folder(t));
-  const shown = await bobbin(['inspect', file]);
+  const shown = await here(['inspect', file]);
   assert.equal(shown.status, 0, shown.stderr);
   assert.match(shown.stdout, /\n {2}bobbin · 1 turn · 30 rounds · 61 messages · 30 pairs ·/);
   assert.match(shown.stdout, /\n {2}Compacted by its harness after m\d+: \d+ messages of /);
   assert.doesNotMatch(shown.stdout, /: 0 messages of /);
-  const result = await bobbin(['compact', file, '--budget', '3000', '--counter', 'chars4']);
+  const result = await here(['compact', file, '--budget', '3000', '--counter', 'chars4']);
   assert.equal(result.status, 0, result.stderr);
   const messages = JSON.parse(result.stdout) as AnthropicMessage[];
   assert.deepEqual(anthropicProblems({ messages }), []);

@@ -4,7 +4,7 @@ import { chars4 } from '@bobbin/core/internal';
 import { assistant, round, user } from '@bobbin/testing';
 import { Bill, requestsIn } from '../src/replay/bill.ts';
 import { clearResults, dropOldest } from '../src/replay/methods.ts';
-import { bobbin } from './run.ts';
+import { here } from './run.ts';
 
 const counter = chars4();
 const prices = { read: 0.1, write: 1.25 };
@@ -73,7 +73,7 @@ test('replay prints what a session would have cost under each policy', async () 
         content: `export const value${i} = ${i};\n`.repeat(120),
       },
     );
-  const { status, stdout, stderr } = await bobbin(['replay', '--counter', 'chars4'], {
+  const { status, stdout, stderr } = await here(['replay', '--counter', 'chars4'], {
     stdin: JSON.stringify(messages),
   });
   assert.deepEqual([status, stderr], [0, '']);
@@ -88,7 +88,7 @@ test('replay prints what a session would have cost under each policy', async () 
 });
 
 test('replay names a price that is none', async () => {
-  const { status, stderr } = await bobbin(['replay', '--read', 'cheap'], { stdin: '[]' });
+  const { status, stderr } = await here(['replay', '--read', 'cheap'], { stdin: '[]' });
   assert.deepEqual(
     [status, stderr],
     [2, 'bobbin: --read must be a number of at least 0, not "cheap"; see bobbin replay --help\n'],

@@ -16,7 +16,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Starts the real command; whoever starts it ends it. */
+/** Starts the real command; the caller ends it. */
 export function start(
   args: readonly string[],
   { cwd, env = {} }: Surroundings = {},
@@ -54,20 +54,26 @@ export async function bobbin(
  */
 export async function here(
   args: readonly string[],
-  { stdin = '', cwd = process.cwd() }: { stdin?: string | Uint8Array; cwd?: string } = {},
+  {
+    stdin = '',
+    cwd = process.cwd(),
+    env = {},
+  }: Surroundings & { readonly stdin?: string | Uint8Array } = {},
 ): Promise<Outcome> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const written = [gathered(stdout), gathered(stderr)] as const;
-  const before = process.cwd();
+  const before = { cwd: process.cwd(), env: process.env };
   const restore = replaceStreams({ stdin: Readable.from([Buffer.from(stdin)]), stdout, stderr });
   try {
     process.chdir(cwd);
+    process.env = { ...before.env, ...env };
     const status = await runCommand(args);
     stdout.end();
     stderr.end();
     return { status, stdout: await written[0], stderr: await written[1] };
   } finally {
-    process.chdir(before);
+    process.chdir(before.cwd);
+    process.env = before.env;
     restore();
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { providerServer } from '@bobbin/testing';
-import { bobbin, SHIM, start } from './run.ts';
+import { bobbin, here, SHIM, start } from './run.ts';
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-serve-'));
@@ -93,7 +93,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], stderr: RegExp])[] 
 for (const [args, stderr] of MISTAKES)
   test(`bobbin ${args.join(' ')} is refused in one line`, async (t) => {
     const env = { XDG_DATA_HOME: folderFor(t), AWS_ACCESS_KEY_ID: '' };
-    const outcome = await bobbin(args, { env });
+    const outcome = await here(args, { env });
     assert.equal(outcome.status, 2);
     assert.match(outcome.stderr.trim(), stderr);
   });

@@ -98,11 +98,11 @@ registerHooks({ load });
 
 test('the names that help lists are those that are known', async () => {
   const { stdout } = await bobbin(['compact', '--help']);
-  const told = stdout.replaceAll(/\s+/g, ' ');
+  const printed = stdout.replaceAll(/\s+/g, ' ');
   for (const [what, names] of [
     ['The format', FORMATS],
     ['The policy', PRESETS],
     ['How tokens are counted', COUNTERS],
   ] as const)
-    assert.ok(told.includes(`${what}: ${Object.keys(names).join(', ')}. `), what);
+    assert.ok(printed.includes(`${what}: ${Object.keys(names).join(', ')}. `), what);
 });

@@ -8,7 +8,7 @@ import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
 import type { ArtifactId } from '@bobbin/core/internal';
 import { folderArtifacts, jsonlStore, sqliteStore } from '@bobbin/stores';
 import { shownPlace } from '../src/input/store-place.ts';
-import { bobbin, folder, here } from './run.ts';
+import { folder, here } from './run.ts';
 
 async function fill(place: string): Promise<void> {
   const store = jsonlStore(place);
@@ -27,12 +27,12 @@ async function fill(place: string): Promise<void> {
 test('store copy takes all threads along and verifies the copy; store verify finds what was changed', async (t) => {
   const home = folder(t);
   await fill(join(home, 'sessions'));
-  assert.deepEqual(await bobbin(['store', 'copy', 'sessions', 'all.db'], { cwd: home }), {
+  assert.deepEqual(await here(['store', 'copy', 'sessions', 'all.db'], { cwd: home }), {
     status: 0,
     stdout: '2 threads, 6 messages, 2 plans copied; 0 problems\n',
     stderr: '',
   });
-  const one = await bobbin(['store', 'copy', 'sessions', 'one.db', '--tenant', 'acme'], {
+  const one = await here(['store', 'copy', 'sessions', 'one.db', '--tenant', 'acme'], {
     cwd: home,
   });
   assert.equal(one.stdout, '1 thread, 3 messages, 1 plan copied; 0 problems\n');
@@ -40,14 +40,14 @@ test('store copy takes all threads along and verifies the copy; store verify fin
   assert.deepEqual(await copied.tenants(), ['acme']);
   await copied.close();
 
-  const verified = await bobbin(['store', 'verify', 'all.db'], { cwd: home });
+  const verified = await here(['store', 'verify', 'all.db'], { cwd: home });
   assert.deepEqual(verified, {
     status: 0,
     stdout: '2 threads, 6 messages, 2 plans verified; 0 problems\n',
     stderr: '',
   });
   tamper(join(home, 'all.db'));
-  const tampered = await bobbin(['store', 'verify', 'all.db'], { cwd: home });
+  const tampered = await here(['store', 'verify', 'all.db'], { cwd: home });
   assert.equal(tampered.status, 1);
   assert.match(tampered.stderr, /^bobbin: .*session-1/);
 });
@@ -206,7 +206,7 @@ test('C22 artifacts are swept, rotated, verified and copied with the store that 
   assert.equal((await store('sweep', 'sessions')).status, 2);
 });
 
-/** Changes what one message says, behind the store's back. */
+/** Changes what one message says, without the store. */
 function tamper(path: string): void {
   const database = new DatabaseSync(path);
   database.exec("UPDATE messages SET message = replace(message, 'Go on.', 'Stop it.')");

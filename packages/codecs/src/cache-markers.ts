@@ -69,7 +69,7 @@ function cachePointsIn(value: unknown): readonly unknown[] {
 export interface OpenAICacheOptions {
   /** Requests of one conversation share it, so that they meet the same cache: the thread's id, say. */
   readonly key: string;
-  /** How many breakpoints the model takes: none before GPT-5.6 (`modelFacts(model).cache.markers`). */
+  /** How many breakpoints the model takes: none before GPT-5.6. */
   readonly markers: number;
 }
 

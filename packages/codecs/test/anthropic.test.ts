@@ -258,12 +258,12 @@ test('Anthropic: tools that Anthropic ran are a call and its result, and are tex
     { kind: 'call', callId: 't1', tool: 'read', args: '{}' },
   ]);
   assert.deepEqual(unitStarts(messages), [0, 1], 'the client\u2019s call keeps its result');
-  const told = anthropic.encode([
+  const encoded = anthropic.encode([
     ...messages.slice(0, 1),
     ...changed(messages.slice(1, 2)),
     ...messages.slice(2),
   ]);
-  assert.deepEqual(told[1], {
+  assert.deepEqual(encoded[1], {
     role: 'assistant',
     content: [
       {
@@ -274,7 +274,7 @@ test('Anthropic: tools that Anthropic ran are a call and its result, and are tex
       content[3],
     ],
   });
-  assert.deepEqual(anthropicProblems({ messages: told }), []);
+  assert.deepEqual(anthropicProblems({ messages: encoded }), []);
 });
 
 test('Anthropic: compaction blocks and unknown blocks are never compacted', () => {

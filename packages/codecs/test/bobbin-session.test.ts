@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Message, MessageId, ThreadId } from '@bobbin/core';
 import { emptyPlan } from '@bobbin/core/internal';
 import { recogniseSession } from '@bobbin/codecs';
-import { decoded, linesOf, told } from './session-text.ts';
+import { decoded, linesOf, shortLines } from './session-text.ts';
 
 const HEADER = { type: 'session', format: 1, tenant: 'default', thread: 'work' };
 const wire = (role: 'user' | 'assistant', content: string): object => ({ role, content });
@@ -51,7 +51,7 @@ test('B8 Bobbin: the path to the head, with the compactions that were made on it
   const session = decoded(text, 'bobbin');
   assert.equal(recogniseSession(text)?.encode(session), text);
   assert.deepEqual(session.header, { id: 'work', model: 'm', version: '1' });
-  assert.deepEqual(told(session.messages), [
+  assert.deepEqual(shortLines(session.messages), [
     'user text:one',
     'assistant text:two',
     'user text:three',
@@ -61,7 +61,7 @@ test('B8 Bobbin: the path to the head, with the compactions that were made on it
   assert.deepEqual(session.compactions, [
     { summary: 'So far.', after: 3, firstKept: 2, time: 9, tokensBefore: 500 },
   ]);
-  assert.deepEqual(told(session.context), [
+  assert.deepEqual(shortLines(session.context), [
     'user text:So far. (synthetic)',
     'user text:three',
     'assistant text:four',

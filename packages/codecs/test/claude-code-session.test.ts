@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textOf } from '@bobbin/core';
 import { anthropic } from '@bobbin/codecs';
-import { decoded, linesOf, told } from './session-text.ts';
+import { decoded, linesOf, shortLines } from './session-text.ts';
 
 const line = (uuid: string, parentUuid: string | null, rest: object): object => ({
   uuid,
@@ -62,7 +62,7 @@ test('B8 Claude Code: results of calls made together, sub-agents, rewound forks 
     model: 'claude',
     version: '2.1',
   });
-  assert.deepEqual(told(session.messages), [
+  assert.deepEqual(shortLines(session.messages), [
     'user text:Go',
     'assistant call:t1',
     'assistant call:t2',
@@ -81,7 +81,7 @@ test('B8 Claude Code: results of calls made together, sub-agents, rewound forks 
       tokensBefore: 500,
     },
   ]);
-  assert.deepEqual(told(session.context), [
+  assert.deepEqual(shortLines(session.context), [
     'user text:So far: two looks. (synthetic)',
     'user text:And now?',
   ]);
@@ -117,7 +117,7 @@ test('B8 Claude Code: a compaction that keeps messages and attaches files', () =
   );
   const [compaction] = decoded(text, 'claude-code').compactions;
   assert.deepEqual([compaction?.after, compaction?.firstKept], [3, 2]);
-  assert.deepEqual(told(compaction?.received ?? []), [
+  assert.deepEqual(shortLines(compaction?.received ?? []), [
     'user text:So far. (synthetic)',
     'user text:And on',
     'user text:file\na.ts\nlet a; (synthetic)',

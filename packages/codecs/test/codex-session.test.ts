@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openaiResponses } from '@bobbin/codecs';
-import { decoded, linesOf, told } from './session-text.ts';
+import { decoded, linesOf, shortLines } from './session-text.ts';
 
 const line = (type: string, payload: object): object => ({ timestamp: 1_000, type, payload });
 const item = (payload: object): object => line('response_item', payload);
@@ -32,7 +32,7 @@ test('B8 Codex: usage and breaks from events, and both kinds of compaction', () 
   const later = item(said('user', 'And?'));
   const old = decoded(linesOf(...before, line('compacted', { message: 'S' }), later), 'codex');
   assert.deepEqual(old.header, { id: 's1', time: 500, cwd: '/w', version: '0.1', model: 'gpt' });
-  assert.deepEqual(told(old.messages), [
+  assert.deepEqual(shortLines(old.messages), [
     'user text:Go',
     'assistant reasoning:',
     'assistant text:Going',
@@ -51,7 +51,7 @@ test('B8 Codex: usage and breaks from events, and both kinds of compaction', () 
   assert.deepEqual(old.compactions, [
     { summary: 'S', after: 5, firstKept: 5, received, time: 1_000 },
   ]);
-  assert.deepEqual(told(old.context), [
+  assert.deepEqual(shortLines(old.context), [
     'user text:Go',
     'user text:Again',
     'user text:S (synthetic)',
@@ -61,6 +61,6 @@ test('B8 Codex: usage and breaks from events, and both kinds of compaction', () 
   const items = [said('user', 'Go'), { type: 'compaction', encrypted_content: 'x' }];
   const compacted = line('compacted', { message: '', replacement_history: items });
   const recent = decoded(linesOf(...before, compacted, later), 'codex');
-  assert.deepEqual(told(recent.context), ['user text:Go', 'system opaque', 'user text:And?']);
+  assert.deepEqual(shortLines(recent.context), ['user text:Go', 'system opaque', 'user text:And?']);
   assert.deepEqual(openaiResponses.encode(recent.context), [...items, said('user', 'And?')]);
 });

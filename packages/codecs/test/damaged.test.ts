@@ -14,9 +14,10 @@ import {
   recogniseSession,
 } from '@bobbin/codecs';
 import { withParts } from '@bobbin/core/internal';
+import { volume } from '@bobbin/testing/volume';
 
 const SEED = Number(process.env['SEED'] ?? 1);
-const CASES = 3_000;
+const CASES = volume(1000, 30000);
 
 /** One message of each kind, for damaging. */
 const WHOLE: readonly [Codec<object>, readonly Json[]][] = [
@@ -250,7 +251,7 @@ for (const [codec, whole] of WHOLE) {
       if (messages === undefined) continue;
       taken += 1;
       const encoded = JSON.stringify(codec.encode(messages));
-      // Half a pair of a provider's tool is refused as it is: it is told as text.
+      // Half a pair of a provider's tool is refused as it is: it becomes text.
       if (!HALF_PAIR.test(encoded)) assert.equal(encoded, text);
       codec.encode(messages.map((message) => withParts(message, message.parts)));
     }

@@ -17,7 +17,7 @@ import { langchainMessages } from '@bobbin/codecs/langchain';
 
 const text = (role: string): object => ({ role, content: 'Hello' });
 
-/** A conversation with a call and its result, in every format that is told from the others. */
+/** A conversation with a call and its result, in every format that is distinguished from the others. */
 const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   'openai-chat': [
     text('developer'),
@@ -159,10 +159,10 @@ test('H6 a role that the format lacks is reported with the one that was meant', 
   ]);
 });
 
-test('H6 no sample of a format is doubted by its own codec', async () => {
+test('H6 no sample of a format mismatches its own codec', async () => {
   for (const codec of CODECS) {
     const sample = SAMPLES[codec.name] as object[];
-    assert.equal(codec.doubt?.(sample), undefined, codec.name);
+    assert.equal(codec.mismatch?.(sample), undefined, codec.name);
   }
 });
 

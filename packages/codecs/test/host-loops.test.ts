@@ -13,8 +13,9 @@ import {
   type ProviderServer,
   type ProviderStep,
 } from '@bobbin/testing';
+import { volume } from '@bobbin/testing/volume';
 
-const REQUESTS = 100;
+const REQUESTS = volume(50, 100);
 const RULE = 'Read all files. Never touch deploy/prod.';
 const TOOL_NAMES = /read_artifact|recall\(/;
 
@@ -31,9 +32,9 @@ const RECALL = { kind: 'call', tool: 'recall', args: { query: 'port 8042' } } as
 
 /** Reads of files, one refusal among them, a call of `recall`, and a last word. */
 const SCRIPT: readonly ProviderStep[] = [
-  ...Array.from({ length: 60 }, () => READ),
+  ...Array.from({ length: REQUESTS - 40 }, () => READ),
   { kind: 'overflow' },
-  ...Array.from({ length: REQUESTS - 63 }, () => READ),
+  ...Array.from({ length: 37 }, () => READ),
   RECALL,
   { kind: 'answer', text: 'It is 8042.' },
 ];

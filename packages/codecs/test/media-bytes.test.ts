@@ -64,7 +64,7 @@ test('pictures are moved out before a request has too many bytes, the oldest fir
     [0, ...Array.from({ length: shown.length - 1 }, (_, i) => 41 - shown.length + i)],
     'what the user showed last, and the newest results',
   );
-  assert.ok(kinds.length > 20 && kinds.every((kind) => kind === 'shed-media'), kinds.join());
+  assert.ok(kinds.length > 20 && kinds.every((kind) => kind === 'externalize-media'), kinds.join());
   assert.match(server.requests.at(-1)?.text ?? '', /Like this one:[^]*Shot 1\n[^]*Shot 38/);
 
   assert.ok(fitted);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SESSION_FORMATS } from '@bobbin/codecs';
-import { decoded, told } from './session-text.ts';
+import { decoded, shortLines } from './session-text.ts';
 
 const info = (id: string, role: string, rest: object = {}): object => ({
   id,
@@ -69,7 +69,7 @@ test('B8 OpenCode: steps, tools in every state, and compactions', () => {
     whole,
   );
   assert.deepEqual(session.header, { id: 's1', time: 5, cwd: '/w', model: 'gpt', version: '1.2' });
-  assert.deepEqual(told(session.messages), [
+  assert.deepEqual(shortLines(session.messages), [
     'user text:Go image file',
     'assistant reasoning:hm call:c1 call:c2',
     'tool result:c1 result:c2',
@@ -89,7 +89,7 @@ test('B8 OpenCode: steps, tools in every state, and compactions', () => {
     ],
   );
   assert.deepEqual(session.compactions, [{ summary: 'So far', after: 5, firstKept: 4, time: 5 }]);
-  assert.deepEqual(told(session.context), [
+  assert.deepEqual(shortLines(session.context), [
     'user text:So far (synthetic)',
     'user text:More text:Review opaque',
     'assistant text:Half',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decoded, linesOf, told } from './session-text.ts';
+import { decoded, linesOf, shortLines } from './session-text.ts';
 
 const entry = (id: string, parentId: string | null, rest: object): object => ({
   id,
@@ -61,7 +61,7 @@ test('B8 B24 a pi tree: the path to the head, its newest compaction, edits and s
   );
   const session = decoded(text, 'pi');
   assert.deepEqual(session.header, { id: 's1', time: 1_767_225_600_000, cwd: '/w', version: '3' });
-  assert.deepEqual(told(session.messages), [
+  assert.deepEqual(shortLines(session.messages), [
     'system text:Rules',
     'user text:first',
     'assistant reasoning:hm call:c1 opaque',
@@ -83,7 +83,7 @@ test('B8 B24 a pi tree: the path to the head, its newest compaction, edits and s
   assert.deepEqual(session.compactions, [
     { summary: 'old', after: 7, firstKept: 2, time: 1_767_225_600_000, tokensBefore: 100 },
   ]);
-  assert.deepEqual(told(session.context), [
+  assert.deepEqual(shortLines(session.context), [
     'system text:Checkpoint',
     'user text:old (synthetic)',
     'assistant reasoning:hm call:c1 opaque',
@@ -118,7 +118,7 @@ test('B8 B24 pi, version 1: a compaction names the first line it keeps by its nu
     line('user', 'four'),
   );
   const session = decoded(text, 'pi');
-  assert.deepEqual(told(session.context), [
+  assert.deepEqual(shortLines(session.context), [
     'user text:S (synthetic)',
     'user text:three',
     'user text:four',
@@ -129,7 +129,7 @@ test('B8 B24 pi, version 1: a compaction names the first line it keeps by its nu
 });
 
 const kept = (count: number, ...later: readonly object[]): readonly string[] =>
-  told(
+  shortLines(
     decoded(
       linesOf(
         { type: 'session', id: 's1', timestamp: 't', cwd: '/' },

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { createBobbin, type Codec, type Message, type Part } from '@bobbin/core';
 import { portable } from '@bobbin/codecs';
 import { randomConversation, seededRandom } from '@bobbin/testing';
+import { volume } from '@bobbin/testing/volume';
 import { WIRE_FORMS } from './wire-forms.ts';
 
-const SEEDS = 40;
+const SEEDS = volume(6, 400);
 const WINDOWS = [2_000, 6_000, 30_000];
 
 /** A wild conversation as another provider would be sent it. What no codec reads has no form in any other format. */

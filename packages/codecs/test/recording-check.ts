@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { isSoak } from '@bobbin/testing/volume';
 import { checkedFit } from './fit-check.ts';
 import type { Recording } from './recordings.ts';
 import type { WireForm } from './wire-forms.ts';
 
-const WINDOWS = [4_000, 16_000, 64_000];
+const WINDOWS = isSoak() ? [4_000, 16_000, 64_000] : [16_000];
 
 export function checkLossless(
   { codec, wire: toWire }: WireForm,

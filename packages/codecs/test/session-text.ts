@@ -14,7 +14,7 @@ export function linesOf(...lines: readonly object[]): string {
 }
 
 /** One line for each message: who, what, and how it is marked. */
-export function told(messages: readonly Message[]): readonly string[] {
+export function shortLines(messages: readonly Message[]): readonly string[] {
   return messages.map((message) => {
     const parts = message.parts.map((part) =>
       part.kind === 'text' || part.kind === 'reasoning'

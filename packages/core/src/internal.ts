@@ -30,6 +30,7 @@ export {
   type Determinism,
   type Durability,
   hasCalls,
+  hasCompaction,
   hasResults,
   isOpaque,
   isSummary,
@@ -51,21 +52,21 @@ export {
   type ToolPolicies,
   verifiedDurability,
 } from './plan/durability.ts';
-export { hasCompaction } from './plan/provider-compaction.ts';
 export { breakEvenShare, type CachePrices, rewritePays } from './plan/economics.ts';
 export {
   type ClearRecord,
   currentSummary,
   type DropRecord,
   emptyPlan,
+  holdsReasoning,
   type ExternalizeRecord,
   PLAN_FORMAT,
   planArtifacts,
   type PlanRecord,
   type SummarizeRecord,
+  windowOf,
 } from './plan/plan.ts';
 export { type Action, actions, normalize } from './plan/precedence.ts';
-export { holdsReasoning } from './plan/signed.ts';
 export {
   EMPTY_SUMMARY,
   type Fact,
@@ -75,7 +76,6 @@ export {
 } from './plan/summary.ts';
 export { firedBecause, type TriggerInput } from './plan/trigger.ts';
 export { type Thrift, THRIFT, type TrimLimits } from './plan/trim-figures.ts';
-export { windowOf } from './plan/window.ts';
 export type {
   Appended,
   AppendOptions,
@@ -133,10 +133,10 @@ export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
 export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
-export { finishPrompt, render, startPrompt } from './render/render.ts';
+export { render, startPrompt } from './render/render.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
-export { sessionConfig, withExactCounter } from './session/config/config.ts';
-export { withVisibleWarnings } from './session/config/host.ts';
+export { sessionConfig } from './session/config/config.ts';
+export { counterLoader, withVisibleWarnings } from './session/config/host.ts';
 export type { SessionConfig } from './session/config/session-config.ts';
 export { checkToolPolicy } from './session/config/options.ts';
 export { type ContextLimit, isContextLimit } from './session/context-limit.ts';

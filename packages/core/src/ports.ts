@@ -300,8 +300,8 @@ export interface Codec<Wire, Tool = object, Result = object> {
   /** `before` are the messages that were decoded earlier: a result names only its call, which may be among them. */
   decode(wire: readonly Wire[], before?: readonly Message[]): readonly Message[];
   encode(messages: readonly Message[]): readonly Wire[];
-  /** What speaks against this codec for messages that it can read, as a warning for the host. */
-  doubt?(wire: readonly Wire[]): string | undefined;
+  /** Why messages that this codec can read are probably of another format, as a warning for the host. */
+  mismatch?(wire: readonly Wire[]): string | undefined;
   /** How its provider writes tools, the calls of them and their results. */
   readonly tools?: ToolCodec<Tool, Result>;
   /** What a response of the provider's own client reports about its request. */

@@ -25,11 +25,14 @@ test('A9 the event of a summary holds its round, tokens, content and the ids tha
 });
 
 test('C20 every step is reported, with tokens before, after and the limit', async () => {
-  const told: CompactionEvent[] = [];
-  const watched = await WatchedThread.open({ ...options, onEvent: (event) => told.push(event) });
+  const reported: CompactionEvent[] = [];
+  const watched = await WatchedThread.open({
+    ...options,
+    onEvent: (event) => reported.push(event),
+  });
   await watched.append(...long('one'), ...long('two'));
   const { events, plan } = await watched.prompt();
-  assert.deepEqual(told, events);
+  assert.deepEqual(reported, events);
   assert.deepEqual(kinds(events), [
     'check-started',
     'proposal-generated',
@@ -53,7 +56,7 @@ test('C20 every step is reported, with tokens before, after and the limit', asyn
   assert.deepEqual([completed.freed, completed.rungs], [summarized.freed, ['summarize']]);
 });
 
-/** What is told of the records that a ladder makes of large results before the cut. */
+/** What is reported of the records that a ladder makes of large results before the cut. */
 async function recordsTold(...rungs: readonly Rung[]): Promise<readonly CompactionEvent[]> {
   const cut = { kind: 'keep-messages', messages: 2 } as const;
   const preset: Policy = { ...rolling, cut, ladder: rungs };
@@ -64,12 +67,12 @@ async function recordsTold(...rungs: readonly Rung[]): Promise<readonly Compacti
     await watched.append(...round('read', { i }, `${i} of many lines\n`.repeat(300)));
   await watched.append(user('and?'));
   const { events, plan } = await watched.prompt();
-  const told = events.filter((event) => 'span' in event && event.kind !== 'proposal-generated');
+  const reported = events.filter((event) => 'span' in event && event.kind !== 'proposal-generated');
   assert.deepEqual(
-    told.map((event) => ('span' in event ? event.span : undefined)),
+    reported.map((event) => ('span' in event ? event.span : undefined)),
     plan.records.map(({ span }) => span),
   );
-  return told;
+  return reported;
 }
 
 test('C20 externalized, cleared and dropped are reported as separate kinds', async () => {
@@ -119,15 +122,15 @@ test('B4 C14 what was read from the cache and written to it was sent too', async
 });
 
 test('E15 hooks get the size before and after', async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const watched = await WatchedThread.open({
     ...options,
-    onBeforeCompaction: (size) => told.push(size),
-    onAfterCompaction: (size) => told.push(size),
+    onBeforeCompaction: (size) => reported.push(size),
+    onAfterCompaction: (size) => reported.push(size),
   });
   await watched.append(...long('one'), ...long('two'));
   const { plan, prompt } = await watched.prompt();
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     { beforeTokens: plan.tokensBefore },
     {
       beforeTokens: plan.tokensBefore,

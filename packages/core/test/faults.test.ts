@@ -21,7 +21,7 @@ const options: BobbinOptions = {
   preset: softLadder,
 };
 
-/** A store that can be told to fail whatever it is asked to commit. */
+/** A store that fails each commit while it is set to. */
 function fullable(): Store & { full: boolean } {
   const inner = memoryStore();
   return {

@@ -107,7 +107,7 @@ abstract class Journey implements Travelled {
     const { seed, rules, cacheLimits, budget, policy } = this.case;
     this.prompts++;
     if (fitted.compacted) this.compactions++;
-    // A plan that could not be committed stands on the newest one that is stored.
+    // A plan that could not be committed is based on the newest one that is stored.
     const before = this.rough === undefined ? fitted.version - 1 : fitted.version;
     const own = await this.plans(fitted.plan.thread, before);
     expectValid(thread, fitted.plan, fitted.prompt, {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Session } from 'node:inspector/promises';
 import { test } from 'node:test';
+import { volume } from '@bobbin/testing/volume';
 
 /** Counting starts before the engine is loaded: code that was compiled earlier has no counters. */
 const inspector = new Session();
@@ -67,7 +68,9 @@ const RESULTS: Readonly<Record<string, (chars: number) => string>> = {
 const MOST_OTHER = 7_000_000;
 const MOST_TRIED = 8_000_000;
 
-for (const [name, make] of Object.entries(RESULTS))
+const SOME = Object.entries(RESULTS).filter((_, i) => i % volume(2, 1) === 0);
+
+for (const [name, make] of SOME)
   test(`14.20 a result of ${name} is hashed once and counted once; other work has a bound`, async () => {
     const text = make(3_000_000);
     const { hashed, counted, other } = await work(text);

@@ -13,7 +13,7 @@ const answer = (text: string, inputTokens: number): Message =>
 const sizeOf = (messages: readonly Message[]): number =>
   messages.reduce((sum, message) => sum + chars4().message(message), 0);
 const long = (tokens: number): Message => user('x'.repeat(tokens * 4 - 8));
-/** What a window of 60 000 tokens leaves to the messages where nothing stands beside them. */
+/** What a window of 60 000 tokens leaves to the messages where nothing else is in it. */
 const SPACE = 60_000 - 500 - 2_000;
 
 test('C14 a thread learns its factor from the usage of the answers it gets', async () => {
@@ -118,7 +118,7 @@ test('C14 what is declared for the rest of the request is not scaled with the me
   await watched.append(long(3_000));
   await watched.prompt();
   await watched.append(answer('ok', 46_000));
-  assert.equal(watched.handle.counter.name, 'chars4', 'a small share tells nothing of itself');
+  assert.equal(watched.handle.counter.name, 'chars4', 'nothing is learnt from a small share');
   await watched.append(long(2_000));
   const { tokens } = (await watched.prompt()).prompt;
   await watched.append(answer('ok', 40_000 + Math.round(tokens * 1.5)));

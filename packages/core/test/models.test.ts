@@ -48,7 +48,7 @@ test('A4 an unknown model, and no model, have the fallback', () => {
 });
 
 /** The warnings of a thread's first two prompts. */
-async function told(options: BobbinOptions): Promise<readonly string[]> {
+async function warningsWith(options: BobbinOptions): Promise<readonly string[]> {
   const thread = await createBobbin(options).thread('t');
   const warnings: string[] = [];
   for (const text of ['Hello', 'Still there?']) {
@@ -61,14 +61,14 @@ async function told(options: BobbinOptions): Promise<readonly string[]> {
 
 test('A4 an assumed window is reported with the first prompt, once; a given or known one is not', async () => {
   const model = 'my-own-model';
-  assert.deepEqual(await told({ model }), [
+  assert.deepEqual(await warningsWith({ model }), [
     'nothing is known of the model "my-own-model": a window of 128000 tokens is assumed; say yours with window',
   ]);
-  assert.deepEqual(await told({ model, window: 32_000 }), []);
-  assert.deepEqual(await told({ model, budget: { windowTokens: 32_000 } }), []);
-  assert.deepEqual(await told({ model, models: { 'my-': { windowTokens: 32_000 } } }), []);
-  assert.deepEqual(await told({ model: 'gpt-5' }), []);
-  assert.deepEqual(await told({}), []);
+  assert.deepEqual(await warningsWith({ model, window: 32_000 }), []);
+  assert.deepEqual(await warningsWith({ model, budget: { windowTokens: 32_000 } }), []);
+  assert.deepEqual(await warningsWith({ model, models: { 'my-': { windowTokens: 32_000 } } }), []);
+  assert.deepEqual(await warningsWith({ model: 'gpt-5' }), []);
+  assert.deepEqual(await warningsWith({}), []);
 });
 
 test("A4 the user's own facts win, by full id or by bare id", () => {

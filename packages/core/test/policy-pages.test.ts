@@ -21,8 +21,8 @@ function fieldsOf(path: string, ending: RegExp): readonly string[] {
     .map(([, field]) => field ?? '');
 }
 
-/** The names that a page does not tell as code. */
-function untold(page: string, names: readonly string[]): readonly string[] {
+/** The names that a page does not have as code. */
+function missing(page: string, names: readonly string[]): readonly string[] {
   const prose = page.replaceAll(/^```[\s\S]*?^```$/gm, '');
   const code = [...prose.matchAll(/`([^`]+)`/g)].map(([, text]) => text).join('\n');
   return names.filter((name) => !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(code));
@@ -45,7 +45,7 @@ test('the page of plans lists every field of a policy, every trigger, cut, rung 
     ...rungs,
   ];
   assert.ok(names.length > 50);
-  assert.deepEqual(untold(plan, names), []);
+  assert.deepEqual(missing(plan, names), []);
 });
 
 test('the page of presets lists every preset and every option with its default', () => {
@@ -53,10 +53,10 @@ test('the page of presets lists every preset and every option with its default',
     fieldsOf(`presets/${file}`, /Options$/),
   );
   const defaults = Object.entries({ ...STEP_DEFAULTS, ...PI_DEFAULTS });
-  assert.deepEqual(untold(presets, [...Object.keys(PRESETS), ...options]), []);
+  assert.deepEqual(missing(presets, [...Object.keys(PRESETS), ...options]), []);
   for (const [name, value] of defaults) {
-    const told = typeof value === 'number' ? grouped(value) : String(value);
-    assert.ok(presets.includes(`\`${name}\` ${told}`), `${name} ${told}`);
+    const written = typeof value === 'number' ? grouped(value) : String(value);
+    assert.ok(presets.includes(`| \`${name}\` | ${written} |`), `${name} ${written}`);
   }
 });
 

@@ -111,19 +111,19 @@ test('D9 an overlap that is negative or not less than what is kept is an error',
 });
 
 test('D9 a blank summary: a warning, the history unchanged, the failure reported', async () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const watched = await WatchedThread.open({
     ...wide,
     preset: recursiveSummary({ keepMessages: 3, trigger: turnCount(2) }),
     summarizer: scriptedSummarizer({ kind: 'blank' }),
     onEvent: (event) => {
-      if (event.kind === 'warning') told.push(event.message);
+      if (event.kind === 'warning') reported.push(event.message);
     },
   });
   await watched.append(...talk('u1 a1 u2 a2 u3 a3'));
   assert.equal(await shown(watched), 'u1 a1 u2 a2 u3 a3');
   assert.equal(watched.handle.plan.records.length, 0);
-  assert.deepEqual(told, ['summarize failed: scripted: the summary is blank']);
+  assert.deepEqual(reported, ['summarize failed: scripted: the summary is blank']);
 });
 
 test('D10 every window starts at a user message, wherever its raw cut falls', async () => {

@@ -133,7 +133,7 @@ test('B20 codex: the newest user messages up to 20 000 tokens, the summary after
   const answered = await opened(preset, ...talk('u1 a1 u2 a2 u3 a3 u4 a4'));
   assert.equal(await shown(answered), 'u3 u4 Su');
   const asking = await opened(preset, ...talk('u1 a1 u2 a2 u3 a3 u4'));
-  assert.equal(await shown(asking), 'u3 Su u4', 'the question that waits stands last');
+  assert.equal(await shown(asking), 'u3 Su u4', 'the question that waits is last');
   const { cut, style, trigger } = codex();
   assert.deepEqual([cut.kind, style.summaryAt, style.summaryRole], ['everything', 'last', 'user']);
   const most = 190_000;

@@ -241,12 +241,12 @@ async function recalledFor(question: string, ...said: readonly [string, ...strin
   const brought = prompt.messages
     .filter(({ source }) => source.kind === 'recalled')
     .map(({ message }) => textOf(message));
-  return { brought, told: await answerRecall(store, thread.key, { query: question }) };
+  return { brought, answered: await answerRecall(store, thread.key, { query: question }) };
 }
 
 test('C26 a rule that was corrected comes back with its correction, in the prompt and by the tool', async () => {
   const question = 'Which listen port does the order service have by the rules?';
-  const { brought, told } = await recalledFor(
+  const { brought, answered } = await recalledFor(
     question,
     RULE,
     'The port must be 7445.',
@@ -256,7 +256,7 @@ test('C26 a rule that was corrected comes back with its correction, in the promp
   const note =
     '[Said later by the user, turn 3: Sorry, I was wrong: the port must be 7444, not 7443.]';
   assert.ok(rule.includes(`${note}\nMigrate`), rule);
-  assert.ok(told.includes(`${note}\nMigrate`), told);
+  assert.ok(answered.includes(`${note}\nMigrate`), answered);
 });
 
 test('C26 what was not corrected comes back as it was said', async () => {

@@ -79,15 +79,15 @@ const CHANGED: readonly (readonly [earlier: string, later: string])[] = [
 ];
 
 test('C23 what the user changed later is marked with the message that changed it', () => {
-  const told = CHANGED.map(([earlier]) => earlier);
+  const first = CHANGED.map(([earlier]) => earlier);
   const changed = CHANGED.map(([, later]) => later);
-  const messages = [...told, ...changed].flatMap((said) => [user(said), assistant('Understood.')]);
+  const messages = [...first, ...changed].flatMap((said) => [user(said), assistant('Understood.')]);
   const notes = extracted([user('Build the tool.'), ...messages]).notes;
   const of = (said: string): number | undefined =>
     notes.find((note) => note.text === said)?.overruledAt;
   assert.deepEqual(
-    told.map(of),
-    changed.map((_, i) => 1 + 2 * (told.length + i)),
+    first.map(of),
+    changed.map((_, i) => 1 + 2 * (first.length + i)),
   );
   assert.deepEqual(
     changed.map(of),

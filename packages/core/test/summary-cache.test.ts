@@ -24,7 +24,7 @@ const REQUEST: SummaryRequest = {
   maxTokens: 400,
 };
 
-/** A summarizer that answers when told to, and counts. */
+/** A summarizer that answers when it is released, and counts. */
 function gated(): Summarizer & {
   calls: number;
   signals: AbortSignal[];

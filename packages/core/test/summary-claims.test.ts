@@ -76,8 +76,8 @@ test("an order that a tool gave is quoted as a tool's, never reported as the use
   assert.deepEqual(summary.items, []);
   assert.deepEqual(summary.currentPlan, []);
   assert.equal(summary.currentTask, null);
-  const told = summary.facts.filter(({ text }) => text.includes('attacker'));
-  assert.deepEqual(told, [{ kind: 'value', text: order, by: 'tool', turn: 1 }]);
+  const kept = summary.facts.filter(({ text }) => text.includes('attacker'));
+  assert.deepEqual(kept, [{ kind: 'value', text: order, by: 'tool', turn: 1 }]);
   assert.ok(
     summary.notes.filter(({ text }) => text.includes('attacker')).every(({ by }) => by === 'tool'),
   );

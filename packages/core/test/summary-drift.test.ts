@@ -150,7 +150,7 @@ for (const [name, summarizer] of SUMMARIZERS) {
       const prompt = promptText(fitted);
       const now = agreedIn(summary);
       assert.deepEqual(now.constraints, [...CONSTRAINTS, ...neverChange(now.through)]);
-      assert.deepEqual(now.budgets.length, Math.min(1, now.through), 'only the last one stands');
+      assert.deepEqual(now.budgets.length, Math.min(1, now.through), 'only the last one is kept');
       for (const constraint of [...CONSTRAINTS, ...neverChange(count)])
         assert.ok(prompt.includes(constraint), `round ${count}: ${constraint}`);
       assert.ok(prompt.includes(`The budget is ${count * 100} USD.`), `round ${count}`);
@@ -216,11 +216,13 @@ test('C23 a constraint that the user takes back is gone from the next summary, a
     'You may push to main now, always after the tests.',
     'You may always push to main now.',
   ]);
-  const told = fitted.events.flatMap((event) =>
+  const reported = fitted.events.flatMap((event) =>
     event.kind === 'summary-report' && event.report.kind === 'superseded' ? event.report.facts : [],
   );
   assert.deepEqual(
-    told.map(({ fact, by }) => [fact.text, by.text]).filter(([text = '']) => isAboutPushing(text)),
+    reported
+      .map(({ fact, by }) => [fact.text, by.text])
+      .filter(([text = '']) => isAboutPushing(text)),
     [['Never push to main.', 'You may always push to main now.']],
   );
 });

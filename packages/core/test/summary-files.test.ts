@@ -102,9 +102,9 @@ test('C6 a result belongs to the call before it, also where a call id recurs', (
       ['{"target":"PRODUCTION_2290"}', 'success'],
     ],
   );
-  const told = renderSummary(s).split('\n');
+  const lines = renderSummary(s).split('\n');
   assert.deepEqual(
-    told.filter((line) => /^- \[m[46]\]|RELEASE/.test(line)),
+    lines.filter((line) => /^- \[m[46]\]|RELEASE/.test(line)),
     [
       '- [m4] deploy {"target":"PREVIEW_4417"}',
       '· deployed release RELEASE_3301 to the preview cluster',

@@ -107,8 +107,8 @@ const done = (id: string): readonly Message[] =>
   round('TaskUpdate', { taskId: id, status: 'completed' });
 
 test('C23 a list in a tool result is read: others change tasks too', () => {
-  const told = '#2 [in_progress] Mend it\n#1 [completed] Read it\n#3 [pending] Ship it';
-  assert.deepEqual(items([...MADE, ...round('TaskList', {}, told)]), [
+  const listed = '#2 [in_progress] Mend it\n#1 [completed] Read it\n#3 [pending] Ship it';
+  assert.deepEqual(items([...MADE, ...round('TaskList', {}, listed)]), [
     ['Read it (#1)', 'done'],
     ['Mend it (#2)', 'current'],
     ['Ship it (#3)', 'open'],

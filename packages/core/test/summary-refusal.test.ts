@@ -12,22 +12,22 @@ const REQUEST = {
   overlap: [],
   maxTokens: 400,
 };
-const told = (prose: string): Summary => ({ ...EMPTY_SUMMARY, prose });
+const withProse = (prose: string): Summary => ({ ...EMPTY_SUMMARY, prose });
 
 test('D9 never stored: a blank, an error text, a refusal, something inflated or off its schema', () => {
-  const { schema: _, ...unversioned } = told('x');
+  const { schema: _, ...unversioned } = withProse('x');
   const cases: readonly (readonly [Summary, RegExp])[] = [
     [EMPTY_SUMMARY, /blank/],
-    [told('  \n'), /blank/],
-    [told('Error: 529 overloaded'), /an error or a refusal/],
-    [told('{"type":"error","error":{"type":"overloaded_error"}}'), /an error or a refusal/],
-    [told('<html><body>502 Bad Gateway</body></html>'), /an error or a refusal/],
-    [told("I'm sorry, but I can't help with that."), /an error or a refusal/],
-    [told('I cannot assist with this request.'), /an error or a refusal/],
-    [told('again and again '.repeat(500)), /inflated: 7999 characters for 15/],
+    [withProse('  \n'), /blank/],
+    [withProse('Error: 529 overloaded'), /an error or a refusal/],
+    [withProse('{"type":"error","error":{"type":"overloaded_error"}}'), /an error or a refusal/],
+    [withProse('<html><body>502 Bad Gateway</body></html>'), /an error or a refusal/],
+    [withProse("I'm sorry, but I can't help with that."), /an error or a refusal/],
+    [withProse('I cannot assist with this request.'), /an error or a refusal/],
+    [withProse('again and again '.repeat(500)), /inflated: 7999 characters for 15/],
     [unversioned as Summary, /off its schema: schema is not 2/],
-    [{ ...told('x'), items: null as never }, /off its schema: items is no list/],
-    [{ ...told('x'), prose: 7 as never }, /off its schema: prose is no text/],
+    [{ ...withProse('x'), items: null as never }, /off its schema: items is no list/],
+    [{ ...withProse('x'), prose: 7 as never }, /off its schema: prose is no text/],
     ['a text' as never, /off its schema: it is no object/],
     [null as never, /off its schema: it is no object/],
   ];
@@ -37,11 +37,11 @@ test('D9 never stored: a blank, an error text, a refusal, something inflated or 
 
 test('stored: an account of errors, a short account of little, an extract', async () => {
   assert.equal(
-    refusal(told('The build failed with error TS2304; it was fixed.'), REQUEST),
+    refusal(withProse('The build failed with error TS2304; it was fixed.'), REQUEST),
     undefined,
   );
   assert.equal(
-    refusal(told('Errors in the parser are being fixed. '.repeat(20)), REQUEST),
+    refusal(withProse('Errors in the parser are being fixed. '.repeat(20)), REQUEST),
     undefined,
   );
   assert.equal(refusal(await extractSummarizer.summarize(REQUEST), REQUEST), undefined);

@@ -186,7 +186,7 @@ test('C23 the work grows with the facts, not with their square', () => {
 
 test('C23 what is carried has an end: hearsay, then preferences, then the oldest constraints go first', () => {
   const tool: Fact = { kind: 'value', text: 'The page says 7', by: 'tool', turn: 900 };
-  const wish: Fact = { kind: 'preference', text: 'Prefer tabs', by: 'user', turn: 900 };
-  const { facts } = standingFacts([tool, wish, ...many(600)]);
+  const preference: Fact = { kind: 'preference', text: 'Prefer tabs', by: 'user', turn: 900 };
+  const { facts } = standingFacts([tool, preference, ...many(600)]);
   assert.deepEqual(facts, many(600).slice(100));
 });

@@ -80,8 +80,8 @@ test('a pin is evidence: a summary neither reports as allowed what it forbids no
     task: null,
     nodes: path.slice(1),
     kept: path.slice(0, 1).map((node) => ({ node, shown: node.message })),
-    report: (told) => {
-      if (told.kind === 'corrected') contradictions.push(...told.corrections);
+    report: (summarized) => {
+      if (summarized.kind === 'corrected') contradictions.push(...summarized.corrections);
     },
   });
   assert.equal(summary.prose, 'The work goes on.');
@@ -96,12 +96,12 @@ test('a pin is evidence: a summary neither reports as allowed what it forbids no
 
 test('B1 what the user asks of a summary is said by the user', async () => {
   const prose = 'The user asks for the ports of cluster blue-7.';
-  const told = (instructions?: string): Promise<Summary> =>
+  const summarized = (instructions?: string): Promise<Summary> =>
     trustedSummarizer(answering({ prose, currentTask: 'Go on.' })).summarize({
       ...REQUEST,
       previous: null,
       ...(instructions === undefined ? {} : { instructions }),
     });
-  assert.equal((await told('Tell the ports of cluster blue-7.')).prose, prose);
-  assert.equal((await told()).prose, 'The user asks for the ports of cluster blue-7.');
+  assert.equal((await summarized('Tell the ports of cluster blue-7.')).prose, prose);
+  assert.equal((await summarized()).prose, 'The user asks for the ports of cluster blue-7.');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Summary } from '@bobbin/core';
+import type { Message, Summary } from '@bobbin/core';
 import { EMPTY_SUMMARY, summaryText } from '@bobbin/core/internal';
 import { assistant, call, result, thread, user } from '@bobbin/testing';
 import { FETCH, SESSION, TEST, checked } from './verified-session.ts';
@@ -220,6 +220,124 @@ test('a number and a file are corrected where the messages are certain', () => {
     corrections.map(({ kind, id }) => [kind, id]),
     [['corrected', thread(...session).path()[1]?.id]],
   );
+});
+
+test('a quotation that was turned round, or has another number, gets the words that were said', () => {
+  const session = [
+    user("Please don't rename the exported functions of the lexer. Keep at most 40 entries in it."),
+    assistant('I never overwrite the snapshot files of the printer.'),
+    user('Good. The benchmark of the printer is still pending, so do not publish it.'),
+  ];
+  const cases: readonly (readonly [wrong: string, right: string])[] = [
+    [
+      'The user said: "Please do rename the exported functions of the lexer".',
+      'The user said: "Please don\'t rename the exported functions of the lexer".',
+    ],
+    ['Keep at most 75 entries in it.', 'Keep at most 40 entries in it.'],
+    [
+      'I always overwrite the snapshot files of the printer.',
+      'I never overwrite the snapshot files of the printer.',
+    ],
+    [
+      'The benchmark of the printer is still completed, so do not publish it.',
+      'The benchmark of the printer is still pending, so do not publish it.',
+    ],
+  ];
+  for (const [wrong, right] of cases) {
+    const { summary, corrections } = checked({ prose: wrong }, { session });
+    assert.deepEqual(
+      [summary.prose, corrections.map(({ kind, text }) => [kind, text])],
+      [right, [['corrected', right]]],
+    );
+    assert.deepEqual(checked({ prose: right }, { session }).corrections, []);
+  }
+});
+
+test('what is said in one message as a summary has it stays, and no tool turns it round', () => {
+  const look = call('bash', { command: 'cat notes.txt' });
+  const session = [
+    user('The exported functions of the lexer must not change.'),
+    assistant('At first the parser kept 40 entries in the table of names.'),
+    assistant('Later the parser kept 60 entries in the table of names.', look),
+    result(look, 'The exported functions of the lexer must change.\nThe parser keeps 90 entries.'),
+  ];
+  for (const prose of [
+    'The parser kept 60 entries in the table of names.',
+    'The parser kept 40 entries in the table of names.',
+    'The exported functions of the lexer must not change.',
+    'The exported functions of the lexer must not change now.',
+  ])
+    assert.deepEqual(checked({ prose }, { session }).corrections, []);
+});
+
+test('a path of no message becomes the one that was meant, if that is certain', () => {
+  const read = call('read', { path: 'src/printer/line_width.ts' });
+  const other = call('read', { path: 'src/lexer/tokens.ts' });
+  const session = [
+    user('Look at the printer.'),
+    assistant('', read, other),
+    result(read, 'export const WIDTH = 80;'),
+    result(other, 'export type Token = string;'),
+  ];
+  const cases: readonly (readonly [prose: string, expected: string])[] = [
+    ['- `src/lexer/line_width.ts` was read', '- `src/printer/line_width.ts` was read'],
+    ['- `src/printer/max_line_width.ts` was read', '- `src/printer/line_width.ts` was read'],
+    // Known, shorter or longer than in the messages.
+    ['- `printer/line_width.ts` was read', '- `printer/line_width.ts` was read'],
+    ['- `/repo/src/lexer/tokens.ts` was read', '- `/repo/src/lexer/tokens.ts` was read'],
+    // Not certain: another file, or one that is to be made.
+    ['- `src/printer/line_width_test.ts` was read', '- `src/printer/line_width_test.ts` was read'],
+    ['- Create `src/printer/max_line_width.ts`', '- Create `src/printer/max_line_width.ts`'],
+  ];
+  for (const [prose, expected] of cases)
+    assert.equal(checked({ prose }, { session }).summary.prose, expected);
+});
+
+function todo(status: string): readonly Message[] {
+  const write = call('TodoWrite', {
+    todos: [{ content: 'Measure the width of tables', status, activeForm: 'Measuring' }],
+  });
+  return [assistant('', write), result(write, 'Saved.')];
+}
+
+function said(prose: string, session: readonly Message[]): string | null {
+  return checked({ prose }, { session }).summary.prose;
+}
+
+test('an item of the task list has its state in an account', () => {
+  const open = [user('Print tables.'), ...todo('pending')];
+  const done = [user('Print tables.'), ...todo('completed')];
+  assert.deepEqual(
+    [
+      said('- Task 1: Measure the width of tables (completed)', open),
+      said('- **Task 1** [completed]: Measure the width of tables', open),
+      said('- **Task 1** [pending]: Measure the width of tables', done),
+      said('- Task 1: Measure the width of tables (in progress)', open),
+      said('- Task 1: Measure the width of tables (completed)', done),
+    ],
+    [
+      '- Task 1: Measure the width of tables (pending)',
+      '- **Task 1** [not done]: Measure the width of tables',
+      '- **Task 1** [done]: Measure the width of tables',
+      '- Task 1: Measure the width of tables (in progress)',
+      '- Task 1: Measure the width of tables (completed)',
+    ],
+  );
+});
+
+test('the reason for which a user refused a call is said by the user', () => {
+  const push = call('bash', { command: 'git push' });
+  const session = [
+    user('Finish the printer.'),
+    assistant('I push it.', push),
+    result(
+      push,
+      "[error] The user doesn't want to proceed with this tool use. The user said:\nYou should split the printer into two files first.",
+    ),
+  ];
+  const prose = 'The user said: "You should split the printer into two files first."';
+  const { summary, corrections } = checked({ prose }, { session });
+  assert.deepEqual([summary.prose, corrections], [prose, []]);
 });
 
 test('headings are not claims, and cannot pass for sections of the summary', () => {

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { createBobbin, memoryArtifacts, type MessageId, type Session } from '@bobbin/core';
 import { canonicalJson } from '@bobbin/core/internal';
 import { randomCase, seededRandom } from '@bobbin/testing';
+import { volume } from '@bobbin/testing/volume';
 
-const JOURNEYS = 250;
+const JOURNEYS = volume(60, 2_000);
 
 /** The present prompt, one line a message. */
 async function shown(session: Session): Promise<readonly string[]> {

@@ -1,3 +1,3 @@
 import { longConversations } from './long-conversations.ts';
 
-longConversations(60, 8_000);
+longConversations(40, 8_000);

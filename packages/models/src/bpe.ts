@@ -1,13 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { counterOf, type Counter, type Message } from '@bobbin/core';
-import {
-  callsOf,
-  didYouMean,
-  mediaTokens,
-  orInstall,
-  resultsOf,
-  type MediaProvider,
-} from '@bobbin/core/internal';
+import { didYouMean, mediaTokens, orInstall, type MediaProvider } from '@bobbin/core/internal';
 
 /** A public tokenizer. */
 export type Encoding = 'o200k' | 'cl100k';
@@ -42,10 +35,8 @@ export async function bpe(
   provider: MediaProvider = 'openai',
 ): Promise<Counter> {
   const text = await textCounter(encoding);
-  const parts = counterOf({ name: encoding, text, media: mediaTokens(provider) });
-  const around = remembered((message) => formattingTokens(message, text));
-  const message = (m: Message): number => parts.message(m) + around(m);
-  const counter = counterOf({ name: encoding, text }, message);
+  const media = mediaTokens(provider);
+  const counter = counterOf({ name: encoding, text, media, around: formattingTokens });
   return { ...counter, request: (request) => counter.request(request) + REPLY };
 }
 
@@ -69,17 +60,11 @@ async function loadText(encoding: Encoding): Promise<(text: string) => number> {
   return (text) => (text === '' ? 0 : tokenizer.encodeSync(text, PLAIN).length);
 }
 
-function formattingTokens(message: Message, text: (text: string) => number): number {
-  const results = resultsOf(message).map(({ tool = '' }) => AROUND_RESULT + text(tool));
-  const calls = callsOf(message).length * AROUND_CALL;
-  return results.reduce((sum, tokens) => sum + tokens, AROUND_MESSAGE + calls);
-}
-
-function remembered(count: (message: Message) => number): (message: Message) => number {
-  const counted = new WeakMap<Message, number>();
-  return (message) => {
-    const tokens = counted.get(message) ?? count(message);
-    counted.set(message, tokens);
-    return tokens;
-  };
+function formattingTokens({ parts }: Message, text: (text: string) => number): number {
+  let tokens = AROUND_MESSAGE;
+  for (const part of parts) {
+    if (part.kind === 'call') tokens += AROUND_CALL;
+    if (part.kind === 'result') tokens += AROUND_RESULT + text(part.tool ?? '');
+  }
+  return tokens;
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { textMessage, type Message } from '@bobbin/core';
 import { bpe } from '@bobbin/models';
 import { get_encoding } from 'tiktoken';
+import { volume } from '@bobbin/testing/volume';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const ORACLES = { o200k: 'o200k_base', cl100k: 'cl100k_base' } as const;
@@ -64,7 +65,8 @@ for (const encoding of ['o200k', 'cl100k'] as const) {
     const { text } = await bpe(encoding);
     const files = globSync('packages/{core,codecs}/src/**/*.ts', { cwd: ROOT });
     assert.ok(files.length > 20);
-    const contents = files.map((file) => readFileSync(`${ROOT}/${file}`, 'utf8'));
+    const some = files.filter((_, i) => i % volume(4, 1) === 0);
+    const contents = some.map((file) => readFileSync(`${ROOT}/${file}`, 'utf8'));
     assert.deepEqual(contents.map(text), contents.map(count));
   });
 
@@ -72,7 +74,7 @@ for (const encoding of ['o200k', 'cl100k'] as const) {
     const seed = Number(process.env['SEED'] ?? Date.now() % 1e9);
     t.diagnostic(`seed ${seed}`);
     const { text } = await bpe(encoding);
-    const mixtures = Array.from({ length: 1_000 }, (_, i) => mixture(seed + i));
+    const mixtures = Array.from({ length: volume(300, 10_000) }, (_, i) => mixture(seed + i));
     for (const mixed of mixtures) assert.deepEqual([mixed, text(mixed)], [mixed, count(mixed)]);
   });
 }
@@ -177,7 +179,7 @@ function millis(run: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** The shortest of some runs, each told its number. */
+/** The shortest of some runs, each with its number. */
 function best(run: (number: number) => unknown): number {
   return Math.min(...Array.from({ length: 3 }, (_, number) => millis(() => run(number))));
 }

@@ -96,7 +96,7 @@ interface Span {
   readonly needed: ReadonlySet<string>;
 }
 
-/** The names that the agent used behind a span from memory: it named them before any message told them again. */
+/** The names that the agent used after a span from memory: it named them before any message had them again. */
 function neededLater(span: readonly Node[], later: readonly Node[]): ReadonlySet<string> {
   const known = new Set(span.flatMap((node) => [...namesIn(saidIn(node))]));
   const seen = new Set<string>();
@@ -218,7 +218,10 @@ async function measured({ id, request, needed }: Span): Promise<Row> {
   const summary = await trusted
     .summarize({ ...request, report: (report) => reports.push(report) })
     .catch(
-      (error: unknown) => (console.log(`  ${String(error)}: the extract stands in`), extracted),
+      (error: unknown) => (
+        console.log(`  ${String(error)}: the extract is used instead`),
+        extracted
+      ),
     );
   const row = {
     id,

@@ -7,7 +7,7 @@ import { postgresStore } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
 import { nodesOf, talk } from '../src/conformance/sample.ts';
 import { jumpPosition } from '../src/sqlite/ancestry.ts';
-import { startPostgres } from './postgres-server.ts';
+import { newDatabase } from './shared-postgres.ts';
 
 test('E12 any ancestor is met in a number of steps that grows with the logarithm of the way', () => {
   for (const from of [100, 10_000, 1_000_000]) {
@@ -20,11 +20,10 @@ test('E12 any ancestor is met in a number of steps that grows with the logarithm
   }
 });
 
-test('E12 PostgreSQL jumps to where SQLite does', async (t) => {
-  const server = await startPostgres();
-  t.after(() => server.stop());
-  await (await postgresStore(server.url())).close();
-  const sql = postgres(server.url(), { max: 1 });
+test('E12 PostgreSQL jumps to where SQLite does', async () => {
+  const url = await newDatabase();
+  await (await postgresStore(url)).close();
+  const sql = postgres(url, { max: 1 });
   const rows =
     await sql`SELECT bobbin.jump_position(i) AS position FROM generate_series(0, 3000) AS i ORDER BY i`;
   await sql.end();
@@ -38,11 +37,10 @@ function said(text: string, after: readonly Node[]): readonly Node[] {
   return nodesOf([textMessage('user', text), textMessage('user', `${text} again`)], after);
 }
 
-test('E12 PostgreSQL keeps the jumps of every message and of the head, however messages come in', async (t) => {
-  const server = await startPostgres();
-  t.after(() => server.stop());
-  const store = await postgresStore(server.url());
-  const sql = postgres(server.url(), { max: 1 });
+test('E12 PostgreSQL keeps the jumps of every message and of the head, however messages come in', async () => {
+  const url = await newDatabase();
+  const store = await postgresStore(url);
+  const sql = postgres(url, { max: 1 });
   const random = seededRandom(7);
   const key = { tenant: 'jumps', thread: 'grown' as ThreadId };
   // A thread that begins with two forks.

@@ -30,6 +30,7 @@ import {
   type KeyRing,
 } from '@bobbin/stores';
 import { artifactSuite } from '@bobbin/stores/conformance';
+import { volume } from '@bobbin/testing/volume';
 import { dropPlan, talk } from '../src/conformance/sample.ts';
 import { startS3 } from './s3-server.ts';
 
@@ -165,7 +166,7 @@ function keeperTests(blobs: () => Blobs): void {
   test('C22 content that is put while it is swept is there after', async () => {
     const tenant = 'racing';
     const artifacts = keepArtifacts(blobs(), { clock: { now: () => 1_000 } });
-    for (let i = 0; i < 20; i++) {
+    for (let i = 0; i < volume(5, 50); i++) {
       const id = await artifacts.put(`race ${i}`, about({ tenant, ttlMs: 1 }));
       await Promise.all([
         artifacts.sweep(tenant, () => false, 1_000, { graceMs: 0 }),

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   createBobbin,
   memoryStore,
@@ -17,17 +17,10 @@ import { copyStore, jsonlStore, sqliteStore, verifyStore } from '@bobbin/stores'
 import { postgresStore } from '@bobbin/stores/postgres';
 import { everything } from '../src/conformance/everything.ts';
 import { dropPlan, nodesOf, talk, warning } from '../src/conformance/sample.ts';
-import { startPostgres, type PostgresServer } from './postgres-server.ts';
+import { newDatabase } from './shared-postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-copy-'));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
+after(() => rmSync(folder, { recursive: true }));
 
 const key = { tenant: 'acme', thread: 'talk' as ThreadId };
 const path = talk(8, 'rare');
@@ -60,7 +53,7 @@ test('C1 a copy from store to store to store is the same in everything, and ever
   const chain = [
     sqliteStore(join(folder, 'a.db'), { sync: 'normal' }),
     jsonlStore(join(folder, 'b'), { sync: 'normal' }),
-    await postgresStore(server.url()),
+    await postgresStore(await newDatabase()),
     memoryStore(),
   ];
   let from = origin;

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { volume } from '@bobbin/testing/volume';
 import { killWriters } from './crash.ts';
-import { startPostgres } from './postgres-server.ts';
+import { newDatabase } from './shared-postgres.ts';
 
-/** A few in every run; `crash.soak.ts` does 200 of each. */
-const KILLS = 8;
+const KILLS = volume(2, 200);
 
 test('C1 a writer killed at any moment loses nothing: sqlite and jsonl', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-crash-'));
@@ -16,7 +16,5 @@ test('C1 a writer killed at any moment loses nothing: sqlite and jsonl', async (
 });
 
 test('C1 a writer killed at any moment loses nothing: postgres', async (t) => {
-  const server = await startPostgres();
-  t.after(() => server.stop());
-  t.diagnostic(`postgres: ${await killWriters('postgres', server.url(), KILLS)}`);
+  t.diagnostic(`postgres: ${await killWriters('postgres', await newDatabase(), KILLS)}`);
 });

@@ -8,7 +8,7 @@ import type { MessageId, ThreadId } from '@bobbin/core';
 import { sqliteLedger, type Ledger, type LedgerRequest } from '@bobbin/stores';
 import { existingPostgresLedger, postgresLedger } from '@bobbin/stores/postgres';
 import postgres from 'postgres';
-import { startPostgres, type PostgresServer } from './postgres-server.ts';
+import { newDatabase } from './shared-postgres.ts';
 
 const [A, B] = ['a', 'b'] as readonly string[] as readonly ThreadId[];
 const USAGE = { inputTokens: 100, outputTokens: 7, cacheReadTokens: 20, cacheWriteTokens: 3 };
@@ -161,23 +161,20 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 ledgerSuite('SQLite', async () => sqliteLedger(join(folder, 'ledger.db')));
 
 describe('a server', () => {
-  let server: PostgresServer | undefined;
+  let url = '';
   before(async () => {
-    server = await startPostgres();
+    url = await newDatabase();
   });
-  after(() => server?.stop());
-  ledgerSuite('PostgreSQL', () => postgresLedger(server?.url() ?? ''));
+  ledgerSuite('PostgreSQL', () => postgresLedger(url));
 
   test('a ledger that lacks a table is found and completed; none is made where none is', async () => {
-    const admin = (server as PostgresServer).sql();
-    await admin`CREATE DATABASE older`;
-    const url = (server as PostgresServer).url('older');
-    assert.equal(await existingPostgresLedger(url), undefined);
-    await (await postgresLedger(url)).close();
-    const sql = postgres(url, { max: 1 });
+    const older = await newDatabase();
+    assert.equal(await existingPostgresLedger(older), undefined);
+    await (await postgresLedger(older)).close();
+    const sql = postgres(older, { max: 1 });
     await sql`DROP TABLE bobbin_ledger.rounds`;
     await sql.end();
-    const ledger = await existingPostgresLedger(url);
+    const ledger = await existingPostgresLedger(older);
     await ledger?.begin(request('1'));
     await ledger?.delete({ tenant: 't' });
     assert.deepEqual(await ledger?.threads('t'), []);

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { memoryStore, type Store } from '@bobbin/core';
 import { jsonlStore, sqliteStore, StoreError } from '@bobbin/stores';
 import { postgresStore } from '@bobbin/stores/postgres';
@@ -11,25 +11,10 @@ import postgres, { type Sql } from 'postgres';
 import { migrate, MIGRATIONS, type MigrationOptions } from '../src/postgres/schema/schema.ts';
 import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from '../src/sqlite/schema.ts';
 import { assertFilled, fill } from './fixture.ts';
-import { startPostgres, type PostgresServer } from './postgres-server.ts';
+import { newDatabase } from './shared-postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bobbin-migration-'));
-let server: PostgresServer;
-before(async () => {
-  server = await startPostgres();
-});
-after(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
-
-/** A new database. */
-async function database(name: string): Promise<string> {
-  const admin = postgres(server.url(), { max: 1 });
-  await admin.unsafe(`CREATE DATABASE ${name}`);
-  await admin.end();
-  return server.url(name);
-}
+after(() => rmSync(folder, { recursive: true }));
 
 test('a session file of format 1 is read as it was written, and can be written to', async () => {
   mkdirSync(join(folder, 'fixture'));
@@ -55,7 +40,7 @@ async function columns(sql: Sql): Promise<readonly unknown[]> {
 }
 
 test('a newer schema is made from the present one, once, and what is there stays', async () => {
-  const url = await database('grown');
+  const url = await newDatabase();
   const store = await postgresStore(url);
   await fill(store);
   const sql = postgres(url, { max: 4, onnotice: () => undefined });
@@ -81,7 +66,7 @@ test('a newer schema is made from the present one, once, and what is there stays
 });
 
 test('a migration gives way to traffic while a long reader holds a table, and is made after it', async () => {
-  const url = await database('busy');
+  const url = await newDatabase();
   const store = await postgresStore(url);
   await fill(store);
   const sql = postgres(url, { max: 3, onnotice: () => undefined });
@@ -114,7 +99,7 @@ test('a schema from the future is refused, and nothing in it changes', async () 
   raw.close();
   assert.throws(() => sqliteStore(path), future(/future\.db has schema 99; this Bobbin knows/));
 
-  const url = await database('future');
+  const url = await newDatabase();
   await (await postgresStore(url)).close();
   const sql = postgres(url, { max: 1 });
   await sql`UPDATE bobbin.schema SET version = 99`;
@@ -135,7 +120,7 @@ function future(expected: RegExp): (error: unknown) => boolean {
 }
 
 test('many processes may make the schema at once', async () => {
-  const url = await database('crowd');
+  const url = await newDatabase();
   const stores = await Promise.all(
     Array.from({ length: 8 }, () => postgresStore(url, { connections: 1 })),
   );

@@ -6,31 +6,40 @@ import { test } from 'node:test';
 import type { MessageId, Store, ThreadId } from '@bobbin/core';
 import { queryWords, spanOf, type ArtifactId, type Span } from '@bobbin/core/internal';
 import { folderBlobs, liveArtifacts, sqliteStore } from '@bobbin/stores';
-import { storeSuite } from '@bobbin/stores/conformance';
+import { storeSuite, type StoreUnderTest } from '@bobbin/stores/conformance';
 import { postgresStore } from '@bobbin/stores/postgres';
+import { isSoak } from '@bobbin/testing/volume';
 import postgres from 'postgres';
 import { allNodes } from '../src/conformance/everything.ts';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
 import { startPostgres } from './postgres-server.ts';
+import { newDatabase } from './shared-postgres.ts';
 
-storeSuite('postgres, in 4 partitions', async () => {
-  const server = await startPostgres();
-  const store = await postgresStore(server.url(), { partitions: 4 });
+async function openInPartitions(): Promise<StoreUnderTest> {
+  const url = await newDatabase();
+  const store = await postgresStore(url, { partitions: 4 });
   return {
     store,
-    reopen: () => postgresStore(server.url()),
+    reopen: () => postgresStore(url),
     async close() {
       // Tenants of fixed names, enough of them that each partition has one.
       for (let i = 0; i < 32; i++)
         await store.append({ tenant: `tenant-${i}`, thread: 'one' as ThreadId }, talk(1));
-      const sql = postgres(server.url(), { max: 1 });
+      const sql = postgres(url, { max: 1 });
       const used = await sql`SELECT count(DISTINCT tableoid) AS parts FROM bobbin.messages`;
       await sql.end();
       await store.close();
-      await server.stop();
       assert.equal(Number(used[0]?.['parts']), 4, 'rows are in every partition');
     },
   };
+}
+
+if (isSoak()) storeSuite('postgres, in 4 partitions', openInPartitions);
+
+test('postgres, in 4 partitions, does all that a store does', async () => {
+  const under = await openInPartitions();
+  await useAll(under.store);
+  await under.close();
 });
 
 /** All that a store does, but for erasure. */
@@ -109,15 +118,13 @@ test('the grants of the docs are enough, each of them is needed, and erasing and
 });
 
 test('the artifacts that plans point to come in parts, all of them, on SQLite and PostgreSQL', async (t) => {
-  const server = await startPostgres();
-  t.after(() => server.stop());
   const folder = mkdtempSync(join(tmpdir(), 'bobbin-live-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = talk(1);
   const span = spanOf(path.slice(0, 1)) as Span;
   for (const store of [
     sqliteStore(join(folder, 'a.db'), { sync: 'normal' }),
-    await postgresStore(server.url()),
+    await postgresStore(await newDatabase()),
   ]) {
     const all = new Set<ArtifactId>();
     const fill = async (thread: number): Promise<void> => {

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createBobbin, textMessage, type ThreadId } from '@bobbin/core';
 import { storeSuite } from '@bobbin/stores/conformance';
+import { isSoak } from '@bobbin/testing/volume';
 import { compactionQueue, postgresStore, type ThreadNews } from '@bobbin/stores/postgres';
 import { dropPlan, freshKey, talk, warning } from '../src/conformance/sample.ts';
 import { pgbouncers, startPgbouncer } from './pgbouncer.ts';
+import { until } from './waits.ts';
 import { startPostgres } from './postgres-server.ts';
 
 const found = pgbouncers();
@@ -13,14 +15,16 @@ if (found.length === 0)
     skip: 'pgbouncer is not installed (Debian: apt-get install pgbouncer, or BOBBIN_PGBOUNCER=PATH)',
   });
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+/** How statements are prepared in the whole suite, which only the soak runs. */
+function preparing(canPrepare: boolean): readonly (undefined | 'always')[] {
+  if (!isSoak()) return [];
+  return canPrepare ? [undefined, 'always'] : [undefined];
 }
 
 for (const pgbouncer of found) {
   const name = `pgbouncer ${pgbouncer.version}, transaction mode`;
   const canPrepare = Number(pgbouncer.version.split('.')[1]) >= 21;
-  for (const prepare of canPrepare ? ([undefined, 'always'] as const) : [undefined])
+  for (const prepare of preparing(canPrepare))
     storeSuite(`${name}, prepare ${prepare ?? 'by default'}`, async () => {
       const server = await startPostgres();
       const settings = canPrepare ? ['max_prepared_statements = 100'] : [];

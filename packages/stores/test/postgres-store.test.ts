@@ -1,16 +1,20 @@
 import { postgresStore } from '@bobbin/stores/postgres';
 import { storeSuite } from '@bobbin/stores/conformance';
-import { startPostgres } from './postgres-server.ts';
+import { volume } from '@bobbin/testing/volume';
+import { newDatabase } from './shared-postgres.ts';
 
-storeSuite('postgres', async () => {
-  const server = await startPostgres();
-  const store = await postgresStore(server.url());
-  return {
-    store,
-    reopen: () => postgresStore(server.url()),
-    async close() {
-      await store.close();
-      await server.stop();
-    },
-  };
-});
+storeSuite(
+  'postgres',
+  async () => {
+    const url = await newDatabase();
+    const store = await postgresStore(url);
+    return {
+      store,
+      reopen: () => postgresStore(url),
+      async close() {
+        await store.close();
+      },
+    };
+  },
+  { randomRuns: volume(1, 10) },
+);

@@ -4,7 +4,9 @@ import type { ThreadId } from '@bobbin/core';
 import type { ThreadKey } from '@bobbin/core/internal';
 import { StoreError } from '@bobbin/stores';
 import { compactionQueue } from '@bobbin/stores/postgres';
+import { volume } from '@bobbin/testing/volume';
 import postgres from 'postgres';
+import { until } from './waits.ts';
 import { startPostgres, type PostgresServer } from './postgres-server.ts';
 import { loseServersAndHosts } from './queue-loop.ts';
 import { startProcess } from './writer.ts';
@@ -16,10 +18,6 @@ before(async () => {
 after(() => server.stop());
 
 const keyOf = (thread: string): ThreadKey => ({ tenant: 'jobs', thread: thread as ThreadId });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 test('jobs of one thread are done one after the other, and once more where it was asked for meanwhile', async () => {
   const queue = await compactionQueue(server.url());
@@ -116,10 +114,13 @@ test('a role that may not make the queue learns what it needs; with that it may'
   await admin.end();
 });
 
-test('hosts survive a restart and a crash of the server, and a killed host loses no job', async (t) => {
+/** The first loss restarts the server, the second crashes it, the third kills a host. */
+const ROUNDS = volume(1, 3);
+
+test(`hosts lose no job while servers and hosts are lost, ${ROUNDS} in all`, async (t) => {
   const figures = await loseServersAndHosts(server, {
-    rounds: 3,
-    hosts: 3,
+    rounds: ROUNDS,
+    hosts: volume(1, 3),
     threads: 6,
     leaseMs: 2_000,
   });

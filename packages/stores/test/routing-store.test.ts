@@ -6,22 +6,27 @@ import { test } from 'node:test';
 import { memoryStore, type Store, type ThreadId } from '@bobbin/core';
 import { routingStore, sqliteStore } from '@bobbin/stores';
 import { storeSuite } from '@bobbin/stores/conformance';
+import { volume } from '@bobbin/testing/volume';
 import { talk } from '../src/conformance/sample.ts';
 
-storeSuite('routing, over three SQLite files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'bobbin-routing-'));
-  const open = (): Store =>
-    routingStore([0, 1, 2].map((i) => sqliteStore(join(folder, `${i}.db`), { sync: 'normal' })));
-  const store = open();
-  return {
-    store,
-    reopen: async () => open(),
-    async close() {
-      await store.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-});
+storeSuite(
+  'routing, over three SQLite files',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bobbin-routing-'));
+    const open = (): Store =>
+      routingStore([0, 1, 2].map((i) => sqliteStore(join(folder, `${i}.db`), { sync: 'normal' })));
+    const store = open();
+    return {
+      store,
+      reopen: async () => open(),
+      async close() {
+        await store.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
+  },
+  { randomRuns: volume(1, 10) },
+);
 
 test('tenants are spread over all stores, and few of them move to a new one', async () => {
   const tenants = Array.from({ length: 300 }, (_, i) => `tenant-${i}`);

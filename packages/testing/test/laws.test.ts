@@ -185,7 +185,7 @@ test('a kept message with other bytes, and one of another thread', () => {
   breaks('of this thread', broken(foreign));
 });
 
-/** What is broken where another message stands in the seat of the calls. */
+/** What is broken where another message is in the place of the calls. */
 function changed(message: Message): readonly string[] {
   const source = { kind: 'changed', id: at(2).id, by: 'externalize' } as const;
   return broken(tampered((m) => m.with(2, { message, source })));

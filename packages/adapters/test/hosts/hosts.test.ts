@@ -1,4 +1,5 @@
 import { test } from 'node:test';
+import { isSoak, volume } from '@bobbin/testing/volume';
 import { AI_SDK } from './ai-sdk-host.ts';
 import { LANGCHAIN, LANGGRAPH } from './langchain-hosts.ts';
 import { OPENAI_AGENTS } from './openai-agents-host.ts';
@@ -16,9 +17,13 @@ const HOSTS = [
   OPENAI_AGENTS,
 ] as const;
 
+const REQUESTS = volume(50, 100);
+
 for (const host of HOSTS) {
-  test(`${host.name}: 100 requests, with a pin, an undo, a refusal and recall`, (t) =>
-    plays(t, host, 100, 'offered'));
-  test(`${host.name}: no prompt names a tool that is not offered`, (t) =>
-    plays(t, host, 60, 'not offered'));
+  test(`${host.name}: ${REQUESTS} requests, with a pin, an undo, a refusal and recall`, (t) =>
+    plays(t, host, REQUESTS, 'offered'));
 }
+
+for (const host of isSoak() ? HOSTS : [OPENAI, LANGCHAIN, AI_SDK])
+  test(`${host.name}: no prompt names a tool that is not offered`, (t) =>
+    plays(t, host, volume(40, 60), 'not offered'));

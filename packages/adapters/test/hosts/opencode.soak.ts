@@ -134,7 +134,7 @@ for (const [dialect, npm] of PROVIDERS)
     assert.ok((provider.sizes[0] ?? 0) > WINDOW / 4, 'what the plugin does not see is large');
   });
 
-test('B11 the real OpenCode, compacting by itself, is told the rule each time and finishes its task', async (t) => {
+test('B11 the real OpenCode, compacting by itself, gets the rule each time and finishes its task', async (t) => {
   const [provider, folder] = await workplace(t, 'openai-chat');
   settle(folder, '@ai-sdk/openai-compatible', provider.url, 20_000);
   const end = (await work(folder)).split('\n').at(-1);

@@ -100,14 +100,14 @@ export class Compacting {
   }
 
   async #ended(fitted: Fitted<unknown>, signal: AbortSignal): Promise<MachineEvent> {
-    const result = await this.tell(fitted, signal);
+    const result = await this.report(fitted, signal);
     if (result === 'done' || result === 'by-extract') return { kind: 'compacted', result };
     this.stop('there is nothing to compact');
     return { kind: 'compacted', result: 'none' };
   }
 
   /** Emits what the engine did for a prompt, and returns how it came out. */
-  async tell(fitted: Fitted<unknown>, signal: AbortSignal): Promise<Result> {
+  async report(fitted: Fitted<unknown>, signal: AbortSignal): Promise<Result> {
     const { result, shortened } = verdictOf(fitted, this.#isUnderWay, this.#summaryFailed);
     if (shortened > 0)
       this.#agent.emit({

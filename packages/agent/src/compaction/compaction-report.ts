@@ -78,7 +78,7 @@ function costText(usage: Usage | undefined): string {
   if (usage === undefined) return ', no model was asked.';
   const tokens = usageTokens(usage);
   return tokens === 0
-    ? '; the model that was asked did not tell what that cost.'
+    ? '; the model that was asked did not report what that cost.'
     : ` for ${tokensText(tokens)} tokens of summarizing.`;
 }
 

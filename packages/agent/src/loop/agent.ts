@@ -334,7 +334,7 @@ export class Agent {
         return;
       case 'use-extract':
         return this.#session.change({ summaries: 'extract' });
-      case 'tell-queue':
+      case 'show-queue':
         return this.emit({ type: 'queued', texts: effect.texts });
       case 'return':
         return this.emit({ type: 'returned', texts: effect.texts });

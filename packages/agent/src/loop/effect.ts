@@ -16,7 +16,7 @@ export type Effect =
   | { readonly kind: 'switch'; readonly model: string }
   | { readonly kind: 'abort' }
   | { readonly kind: 'use-extract' }
-  | { readonly kind: 'tell-queue'; readonly texts: readonly string[] }
+  | { readonly kind: 'show-queue'; readonly texts: readonly string[] }
   /** What was typed and not sent goes back to the place where it was typed: it is never lost. */
   | { readonly kind: 'return'; readonly texts: readonly string[] }
   | { readonly kind: 'notice'; readonly text: string }

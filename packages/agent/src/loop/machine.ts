@@ -161,7 +161,7 @@ function submit(machine: Machine, text: string): Step {
     return [next, [{ kind: 'append', text }, ...effects]];
   }
   const queue = [...machine.queue, text];
-  return [{ ...machine, queue }, [{ kind: 'tell-queue', texts: queue }]];
+  return [{ ...machine, queue }, [{ kind: 'show-queue', texts: queue }]];
 }
 
 function released(machine: Machine, goOn: boolean): Step {
@@ -300,7 +300,7 @@ function betweenSteps(machine: Machine): Step {
   if (texts.length > 0) {
     const appended: Effect[] = texts.map((text) => ({ kind: 'append', text }));
     const rest = betweenSteps({ ...machine, queue: [], phase: 'preparing' });
-    return prefixed([...appended, { kind: 'tell-queue', texts: [] }], rest);
+    return prefixed([...appended, { kind: 'show-queue', texts: [] }], rest);
   }
   const [wanted, ...later] = machine.wanted;
   if (wanted !== undefined)

@@ -51,7 +51,7 @@ export class Step {
       return { kind: 'prepared', result: 'none', fits: true, full: true };
     this.#fitted = await session.prompt(compaction === 'early', signal);
     const { fits, continueWith } = this.#fitted;
-    const result = await this.#compacting.tell(this.#fitted, signal);
+    const result = await this.#compacting.report(this.#fitted, signal);
     const compacted = result === 'done' || result === 'by-extract';
     if (continueWith !== undefined && compacted && this.#isWithinTask()) {
       await this.#agent.note({ typed: continueWith });

@@ -22,7 +22,7 @@ export async function switchModel(
     try {
       // For the new window, but by the old model: the new one could not read it all.
       await session.change({ model, summaryModel: setting.summaryModel ?? setting.model });
-      result = await compacting.tell(await session.prompt(true, signal), signal);
+      result = await compacting.report(await session.prompt(true, signal), signal);
     } catch (error) {
       await session.change(setting);
       throw error;

@@ -22,7 +22,7 @@ export async function verboseMode(
   prompt: string,
   output: Output,
 ): Promise<EndReason> {
-  return printed(agent, prompt, output, (event) => tell(event, output));
+  return printed(agent, prompt, output, (event) => writeProgress(event, output));
 }
 
 async function printed(
@@ -51,7 +51,7 @@ async function printed(
   return outcome.reason;
 }
 
-function tell(event: AgentEvent, output: Output): void {
+function writeProgress(event: AgentEvent, output: Output): void {
   switch (event.type) {
     case 'assistant':
       return output.complain(`${event.text}\n`);

@@ -2,7 +2,7 @@ import { oneOf } from '../command.ts';
 import type { AuditValues } from '../commands/audit.ts';
 import { compacted, settingsFor } from '../compact/compacted.ts';
 import { COUNTERS } from '../compact/counters.ts';
-import { EXIT, InputError, tell, UsageError } from '../failure.ts';
+import { EXIT, InputError, writeError, UsageError } from '../failure.ts';
 import { readConversation, type Conversation } from '../input/conversation.ts';
 import { sessionFormat } from '../input/formats.ts';
 import { isFileOf, readText, sourcesOf, write, type TextSource } from '../input/text-stream.ts';
@@ -49,7 +49,7 @@ export async function audit(operands: readonly string[], values: AuditValues): P
       ? `${JSON.stringify(asData(files), null, 2)}\n`
       : `${textReport(stdoutScreen(), files, values.all === true ? Infinity : SHOWN_ITEMS).join('\n')}\n`;
   await write(process.stdout, text);
-  if (html !== undefined) tell(`the report is in ${html}`);
+  if (html !== undefined) writeError(`the report is in ${html}`);
   return EXIT.done;
 }
 

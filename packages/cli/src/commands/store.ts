@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Store, ThreadId } from '@bobbin/core';
 import type { KeptArtifacts, StoreVerdict } from '@bobbin/stores';
 import { parseOptions, type Command, type OptionTable, type OptionValues } from '../command.ts';
-import { EXIT, InputError, tell, UsageError } from '../failure.ts';
+import { EXIT, InputError, writeError, UsageError } from '../failure.ts';
 import { counted } from '../output/figures.ts';
 import { readKeys } from '../input/key-file.ts';
 import { migrateStore, tenantsOf, withStore } from '../input/store-place.ts';
@@ -173,7 +173,7 @@ async function eachTenant(
   for (const tenant of tenants) {
     const { done, problems } = await work(tenant);
     await write(process.stdout, `${tenant}: ${done}; ${counted(problems.length, 'problem')}\n`);
-    for (const { id, problem } of problems) tell(`${tenant}/${id}: ${problem}`);
+    for (const { id, problem } of problems) writeError(`${tenant}/${id}: ${problem}`);
     if (problems.length > 0) code = EXIT.failed;
   }
   return code;
@@ -189,7 +189,7 @@ async function report(
     `${sizes.join(', ')} ${done}; ${counted(problems.length, 'problem')}\n`,
   );
   for (const { tenant, thread, problem } of problems)
-    tell(tenant === undefined ? problem : `${tenant}/${thread}: ${problem}`);
+    writeError(tenant === undefined ? problem : `${tenant}/${thread}: ${problem}`);
   return problems.length === 0 ? EXIT.done : EXIT.failed;
 }
 

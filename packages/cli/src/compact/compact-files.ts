@@ -4,7 +4,7 @@ import { accountOf, causeTexts } from './token-account.ts';
 import { newArtifactsIn, readingCommand } from '../commands/artifact.ts';
 import type { CompactValues } from '../commands/compact.ts';
 import { readConversation, transcriptConversation } from '../input/conversation.ts';
-import { EXIT, tell, UsageError } from '../failure.ts';
+import { EXIT, writeError, UsageError } from '../failure.ts';
 import { counted, duration, grouped, signed } from '../output/figures.ts';
 import { OutFile } from '../output/out-file.ts';
 import { Progress } from '../output/progress.ts';
@@ -33,7 +33,9 @@ export async function compact(operands: readonly string[], values: CompactValues
   checkOut(values, sources);
   const request = requestFrom(values);
   if (values.instructions !== undefined)
-    tell('--instructions has no effect: the built-in extract, which takes none, summarises here');
+    writeError(
+      '--instructions has no effect: the built-in extract, which takes none, summarises here',
+    );
   const folder = values.artifacts;
   const keeping: CompactRequest = {
     ...request,

@@ -24,7 +24,7 @@ import {
 } from '@bobbin/core/internal';
 import type { Conversation } from '../input/conversation.ts';
 import { COUNTERS, usualCounter } from './counters.ts';
-import { tell, UsageError } from '../failure.ts';
+import { writeError, UsageError } from '../failure.ts';
 import { counted, grouped } from '../output/figures.ts';
 import { Progress } from '../output/progress.ts';
 import { FORMATS } from '../input/formats.ts';
@@ -81,7 +81,7 @@ export function requestFrom(values: RequestValues): CompactRequest {
   const windowTokens = wholeNumber('window', values.window);
   const format = oneOf('format', values.format, FORMATS) ?? 'auto';
   const assumed = assumptionsFor(values);
-  if (assumed !== undefined) tell(assumed);
+  if (assumed !== undefined) writeError(assumed);
   return {
     format,
     policy: thrift === undefined ? PRESETS[preset] : presets.ladder({ thrift }),

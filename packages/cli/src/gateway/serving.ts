@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gatewaySettings, runGateway, SettingError, type GatewaySettings } from '@bobbin/gateway';
-import { EXIT, InputError, tell, UsageError } from '../failure.ts';
+import { EXIT, InputError, writeError, UsageError } from '../failure.ts';
 import type { GatewayValues } from '../commands/serve.ts';
 
 /** The default port of a machine's gateway. */
@@ -10,9 +10,9 @@ export const USUAL_PORT = 7077;
 export async function serve(values: GatewayValues): Promise<number> {
   const settings = settingsOf(values);
   const gateway = await started(() => runGateway(settings, process.env));
-  tell(`gateway at ${gateway.url}, threads in ${gateway.shown}`);
+  writeError(`gateway at ${gateway.url}, threads in ${gateway.shown}`);
   await asked(['SIGINT', 'SIGTERM']);
-  tell('ending: streams under way are finished; ask again to cut them off');
+  writeError('ending: streams under way are finished; ask again to cut them off');
   await Promise.race([gateway.close(), asked(['SIGINT', 'SIGTERM'])]);
   return EXIT.done;
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { runGateway } from '@bobbin/gateway';
-import { EXIT, tell, UsageError } from '../failure.ts';
+import { EXIT, writeError, UsageError } from '../failure.ts';
 import { counted } from '../output/figures.ts';
 import type { GatewayValues } from '../commands/serve.ts';
 import { settingsOf, started, USUAL_PORT } from './serving.ts';
@@ -40,7 +40,7 @@ export async function wrapAgent(
     const agent = wrap(args, gateway.url, process.env);
     const code = await ran(program, agent);
     agent.clean?.();
-    tell(savedLine(await gateway.sumSince(since)));
+    writeError(savedLine(await gateway.sumSince(since)));
     return code;
   } finally {
     await gateway.close();

@@ -1,5 +1,6 @@
 import type { ChatMessage } from '@bobbin/codecs';
 import { ScriptedAgent, type Call } from './agent.ts';
+import { FIRST_OUTLINE, FIRST_TEST } from './outline-source.ts';
 
 const SYSTEM = `You are a coding agent in the repository of Bobbin. You have tools to list, read, search, write and edit files and to run commands. Read before you change. Say what you found with file and line. Stop when the task is done.`;
 
@@ -92,72 +93,6 @@ function followLargeResult(agent: ScriptedAgent): void {
     'Two places. When it is new and over a quarter of the limit, first-sight.ts moves it to an artifact before any provider has seen it, which costs no cache. When the budget still does not hold, squeeze.ts in the last resort (plan/ladder.ts) shortens it to its two ends, down to nothing if it must be; the pair stays together because seat.ts changes the result in its seat.',
   );
 }
-
-const FIRST_OUTLINE = `import { callsOf, resultsOf, startsTurn, textOf, type Message } from './message.ts';
-
-/** One turn of a conversation in figures. */
-export interface TurnOutline {
-  readonly turn: number;
-  readonly messages: number;
-  readonly calls: number;
-  readonly failures: number;
-  readonly asked: string;
-}
-
-const LONGEST = 40;
-
-/** A line of figures for each turn. */
-export function outline(messages: readonly Message[]): readonly TurnOutline[] {
-  const turns: TurnOutline[] = [];
-  for (const message of messages) {
-    if (startsTurn(message)) turns.push(begin(turns.length + 1, textOf(message)));
-    const last = turns.pop();
-    if (last !== undefined) turns.push(joined(last, message));
-  }
-  return turns;
-}
-
-function begin(turn: number, text: string): TurnOutline {
-  return { turn, messages: 0, calls: 0, failures: 0, asked: text.slice(0, LONGEST) };
-}
-
-function joined(turn: TurnOutline, message: Message): TurnOutline {
-  return {
-    ...turn,
-    messages: turn.messages + 1,
-    calls: turn.calls + callsOf(message).length,
-    failures: turn.failures + resultsOf(message).filter(({ outcome }) => outcome === 'error').length,
-  };
-}
-`;
-
-const FIRST_TEST = `import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { textMessage, type Message } from '@bobbin/core';
-import { outline } from '../src/thread/outline.ts';
-
-const call: Message = {
-  role: 'assistant',
-  parts: [{ kind: 'call', callId: 'c1', tool: 'run', args: '{"command":"npm test"}' }],
-};
-const failed: Message = {
-  role: 'tool',
-  parts: [{ kind: 'result', callId: 'c1', tool: 'run', outcome: 'failure', content: [] }],
-};
-
-test('a turn is told with its messages, calls and failures', () => {
-  const told = outline([textMessage('user', 'Fix the test'), call, failed]);
-  assert.deepEqual(told, [{ turn: 1, messages: 3, calls: 1, failures: 1, asked: 'Fix the test' }]);
-});
-
-test('what comes before the first user message is turn 0', () => {
-  const told = outline([textMessage('system', 'Be brief.'), textMessage('user', 'Hello')]);
-  assert.deepEqual(
-    told.map(({ turn, messages }) => ({ turn, messages })),
-    [{ turn: 0, messages: 1 }, { turn: 1, messages: 1 }],
-  );
-});
-`;
 
 function addOutline(agent: ScriptedAgent): void {
   agent.user(

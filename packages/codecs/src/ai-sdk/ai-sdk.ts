@@ -10,7 +10,7 @@ import {
   summariesAfterCompaction,
   withoutCompactions,
 } from '../wire/compaction.ts';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS, openServerCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
@@ -45,7 +45,7 @@ export const aiSdk: Codec<AiSdkMessage, AiSdkFunctionTool, AiSdkToolResult> = {
     return wholeServerPairs(ordered.flatMap(encodeMessage), AI_SDK_SERVER_PARTS);
   },
   tools: AI_SDK_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'ai-sdk'),
+  mismatch: (wire) => mismatchOf(wire, 'ai-sdk'),
 };
 
 const ROLES: ReadonlySet<string> = new Set<Role>(['system', 'user', 'assistant', 'tool']);

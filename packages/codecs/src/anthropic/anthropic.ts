@@ -7,7 +7,7 @@ import {
   splitCompactions,
   summariesAfterCompaction,
 } from '../wire/compaction.ts';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls, OPEN_SERVER_CALLS } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { joinMixed, splitMixed, withoutJoin, type MixedFormat } from '../wire/mixed-message.ts';
@@ -49,7 +49,7 @@ export const anthropic: Codec<AnthropicMessage, AnthropicTool, AnthropicToolResu
     );
   },
   tools: ANTHROPIC_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'anthropic'),
+  mismatch: (wire) => mismatchOf(wire, 'anthropic'),
   usage: (response) => responseUsage(response)?.usage,
   reports: providerReports,
 };

@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -43,12 +43,13 @@ export const bedrock: Codec<BedrockMessage, BedrockTool, BedrockToolResult> = {
     const calls = new KnownCalls(before);
     const places = new Place('messages', wire).list();
     refuseOtherFormats(places, 'bedrock');
+    refuseOtherFields(places, 'bedrock');
     rememberOrder(wire);
     return places.flatMap((place) => decodeMessage(place, calls));
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeMessage, MIXED), 'content'),
   tools: BEDROCK_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'bedrock'),
+  mismatch: (wire) => mismatchOf(wire, 'bedrock'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

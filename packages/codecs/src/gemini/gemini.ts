@@ -1,5 +1,5 @@
 import type { Codec, Message, Part, ProviderRules } from '@bobbin/core';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFields, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import {
@@ -41,12 +41,13 @@ export const gemini: Codec<GeminiContent, GeminiTool, GeminiToolResult> = {
     const calls = new KnownCalls(before);
     const places = new Place('contents', wire).list();
     refuseOtherFormats(places, 'gemini');
+    refuseOtherFields(places, 'gemini');
     rememberOrder(wire);
     return places.flatMap((place) => decodeContent(place, calls));
   },
   encode: (messages) => mergedRoles(joinMixed(messages, encodeContent, MIXED), 'parts'),
   tools: GEMINI_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'gemini'),
+  mismatch: (wire) => mismatchOf(wire, 'gemini'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

@@ -10,7 +10,7 @@ import type {
 } from '@bobbin/core';
 import { OPENAI_RULES, type Json, type JsonObject } from '@bobbin/core/internal';
 import { decodeContent, encodeContent } from './chat-content.ts';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { Place } from '../wire/place.ts';
@@ -90,7 +90,7 @@ export const openaiChat: Codec<ChatMessage, ChatTool, ChatToolResult> = {
   },
   encode: (messages) => resultsAfterCalls(messages).flatMap(encodeMessage),
   tools: CHAT_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'openai-chat'),
+  mismatch: (wire) => mismatchOf(wire, 'openai-chat'),
   usage: (response) => responseUsage(response)?.usage,
 };
 
@@ -147,7 +147,7 @@ const ROLES: ReadonlyMap<string, RoleShape> = new Map(
     tool: {
       role: 'tool',
       fields: new Set(['role', 'content', 'tool_call_id']),
-      parts: (place, calls) => [decodeResult(place, calls)],
+      parts: decodeResult,
     },
     function: {
       role: 'tool',
@@ -240,10 +240,10 @@ function decodeCall(place: Place): readonly Part[] {
 
 const UNKNOWN_CALL = 'tool_call';
 
-function decodeResult(place: Place, calls: KnownCalls): ResultPart {
+function decodeResult(place: Place, calls: KnownCalls): readonly Part[] {
   const callId = place.at('tool_call_id').text();
   const content = decodeContent(place.at('content'));
-  return { kind: 'result', callId, ...calls.field(callId), content };
+  return [{ kind: 'result', callId, ...calls.field(callId), content }];
 }
 
 function encodeMessage(message: Message): readonly ChatMessage[] {

@@ -6,7 +6,7 @@ import {
   splitCompactions,
   summariesAfterCompaction,
 } from '../wire/compaction.ts';
-import { doubtOf, refuseOtherFormats } from '../wire/format.ts';
+import { mismatchOf, refuseOtherFormats } from '../wire/format.ts';
 import { KnownCalls } from '../wire/known-calls.ts';
 import { lasting, leftover } from '../wire/leftover.ts';
 import { encodeItems } from './parted-reasoning.ts';
@@ -42,7 +42,7 @@ export const openaiResponses: Codec<ResponsesItem, ResponsesTool, ResponsesToolR
     return encodeItems(read, (message) => encodeMessage(message, types));
   },
   tools: RESPONSES_TOOLS,
-  doubt: (wire) => doubtOf(wire, 'openai-responses'),
+  mismatch: (wire) => mismatchOf(wire, 'openai-responses'),
   usage: (response) => responseUsage(response)?.usage,
 };
 

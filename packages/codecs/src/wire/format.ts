@@ -55,6 +55,13 @@ export function refuseOtherFormats(places: readonly Place[], own: FormatName): v
     const name = isJsonObject(place.value) ? certainFormat(place.value) : undefined;
     if (name !== undefined && name !== own) refuse(place, own, name);
   }
+}
+
+/**
+ * Refuses a list whose messages have content, but not in the fields of a format that has its own.
+ * @throws DecodeError that names the codec which probably reads it.
+ */
+export function refuseOtherFields(places: readonly Place[], own: 'gemini' | 'bedrock'): void {
   const strange = places.find(({ value }) => isJsonObject(value) && lacksParts(value, own));
   const likely = strange && detectFormat(places.map(({ value }) => value));
   if (likely !== undefined) refuse(strange as Place, own, likely.name);
@@ -66,10 +73,8 @@ function refuse({ path }: Place, own: FormatName, other: FormatName): never {
   throw new DecodeError(path, `${expected}, is one of ${title}: use ${use}`);
 }
 
-/** True if a message has content, but not in the fields of a format that has its own. */
-function lacksParts({ content, parts }: JsonObject, own: FormatName): boolean {
+function lacksParts({ content, parts }: JsonObject, own: 'gemini' | 'bedrock'): boolean {
   if (own === 'gemini') return content !== undefined && parts === undefined;
-  if (own !== 'bedrock') return false;
   return Array.isArray(content) ? content.some(isTyped) : typeof content === 'string';
 }
 
@@ -89,8 +94,8 @@ const ROLES_OF: Readonly<Record<RoledFormat, readonly string[]>> = {
   bedrock: ['user', 'assistant'],
 };
 
-/** What speaks against a codec for messages that it can read: a role that its format lacks, or blocks of another format. */
-export function doubtOf(messages: readonly object[], own: RoledFormat): string | undefined {
+/** Why messages are probably of another format than their codec's: a role that it lacks, or blocks of another one. */
+export function mismatchOf(messages: readonly object[], own: RoledFormat): string | undefined {
   for (const message of messages) {
     if (!isJsonObject(message)) continue;
     const { role } = message;

@@ -34,10 +34,6 @@ export class KnownCalls {
     }
   }
 
-  tool(callId: string): string | undefined {
-    return this.#find(this.#tools, callId);
-  }
-
   /** The wire form of a provider's call that an earlier message made and did not answer. */
   serverCall(callId: string): JsonObject | undefined {
     return this.#find(this.#serverCalls, callId);
@@ -45,7 +41,7 @@ export class KnownCalls {
 
   /** `{ tool }` for a result part, empty if the call is not known. */
   field(callId: string): { readonly tool?: string } {
-    const tool = this.tool(callId);
+    const tool = this.#find(this.#tools, callId);
     return tool === undefined ? {} : { tool };
   }
 

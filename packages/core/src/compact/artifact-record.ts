@@ -1,8 +1,7 @@
 import { errorText } from '../check/error-text.ts';
 import { artifactContent } from '../message/artifact-content.ts';
-import { isSentMedia } from '../message/media-bytes.ts';
 import type { ArtifactMetadata } from '../ports.ts';
-import { callsOf, resultsOf, type CallPart } from '../message/message.ts';
+import { callsOf, isSentMedia, resultsOf, type CallPart } from '../message/message.ts';
 import { verifiedDurability } from '../plan/durability.ts';
 import { spanOf } from '../thread/span.ts';
 import { describeMessage } from '../render/describe.ts';

@@ -23,6 +23,9 @@ export async function askSummarizer(
   const { summarizer, policy, clock, fallback = extractSummarizer } = config;
   const pause = (): Promise<void> => clock.pause?.() ?? Promise.resolve();
   const request = { ...asked, thread: job.key, pause };
+  // The extract is never late and never fails.
+  if (summarizer.id === fallback.id)
+    return { summary: await fallback.summarize(request), writer: fallback.id };
   const report: SummaryRequest['report'] = (event) =>
     log.emit({ kind: 'summary-report', report: event });
   try {

@@ -5,10 +5,9 @@ import { extractSummarizer } from '../extract/extract-summarizer.ts';
 import { describeCut, findCut } from '../plan/cut.ts';
 import { paysAfter } from '../plan/economics.ts';
 import { expired } from '../plan/expiry.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, Window } from '../plan/plan.ts';
 import type { Summary } from '../plan/summary.ts';
-import type { Window } from '../plan/window.ts';
-import type { SummaryRequest } from '../ports.ts';
+import type { Clock, SummaryRequest } from '../ports.ts';
 import { NOTHING } from '../render/excerpt.ts';
 import { startPrompt } from '../render/render.ts';
 import { spanOf } from '../thread/span.ts';
@@ -19,7 +18,6 @@ import { askSummarizer } from './ask-summarizer.ts';
 import { CompactionLog } from './compaction-log.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { Draft } from './draft.ts';
-import { pauseIfMany } from './pause.ts';
 import { aimOf, type Policy } from './policy.ts';
 import { LAST_RESORT, QUIET } from './rungs/last-resort.ts';
 import type { Effects, Proposal, Rung, RungContext } from './rungs/rung.ts';
@@ -37,6 +35,14 @@ export async function compact(config: CompactorConfig, job: Job): Promise<Compac
   await pauseIfMany(config.clock, job.window.tail.length);
   const run = new Run(config, job);
   return run.compact();
+}
+
+/** A compaction of fewer messages takes a moment. */
+const MANY_MESSAGES = 2_000;
+
+/** Lets the process do its other work between two steps of a compaction of very many messages. */
+async function pauseIfMany(clock: Clock, messages: number): Promise<void> {
+  if (messages > MANY_MESSAGES) await clock.pause?.();
 }
 
 class Run {
@@ -70,7 +76,8 @@ class Run {
       config.redact,
     );
     this.#limit = messageLimit(config.budget);
-    this.#foldsLoop = job.onlyLadder !== true && this.#holdsBoundLoop();
+    this.#foldsLoop =
+      config.rules.bindsReasoning && job.onlyLadder !== true && this.#holdsBoundLoop();
     if (this.#foldsLoop) this.#draft.holdNewestResults();
     this.#before = this.#draft.tokens;
     this.#log = new CompactionLog(config, job, this.#draft);
@@ -86,9 +93,7 @@ class Run {
    * provider refuse the loop: so the loop ends, and work goes on from the newest results, shown as a user's text.
    */
   #holdsBoundLoop(): boolean {
-    const { rules, policy } = this.#config;
-    if (!rules.bindsReasoning || foldingRungs(policy).length === 0) return false;
-    return this.#draft.hasSignedLoop;
+    return foldingRungs(this.#config.policy).length > 0 && this.#draft.hasSignedLoop;
   }
 
   async compact(): Promise<Compaction> {
@@ -103,7 +108,7 @@ class Run {
     const most = this.#job.onlyLadder === true ? 0 : MOST_TRIES;
     const isPressed = this.#before > this.#limit && this.#draft.tokens <= this.#limit;
     if (isPressed && most > 0) await this.#climb(QUIET, this.#quietTokens(), true);
-    this.#warnOfInstructions();
+    if (this.#job.instructions !== undefined && most > 0) this.#warnOfInstructions();
     await this.#pause();
     this.#giveBack();
     this.#restorePins();
@@ -144,7 +149,6 @@ class Run {
 
   /** Instructions are for a summary that a model writes: their author gets a warning if no model wrote one. */
   #warnOfInstructions(): void {
-    if (this.#job.instructions === undefined || this.#job.onlyLadder === true) return;
     // If a model failed, a warning has said so.
     const isWritten =
       this.#rungs.has('summarize') && this.#config.summarizer.id !== extractSummarizer.id;

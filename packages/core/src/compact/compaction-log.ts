@@ -1,11 +1,11 @@
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { PlanRecord } from '../plan/plan.ts';
+import { redactSecrets, type Redact } from '../summary/redact.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { CompactorConfig, Job } from './compaction.ts';
 import type { Draft } from './draft.ts';
-import { withoutSecrets } from './event-text.ts';
 
-/** The events of one compaction, in order. The host hears each as it happens. */
+/** The events of one compaction, in order. The host receives each as it happens. */
 export class CompactionLog {
   readonly events: CompactionEvent[] = [];
   readonly #config: CompactorConfig;
@@ -59,4 +59,13 @@ export class CompactionLog {
         });
     }
   }
+}
+
+/** An event whose text may come from a provider's error, without the secrets that such a text may quote. */
+export function withoutSecrets(detail: EventDetail, redact: Redact = redactSecrets): EventDetail {
+  if (detail.kind === 'warning') return { ...detail, message: redact(detail.message) };
+  if (detail.kind !== 'summary-report') return detail;
+  const { report } = detail;
+  if (!('reason' in report)) return detail;
+  return { ...detail, report: { ...report, reason: redact(report.reason) } };
 }

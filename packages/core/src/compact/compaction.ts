@@ -1,7 +1,6 @@
 import type { CompactionEvent } from '../events.ts';
 import type { ToolPolicies } from '../plan/durability.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { Window } from '../plan/window.ts';
+import type { Plan, Window } from '../plan/plan.ts';
 import type { ArtifactStore, Clock, Summarizer, ThreadKey } from '../ports.ts';
 import type { CacheLimits } from '../render/cache-points.ts';
 import type { ProviderRules } from '../render/rules.ts';
@@ -51,7 +50,7 @@ export interface Job {
   readonly onlyLadder?: true;
   readonly instructions?: string;
   readonly signal?: AbortSignal;
-  /** Hears what happens as it happens. */
+  /** Receives each event as it happens. */
   readonly onEvent?: (event: CompactionEvent) => void;
 }
 

@@ -11,21 +11,22 @@ import { runningLoop, unitStarts, waitingFrom } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { redactSecrets, type Redact } from '../summary/redact.ts';
 import type { CutItem } from '../plan/cut.ts';
-import type {
-  Carried,
-  Hide,
-  Plan,
-  PlanRecord,
-  RenderStyle,
-  SummarizeRecord,
+import {
+  holdsReasoning,
+  withoutReasoningFrom,
+  type Carried,
+  type Hide,
+  type Plan,
+  type PlanRecord,
+  type RenderStyle,
+  type SummarizeRecord,
+  type Window,
 } from '../plan/plan.ts';
 import { actions, normalize, withoutRecords, type Action } from '../plan/precedence.ts';
 import { standIns } from '../render/stand-in.ts';
 import { isInPlace, inPlace } from '../render/in-place.ts';
 import { isPinned } from '../plan/pins.ts';
-import { holdsReasoning, withoutReasoningFrom } from '../plan/signed.ts';
 import { canonicalJson } from '../message/json.ts';
-import type { Window } from '../plan/window.ts';
 
 /** A message of the window with what is known of it while a plan is made. */
 export interface Entry extends CutItem {
@@ -82,11 +83,7 @@ export class Draft {
     this.#earlier = new Set(base.records);
     this.#hides = base.hides;
     this.#actions = new Map(actions(base));
-    const isGone = ({ id }: Node): boolean => {
-      const action = this.#actions.get(id);
-      return action !== undefined && !isInPlace(action);
-    };
-    this.entries = toEntries(window, counter, pins, isGone);
+    this.entries = toEntries(window, counter, pins, (node) => this.isGone({ node }));
     this.#turnStart = lastOf(this.entries, ({ message }) => startsTurn(message))?.node.index;
     this.#byId = new Map(this.entries.map((entry) => [entry.node.id, entry]));
     for (const entry of this.entries) this.#price(entry);
@@ -128,8 +125,8 @@ export class Draft {
     return this.#byId.get(id);
   }
 
-  action(entry: Entry): Action | undefined {
-    return this.#actions.get(entry.node.id);
+  action({ node }: Pick<Entry, 'node'>): Action | undefined {
+    return this.#actions.get(node.id);
   }
 
   /** The unit that an agent works on: the newest one that is in the prompt. */
@@ -157,7 +154,7 @@ export class Draft {
   }
 
   /** True if the draft no longer shows an entry in its own place. */
-  isGone(entry: Entry): boolean {
+  isGone(entry: Pick<Entry, 'node'>): boolean {
     const action = this.action(entry);
     return action !== undefined && !isInPlace(action);
   }

@@ -12,7 +12,7 @@ import type { Stretch } from '../plan/plan.ts';
 
 /** What the anchors of a draft's messages are worth, and where each message's texts are. */
 interface Values {
-  readonly survey: AnchorStatistics;
+  readonly statistics: AnchorStatistics;
   readonly need: Float64Array;
   readonly places: ReadonlyMap<MessageId, readonly number[]>;
 }
@@ -22,40 +22,42 @@ const known = new WeakMap<Draft, Values>();
 function valuesOf(draft: Draft): Values {
   let values = known.get(draft);
   if (values === undefined) {
-    const survey = new AnchorStatistics();
+    const statistics = new AnchorStatistics();
     const places = new Map<MessageId, readonly number[]>();
     for (const { node } of sorted(draft.entries, (a, b) => a.node.index - b.node.index))
-      places.set(node.id, survey.add(node));
-    values = { survey, need: needs(survey), places };
+      places.set(node.id, statistics.add(node));
+    values = { statistics, need: needs(statistics), places };
     known.set(draft, values);
   }
   return values;
 }
 
-/** A part of a message that may be cut: where its text is in the survey, and from which character on. */
+/** A part of a message that may be cut: where its text is in the statistics, and from which character on. */
 interface CutPart {
   readonly of: number;
   readonly base: number;
   readonly text: string;
 }
 
-/** Text parts are surveyed as one text, results each as its own. */
+/** Text parts are counted as one text, results each as its own. */
 function cutParts(
   message: Message,
   places: readonly number[],
-  survey: AnchorStatistics,
+  statistics: AnchorStatistics,
 ): readonly (CutPart | undefined)[] {
-  const said = places.find((of) => isSaid(survey.placed[of] as Placed));
+  const said = places.find((of) => isSaid(statistics.placed[of] as Placed));
   const results = places.filter((of) => {
-    const { segment } = survey.placed[of] as Placed;
+    const { segment } = statistics.placed[of] as Placed;
     return segment.voice === VOICE.tool && segment.callId !== undefined;
   });
-  const calls = places.filter((of) => (survey.placed[of] as Placed).segment.voice === VOICE.args);
+  const calls = places.filter(
+    (of) => (statistics.placed[of] as Placed).segment.voice === VOICE.args,
+  );
   let base = 0;
   return message.parts.map((part): CutPart | undefined => {
     if (part.kind === 'call') {
       const of = calls.shift();
-      // A call is surveyed with the name of its tool before its arguments.
+      // A call is counted with the name of its tool before its arguments.
       return of === undefined ? undefined : { of, base: part.tool.length + 1, text: part.args };
     }
     const text = partText(part);
@@ -100,7 +102,7 @@ function chosenRanges(
   chars: number,
 ): readonly Stretch[] {
   const values = valuesOf(draft);
-  const part = cutParts(message, values.places.get(node.id) ?? [], values.survey)[place];
+  const part = cutParts(message, values.places.get(node.id) ?? [], values.statistics)[place];
   if (part === undefined) return [];
   if (message.role === 'user') {
     const isLoaded = userWords(part.text) === '';
@@ -188,20 +190,24 @@ export function excerptsTogether(
   const values = valuesOf(draft);
   const chooser = new StretchChooser(values, options.spaceChars, options.leastWorth);
   for (const message of shown)
-    for (const { mentions } of scan(message, values.survey.reader))
+    for (const { mentions } of scan(message, values.statistics.reader))
       for (const { anchor } of mentions) chooser.show(anchor.key);
   const partsOf = cut.map(({ entry, headChars, tailChars }) =>
-    cutParts(entry.message, values.places.get(entry.node.id) ?? [], values.survey).map((part) => {
-      if (part === undefined) return undefined;
-      const { voice } = (values.survey.placed[part.of] as Placed).segment;
-      const isCall = voice === VOICE.args;
-      if (isCall && options.args === 'by-length') return undefined;
-      const whole = isCall ? options.argsChars : options.wholeChars;
-      const isResult = !isSaid(values.survey.placed[part.of] as Placed);
-      if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
-      const isBlock = options.leastWorth === undefined && NUMBERED.test(part.text);
-      return isCall || isBlock ? chooser.add(part, 0, 0) : chooser.add(part, headChars, tailChars);
-    }),
+    cutParts(entry.message, values.places.get(entry.node.id) ?? [], values.statistics).map(
+      (part) => {
+        if (part === undefined) return undefined;
+        const { voice } = (values.statistics.placed[part.of] as Placed).segment;
+        const isCall = voice === VOICE.args;
+        if (isCall && options.args === 'by-length') return undefined;
+        const whole = isCall ? options.argsChars : options.wholeChars;
+        const isResult = !isSaid(values.statistics.placed[part.of] as Placed);
+        if (!isResult || part.text.length <= whole) return [[0, part.text.length] as const];
+        const isBlock = options.leastWorth === undefined && NUMBERED.test(part.text);
+        return isCall || isBlock
+          ? chooser.add(part, 0, 0)
+          : chooser.add(part, headChars, tailChars);
+      },
+    ),
   );
   const chosen = chooser.chosen(options.fills);
   const blocks = options.leastWorth === undefined ? chooser.blocks(chosen) : chosen;
@@ -232,7 +238,7 @@ class StretchChooser {
   }
 
   show(key: string): void {
-    const id = this.#values.survey.idOf(key);
+    const id = this.#values.statistics.idOf(key);
     if (id !== undefined) this.#selection.show(id);
   }
 
@@ -242,7 +248,7 @@ class StretchChooser {
     const text = whole.slice(0, reminderStart(whole));
     const always = endsOf(text, headChars, tailChars);
     this.#parts.push({ text, stretches: [...always] });
-    const { segment, ids } = this.#values.survey.placed[of] as Placed;
+    const { segment, ids } = this.#values.statistics.placed[of] as Placed;
     const group: Group = { headingChars: 0, ids: [], clarity: 0, items: [], open: true };
     for (const [start, end] of always) this.#selection.spaceChars -= end - start + GAP_CHARS;
     for (const piece of segment.pieces) {
@@ -272,7 +278,7 @@ class StretchChooser {
     text: string,
     { start, end }: Piece,
   ): Line {
-    const { anchors } = this.#values.survey;
+    const { anchors } = this.#values.statistics;
     return {
       group,
       part,

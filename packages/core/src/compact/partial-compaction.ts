@@ -3,7 +3,7 @@ import { compact } from './compact.ts';
 import type { Compaction, CompactorConfig, Job } from './compaction.ts';
 import { firstSight } from './rungs/first-sight.ts';
 import type { Rung } from './rungs/rung.ts';
-import { shedMedia } from './rungs/shed-media.ts';
+import { externalizeMedia } from './rungs/externalize-media.ts';
 
 /** Climbs only these rungs, all of them, and does nothing else. */
 function compactBy(
@@ -23,7 +23,7 @@ export function compactFirstSight(config: CompactorConfig, job: Job): Promise<Co
 /** Moves pictures and files out that are more than a request may contain. */
 export function compactMedia(config: CompactorConfig, job: Job): Promise<Compaction> {
   const { mediaBytes = Number.POSITIVE_INFINITY } = config.rules;
-  return compactBy([shedMedia(mediaBytes)], config, job);
+  return compactBy([externalizeMedia(mediaBytes)], config, job);
 }
 
 /** Trims one batch. */

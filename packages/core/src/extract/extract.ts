@@ -1,5 +1,12 @@
 import { lastOf, sorted } from '../check/list.ts';
-import { callsOf, startsTurn, textOf, type Message } from '../message/message.ts';
+import {
+  callsOf,
+  resultsOf,
+  resultText,
+  startsTurn,
+  textOf,
+  type Message,
+} from '../message/message.ts';
 import { EMPTY_SUMMARY, type FileRecord, type Note, type Summary } from '../plan/summary.ts';
 import { seenShare } from '../summary/file-texts.ts';
 import { renderEssentials } from '../summary/render.ts';
@@ -12,10 +19,11 @@ import { scan, VOICE, type Voice } from './anchors/scan.ts';
 import { AnchorStatistics, type Placed } from './anchors/statistics.ts';
 import { SeenChanges } from './diffs/seen-changes.ts';
 import { constraints, decisions } from './facts/statements.ts';
+import { furtherNames, namesOfTools } from './quotes/further-names.ts';
 import { ExactLines } from './quotes/lines.ts';
 import { Selection } from './quotes/select.ts';
 import { commandsOf } from './story/commands.ts';
-import { changesOf } from './story/file-changes.ts';
+import { fileRecords } from './story/file-records.ts';
 import { nextStep } from './story/next-step.ts';
 import { repositoryEvents } from './story/repository.ts';
 import { splitTurnText } from './story/split-turn.ts';
@@ -53,6 +61,7 @@ const SHARE = {
   story: 0.5,
   files: 0.3,
   splitTurn: 0.15,
+  names: 0.04,
 } as const;
 /** Joined lines cost less than was estimated: what is left over is spent again. */
 const ROUNDS = 3;
@@ -103,7 +112,11 @@ class Extract {
   summary(): Summary {
     const bare = this.#withoutNotes();
     const rendered = renderEssentials(bare, this.#space);
-    const selection = new Selection(needs(this.#statistics), this.#space.chars - rendered.length);
+    const namesChars = this.#isShort || this.#isNearlyAll ? 0 : this.#space.chars * SHARE.names;
+    const selection = new Selection(
+      needs(this.#statistics),
+      this.#space.chars - rendered.length - namesChars,
+    );
     this.#markShown(selection, rendered);
     const story = new Story(this.#statistics, selection);
     const split = this.#request.splitTurn?.turn;
@@ -125,21 +138,37 @@ class Extract {
     story.takeFinalReport(chars * SHARE.finalReport);
     story.offer(Math.min(chars * SHARE.story, MOST_STORY_CHARS));
     lines.offer();
-    return this.#filled(bare, selection, () => [...story.chosen(), ...lines.chosen()]);
+    const ofTools = namesOfTools(this.#all);
+    return this.#filled(selection, () => ({
+      ...bare,
+      notes: [...story.chosen(), ...lines.chosen()],
+      names: furtherNames(this.#statistics, selection, ofTools, namesChars),
+    }));
+  }
+
+  /** True if there is space for most of what the messages say: then names say nothing more. */
+  get #isNearlyAll(): boolean {
+    if ((this.#previous.names ?? []).length > 0) return false;
+    const chars = this.#hidden.reduce((sum, { message }) => sum + charsOf(message), 0);
+    return chars < this.#space.chars * 2;
+  }
+
+  get #isShort(): boolean {
+    return this.#space.chars < SHORT_CHARS;
   }
 
   /** Spends the space, looks how much of it is used, and spends again. */
-  #filled(bare: Summary, selection: Selection, notes: () => readonly Note[]): Summary {
+  #filled(selection: Selection, chosen: () => Summary): Summary {
     const { maxTokens = DEFAULT_TOKENS, counter = chars4() } = this.#request;
-    let summary = bare;
-    for (let round = 0; round < ROUNDS; round++) {
-      selection.spend();
-      summary = { ...bare, notes: notes() };
-      if (selection.exhausted) break;
+    selection.spend();
+    let summary = chosen();
+    for (let round = 1; round < ROUNDS && !selection.exhausted; round++) {
       const text = renderEssentials(summary, this.#space);
       const tokens = counter.text(text);
       selection.spaceChars = Math.floor(((maxTokens - tokens) * text.length) / Math.max(1, tokens));
       if (selection.spaceChars < 60) break;
+      selection.spend();
+      summary = chosen();
     }
     return summary;
   }
@@ -152,6 +181,9 @@ class Extract {
       this.#statistics.addNote(note, voiceOf(note), file);
       this.#carried.push(note);
     }
+    const { names = [], lastTurn: turn } = this.#previous;
+    if (names.length > 0)
+      this.#statistics.addNote({ text: names.join(', '), by: 'tool', turn }, VOICE.tool, undefined);
     const hidden = new Set(this.#hidden);
     for (const node of this.#all)
       for (const of of this.#statistics.add(node)) {
@@ -168,14 +200,13 @@ class Extract {
   #mayQuote(): (of: number) => boolean {
     const { placed, files } = this.#statistics;
     const edits = files.all().reduce((sum, file) => sum + file.edits, 0);
-    const isShort = this.#space.chars < SHORT_CHARS;
     return (of) => {
       const { segment, file } = placed[of] as Placed;
       const isOther =
         file === undefined
           ? segment.voice === VOICE.tool && edits >= MANY_EDITS
           : DOCUMENT.test(file.path);
-      return this.#quotable.has(of) && !(isShort && isOther);
+      return this.#quotable.has(of) && !(this.#isShort && isOther);
     };
   }
 
@@ -198,7 +229,7 @@ class Extract {
     const { nodes, previous, round, splitTurn } = this.#request;
     const before = this.#previous;
     const last = nodes.at(-1);
-    const files = changesOf(
+    const files = fileRecords(
       this.#all,
       this.#statistics,
       before.files,
@@ -221,6 +252,7 @@ class Extract {
       files,
       seen: this.#seen.all(this.#space.chars * seenShare(files)),
       notes: [],
+      names: [],
       currentPlan: nextStep(this.#all),
       currentTask: lastOf(items, ({ state }) => state === 'current')?.text ?? null,
       splitTurn:
@@ -256,6 +288,15 @@ function charsPerToken(nodes: readonly Node[], counter: Counter): number {
 function sampleOf(message: Message): string {
   const args = callsOf(message).map((call) => call.args);
   return [textOf(message), ...args].join('\n').slice(0, 4_000);
+}
+
+function charsOf(message: Message): number {
+  const parts = [
+    textOf(message),
+    ...callsOf(message).map(({ args }) => args),
+    ...resultsOf(message).map(resultText),
+  ];
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 function accessOf(record: FileRecord): FileAccess {

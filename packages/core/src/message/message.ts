@@ -211,6 +211,11 @@ export function isSigned(message: Message): boolean {
   return message.parts.some((part) => part.kind === 'reasoning' && part.signature !== undefined);
 }
 
+/** True if a provider compacted the conversation in this message: it reads nothing else of what came before. */
+export function hasCompaction(message: Message): boolean {
+  return message.parts.some((part) => part.kind === 'opaque' && part.compaction === true);
+}
+
 /** True if a codec met something it could not read: such a message is never compacted. */
 export function isOpaque(message: Message): boolean {
   return message.parts.some(
@@ -218,6 +223,20 @@ export function isOpaque(message: Message): boolean {
       part.kind === 'opaque' ||
       (part.kind === 'result' && part.content.some((inner) => inner.kind === 'opaque')),
   );
+}
+
+/** The bytes that pictures and files take in a request: those that are part of a message, as base64. */
+export function mediaBytes({ parts }: Message): number {
+  let bytes = 0;
+  for (const part of parts)
+    for (const inner of part.kind === 'result' ? part.content : [part])
+      if (isSentMedia(inner)) bytes += inner.source.length;
+  return bytes;
+}
+
+/** True for a picture or a file that is part of the request, not one that the provider fetches by its address. */
+export function isSentMedia(part: Part): part is ImagePart | FilePart {
+  return (part.kind === 'image' || part.kind === 'file') && part.source.startsWith('data:');
 }
 
 /** The text that was said in a message: its text parts, without calls, results and reasoning. */

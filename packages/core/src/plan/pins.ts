@@ -2,9 +2,8 @@ import { sorted } from '../check/list.ts';
 import { jsonText } from '../message/json.ts';
 import { isOpaque, type MessageId } from '../message/message.ts';
 import type { Node } from '../thread/thread.ts';
-import type { Plan } from './plan.ts';
+import { withoutReasoningFrom, type Plan } from './plan.ts';
 import { withoutRecords, type TurnOf } from './precedence.ts';
-import { withoutReasoningFrom } from './signed.ts';
 
 /** A plan that keeps some messages whole: no record names them any more, and those before its start are carried. */
 export function planWithPins(
@@ -34,7 +33,7 @@ function showOf({ start, records, hides }: Plan): string {
   return jsonText([start, records.map((record) => ({ ...record, span: record.span.ids })), hides]);
 }
 
-/** True for what no compaction may touch in any case. */
+/** True for what no compaction may change in any case. */
 export function isPinned(node: Node, pins: ReadonlySet<MessageId>): boolean {
   const { message } = node;
   return (

@@ -2,6 +2,7 @@ import { lastOf } from '../check/list.ts';
 import type { JsonObject } from '../message/json.ts';
 import type { ArtifactId, MessageId, ThreadId } from '../message/message.ts';
 import type { Span } from '../thread/span.ts';
+import type { Node, Thread } from '../thread/thread.ts';
 import type { Summary } from './summary.ts';
 
 export const PLAN_FORMAT = 1;
@@ -163,6 +164,22 @@ export function emptyPlan(thread: ThreadId, style: RenderStyle = DEFAULT_STYLE):
   };
 }
 
+/** The messages a prompt is made of: earlier ones that are carried, and the path from the plan's start on. */
+export interface Window {
+  readonly carried: readonly Node[];
+  readonly tail: readonly Node[];
+}
+
+/** What a plan shows of a thread, up to its head or up to an earlier length of its path. */
+export function windowOf(thread: Thread, plan: Plan, length: number = thread.length): Window {
+  const carried = plan.carried.flatMap(({ id }) => thread.get(id) ?? []);
+  const tail = thread.path(plan.start);
+  return {
+    carried,
+    tail: length === thread.length ? tail : tail.slice(0, Math.max(0, length - plan.start)),
+  };
+}
+
 /** The summary that the prompt begins with, if any. */
 export function currentSummary(plan: Plan): SummarizeRecord | undefined {
   return lastOf(plan.records, (record) => record.kind === 'summarize');
@@ -178,4 +195,22 @@ export function planArtifacts(plan: Plan): readonly ArtifactId[] {
       for (const a of record.summary.artifacts) ids.add(a.artifactId);
   }
   return [...ids];
+}
+
+/** True if nothing before a message has changed since it was written: a provider still takes its signed reasoning. */
+export function holdsReasoning({ signedFrom, stillSigned = [] }: Plan, index: number): boolean {
+  return index >= signedFrom || stillSigned.some(([from, to]) => index >= from && index < to);
+}
+
+/** The plan once the prompt has changed from an index of the path on: only reasoning before the change still holds. */
+export function withoutReasoningFrom(plan: Plan, changedFrom: number, length: number): Plan {
+  const { stillSigned: before = [], ...rest } = plan;
+  const stillSigned = [...before, [plan.signedFrom, length] as const]
+    .map(([from, to]) => [from, Math.min(to, changedFrom)] as const)
+    .filter(([from, to]) => from < to);
+  return {
+    ...rest,
+    signedFrom: length,
+    ...(stillSigned.length === 0 ? {} : { stillSigned }),
+  };
 }

@@ -1,12 +1,7 @@
-import type { Message, Role } from '../message/message.ts';
+import { hasCompaction, type Role } from '../message/message.ts';
 import { spanOf } from '../thread/span.ts';
 import type { Node } from '../thread/thread.ts';
 import { planArtifacts, type Plan } from './plan.ts';
-
-/** True if a provider compacted the conversation in this message: it reads nothing else of what came before. */
-export function hasCompaction(message: Message): boolean {
-  return message.parts.some((part) => part.kind === 'opaque' && part.compaction === true);
-}
 
 /**
  * The plan that starts at a provider's compaction. `path` is the whole path up to it, the compaction last. Messages of some

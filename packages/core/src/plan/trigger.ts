@@ -1,5 +1,5 @@
 import type { Budget } from '../tokens/budget.ts';
-import { messageLimit, softLimit } from '../tokens/budget.ts';
+import { besideMessages, messageLimit, softLimit } from '../tokens/budget.ts';
 import {
   func,
   nonNegative,
@@ -105,8 +105,13 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
       return tokens >= trigger.atLeast ? `${tokens} tokens >= ${trigger.atLeast}` : undefined;
     case 'turns':
       return check.turns > trigger.over ? `${check.turns} turns > ${trigger.over}` : undefined;
-    case 'any-of':
-      return firstReason(trigger.triggers, check);
+    case 'any-of': {
+      for (const inner of trigger.triggers) {
+        const reason = firedBecause(inner, check);
+        if (reason !== undefined) return reason;
+      }
+      return undefined;
+    }
     case 'all-of': {
       const reasons = trigger.triggers.map((inner) => firedBecause(inner, check));
       return reasons.length > 0 && reasons.every((reason) => reason !== undefined)
@@ -118,24 +123,21 @@ export function firedBecause(trigger: Trigger, check: TriggerInput): string | un
   }
 }
 
-function firstReason(triggers: readonly Trigger[], check: TriggerInput): string | undefined {
-  for (const trigger of triggers) {
-    const reason = firedBecause(trigger, check);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
-}
-
 /** True if the messages no longer fit at all: compaction must act, regardless of the trigger. */
 export function mustAct(check: TriggerInput): boolean {
   return check.tokens > messageLimit(check.budget);
+}
+
+/** What the provider counted beyond all that is known of the request: a target that ignores it frees nothing. */
+export function unseenTokens({ tokens, contextTokens, budget }: TriggerInput): number {
+  return Math.max(0, contextTokens - tokens - besideMessages(budget));
 }
 
 /** What has to come on top of what the last compaction left before soft pressure compacts again. */
 const QUIET_SHARE = 0.2;
 
 /**
- * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may touch. A
+ * True if a trigger fires on hardly more than the floor: what the last compaction left, or what none may change. A
  * compaction would free little, and the next message would ask for another.
  */
 export function firesOnFloor(trigger: Trigger, check: TriggerInput, floor: PromptSize): boolean {

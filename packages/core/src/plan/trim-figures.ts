@@ -120,7 +120,7 @@ export interface TrimCase {
 }
 
 /** The figures that say when a batch pays, kept up to date as messages come after the last batch. */
-export class TrimFigures implements TrimCase {
+export class TrimFigures {
   readonly #limits: TrimLimits;
   readonly #items: Item[] = [];
   /** The first item that stays whole, and how many results there are from there on. */
@@ -135,16 +135,12 @@ export class TrimFigures implements TrimCase {
     this.#limits = limits;
   }
 
-  get freeableTokens(): number {
-    return this.#freeable;
-  }
-
-  get rewrittenTokens(): number {
-    return this.#tail - this.#freeable;
-  }
-
-  get wastedTokens(): number {
-    return this.#wasted;
+  get case(): TrimCase {
+    return {
+      freeableTokens: this.#freeable,
+      rewrittenTokens: this.#tail - this.#freeable,
+      wastedTokens: this.#wasted,
+    };
   }
 
   /** Takes the next message, with what it costs. A model's answer shows that a request was made. */
@@ -175,7 +171,7 @@ export class TrimFigures implements TrimCase {
 }
 
 /** A batch that frees less is not worth a plan. */
-const LEAST_FREED_TOKENS = 500;
+export const LEAST_FREED_TOKENS = 500;
 
 /**
  * Whether a batch pays: as soon as what was read in vain since the last one has cost as much as the rewrite will. If as

@@ -53,7 +53,6 @@ export function remindedPrompt(
   rules: ProviderRules,
   counter: Counter,
 ): Prompt {
-  if (reminders.length === 0) return prompt;
   const messages = remindedMessages(prompt.messages, reminders, indexOf, rules);
   const added = messages.filter(isAdded);
   const positions = [...messages.keys()].filter((i) => !isAdded(messages[i] as PromptMessage));

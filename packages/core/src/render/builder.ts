@@ -1,5 +1,7 @@
+import { withLazyFields } from '../check/lazy-fields.ts';
 import {
   hasCalls,
+  hasCompaction,
   hasResults,
   resultsOf,
   textMessage,
@@ -15,21 +17,14 @@ import type { Node } from '../thread/thread.ts';
 import { OpenCalls } from '../thread/units.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { isPinned } from '../plan/pins.ts';
-import { hasCompaction } from '../plan/provider-compaction.ts';
-import type { Plan, PlanRecord, SummarizeRecord } from '../plan/plan.ts';
+import { holdsReasoning, type Plan, type PlanRecord, type SummarizeRecord } from '../plan/plan.ts';
 import { actions, type Action } from '../plan/precedence.ts';
-import { holdsReasoning } from '../plan/signed.ts';
 import { standIns } from './stand-in.ts';
-import { isInPlace, inPlace, type InPlaceRecord } from './in-place.ts';
+import { isInPlace, inPlace } from './in-place.ts';
 import type { PromptSize } from '../plan/trigger.ts';
-import { beginsTurn, type PromptMessage, type Source } from './prompt.ts';
+import { cachePoints, type CachePointOptions } from './cache-points.ts';
+import { beginsTurn, type Prompt, type PromptMessage, type Source } from './prompt.ts';
 import type { ProviderRules } from './rules.ts';
-
-/** Where turns and rounds begin in the prompt. */
-export interface Landmarks {
-  readonly turns: readonly number[];
-  readonly rounds: readonly number[];
-}
 
 const OPENER = '[The conversation continues from here.]';
 const NO_RESULT = '[No result: the call was interrupted.]';
@@ -45,7 +40,7 @@ export class PromptBuilder {
   readonly #counter: Counter;
   readonly #actions: ReadonlyMap<MessageId, Action>;
   readonly #messages: PromptMessage[] = [];
-  readonly #stoodIn = new Set<PlanRecord>();
+  readonly #shownRecords = new Set<PlanRecord>();
   readonly #turns: number[] = [];
   readonly #rounds: number[] = [];
   readonly #summaries: SummarizeRecord[];
@@ -80,10 +75,6 @@ export class PromptBuilder {
     return this.#round[0]?.index;
   }
 
-  get landmarks(): Landmarks {
-    return { turns: this.#turns, rounds: this.#rounds };
-  }
-
   get extent(): PromptSize {
     return {
       tokens: this.#tokens,
@@ -101,7 +92,7 @@ export class PromptBuilder {
   /** Takes the next message of the window: carried ones first, then the path from the plan's start on. */
   push(node: Node): void {
     if (node.index >= (this.#plan.climbedAt ?? 0)) this.#left ??= this.extent;
-    this.#showSummaries(node.index);
+    if (this.#summaries.length > 0) this.#showSummaries(node.index);
     if (this.#round.length > 0 && this.#openCalls.ends(node.message)) this.#closeRound();
     const action = this.#actions.get(node.id);
     if (action !== undefined && !isInPlace(action)) {
@@ -111,14 +102,31 @@ export class PromptBuilder {
       return;
     }
     if (this.#round.length > 0 || hasCalls(node.message)) this.#join(node);
-    else if (hasResults(node.message)) this.#emitUnseated(node);
+    else if (hasResults(node.message)) this.#emitLateResults(node);
     else this.#emitNode(node);
   }
 
   /** Shows what comes before the path. A carried round is over; a round that waits is never carried. */
   showBeginning(): void {
     this.#closeRound();
-    this.#showSummaries(this.#plan.start);
+    if (this.#summaries.length > 0) this.#showSummaries(this.#plan.start);
+  }
+
+  /** The prompt so far. Its lists are made when they are first read: what was rendered never changes. */
+  finish(options: CachePointOptions): Prompt {
+    const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
+    const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
+    const prompt: Prompt = withLazyFields(
+      { tokens: this.#tokens },
+      {
+        messages: (): readonly PromptMessage[] => growing.slice(0, length),
+        cachePoints: (): readonly number[] => {
+          const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
+          return cachePoints(prompt.messages, starts, options);
+        },
+      },
+    );
+    return prompt;
   }
 
   #join(node: Node): void {
@@ -152,62 +160,45 @@ export class PromptBuilder {
   }
 
   /** A message whose results all come too late: the rest of it stays. */
-  #emitUnseated(node: Node): void {
+  #emitLateResults(node: Node): void {
     const stray = placesOf(node.message, () => true);
     this.#emitWithout(node, stray);
     this.#emitStray(node, stray);
   }
 
   #emitWithout(node: Node, stray: Places): void {
-    const shown = this.#shown(node);
-    const late = lateResults(shown, stray);
-    const parts = shown.parts.filter((part) => part.kind !== 'result' || !late.has(part));
-    this.#emit(withParts(shown, parts), { kind: 'changed', id: node.id, by: 'stray' });
+    const { message } = this.#shown(node);
+    const late = lateResults(message, stray);
+    const parts = message.parts.filter((part) => part.kind !== 'result' || !late.has(part));
+    this.#emit(withParts(message, parts), { kind: 'changed', id: node.id, by: 'stray' });
   }
 
-  /** A message as the plan shows it in its place. */
-  #shown(node: Node): Message {
-    const action = this.#actions.get(node.id);
-    return keepsPlace(action) ? inPlace(node.message, action, this.#plan.style) : node.message;
+  /** A message in its place, as the plan shows it. */
+  #shown({ id, message }: Node): PromptMessage {
+    const action = this.#actions.get(id);
+    if (action === undefined || !isInPlace(action))
+      return { message, source: { kind: 'kept', id } };
+    const changed = inPlace(message, action, this.#plan.style);
+    return { message: changed, source: { kind: 'changed', id, by: action.kind } };
   }
 
   /** A result that no provider would accept as one is shown as what it is: a tool's text. */
   #emitStray(node: Node, stray: Places): void {
-    const parts = [...lateResults(this.#shown(node), stray)].flatMap(strayParts);
+    const parts = [...lateResults(this.#shown(node).message, stray)].flatMap(strayParts);
     this.#emit({ role: 'user', parts }, { kind: 'changed', id: node.id, by: 'stray' });
   }
 
   #emitNode(node: Node): void {
     const before = this.#tokens;
-    this.#emitInPlace(node);
+    const shown = this.#shown(node);
+    const isBound = this.#rules.bindsReasoning && !holdsReasoning(this.#plan, node.index);
+    const { message, source } = isBound ? withoutBoundReasoning(shown, node.id) : shown;
+    this.#emit(message, source);
     if (isPinned(node, this.#pins)) this.#pinnedTokens += this.#tokens - before;
-  }
-
-  #emitInPlace(node: Node): void {
-    const action = this.#actions.get(node.id);
-    if (keepsPlace(action)) {
-      const shown = inPlace(node.message, action, this.#plan.style);
-      const message = this.#withoutBoundReasoning(node, shown) ?? shown;
-      this.#emit(message, { kind: 'changed', id: node.id, by: action.kind });
-      return;
-    }
-    const unsigned = this.#withoutBoundReasoning(node, node.message);
-    if (unsigned === undefined) this.#emit(node.message, { kind: 'kept', id: node.id });
-    else if (unsigned.parts.length > 0)
-      this.#emit(unsigned, { kind: 'changed', id: node.id, by: 'unsigned' });
-  }
-
-  #withoutBoundReasoning({ index }: Node, message: Message): Message | undefined {
-    if (!this.#rules.bindsReasoning || holdsReasoning(this.#plan, index)) return undefined;
-    const parts = message.parts.filter(
-      (part) => part.kind !== 'reasoning' || part.signature === undefined,
-    );
-    return parts.length === message.parts.length ? undefined : withParts(message, parts);
   }
 
   /** Summaries are placed at their first message, or after all that is carried. */
   #showSummaries(index: number): void {
-    if (this.#summaries.length === 0) return;
     const due = (record: SummarizeRecord): boolean =>
       index >=
       (this.#plan.style.summaryAt === 'first' ? record.at : Math.max(record.at, this.#plan.start));
@@ -216,8 +207,8 @@ export class PromptBuilder {
 
   /** Shows a record that replaces its messages, once. */
   #standIn(record: Action): void {
-    if (record.kind === 'hide' || this.#stoodIn.has(record)) return;
-    this.#stoodIn.add(record);
+    if (record.kind === 'hide' || this.#shownRecords.has(record)) return;
+    this.#shownRecords.add(record);
     this.#closeRound();
     if (record.kind === 'summarize') this.#summaries.splice(this.#summaries.indexOf(record), 1);
     const source: Source = { kind: 'record', record: this.#plan.records.indexOf(record) };
@@ -257,8 +248,18 @@ export class PromptBuilder {
   }
 }
 
-function keepsPlace(action: Action | undefined): action is InPlaceRecord {
-  return action !== undefined && isInPlace(action);
+/** A message whose signed reasoning was bound to bytes that have changed since: a provider would refuse it. */
+function withoutBoundReasoning(shown: PromptMessage, id: MessageId): PromptMessage {
+  const { message, source } = shown;
+  const parts = message.parts.filter(
+    (part) => part.kind !== 'reasoning' || part.signature === undefined,
+  );
+  if (parts.length === message.parts.length) return shown;
+  const unsigned = { kind: 'changed', id, by: 'unsigned' } as const;
+  return {
+    message: withParts(message, parts),
+    source: source.kind === 'kept' ? unsigned : source,
+  };
 }
 
 /** Which of a message's results are meant, by their order: two may name one call. */

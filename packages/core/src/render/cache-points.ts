@@ -1,7 +1,6 @@
 import { sorted } from '../check/list.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
-import type { Landmarks } from './builder.ts';
 import type { PromptMessage } from './prompt.ts';
 
 /** What a provider allows of cache markers. Figures are data. */
@@ -22,13 +21,19 @@ export interface CachePointOptions {
   readonly budget?: Pick<Budget, 'systemTokens' | 'toolTokens'>;
 }
 
+/** Where turns and rounds start in a prompt. */
+interface Starts {
+  readonly turns: readonly number[];
+  readonly rounds: readonly number[];
+}
+
 /**
  * Where a provider should cache: after the previous turn, after round N−4, and at the tail. Fewer if the provider takes
  * fewer, the most useful first: tail, previous turn, earlier round.
  */
 export function cachePoints(
   messages: readonly PromptMessage[],
-  { turns, rounds }: Landmarks,
+  { turns, rounds }: Starts,
   options: CachePointOptions,
 ): readonly number[] {
   const { cacheLimits: limits = DEFAULT_CACHE_LIMITS } = options;

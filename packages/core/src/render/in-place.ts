@@ -1,7 +1,7 @@
 import { sorted } from '../check/list.ts';
 import { isJsonObject, parseJson, type Json, type JsonObject, jsonText } from '../message/json.ts';
-import { isSentMedia } from '../message/media-bytes.ts';
 import {
+  isSentMedia,
   withParts,
   type CallPart,
   type ContentPart,

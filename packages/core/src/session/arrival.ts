@@ -3,8 +3,8 @@ import { callsOf, resultsOf, type CallPart, type Message } from '../message/mess
 import { captureDeterminism, type ToolPolicies } from '../plan/durability.ts';
 import { expires } from '../plan/expiry.ts';
 import type { Node, Thread } from '../thread/thread.ts';
+import type { Clock } from '../ports.ts';
 import type { SessionConfig } from './config/session-config.ts';
-import { inParts } from './in-parts.ts';
 import type { SessionState } from './state/state.ts';
 
 /** How far before a result its call is looked for, in messages. */
@@ -70,6 +70,21 @@ export async function arrivedNodes(
     for (const node of thread.nodesFor(part, nodes.at(-1))) nodes.push(node);
   });
   return nodes;
+}
+
+/** Few enough to be worked through in a moment, many enough that the pauses between cost little. */
+const AT_ONCE = 500;
+
+/** Works through a list in parts with pauses between them, so that a process goes on with its other work meanwhile. */
+export async function inParts<Item>(
+  items: readonly Item[],
+  clock: Clock,
+  work: (part: readonly Item[]) => unknown,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    if (from > 0) await clock.pause?.();
+    work(items.slice(from, from + AT_ONCE));
+  }
 }
 
 /** Stores messages that the session is about to append. */

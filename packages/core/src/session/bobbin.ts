@@ -26,8 +26,8 @@ import type { Redact } from '../summary/redact.ts';
 import type { Message, MessageId } from '../message/message.ts';
 import type { CompactionHooks, CompactOptions } from './config/session-config.ts';
 import { checkCompactOptions } from './config/options.ts';
-import { sessionConfig, withExactCounter } from './config/config.ts';
-import { withVisibleWarnings } from './config/host.ts';
+import { sessionConfig } from './config/config.ts';
+import { counterLoader, withVisibleWarnings } from './config/host.ts';
 import { openSession, type Session } from './session.ts';
 import type { Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
@@ -137,30 +137,28 @@ export function createBobbin<Wire>(
   };
   const { codec } = config;
   const { tenant = 'default' } = options;
-  let completed: Promise<typeof config> | undefined;
-  const ready = (): Promise<typeof config> =>
-    (completed ??= withExactCounter<Wire, typeof config>(config, options));
+  const ready = counterLoader(config);
   const conversations = new Conversations(config, { tenant, ready });
 
   async function take(
     messages: readonly Wire[],
-    fitOptions: CompactOptions,
+    fitOptions: CompactOptions | undefined,
   ): Promise<HostRequest<Wire>> {
     list(messages, 'messages');
-    checkCompactOptions(fitOptions);
+    if (fitOptions !== undefined) checkCompactOptions(fitOptions);
     return conversations.take(messages);
   }
 
   return {
     ...controlsOf(conversations, config),
-    async fit<T extends Wire>(messages: readonly T[], fitOptions: CompactOptions = {}) {
+    async fit<T extends Wire>(messages: readonly T[], fitOptions?: CompactOptions) {
       const request = await take(messages, fitOptions);
       return (await request.prompt(fitOptions)) as Fitted<T>;
     },
     async send<T extends Wire, Response>(
       messages: readonly T[],
       request: (messages: T[], fitted: Fitted<T>) => PromiseLike<Response>,
-      fitOptions: CompactOptions = {},
+      fitOptions?: CompactOptions,
     ) {
       const taken = await take(messages, fitOptions);
       const response = await sendFitting(taken, await taken.prompt(fitOptions), (fitted) =>

@@ -1,7 +1,13 @@
 import { withLazyFields } from '../check/lazy-fields.ts';
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Prompt } from '../render/prompt.ts';
+import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
+import type { PromptBuilder } from '../render/builder.ts';
+import type { Prompt, PromptMessage } from '../render/prompt.ts';
+import { messageLimit } from '../tokens/budget.ts';
+import { withSentMessages } from './state/figures.ts';
+import { remindersIn } from './state/reminding.ts';
+import type { SessionState } from './state/state.ts';
 
 /** A prompt in the host's own format, with what led to it. */
 export interface Fitted<Wire> {
@@ -29,11 +35,67 @@ export interface Fitted<Wire> {
   readonly continueWith?: string;
 }
 
+/** A prompt that is not encoded yet. */
+export type FittedPrompt = Omit<Fitted<unknown>, 'messages'>;
+
+export function fittedPrompt(
+  state: SessionState,
+  built: PromptBuilder,
+  events: readonly CompactionEvent[],
+  compacted: boolean,
+): FittedPrompt {
+  const { config, plan, version, thread } = state;
+  const { rules, counter } = config;
+  const shown = built.finish(config);
+  const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
+  const reminders = remindersIn(state);
+  const limitTokens = messageLimit(config.budget);
+  const { continueWith } = config.policy;
+  return {
+    prompt:
+      reminders.length === 0
+        ? prompt
+        : remindedPrompt(prompt, reminders, indexIn(thread, plan), rules, counter),
+    plan,
+    version,
+    compacted,
+    fits: built.tokens <= limitTokens,
+    limitTokens,
+    events,
+    ...(compacted && continueWith !== undefined ? { continueWith } : {}),
+  };
+}
+
+/** The prompt in the forms that the host sent last. */
+function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
+  const messages = prompt.messages.map((shown) => {
+    const message = shown.source.kind === 'kept' ? resent.get(shown.source.id) : undefined;
+    return message === undefined ? shown : { ...shown, message };
+  });
+  return { ...prompt, messages };
+}
+
+/** The state once messages were handed to the host as its prompt, or go out as they are. */
+export function withSent(
+  state: SessionState,
+  messages: readonly PromptMessage[],
+  tokens: number,
+): SessionState {
+  const { plan, thread, config, figures } = state;
+  const { length } = messages;
+  return {
+    ...state,
+    sent: { kind: 'prompt', plan, reminders: remindersIn(state), messages, length },
+    figures: {
+      ...withSentMessages(figures, thread.length),
+      sentAt: config.clock.now(),
+      unreportedTokens: tokens,
+    },
+  };
+}
+
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
-export function withMessages<Wire>(
-  result: Omit<Fitted<unknown>, 'messages'>,
-  encode: () => Wire[],
-): Fitted<Wire> {
+export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
   return withLazyFields(
     {

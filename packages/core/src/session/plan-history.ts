@@ -1,7 +1,11 @@
 import { sameShow } from '../plan/pins.ts';
-import { currentSummary, emptyPlan, type Plan } from '../plan/plan.ts';
-import { withoutReasoningFrom } from '../plan/signed.ts';
-import { windowOf } from '../plan/window.ts';
+import {
+  withoutReasoningFrom,
+  currentSummary,
+  emptyPlan,
+  windowOf,
+  type Plan,
+} from '../plan/plan.ts';
 import type { Store } from '../ports.ts';
 import { digestOf, type Digest } from '../recall/digest.ts';
 import type { Prompt } from '../render/prompt.ts';

@@ -1,6 +1,5 @@
-import type { Plan } from '../plan/plan.ts';
+import { windowOf, type Plan } from '../plan/plan.ts';
 import { planFromCompaction } from '../plan/provider-compaction.ts';
-import { windowOf } from '../plan/window.ts';
 import { startPrompt } from '../render/render.ts';
 import type { SessionState } from './state/state.ts';
 

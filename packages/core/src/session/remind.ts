@@ -2,7 +2,7 @@ import { errorText } from '../check/error-text.ts';
 import type { EventDetail } from '../events.ts';
 import type { ArtifactId, MessageId } from '../message/message.ts';
 import { headOf } from '../message/text.ts';
-import type { Plan } from '../plan/plan.ts';
+import { windowOf, type Plan } from '../plan/plan.ts';
 import {
   recallFor,
   rehydrate,
@@ -30,7 +30,7 @@ import {
   withReminders,
   type Reminding,
 } from './state/reminding.ts';
-import { windowIn, type SessionState } from './state/state.ts';
+import type { SessionState } from './state/state.ts';
 
 /** A state and what led to it. */
 type Reminded = readonly [SessionState, readonly EventDetail[]];
@@ -55,7 +55,7 @@ export async function remind(
   before: SessionState,
   prompt: PromptBuilder,
 ): Promise<Reminded> {
-  const { carried, tail } = windowIn(before);
+  const { carried, tail } = windowOf(before.thread, before.plan);
   const nodes = [...carried, ...tail];
   const speech = speechOf(nodes);
   if (speech === undefined) return [before, []];

@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../compact/event-text.ts';
+import { withoutSecrets } from '../compact/compaction-log.ts';
 import type { CompactionEvent, EventDetail } from '../events.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import type { CompactionHooks } from './config/session-config.ts';

@@ -1,5 +1,5 @@
 import type { ProviderReport } from '../events.ts';
-import type { Message, MessageId, ThreadId } from '../message/message.ts';
+import { isOpaque, type Message, type MessageId } from '../message/message.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
@@ -10,9 +10,9 @@ import type { Node } from '../thread/thread.ts';
 import { budget, messageLimit, type Budget } from '../tokens/budget.ts';
 import type { Counter } from '../tokens/counter.ts';
 import { policyOf, shownBy } from './config/config.ts';
-import { withMessages, type Fitted } from './fitted.ts';
+import { withMessages, type Fitted, type FittedPrompt } from './fitted.ts';
 import { checkCompactOptions, checkRefusal, checkSessionChanges } from './config/options.ts';
-import { planWithin, summaryDigest } from './plan-history.ts';
+import { planWithin, promptAt, summaryDigest } from './plan-history.ts';
 import type {
   CompactOptions,
   Refusal,
@@ -21,7 +21,6 @@ import type {
 } from './config/session-config.ts';
 import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
-import type { FittedPrompt } from './fitted-prompt.ts';
 import { SessionWork } from './work.ts';
 
 const NOTHING = (): void => undefined;
@@ -46,15 +45,6 @@ export async function openSession<Wire>(
   return new Session(key, config, { ...window, tail });
 }
 
-/** Opens a thread that no store knows yet. */
-export function newSession<Wire>(
-  config: SessionConfig<Wire>,
-  tenant: string,
-  thread: string,
-): Session<Wire> {
-  return new Session({ tenant, thread: thread as ThreadId }, config);
-}
-
 /**
  * A thread that is worked on: append what was said, ask for the prompt. Calls are carried out one after another, so a
  * host need not wait between them.
@@ -68,8 +58,8 @@ export class Session<Wire = Message> {
   readonly key: ThreadKey;
   readonly #config: SessionConfig<Wire>;
   readonly #work: SessionWork;
-  /** What was reported against the codec. */
-  readonly #doubts = new Set<string>();
+  /** Why the codec is probably the wrong one, as far as it was reported. */
+  readonly #mismatches = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(key: ThreadKey, config: SessionConfig<Wire>, stored?: StoredWindow) {
@@ -131,27 +121,32 @@ export class Session<Wire = Message> {
 
   /** Appends messages in the host's format and returns their ids. A message that is there already keeps its id. */
   append(...wire: readonly Wire[]): Promise<readonly MessageId[]> {
-    this.doubt(wire);
-    return this.#exclusively(() =>
-      this.#work.append(this.#config.codec.decode(wire, this.earlier)),
-    );
+    return this.#exclusively(() => {
+      const messages = this.#config.codec.decode(wire, this.earlier);
+      if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
+      return this.#work.append(messages);
+    });
   }
 
-  /** Notes what speaks against the codec for new messages; the next prompt reports it, once for each reason. */
-  doubt(wire: readonly Wire[]): void {
-    const doubt = this.#config.codec.doubt?.(wire);
-    if (doubt === undefined || this.#doubts.has(doubt)) return;
-    this.#doubts.add(doubt);
-    this.#work.warn(doubt);
+  /** Notes whether new messages are probably of another format; the next prompt reports it, once for each reason. */
+  #checkFormat(wire: readonly Wire[]): void {
+    const mismatch = this.#config.codec.mismatch?.(wire);
+    if (mismatch === undefined || this.#mismatches.has(mismatch)) return;
+    this.#mismatches.add(mismatch);
+    this.#work.pending.push(mismatch);
   }
 
   /** Emits what a provider said about a request as events. */
   report(...reports: readonly ProviderReport[]): void {
-    for (const report of reports) this.#work.report(report);
+    for (const report of reports) this.#work.emit(report);
   }
 
-  /** Appends messages that are decoded already. */
-  appendDecoded(messages: readonly Message[]): Promise<readonly MessageId[]> {
+  /** Appends messages that are decoded already; `wire` is what they were decoded from. */
+  appendDecoded(
+    messages: readonly Message[],
+    wire: readonly Wire[] = [],
+  ): Promise<readonly MessageId[]> {
+    if (!messages.every(isWhollyRead)) this.#checkFormat(wire);
     return this.#exclusively(() => this.#work.append(messages));
   }
 
@@ -177,9 +172,9 @@ export class Session<Wire = Message> {
   }
 
   /** The prompt for the next request: valid and within the budget, compacted first if it has to be. */
-  prompt(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+  prompt(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
-      this.#take(options);
+      if (options !== undefined) this.#take(options);
       return this.#encoded(await this.#work.fit(options));
     });
   }
@@ -193,9 +188,9 @@ export class Session<Wire = Message> {
   }
 
   /** Compacts now, at any pressure; `instructions` steer the summary. */
-  compact(options: CompactOptions = {}): Promise<Fitted<Wire>> {
+  compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
-      this.#take(options);
+      if (options !== undefined) this.#take(options);
       return this.#encoded(await this.#work.compactNow(options));
     });
   }
@@ -276,7 +271,7 @@ export class Session<Wire = Message> {
    * as `length` says. What was recalled for one turn is not in it. Version 0 shows the thread without any plan.
    */
   promptAt(version: number, length?: number): Promise<Prompt> {
-    return this.#exclusively(() => this.#work.promptAt(version, length));
+    return this.#exclusively(() => promptAt(this.#config.store, this.#work.state, version, length));
   }
 
   /** What the present summary replaces, each with the path to read it back by; undefined if there is no summary. */
@@ -316,4 +311,9 @@ export class Session<Wire = Message> {
     this.#queue = run.then(NOTHING, NOTHING);
     return run;
   }
+}
+
+/** True if a codec has understood all of a message: then it is of the codec's format. */
+function isWhollyRead(message: Message): boolean {
+  return message.extra === undefined && !isOpaque(message);
 }

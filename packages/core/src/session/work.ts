@@ -1,26 +1,24 @@
 import { errorText } from '../check/error-text.ts';
 import { compact } from '../compact/compact.ts';
 import type { Compaction, Compactor, Job } from '../compact/compaction.ts';
-import { unseenTokens } from '../compact/decide.ts';
 import {
   compactExpired,
   compactFirstSight,
   compactMedia,
   compactTrim,
 } from '../compact/partial-compaction.ts';
-import type { CompactionEvent, EventDetail, ProviderReport } from '../events.ts';
+import type { CompactionEvent, EventDetail } from '../events.ts';
 import type { Message, MessageId } from '../message/message.ts';
-import type { Plan } from '../plan/plan.ts';
-import { firedBecause, type Trigger } from '../plan/trigger.ts';
-import { withoutReasoningFrom } from '../plan/signed.ts';
+import { withoutReasoningFrom, windowOf, type Plan } from '../plan/plan.ts';
+import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
-import type { Prompt, PromptMessage } from '../render/prompt.ts';
+import type { PromptMessage } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { arrivedNodes, storeNodes } from './arrival.ts';
+import { arrivedNodes, inParts, storeNodes } from './arrival.ts';
 import {
   withNewestPlan,
   commitPlan,
@@ -28,35 +26,21 @@ import {
   retryOnConflict,
   type Commit,
 } from './commit.ts';
-import { fittedPrompt, withSent, type FittedPrompt } from './fitted-prompt.ts';
+import { fittedPrompt, withSent, type FittedPrompt } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
 import { GrowingTrim } from './state/growing-trim.ts';
-import {
-  isBound,
-  next,
-  type Shown,
-  startRequest,
-  type Step,
-  triggerInput,
-  withDone,
-} from './state/next.ts';
+import { isBound, next, startRequest, type Step, triggerInput, withDone } from './state/next.ts';
 import { withUnitOf, withWholePath } from './path.ts';
 import { pinUnit, unpinUnit } from './pinning.ts';
-import { promptAt, restoredPlan } from './plan-history.ts';
+import { restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
-import { inParts } from './in-parts.ts';
 import { remind } from './remind.ts';
-import { isReminded, remindersIn, withinReserve } from './state/reminding.ts';
+import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
-import type {
-  CompactionHooks,
-  CompactOptions,
-  Refusal,
-  SessionConfig,
-} from './config/session-config.ts';
+import type { CompactOptions, Refusal, SessionConfig } from './config/session-config.ts';
 import {
   appended,
   compacted,
@@ -65,9 +49,7 @@ import {
   startState,
   tried,
   uncommitted,
-  windowIn,
   withRefusal,
-  withSentPrompt,
 } from './state/state.ts';
 
 type WorkOptions = CompactOptions & { readonly forced?: boolean };
@@ -77,29 +59,21 @@ export class SessionWork {
   readonly key: ThreadKey;
   state: SessionState;
   readonly #config: SessionConfig<unknown>;
-  readonly #growing = new GrowingPrompt();
+  readonly #prompt = new GrowingPrompt();
   readonly #trim = new GrowingTrim();
   readonly #embedding = new Embedding();
   /** Warnings that the next prompt reports. */
-  #pending: string[];
+  readonly pending: string[];
 
   constructor(key: ThreadKey, config: SessionConfig<unknown>, stored?: StoredWindow) {
     this.key = key;
     this.#config = config;
-    this.#pending = config.assumption === undefined ? [] : [config.assumption];
+    this.pending = config.assumption === undefined ? [] : [config.assumption];
     this.state = startState(key, config, stored);
   }
 
   get prompt(): PromptBuilder {
-    const { thread, plan, config } = this.state;
-    return this.#growing.of(thread, plan, config);
-  }
-
-  #shown({ thread, plan, config }: SessionState = this.state): Shown {
-    return {
-      prompt: this.#growing.of(thread, plan, config),
-      trim: this.#trim.of(thread, plan, config),
-    };
+    return this.#prompt.of(this.state);
   }
 
   /** Appends messages; nothing is appended if the store fails. */
@@ -110,7 +84,9 @@ export class SessionWork {
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
       // The first prompt after very many messages would otherwise render all of them at once.
-      if (part.length < nodes.length) this.#shown(state);
+      if (part.length === nodes.length) return;
+      this.#prompt.of(state);
+      this.#trim.of(state);
     });
     this.state = { ...state, resent: this.state.resent };
     return nodes.map(({ id }) => id);
@@ -124,14 +100,14 @@ export class SessionWork {
   }
 
   /** Takes one step after another until the prompt is ready. If another writer was faster, all are taken again. */
-  async fit(options: CompactOptions): Promise<FittedPrompt> {
+  async fit(options: CompactOptions = {}): Promise<FittedPrompt> {
     options.signal?.throwIfAborted();
-    const events = this.#reportPending();
+    const events = this.pending.splice(0).map((message) => this.#warn(message));
     let changed = false;
     await retryOnConflict(async () => {
       let request = startRequest(this.state, this.state.config.clock.now());
       for (;;) {
-        const step = next(this.state, this.#shown(), request);
+        const step = next(this.state, this.prompt, () => this.#trim.of(this.state), request);
         if (step.kind === 'ready') return NOTHING_DONE;
         const outcome = await this.#take(step, options);
         events.push(...outcome.events);
@@ -145,25 +121,17 @@ export class SessionWork {
 
   /** Notes that the whole path goes out as it is, and returns what it costs. */
   sendWhole(): number {
-    const { thread, plan, config } = this.state;
+    const { thread, config } = this.state;
     const messages = thread.path().map(({ id, message }): PromptMessage => {
       return { message, source: { kind: 'kept', id } };
     });
     const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
-    const { length } = messages;
-    const sent = {
-      kind: 'prompt',
-      plan,
-      reminders: remindersIn(this.state),
-      messages,
-      length,
-    } as const;
-    this.state = withSentPrompt(this.state, sent, tokens, config.clock.now());
+    this.state = withSent(this.state, messages, tokens);
     return tokens;
   }
 
   /** Compacts at any pressure. */
-  async compactNow(options: CompactOptions): Promise<FittedPrompt> {
+  async compactNow(options: CompactOptions = {}): Promise<FittedPrompt> {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
     // A person who asks for a compaction says what comes next.
@@ -181,7 +149,7 @@ export class SessionWork {
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
   async refused(refusal: Refusal, options: CompactOptions): Promise<FittedPrompt> {
-    const refused = this.#emit({ kind: 'refused', ...refusal });
+    const refused = this.emit({ kind: 'refused', ...refusal });
     this.state = withRefusal(this.state, refusal);
     const half = Math.floor(this.prompt.tokens / 2);
     const compactor: Compactor = (config, job) =>
@@ -199,10 +167,10 @@ export class SessionWork {
     if (restored === undefined) return false;
     const [state, plan] = restored;
     this.state = state;
-    const isAdopted = await this.#adopt(plan);
+    const isCommitted = this.#settle(await commitPlan(store, this.state, plan, []));
     // What was reported was about the prompt that is undone.
     this.state = compacted(this.state);
-    return isAdopted;
+    return isCommitted;
   }
 
   async pin(id: MessageId): Promise<void> {
@@ -210,7 +178,7 @@ export class SessionWork {
     const { store } = this.#config;
     const [state, unit] = await withUnitOf(store, this.state, id);
     this.state = state;
-    await this.#adoptSurely(`pin ${id}`, async () => {
+    await this.#commitSurely(`pin ${id}`, async () => {
       const [loaded, plan] = await pinUnit(store, this.state, unit);
       this.state = loaded;
       return plan;
@@ -221,7 +189,7 @@ export class SessionWork {
     const [state, unit] = await withUnitOf(this.#config.store, this.state, id);
     this.state = state;
     if (!state.plan.pins.includes(id)) return;
-    await this.#adoptSurely(`unpin ${id}`, async () => unpinUnit(this.state, unit));
+    await this.#commitSurely(`unpin ${id}`, async () => unpinUnit(this.state, unit));
   }
 
   /** Starts with the plan of a thread that shares its first messages. */
@@ -231,19 +199,14 @@ export class SessionWork {
     return lost !== true;
   }
 
-  /** The prompt as a version of the plan shows it. */
-  async promptAt(version: number, length: number | undefined): Promise<Prompt> {
-    return promptAt(this.#config.store, this.state, version, length);
-  }
-
-  #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
+  async #take(step: Exclude<Step, { kind: 'ready' }>, options: CompactOptions): Promise<Outcome> {
     switch (step.kind) {
       case 'start-at-compaction':
         return this.#startAtCompaction(step.index);
       case 'expire':
         return this.#compact(compactExpired, 'time to live is over', options);
-      case 'shed-media':
-        return this.#shedMedia(options);
+      case 'externalize-media':
+        return this.#externalizeMedia(options);
       case 'shorten-unread':
         return this.#compact(compactFirstSight, 'a large new result', options);
       case 'restore-pins':
@@ -253,9 +216,7 @@ export class SessionWork {
       case 'compact':
         return this.#compact(compact, step.reason, options);
       case 'postpone':
-        return Promise.resolve({
-          events: [this.#emit({ kind: 'postponed', reason: step.reason })],
-        });
+        return { events: [this.emit({ kind: 'postponed', reason: step.reason })] };
       case 'remind':
         return this.#remind();
       case 'release-reasoning':
@@ -264,7 +225,7 @@ export class SessionWork {
   }
 
   /** Leaves pictures and files out. A running loop would be refused after that, so it is summarised instead. */
-  #shedMedia(options: CompactOptions): Promise<Outcome> {
+  #externalizeMedia(options: CompactOptions): Promise<Outcome> {
     const reason = 'pictures and files have more bytes than a request may';
     return isBound(this.state)
       ? this.#compact(compact, reason, { ...options, forced: true })
@@ -279,9 +240,9 @@ export class SessionWork {
     if (start === undefined) return NOTHING_DONE;
     const { plan, unreadPins } = start;
     const freed = tokensBefore - plan.tokensAfter;
-    const events = [this.#emit({ kind: 'provider-compacted', messages: index, freed })];
+    const events = [this.emit({ kind: 'provider-compacted', messages: index, freed })];
     const message = `the provider compacted the conversation: ${unreadPins} pinned messages before its compaction are no longer read; say them again`;
-    if (unreadPins > 0) events.push(this.#emit({ kind: 'warning', message }));
+    if (unreadPins > 0) events.push(this.#warn(message));
     const enforced = await this.#enforce(plan, events);
     if (enforced.lost === true) return { events, lost: true };
     // The provider answered from its compaction on: what was sent before binds nothing that comes after it.
@@ -289,30 +250,14 @@ export class SessionWork {
     return { events: [...events, ...enforced.events], changed: true };
   }
 
-  /** Notes a warning that the next prompt reports. */
-  warn(message: string): void {
-    this.#pending.push(message);
-  }
-
-  /** Emits what a provider said about a request. */
-  report(report: ProviderReport): void {
-    this.#emit(report);
-  }
-
-  #reportPending(): CompactionEvent[] {
-    const pending = this.#pending;
-    this.#pending = [];
-    return pending.map((message) => this.#emit({ kind: 'warning', message }));
-  }
-
   /** Brings back what the present turn asks for, and records that in the store. */
   async #remind(): Promise<Outcome> {
     const [state, details] = await remind(this.#config, this.state, this.prompt);
     this.state = state;
-    const events = details.map((detail) => this.#emit(detail));
+    const events = details.map((detail) => this.emit(detail));
     if (events.length > 0)
       await this.#config.store.record(this.key, [...events]).catch((error: unknown) => {
-        events.push(this.#emit({ kind: 'warning', message: errorText(error) }));
+        events.push(this.#warn(errorText(error)));
       });
     return { events };
   }
@@ -370,7 +315,7 @@ export class SessionWork {
     const { config, thread } = this.state;
     const beforeTokens = this.prompt.tokens;
     if (thread.head === undefined) return NOTHING_DONE;
-    this.#callHook((hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
+    callHook(this.#config.hooks, (hooks) => hooks.onBeforeCompaction?.({ beforeTokens }));
     const isCalm = options.forced !== true && isReminded(this.state);
     const used = isCalm ? { ...config, policy: unaggressive(config.policy) } : config;
     const made = await compactor(used, this.#job(thread.head, reason, options));
@@ -380,22 +325,23 @@ export class SessionWork {
     if (outcome.lost !== true) this.state = expired(this.state, config.clock.now());
     const afterTokens = this.prompt.tokens;
     const figures = { beforeTokens, afterTokens, compactedTokens: beforeTokens - afterTokens };
-    this.#callHook((hooks) => hooks.onAfterCompaction?.(figures));
+    callHook(this.#config.hooks, (hooks) => hooks.onAfterCompaction?.(figures));
     return outcome;
   }
 
   #job(head: Node, reason: string, options: WorkOptions): Job {
-    const { task, sentMessages } = this.state.figures;
+    const { thread, plan, figures } = this.state;
+    const { task, sentMessages } = figures;
     return {
       key: this.key,
       head,
-      window: windowIn(this.state),
-      plan: this.state.plan,
+      window: windowOf(thread, plan),
+      plan,
       task,
       sent: sentMessages,
       reason,
       unseenTokens: unseenTokens(triggerInput(this.state, this.prompt)),
-      onEvent: (event) => this.#callHook((hooks) => hooks.onEvent?.(event)),
+      onEvent: (event) => callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event)),
       ...options,
     };
   }
@@ -404,9 +350,11 @@ export class SessionWork {
     const { undid: _, ...made } = plan;
     const enforced = await this.#enforce(made, events);
     if (enforced.lost === true) return { events, lost: true };
-    this.#embedding.start(this.#config, this.key, (why) =>
-      this.#emit({ kind: 'warning', message: `recall goes by words alone: ${why}` }),
-    );
+    const { embedder, store } = this.#config;
+    if (embedder !== undefined)
+      this.#embedding.start(embedder, store, this.key, (why) =>
+        this.#warn(`recall goes by words alone: ${why}`),
+      );
     return { events: [...events, ...enforced.events], changed: true };
   }
 
@@ -417,12 +365,7 @@ export class SessionWork {
       return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
     this.state = uncommitted(commit.state, { plan, events });
     const message = `the plan could not be committed and holds in this process alone: ${errorText(commit.error)}`;
-    return { events: [this.#emit({ kind: 'warning', message })] };
-  }
-
-  /** Commits a plan. If another writer was faster, its plan is in force instead. */
-  async #adopt(plan: Plan): Promise<boolean> {
-    return this.#settle(await commitPlan(this.#config.store, this.state, plan, []));
+    return { events: [this.#warn(message)] };
   }
 
   /** Continues with the state that a commit has left; false if another writer was faster. */
@@ -433,10 +376,12 @@ export class SessionWork {
   }
 
   /** Commits a plan that is made again from the winner's if a race is lost. */
-  async #adoptSurely(what: string, make: () => Promise<Plan>): Promise<void> {
-    const { lost } = await retryOnConflict<Outcome>(async () =>
-      (await this.#adopt(await make())) ? NOTHING_DONE : { events: [], lost: true },
-    );
+  async #commitSurely(what: string, make: () => Promise<Plan>): Promise<void> {
+    const { lost } = await retryOnConflict<Outcome>(async () => {
+      const plan = await make();
+      const commit = await commitPlan(this.#config.store, this.state, plan, []);
+      return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
+    });
     if (lost === true)
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
@@ -446,17 +391,19 @@ export class SessionWork {
   }
 
   #send(fitted: FittedPrompt): FittedPrompt {
-    this.state = withSent(this.state, this.prompt, fitted);
+    const messages = messagesIn(this.state, this.prompt);
+    this.state = withSent(this.state, messages, fitted.prompt.tokens);
     return fitted;
   }
 
-  #emit(detail: EventDetail): CompactionEvent {
-    const event = sessionEvent(this.state, this.prompt.tokens, detail);
-    this.#callHook((hooks) => hooks.onEvent?.(event));
-    return event;
+  #warn(message: string): CompactionEvent {
+    return this.emit({ kind: 'warning', message });
   }
 
-  #callHook(call: (hooks: CompactionHooks) => unknown): void {
-    callHook(this.#config.hooks, call);
+  /** Emits what happened as an event. */
+  emit(detail: EventDetail): CompactionEvent {
+    const event = sessionEvent(this.state, this.prompt.tokens, detail);
+    callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event));
+    return event;
   }
 }

@@ -15,7 +15,7 @@ export function spanOf(nodes: readonly Node[]): Span | undefined {
   for (let i = 1; i < nodes.length; i++) {
     if ((nodes[i] as Node).index <= (nodes[i - 1] as Node).index) {
       throw new RangeError(
-        `a span must be in thread order: ${nodes[i]?.id} stands before its predecessor`,
+        `a span must be in thread order: ${nodes[i]?.id} comes after its successor`,
       );
     }
   }

@@ -12,6 +12,9 @@ export interface Calibration {
   readonly samples: number;
 }
 
+/** For a counter that counts as the provider does. */
+export const EXACT: Calibration = { factor: 1, samples: 0 };
+
 /** Families whose tokenizer is not public, measured against their reported usage. The first match counts. */
 const FAMILIES: readonly (readonly [pattern: RegExp, factor: number])[] = [
   [/claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|4[.-][7-9])/, 1.7],

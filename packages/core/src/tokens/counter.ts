@@ -24,6 +24,8 @@ export interface CounterShape {
   readonly name: string;
   readonly text: (text: string) => number;
   readonly media?: MediaTokens;
+  /** What a provider puts around a message, its calls and its results. */
+  readonly around?: (message: Message, text: (text: string) => number) => number;
 }
 
 /** A whole counter from the count of a text. Messages are counted once and remembered, unless `message` does it. */
@@ -45,12 +47,12 @@ export function counterOf(
   };
 }
 
-function remembered({ text, media }: CounterShape): Counter['message'] {
+function remembered({ text, media, around }: CounterShape): Counter['message'] {
   const counted = new WeakMap<Message, number>();
   return (message) => {
     let tokens = counted.get(message);
     if (tokens === undefined) {
-      tokens = countMessages([message], text, media);
+      tokens = countMessages([message], text, media) + (around?.(message, text) ?? 0);
       counted.set(message, tokens);
     }
     return tokens;

@@ -1,5 +1,12 @@
 import { isJsonObject, jsonText, type Json } from '../message/json.ts';
-import type { ContentPart, FilePart, ImagePart, Message, Part } from '../message/message.ts';
+import {
+  resultText,
+  type ContentPart,
+  type FilePart,
+  type ImagePart,
+  type Message,
+  type Part,
+} from '../message/message.ts';
 
 const ROLE_TOKENS = 2;
 
@@ -28,6 +35,18 @@ export function countMessages(
     if (extra !== undefined) total += countJson(extra, text, media);
   }
   return total;
+}
+
+/** About what the largest result of a message costs: providers put parallel results into one message. */
+export function largestResultTokens(message: Message, tokens: number): number {
+  let [largest, all] = [0, 0];
+  for (const part of message.parts) {
+    if (part.kind !== 'result') continue;
+    const { length } = resultText(part);
+    largest = Math.max(largest, length);
+    all += length;
+  }
+  return all === 0 ? 0 : Math.ceil((tokens * largest) / all);
 }
 
 function countParts(

@@ -1,9 +1,9 @@
 import { namesIn, sentencesOf } from '../message/words.ts';
 import { turnedRound } from '../extract/facts/supersede.ts';
 import type { Fact, Summary } from '../plan/summary.ts';
-import { deletedSince, deniedBy } from './record-denial.ts';
+import { deletedSince, deniedBy, withItemState } from './record-denial.ts';
 import type { Evidence } from './evidence.ts';
-import { sentenceAndQuotes, judge } from './judge.ts';
+import { judge, sentenceAndQuotes, type Verdict } from './judge.ts';
 import type { Correction } from './report.ts';
 import { allows, givesOrders, isStep, saysWhatToDo, wishIn } from './wishes.ts';
 
@@ -53,18 +53,15 @@ export class AccountCheck {
 
   /** A single statement as the messages allow it; undefined if they contradict it. */
   sentence(sentence: string): string | undefined {
-    const refused = this.#refusal(sentence);
+    const verdict = judge(sentence, this.#evidence);
+    const refused = this.#refusal(sentence, verdict);
     if (refused !== undefined) {
       this.corrections.push(refused);
       return refused.text;
     }
-    const verdict = judge(sentence, this.#evidence);
     switch (verdict.kind) {
       case 'keep':
         return sentence;
-      case 'remove':
-        this.#note('removed', sentence, verdict.because, verdict.id);
-        return undefined;
       case 'correct':
         this.#note('corrected', sentence, verdict.because, verdict.id, verdict.text);
         return verdict.text;
@@ -113,14 +110,21 @@ export class AccountCheck {
     });
   }
 
-  /** Why a sentence must not be in a summary: it obeys a tool, or reverses what the user or the record says. */
-  #refusal(sentence: string): Correction | undefined {
+  /**
+   * Why a sentence must not be in a summary: it obeys a tool, or reverses what the user or the record says. Where the
+   * right words are known, it is corrected instead.
+   */
+  #refusal(sentence: string, verdict: Verdict): Correction | undefined {
     const wish = wishIn(sentence);
     if (this.#obeysTool(sentence, wish)) return this.#planted(sentence, wish ?? sentence);
+    if (verdict.kind === 'correct') return undefined;
     const said =
       wish !== undefined || allows(sentence) ? turnedRound(sentence, this.#orders) : undefined;
     if (said !== undefined)
       return { kind: 'removed', claim: sentence, because: `the ${said.by} said: ${said.text}` };
+    const stated = withItemState(sentence, this.#truth);
+    if (stated !== undefined)
+      return { kind: 'corrected', claim: sentence, because: 'the task list says so', text: stated };
     if (saysWhatToDo(sentence)) return undefined;
     const deleted = deletedSince(sentence, this.#truth);
     if (deleted !== undefined)

@@ -8,6 +8,7 @@ import {
 } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
 import { sentences } from '../extract/story/passages.ts';
+import { saidByUser } from '../extract/story/user-words.ts';
 import type { Speaker } from '../plan/summary.ts';
 import type { Node } from '../thread/thread.ts';
 
@@ -17,8 +18,6 @@ export interface Statement {
   readonly by: Speaker;
   /** The message that holds it; undefined for what an earlier summary says. */
   readonly id: MessageId | undefined;
-  /** The file that it is about: a call's, or that of the call which it answers. */
-  readonly file: string | undefined;
   /** True if a person or the agent says it; a call or a result may hold anything. */
   readonly isSaid: boolean;
 }
@@ -40,6 +39,9 @@ export class Evidence {
   readonly #texts: string[] = [];
   readonly #userTexts: string[] = [];
   #all: string | undefined;
+  #numbers: ReadonlySet<string> | undefined;
+  readonly #originals: string[] = [];
+  #paths: Map<string, Set<string>> | undefined;
 
   constructor(
     claims: readonly string[],
@@ -70,16 +72,6 @@ export class Evidence {
     return this.#claims.get(claim)?.voices ?? SILENT;
   }
 
-  /** How much of a claim is said about a file, by its path or in a line that names it. */
-  aboutFiles(claim: string): ReadonlyMap<string, number> {
-    return this.#claims.get(claim)?.files ?? new Map<string, number>();
-  }
-
-  /** How much of the rest of a claim is said in a line together with one of its words, at most. */
-  support(claim: string, word: string): number {
-    return this.#claims.get(claim)?.support.get(word.toLowerCase()) ?? 0;
-  }
-
   /** True if a person named a text. */
   isNamedByUser(text: string): boolean {
     return this.#userTexts.some((said) => said.includes(text.toLowerCase()));
@@ -91,6 +83,30 @@ export class Evidence {
     return this.#all.includes(text.toLowerCase());
   }
 
+  /** The paths that the messages name, by the name of the file. */
+  get paths(): ReadonlyMap<string, ReadonlySet<string>> {
+    if (this.#paths === undefined) {
+      this.#paths = new Map();
+      for (const path of this.#originals.flatMap((text) => [...new Set(pathsIn(text))])) {
+        const base = baseOf(path);
+        const known = this.#paths.get(base);
+        if (known === undefined) this.#paths.set(base, new Set([path]));
+        else known.add(path);
+      }
+    }
+    return this.#paths;
+  }
+
+  /** True if a number occurs in the messages, on its own or in a name. */
+  hasNumber(value: string): boolean {
+    this.#numbers ??= new Set(
+      this.#texts
+        .flatMap((text) => text.match(NUMBERS) ?? [])
+        .map((one) => one.replaceAll(',', '')),
+    );
+    return this.#numbers.has(value);
+  }
+
   #learn(text: string): void {
     if (this.#claims.has(text)) return;
     const words = coreWords(text);
@@ -98,8 +114,6 @@ export class Evidence {
       words: words.length,
       weight: 0,
       best: [],
-      files: new Map(),
-      support: new Map(),
       voices: { ...SILENT },
       hit: 0,
       at: -1,
@@ -109,8 +123,6 @@ export class Evidence {
       const known = this.#words.get(word);
       if (known === undefined)
         this.#words.set(word, {
-          text: word,
-          isNumber: /^\d+$/.test(word),
           lines: 0,
           weight: 0,
           claims: [claim],
@@ -120,7 +132,6 @@ export class Evidence {
   }
 
   #readNodes(nodes: readonly Node[]): void {
-    const files = new Map<string, string>();
     for (const { message, id } of nodes) {
       const by =
         message.role === 'system'
@@ -131,22 +142,22 @@ export class Evidence {
               ? 'tool'
               : 'assistant';
       this.#read(textOf(message), { by, id, isSaid: by !== 'tool' });
-      for (const { callId, tool, args } of callsOf(message)) {
-        const file = FILE.exec(args)?.[1];
-        if (file !== undefined) files.set(callId, file);
-        this.#read(`${tool} ${unescaped(args)}`, { by: 'assistant', id, file, isSaid: false });
+      for (const { tool, args } of callsOf(message)) {
+        this.#read(`${tool} ${unescaped(args)}`, { by: 'assistant', id, isSaid: false });
       }
+      if (by !== 'user')
+        for (const text of saidByUser(message)) this.#read(text, { by: 'user', id, isSaid: true });
       for (const result of resultsOf(message)) {
-        const file = files.get(result.callId);
-        this.#read(unwrapped(resultText(result)), { by: 'tool', id, file, isSaid: false });
+        this.#read(unwrapped(resultText(result)), { by: 'tool', id, isSaid: false });
       }
     }
   }
 
   #read(text: string, source: Source): void {
     if (text === '') return;
-    const { by, id, file, isSaid } = source;
+    const { by, id, isSaid } = source;
     this.#texts.push(text.toLowerCase());
+    this.#originals.push(text);
     if (source.by === 'user') this.#userTexts.push(text.toLowerCase());
     for (const line of text.split('\n'))
       for (const piece of by === 'tool' ? pieces(line) : saidPieces(line)) {
@@ -157,7 +168,7 @@ export class Evidence {
         }
         if (words.length < 2) continue;
         for (const word of words) word.lines += 1;
-        this.#statements.push({ words, statement: { text: piece, by, id, file, isSaid } });
+        this.#statements.push({ words, statement: { text: piece, by, id, isSaid } });
       }
   }
 
@@ -180,19 +191,12 @@ export class Evidence {
           claim.hit += weight;
         }
       for (const claim of touched) note(claim, statement, claim.hit / claim.weight);
-      for (const { text, isNumber, claims, weight } of words)
-        if (isNumber)
-          for (const claim of claims) {
-            const share = (claim.hit - weight) / Math.max(1e-9, claim.weight - weight);
-            if (share > (claim.support.get(text) ?? 0)) claim.support.set(text, share);
-          }
     }
   }
 }
 
 interface Source extends Pick<Statement, 'by' | 'isSaid'> {
   readonly id?: MessageId | undefined;
-  readonly file?: string | undefined;
 }
 
 /** Words that turn a sentence round: two sentences that differ in these only are about the same. */
@@ -204,14 +208,6 @@ function coreWords(text: string): readonly string[] {
   // What a path is made of is in many lines that are about something else.
   const rest = plainWords(text.replace(PATH, ' '));
   return rest.length >= LEAST_WORDS ? rest : plainWords(text);
-}
-
-/** How many of a statement's words are also in a claim, 0 to 1. */
-export function coverage(claim: string, statement: string): number {
-  const own = new Set(plainWords(claim));
-  const others = plainWords(statement).filter((word) => !/^\d+$/.test(word));
-  const shared = others.filter((word) => own.has(word));
-  return others.length === 0 ? 0 : shared.length / others.length;
 }
 
 function plainWords(text: string): readonly string[] {
@@ -236,14 +232,11 @@ function pieces(line: string): readonly string[] {
 const SILENT: Voices = { system: 0, user: 0, assistant: 0, tool: 0 };
 const LINE_CHARS = 600;
 const MOST_MATCHES = 12;
+const NUMBERS = /\d+(?:,\d{3})*(?:\.\d+)?/g;
 const LEAST_SHARE = 0.3;
-const FILE = /"(?:file_?path|path|notebook_path)"\s{0,3}:\s{0,3}"([^"\\]{1,300})"/i;
 
 interface Claim {
   readonly words: number;
-  readonly files: Map<string, number>;
-  /** For each number of the claim: how much of the rest is said together with it. */
-  readonly support: Map<string, number>;
   readonly voices: Record<Speaker, number>;
   best: Match[];
   /** The weight of all its words. */
@@ -254,8 +247,6 @@ interface Claim {
 }
 
 interface Word {
-  readonly text: string;
-  readonly isNumber: boolean;
   readonly claims: Claim[];
   lines: number;
   weight: number;
@@ -267,13 +258,9 @@ interface Found {
 }
 
 function note(claim: Claim, statement: Statement, share: number): void {
-  const { by, file, text } = statement;
+  const { by } = statement;
   if (share > claim.voices[by]) claim.voices[by] = share;
   if (share < LEAST_SHARE) return;
-  for (const path of [...(file === undefined ? [] : [file]), ...pathsIn(text)]) {
-    const name = baseOf(path);
-    if (share > (claim.files.get(name) ?? 0)) claim.files.set(name, share);
-  }
   const least = claim.best.at(-1)?.share ?? 0;
   if (claim.best.length === MOST_MATCHES && share <= least) return;
   const at = claim.best.findIndex((match) => match.share < share);

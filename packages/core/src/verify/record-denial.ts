@@ -1,5 +1,6 @@
 import { lastIndex, lastOf } from '../check/list.ts';
 import { isJsonObject, parseJson } from '../message/json.ts';
+import { contentWords } from '../message/words.ts';
 import type { FileRecord, Summary, ToolOutcome } from '../plan/summary.ts';
 
 /** Why the record of files and outcomes contradicts a sentence, if it does. */
@@ -8,6 +9,27 @@ export function deniedBy(sentence: string, { files, outcomes }: Summary): string
   if (kept !== undefined) return `${kept.path} was not deleted`;
   return outcomeDenies(sentence, { all: outcomes, last: lastOutcomes(outcomes) });
 }
+
+const DONE = /\b(?:completed?|done|finished)\b/i;
+const OPEN = /\b(?:pending|in[ _]progress|not started|to-?do)\b/i;
+const LEAST_ITEM_WORDS = 3;
+
+/** A sentence about an item of the task list with the item's state, if it says another one. */
+export function withItemState(sentence: string, { items }: Summary): string | undefined {
+  const [isDone, isOpen] = [DONE.test(sentence), OPEN.test(sentence)];
+  if (isDone === isOpen || NOT.test(sentence)) return undefined;
+  const words = new Set(contentWords(sentence));
+  const meant = items.filter(({ text }) => {
+    const own = contentWords(text);
+    return own.length >= LEAST_ITEM_WORDS && own.every((word) => words.has(word));
+  });
+  const [item] = meant;
+  if (item === undefined || meant.length > 1 || (item.state === 'done') === isDone)
+    return undefined;
+  return isDone ? sentence.replace(DONE, 'not done') : sentence.replace(OPEN, 'done');
+}
+
+const NOT = /\b(?:not|never|no)\b|n't\b/i;
 
 const MADE = /\b(?:created?|wrote|written|added|implemented|exists?|contains?|in place)\b/i;
 const GONE = /\b(?:delet|remov|no longer|dropped|gone|not exist)/i;

@@ -73,7 +73,7 @@ export function verify(summary: Summary, grounds: Grounds): Verified {
     splitTurn: splitTurnOf(summary, truth, check),
   };
   return {
-    summary: withLackingNotes(verified, grounds),
+    summary: withNotesBesideAccount(verified, grounds),
     added: additions(summary, truth),
     corrections: check.corrections,
     superseded: standing.superseded,
@@ -172,8 +172,8 @@ function splitTurnOf(
   return summary.splitTurn === null && (summary.prose ?? '') !== '' ? null : splitTurn;
 }
 
-/** With an account, the notes are what it lacks. */
-function withLackingNotes(summary: Summary, grounds: Grounds): Summary {
+/** Next to an account, the notes are those that the account does not say. */
+function withNotesBesideAccount(summary: Summary, grounds: Grounds): Summary {
   const { prose } = summary;
   if (prose === null || prose === grounds.truth.prose) return summary;
   const { nodes, kept = [], truth, maxTokens, counter, redact = (text) => text } = grounds;

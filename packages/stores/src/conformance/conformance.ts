@@ -1,2 +1,2 @@
 export { artifactSuite, type ArtifactsUnderTest } from './artifact-suite.ts';
-export { storeSuite, type StoreUnderTest } from './store-suite.ts';
+export { storeSuite, type StoreSuiteOptions, type StoreUnderTest } from './store-suite.ts';

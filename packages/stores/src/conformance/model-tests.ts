@@ -6,9 +6,9 @@ import { everything } from './everything.ts';
 import { dropPlan, freshKey, nodesOf, seeded, warning } from './sample.ts';
 
 /** Random use, compared with the memory store step by step. */
-export function modelTests(store: () => Store): void {
+export function modelTests(store: () => Store, runs: number): void {
   const first = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
-  for (let seed = first; seed < first + 3; seed++) {
+  for (let seed = first; seed < first + runs; seed++) {
     test(`any use gives what the memory store gives (SEED=${seed})`, async () => {
       const random = seeded(seed);
       const model = memoryStore();

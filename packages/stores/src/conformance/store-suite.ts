@@ -18,8 +18,17 @@ export interface StoreUnderTest {
   close(): Promise<void>;
 }
 
+export interface StoreSuiteOptions {
+  /** How often random use is compared with the memory store; 3 unless given. */
+  readonly randomRuns?: number;
+}
+
 /** What every store must do. Call it in a test file of `node:test`; one store serves all the tests. */
-export function storeSuite(name: string, open: () => Promise<StoreUnderTest>): void {
+export function storeSuite(
+  name: string,
+  open: () => Promise<StoreUnderTest>,
+  { randomRuns = 3 }: StoreSuiteOptions = {},
+): void {
   suite(`${name} store`, () => {
     let under: StoreUnderTest;
     before(async () => {
@@ -34,7 +43,7 @@ export function storeSuite(name: string, open: () => Promise<StoreUnderTest>): v
     rankingTests(store);
     erasureTests(store, () => under.reopen());
     isolationTests(store);
-    modelTests(store);
+    modelTests(store, randomRuns);
     engineTests(
       () => under.store,
       () => under.reopen(),

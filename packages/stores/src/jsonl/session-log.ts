@@ -57,7 +57,9 @@ export class SessionLog {
     } finally {
       closeSync(file);
     }
-    return this.#lines === 0 ? undefined : this.#stored.touch(this.#seen?.mtimeMs ?? 0);
+    if (this.#lines === 0) return undefined;
+    this.#stored.changedAt = this.#seen?.mtimeMs ?? 0;
+    return this.#stored;
   }
 
   /**

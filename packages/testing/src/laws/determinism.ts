@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Plan, Prompt } from '@bobbin/core';
 import {
-  finishPrompt,
   render,
   startPrompt,
   windowOf,
@@ -51,7 +50,7 @@ export function* growsAtTheEnd(scene: Scene): Iterable<Breach> {
     if (next === undefined) break;
     builder.push(next);
   }
-  yield* same('rendered message by message', prompt, finishPrompt(builder, context));
+  yield* same('rendered message by message', prompt, builder.finish(context));
   const middle = (shortest + thread.length) >> 1;
   if (middle === shortest) return;
   const shorter = startPrompt(windowOf(thread, plan, middle), plan, context);

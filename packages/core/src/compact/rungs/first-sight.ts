@@ -1,4 +1,4 @@
-import { largestResultTokens } from '../../plan/unread.ts';
+import { largestResultTokens } from '../../tokens/estimate.ts';
 import { spanOf } from '../../thread/span.ts';
 import { shorten } from './shorten.ts';
 import type { Rung } from './rung.ts';

@@ -41,6 +41,7 @@ export function squeeze(options: SqueezeOptions): Rung {
     name,
     propose(context) {
       const all = oversized(context, candidates(context, reach), options);
+      if (all.length === 0) return [];
       const most =
         pinShare === undefined
           ? spaceFor(context, all, reach)

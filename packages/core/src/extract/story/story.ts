@@ -67,7 +67,7 @@ export class Story {
       if (node.message.role !== 'assistant' || role === undefined) continue;
       const passages = passagesOf(text(node));
       const answer = asked.get(node.index);
-      const option = answer === undefined ? undefined : chosenOption(passages, answer);
+      const option = answer === undefined ? undefined : questionWithOption(passages, answer);
       if (option !== undefined)
         this.#add(option, node, 'assistant', MERIT.agent, { isAsked: true });
       const questions = answer === undefined || option !== undefined ? NONE : questionsIn(passages);
@@ -265,7 +265,7 @@ const NAMES_OPTION =
   /^\W{0,3}(?:option |go with |i(?: think|['’]d say| prefer) |let['’]s (?:try|do|go with) )?([a-e]|\d)(?:\s*$|[.,):;–-](?![a-z]))/i;
 
 /** The question that an answer belongs to, with the option that it names. */
-function chosenOption(passages: readonly Passage[], answer: string): Passage | undefined {
+function questionWithOption(passages: readonly Passage[], answer: string): Passage | undefined {
   const label = NAMES_OPTION.exec(answer)?.[1];
   if (label === undefined) return undefined;
   const begins = new RegExp(`^\\W{0,6}(?:option )?${label}(?:[.):*]|\\s[-–—:])`, 'i');

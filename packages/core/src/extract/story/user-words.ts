@@ -95,7 +95,7 @@ const LONGEST_ANSWER = 4_000;
 
 /** How a result begins if a host wrote it because a person refused the call or answered a question. */
 const BY_HOST =
-  /^\W*(?:Error:\s*)?(?:(?:The )?user (?:doesn['’]t want to proceed|denied|rejected|refused|declined|(?:has )?answered)|(?:The )?(?:tool )?(?:use|call) was rejected|Rejected by (?:the )?user)\b/i;
+  /^\W*(?:Error\W+)?(?:(?:The )?user (?:doesn['’]t want to proceed|denied|rejected|refused|declined|(?:has )?answered)|(?:The )?(?:tool )?(?:use|call) was rejected|Rejected by (?:the )?user)\b/i;
 
 /**
  * What a person said through a tool: the answer to a question, or the reason for which a call was refused. The host's

@@ -1,5 +1,5 @@
 import type { BobbinOptions } from '../bobbin.ts';
-import { installedCounter, systemClock } from './host.ts';
+import { systemClock } from './host.ts';
 import type { SessionConfig } from './session-config.ts';
 import { memoryArtifacts } from '../memory/memory-artifacts.ts';
 import { memoryStore } from '../memory/memory-store.ts';
@@ -18,7 +18,7 @@ import { ofTenant, summariesBeside } from '../../summary/cache.ts';
 import { trustedSummarizer } from '../../verify/trusted.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { budget } from '../../tokens/budget.ts';
-import { estimator, startCalibration } from '../../tokens/calibration.ts';
+import { estimator, EXACT, startCalibration } from '../../tokens/calibration.ts';
 import { isKnownModel, modelFacts, type CacheFacts } from '../../tokens/models.ts';
 
 /**
@@ -39,8 +39,9 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
     policy: cache === undefined ? policy : priced(policy, cache),
     budget: budget({ windowTokens: options.window ?? facts.windowTokens, ...options.budget }),
     counter: counter ?? estimator(facts.provider),
-    calibration:
-      counter === undefined ? startCalibration(options.model) : { factor: 1, samples: 0 },
+    ...(counter === undefined
+      ? { calibration: startCalibration(options.model), tokenizer: facts }
+      : { calibration: EXACT }),
     rules: options.rules ?? options.codec?.rules ?? STRICT_RULES,
     tools: options.tools ?? {},
     summarizer: summarizerOf(options, policy, store),
@@ -63,19 +64,6 @@ export function sessionConfig<Wire>(options: BobbinOptions<Wire>): SessionConfig
     ...(assumption === undefined ? {} : { assumption }),
     ...(cacheLimits === undefined ? {} : { cacheLimits }),
   };
-}
-
-/** The configuration with the model's exact counter, if the host gave none and the tokenizer is installed. */
-export async function withExactCounter<Wire, Config extends SessionConfig<Wire>>(
-  config: Config,
-  { counter: given, model, models }: BobbinOptions<Wire>,
-): Promise<Config> {
-  if (given !== undefined || model === undefined) return config;
-  if (modelFacts(model, models).encoding === undefined) return config;
-  const counter = await installedCounter(model, models);
-  return counter === undefined
-    ? config
-    : { ...config, counter, calibration: { factor: 1, samples: 0 } };
 }
 
 /** A window that is too large for a model lets its provider refuse the prompt: a guess must not pass for knowledge. */
@@ -115,9 +103,7 @@ export function policyOf(
 function thriftyPolicy<Wire>({ preset, thrift }: BobbinOptions<Wire>): Policy {
   if (thrift === undefined) return policyOf(preset);
   if (preset === undefined || preset === 'ladder') return ladder({ thrift });
-  throw new TypeError(
-    "thrift: only the preset 'ladder' trims; leave preset out, or give a policy of your own to trim({ … })",
-  );
+  throw new TypeError("thrift: only the preset 'ladder' trims; leave preset or thrift out");
 }
 
 /** A policy whose prompts name the tools that the model has. */

@@ -2,9 +2,9 @@ import type { CompactionEvent } from '../../events.ts';
 import { isJsonObject } from '../../message/json.ts';
 import { oneLine } from '../../message/text.ts';
 import type { Clock } from '../../ports.ts';
+import { EXACT } from '../../tokens/calibration.ts';
 import type { Counter } from '../../tokens/counter.ts';
-import type { ModelTable } from '../../tokens/models.ts';
-import type { CompactionHooks } from './session-config.ts';
+import type { CompactionHooks, SessionConfig } from './session-config.ts';
 
 // The one file of core that reads a clock or a source of randomness, or writes to the console: the defaults that a host
 // can replace.
@@ -53,17 +53,24 @@ function warningOf(event: CompactionEvent): readonly [subject: string, line?: st
 /** The package with the tokenizers. It is optional: in a variable, so that no bundler looks for it. */
 const TOKENIZERS = '@bobbin/models';
 
-/** The exact counter of a model, if its tokenizer is installed. */
-export async function installedCounter(
-  model: string,
-  models: ModelTable | undefined,
-): Promise<Counter | undefined> {
+type Counting = Pick<SessionConfig<unknown>, 'counter' | 'calibration' | 'tokenizer'>;
+
+/** Loads the exact counter of a configuration on the first call, and returns the configuration with it. */
+export function counterLoader<Config extends Counting>(config: Config): () => Promise<Config> {
+  let loaded: Promise<Config> | undefined;
+  return () => (loaded ??= withExactCounter(config));
+}
+
+/** The configuration as it is if no tokenizer is public or installed: tokens are estimated. */
+async function withExactCounter<Config extends Counting>(config: Config): Promise<Config> {
+  const { encoding, provider } = config.tokenizer ?? {};
+  if (encoding === undefined) return config;
   try {
-    const { counterFor } = (await import(TOKENIZERS)) as {
-      readonly counterFor: (model: string, models?: ModelTable) => Promise<Counter>;
+    const { bpe } = (await import(TOKENIZERS)) as {
+      readonly bpe: (encoding: string, provider?: string) => Promise<Counter>;
     };
-    return await counterFor(model, models);
+    return { ...config, counter: await bpe(encoding, provider), calibration: EXACT };
   } catch {
-    return undefined;
+    return config;
   }
 }

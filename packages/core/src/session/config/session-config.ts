@@ -5,6 +5,7 @@ import type { Codec, Embedder, Requester, Store } from '../../ports.ts';
 import type { RehydrationLimits } from '../../recall/rehydrate.ts';
 import type { Budget } from '../../tokens/budget.ts';
 import type { Calibration } from '../../tokens/calibration.ts';
+import type { Tokenizer } from '../../tokens/models.ts';
 
 /** Hooks are not awaited. One that throws or rejects has failed for its host only. */
 export interface CompactionHooks {
@@ -17,11 +18,13 @@ export interface CompactionHooks {
   }): unknown;
 }
 
-/** What a handle works with; `counter` is unscaled, calibration is the handle's own. */
+/** What a session works with. `counter` is unscaled: each session has its own calibration. */
 export interface SessionConfig<Wire> extends CompactorConfig {
   readonly store: Store;
   readonly codec: Codec<Wire>;
   readonly calibration: Calibration;
+  /** Which tokenizer counts exactly; absent if the host gave a counter. */
+  readonly tokenizer?: Tokenizer;
   readonly singleWriter: boolean;
   readonly rehydration: Partial<RehydrationLimits>;
   readonly embedder?: Embedder;

@@ -20,10 +20,12 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
     async append(key, nodes, { expectedHead } = {}) {
       if (nodes.length === 0) return { kind: 'appended' };
       const stored = find(key) ?? new StoredThread(key.thread);
-      const conflict = stored.conflict(nodes, expectedHead);
+      const conflict =
+        expectedHead === undefined ? undefined : stored.conflict(nodes, expectedHead);
       if (conflict !== undefined) return conflict;
       stored.append(nodes);
-      threads.set(nameOf(key), { tenant: key.tenant, stored: stored.touch(clock.now()) });
+      stored.changedAt = clock.now();
+      threads.set(nameOf(key), { tenant: key.tenant, stored });
       return { kind: 'appended' };
     },
     window: async (key, head) => find(key)?.window(head),
@@ -42,11 +44,17 @@ export function memoryStore({ clock = systemClock }: { readonly clock?: Clock } 
     tenants: async () => sorted([...new Set([...threads.values()].map(({ tenant }) => tenant))]),
     plan: async (key, version) => find(key)?.plan(version),
     async commit(key, plan, expectedVersion, events) {
-      const won = find(key)?.commit(plan, expectedVersion, events) ?? false;
-      if (won) find(key)?.touch(clock.now());
+      const stored = find(key);
+      const won = stored?.commit(plan, expectedVersion, events) ?? false;
+      if (stored !== undefined && won) stored.changedAt = clock.now();
       return won;
     },
-    record: async (key, events) => find(key)?.touch(clock.now()).record(events),
+    async record(key, events) {
+      const stored = find(key);
+      if (stored === undefined) return;
+      stored.changedAt = clock.now();
+      stored.record(events);
+    },
     events: async (key, after) => find(key)?.events(after) ?? [],
     search: async (key, words, most, head) => find(key)?.search(words, most, head) ?? [],
     nearest: async (key, embedder, vector, most, head) =>

@@ -27,6 +27,8 @@ import type { Node } from '../../thread/thread.ts';
  */
 export class StoredThread {
   readonly id: ThreadId;
+  /** When it was last written to. */
+  changedAt = 0;
   readonly #nodes = new Map<MessageId, Node>();
   readonly #plans: Plan[] = [];
   readonly #events: StoredEvent[] = [];
@@ -35,7 +37,6 @@ export class StoredThread {
   readonly #unindexed: Node[] = [];
   readonly #vectors = new Map<string, Map<MessageId, readonly number[]>>();
   #head: MessageId | undefined;
-  #changedAt = 0;
 
   constructor(id: ThreadId) {
     this.id = id;
@@ -47,16 +48,6 @@ export class StoredThread {
 
   get head(): MessageId | undefined {
     return this.#head;
-  }
-
-  get changedAt(): number {
-    return this.#changedAt;
-  }
-
-  /** Notes when it was last written to. */
-  touch(time: number): this {
-    this.#changedAt = time;
-    return this;
   }
 
   has(id: MessageId): boolean {
@@ -134,7 +125,7 @@ export class StoredThread {
       head: head.id,
       length: head.index + 1,
       version: this.version,
-      changedAt: this.#changedAt,
+      changedAt: this.changedAt,
     };
   }
 

@@ -30,6 +30,13 @@ export type ReportedUsage = Usage | undefined | (() => Usage | undefined);
 /** What a host does after it was given a prompt: it may continue from that, or it always resends its own list. */
 export type HostHabit = 'continues' | 'resends';
 
+/** How a host keeps its messages. */
+export interface Host<Wire> {
+  readonly copies: HostCopies<Wire>;
+  readonly mark: MarkCachePoints<Wire> | undefined;
+  readonly habit: HostHabit;
+}
+
 /** The beginning of a list whose last message is a provider's compaction, and the length of the path that it represents. */
 interface SwappedBeginning<Wire> {
   readonly copies: readonly Wire[];
@@ -54,9 +61,7 @@ const MOST_GIVEN = 4;
  */
 export class Conversation<Wire> {
   readonly session: Session<Wire>;
-  readonly #copies: HostCopies<Wire>;
-  readonly #mark: MarkCachePoints<Wire> | undefined;
-  readonly #habit: HostHabit;
+  readonly #host: Host<Wire>;
   /** Copies of what the host sent, by the index of their first message on the path. */
   #seen: readonly (SeenMessage<Wire> | undefined)[] = [];
   /** The prompts that the host was given last, newest first, and one that it continues from for long. */
@@ -69,21 +74,14 @@ export class Conversation<Wire> {
   /** How the list begins that a host of this habit sends again and again; undefined if it may begin in other ways. */
   #opening: string | undefined;
 
-  constructor(
-    session: Session<Wire>,
-    copies: HostCopies<Wire>,
-    mark?: MarkCachePoints<Wire>,
-    habit: HostHabit = 'continues',
-  ) {
+  constructor(session: Session<Wire>, host: Host<Wire>) {
     this.session = session;
-    this.#copies = copies;
-    this.#mark = mark;
-    this.#habit = habit;
+    this.#host = host;
   }
 
   /** The same conversation on a session whose path is a beginning of this one's: the host knows the same prompts. */
   forkedTo(session: Session<Wire>): Conversation<Wire> {
-    const fork = new Conversation(session, this.#copies, this.#mark, this.#habit);
+    const fork = new Conversation(session, this.#host);
     session.takeForms(this.session);
     const shared = (given: GivenPrompt<Wire>): GivenPrompt<Wire> =>
       given.length !== undefined && given.length > session.length
@@ -100,7 +98,7 @@ export class Conversation<Wire> {
     const swapped = this.#sinceSwap(list);
     if (swapped !== undefined) return swapped;
     const resent = this.#sameFrom(list, { given: 0, length: 0 });
-    if (this.#habit === 'resends') return resent;
+    if (this.#host.habit === 'resends') return resent;
     if (resent.length === this.session.length && resent.same > 0) return resent;
     let longest = { given: 0, length: 0 };
     for (const given of this.#prompts) {
@@ -176,15 +174,15 @@ export class Conversation<Wire> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
     this.#opening =
-      this.#habit === 'resends' && this.#swapped === undefined ? list.opening : undefined;
-    this.#handOver(match);
+      this.#host.habit === 'resends' && this.#swapped === undefined ? list.opening : undefined;
+    if (same > 0) this.#handOver(match);
     if (resent.length > 0) this.session.refresh(resent, length);
     const messages = usage === undefined ? fresh : withUsage(fresh, usage);
-    this.session.doubt(list.from(given + same));
-    if (messages.length > 0) await this.session.appendDecoded(messages);
+    const sent = list.from(given + same);
+    if (messages.length > 0) await this.session.appendDecoded(messages, sent);
     const seen = this.#seen.slice(0, length);
     while (seen.length < length) seen.push(undefined);
-    for (const [i, copy] of list.from(given + same).entries()) {
+    for (const [i, copy] of sent.entries()) {
       const count = lengths[i] ?? 1;
       if (count === 0) continue;
       seen.push({ copy, count });
@@ -197,17 +195,16 @@ export class Conversation<Wire> {
   #handOver({ list, given, same, length }: Match<Wire>): void {
     const resent = this.#seen.slice(0, length).filter((seen) => seen !== undefined);
     for (const [i, { copy }] of resent.slice(resent.length - same).entries())
-      this.#copies.rehost(copy, list.hostAt(given + i));
+      this.#host.copies.rehost(copy, list.hostAt(given + i));
   }
 
   /** Appends messages that a host adds by themselves, with the usage that was reported for an answer among them. */
   async add(wire: readonly Wire[]): Promise<void> {
-    const { messages } = decodeList(this.#copies.codec, wire, this.session.earlier);
-    this.session.doubt(wire);
+    const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
     const usage = usageIn(this.#reported);
     if (isAnswered) this.#reported = undefined;
-    await this.session.appendDecoded(withUsage(messages, usage));
+    await this.session.appendDecoded(withUsage(messages, usage), wire);
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
@@ -222,7 +219,7 @@ export class Conversation<Wire> {
 
   /** How many of a host's messages are on the path from an index on. */
   sharedMessages(index: number, wire: readonly Wire[]): number {
-    const { messages } = decodeList(this.#copies.codec, wire, this.session.earlier);
+    const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
     return this.sharedFrom(index, messages);
   }
 
@@ -267,13 +264,13 @@ export class Conversation<Wire> {
   #give(fitted: Fitted<Wire>, length: number, waiting: readonly Message[] = []): Fitted<Wire> {
     const ids = waiting.map((_, i) => this.session.at(length - waiting.length + i)?.id);
     const encode = (): Wire[] => [
-      ...(this.#mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages),
-      ...this.#copies.codec.encode(waiting),
+      ...(this.#host.mark?.(fitted.messages, fitted.prompt, this.#beside) ?? fitted.messages),
+      ...this.#host.copies.codec.encode(waiting),
     ];
     const own = withMessages(fitted, encode);
-    if (this.#habit === 'continues')
+    if (this.#host.habit === 'continues')
       this.#given = [{ fitted: own, length, waiting: ids }, ...this.#given].slice(0, MOST_GIVEN);
-    return withMessages(fitted, () => own.messages.map((wire) => this.#copies.handOut(wire)));
+    return withMessages(fitted, () => own.messages.map((wire) => this.#host.copies.handOut(wire)));
   }
 
   /** The last round, if it waits for results. */
@@ -314,8 +311,8 @@ export class Conversation<Wire> {
   /** Equal as sent, or equal in content: a host may move its cache markers. */
   #isEqual(given: Wire, sent: Wire): boolean {
     if (isCopyOf(given, sent)) return true;
-    const content = this.#copies.contentOf(given);
-    return content !== undefined && content === this.#copies.contentOf(sent);
+    const content = this.#host.copies.contentOf(given);
+    return content !== undefined && content === this.#host.copies.contentOf(sent);
   }
 
   #sameFrom(list: HostList<Wire>, { given, length: from }: Omit<Overlap, 'same'>): Overlap {

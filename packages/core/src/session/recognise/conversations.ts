@@ -1,7 +1,8 @@
 import { lastIndex } from '../../check/list.ts';
-import { messageId, type MessageId, type Usage } from '../../message/message.ts';
+import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
 import {
   Conversation,
+  type Host,
   type HostHabit,
   type MarkCachePoints,
   type ReportedUsage,
@@ -9,8 +10,8 @@ import {
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
-import { newMatch, type Match, type Overlap } from './match.ts';
-import { newSession, openSession, type Session } from '../session.ts';
+import type { Match, Overlap } from './match.ts';
+import { openSession, Session } from '../session.ts';
 import type { CompactOptions, Refusal, SessionConfig } from '../config/session-config.ts';
 import { randomName } from '../config/host.ts';
 
@@ -31,8 +32,8 @@ export interface ConversationsOptions<Wire> {
   /** How many conversations are kept in memory. Default: 1000. */
   readonly mostOpen?: number;
   readonly locate?: Locate;
-  /** Completes the configuration before the first conversation begins. */
-  readonly ready?: (config: SessionConfig<Wire>) => Promise<SessionConfig<Wire>>;
+  /** Loads what the configuration needs before the first conversation begins. */
+  readonly ready?: () => Promise<SessionConfig<Wire>>;
 }
 
 /** Where the store has a conversation: a thread, and one of its messages. */
@@ -70,12 +71,10 @@ export class Conversations<Wire> {
   #config: SessionConfig<Wire>;
   readonly #tenant: string;
   readonly #thread: string | undefined;
-  readonly #mark: MarkCachePoints<Wire> | undefined;
-  readonly #habit: HostHabit | undefined;
   readonly #mostOpen: number;
   readonly #locate: Locate | undefined;
-  readonly #copies: HostCopies<Wire>;
-  #ready: ConversationsOptions<Wire>['ready'];
+  readonly #host: Host<Wire>;
+  readonly #ready: () => Promise<SessionConfig<Wire>>;
   /** The one that was used last is the first. */
   readonly #open: Conversation<Wire>[] = [];
   #queue: Promise<unknown> = Promise.resolve();
@@ -84,12 +83,11 @@ export class Conversations<Wire> {
     this.#config = config;
     this.#tenant = options.tenant;
     this.#thread = options.thread;
-    this.#mark = options.mark;
-    this.#habit = options.habit;
     this.#mostOpen = options.mostOpen ?? MOST_OPEN;
     this.#locate = options.locate;
-    this.#copies = new HostCopies(config.codec);
-    this.#ready = options.ready;
+    const { mark, habit = 'continues' } = options;
+    this.#host = { copies: new HostCopies(config.codec), mark, habit };
+    this.#ready = options.ready ?? (async () => config);
   }
 
   /** Appends what is new in a list to the conversation that the list belongs to. */
@@ -109,7 +107,7 @@ export class Conversations<Wire> {
   /** Appends what is new in a list that begins with a prompt of a conversation. */
   continue(conversation: Conversation<Wire>, wire: readonly Wire[], usage?: Usage): Promise<void> {
     return this.exclusively(async () => {
-      const match = conversation.match(new HostList(wire, this.#copies));
+      const match = conversation.match(new HostList(wire, this.#host.copies));
       if (match.fresh.length > 0) await this.#append(conversation, match, usage);
     });
   }
@@ -138,7 +136,7 @@ export class Conversations<Wire> {
   /** A conversation on a named thread that ends at one of its messages. */
   endingAt(thread: string, head: MessageId): Promise<Conversation<Wire>> {
     return this.exclusively(async () =>
-      this.#used(this.#conversation(await this.#session(thread, head))),
+      this.#used(new Conversation(await this.#session(thread, head), this.#host)),
     );
   }
 
@@ -150,47 +148,56 @@ export class Conversations<Wire> {
     const { session } = conversation;
     if (!session.key.thread.startsWith(UNNAMED))
       return this.#used(conversation.forkedTo(await this.#session(session.key.thread, head)));
-    const copy = newSession(this.#config, this.#tenant, this.#newName());
+    const copy = this.#newSession();
     if (head !== undefined) await copy.copyFrom(session, head);
     return this.#used(conversation.forkedTo(copy));
   }
 
   /** Runs a task while no conversation changes. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    const begun = this.#ready === undefined ? this.#queue : this.#queue.then(() => this.#prepare());
-    const run = begun.then(task);
+    const run = this.#queue.then(this.#ready).then((config) => {
+      this.#config = config;
+      return task();
+    });
     this.#queue = run.then(NOTHING, NOTHING);
     return run;
   }
 
-  async #prepare(): Promise<void> {
-    if (this.#ready === undefined) return;
-    this.#config = await this.#ready(this.#config);
-    this.#ready = undefined;
+  async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
+    const list = new HostList(wire, this.#host.copies);
+    const isFirst = this.#open.length === 0;
+    const known = isFirst ? undefined : this.#best(list, thread);
+    if (known !== undefined && isNextStep(known[1])) return known;
+    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
+    const stored = place && session && this.#stored(list, place, session, known);
+    if (isFirst) return stored ?? this.#begin(list, thread);
+    return stored ?? known ?? this.#swapped(list, thread) ?? this.#begin(list, thread);
   }
 
-  async #find(wire: readonly Wire[], thread?: string): Promise<[Conversation<Wire>, Match<Wire>]> {
-    const list = new HostList(wire, this.#copies);
-    const known = this.#open.length === 0 ? undefined : this.#best(list, thread);
-    if (known !== undefined && isNextStep(known[1])) return known;
-    return (
-      (await this.#stored(list, thread, known)) ??
-      known ??
-      this.#swapped(list, thread) ??
-      (await this.#begin(list, thread))
-    );
+  /** The last place of a list that a process noted and that the store has: messages may be erased, or never stored. */
+  async #located(
+    ids: readonly MessageId[],
+    thread: string | undefined,
+  ): Promise<readonly [StoredPlace, Session<Wire>] | undefined> {
+    const place = await this.#locate?.(ids, thread);
+    if (place === undefined) return undefined;
+    const session = await this.#session(place.thread, place.head).catch((error: unknown) => {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    });
+    if (session !== undefined) return [place, session];
+    return this.#located(ids.slice(0, ids.lastIndexOf(place.head)), thread);
   }
 
   /** The conversation as other processes stored it, if they know more of the list than this one does. */
-  async #stored(
+  #stored(
     list: HostList<Wire>,
-    thread: string | undefined,
+    place: StoredPlace,
+    session: Session<Wire>,
     known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
-  ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
-    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
-    if (place === undefined || session === undefined) return undefined;
+  ): [Conversation<Wire>, Match<Wire>] | undefined {
     if (known !== undefined && session.length <= known[1].known) return undefined;
-    const conversation = this.#conversation(session);
+    const conversation = new Conversation(session, this.#host);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
@@ -262,54 +269,30 @@ export class Conversations<Wire> {
     list: HostList<Wire>,
     thread: string | undefined = this.#thread,
   ): Promise<[Conversation<Wire>, Match<Wire>]> {
-    if (thread !== undefined) {
-      const conversation = await this.#named(thread);
-      const match = conversation.match(list);
-      if (isRelated(conversation, match)) return [conversation, match];
-      const swapped = conversation.swappedMatch(list, true);
-      if (swapped !== undefined) return [conversation, swapped];
-    }
-    if (thread === undefined) {
-      const session = newSession(this.#config, this.#tenant, this.#newName());
-      return [this.#conversation(session), newMatch(list)];
-    }
-    const [first] = list.decodedFrom(0, []).messages;
-    const beginning = first === undefined ? 'empty' : messageId(null, first);
-    const conversation = await this.#named(`${thread}-${beginning}`);
-    return [conversation, conversation.match(list)];
+    if (thread === undefined)
+      return [new Conversation(this.#newSession(), this.#host), newMatch(list)];
+    const conversation = await this.#named(thread);
+    const match = conversation.match(list);
+    if (isRelated(conversation, match)) return [conversation, match];
+    const swapped = conversation.swappedMatch(list, true);
+    if (swapped !== undefined) return [conversation, swapped];
+    const beside = await this.#named(`${thread}-${list.firstId() ?? 'empty'}`);
+    return [beside, beside.match(list)];
   }
 
   async #named(name: string): Promise<Conversation<Wire>> {
     const known = this.#open.find(({ session }) => session.key.thread === name);
-    return known ?? this.#conversation(await this.#session(name));
+    return known ?? new Conversation(await this.#session(name), this.#host);
   }
 
-  /** A name that sorts by time: a store then writes what belongs together in one place. */
-  #newName(): string {
-    return `${UNNAMED}${this.#config.clock.now().toString(36)}-${randomName()}`;
+  /** A session that no store knows. Its name sorts by time: a store then writes what belongs together in one place. */
+  #newSession(): Session<Wire> {
+    const thread = `${UNNAMED}${this.#config.clock.now().toString(36)}-${randomName()}` as ThreadId;
+    return new Session({ tenant: this.#tenant, thread }, this.#config);
   }
 
   #session(name: string, head?: MessageId): Promise<Session<Wire>> {
     return openSession(this.#config, this.#tenant, name, head);
-  }
-
-  /** The last place of a list that a process noted and that the store has: messages may be erased, or never stored. */
-  async #located(
-    ids: readonly MessageId[],
-    thread: string | undefined,
-  ): Promise<readonly [StoredPlace, Session<Wire>] | undefined> {
-    const place = await this.#locate?.(ids, thread);
-    if (place === undefined) return undefined;
-    const session = await this.#session(place.thread, place.head).catch((error: unknown) => {
-      if (error instanceof RangeError) return undefined;
-      throw error;
-    });
-    if (session !== undefined) return [place, session];
-    return this.#located(ids.slice(0, ids.lastIndexOf(place.head)), thread);
-  }
-
-  #conversation(session: Session<Wire>): Conversation<Wire> {
-    return new Conversation(session, this.#copies, this.#mark, this.#habit);
   }
 
   #used(conversation: Conversation<Wire>): Conversation<Wire> {
@@ -319,6 +302,13 @@ export class Conversations<Wire> {
     this.#open.unshift(conversation);
     return conversation;
   }
+}
+
+/** How a list matches a conversation that has no messages yet. */
+function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
+  const { messages: fresh, lengths } = list.decodedFrom(0, []);
+  const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
+  return { ...nothing, list, continues: true, fresh, lengths };
 }
 
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {

@@ -1,7 +1,6 @@
 import { lastIndex } from '../../check/list.ts';
 import { isJsonObject } from '../../message/json.ts';
-import { messageId, type Message, type MessageId } from '../../message/message.ts';
-import { hasCompaction } from '../../plan/provider-compaction.ts';
+import { hasCompaction, messageId, type Message, type MessageId } from '../../message/message.ts';
 import type { Codec } from '../../ports.ts';
 import type { HostCopies } from './host-copies.ts';
 

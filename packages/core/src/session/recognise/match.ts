@@ -26,20 +26,3 @@ export interface Match<Wire> extends Overlap {
   readonly fresh: readonly Message[];
   readonly lengths: readonly number[];
 }
-
-/** How a list matches a conversation that has no messages yet. */
-export function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
-  const { messages, lengths } = list.decodedFrom(0, []);
-  return {
-    list,
-    given: 0,
-    same: 0,
-    length: 0,
-    known: 0,
-    continues: true,
-    last: null,
-    resent: [],
-    fresh: messages,
-    lengths,
-  };
-}

@@ -1,10 +1,16 @@
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
-import { mediaBytes } from '../../message/media-bytes.ts';
-import { hasCalls, isSigned, startsTurn, textOf, type Message } from '../../message/message.ts';
-import { hasCompaction } from '../../plan/provider-compaction.ts';
-import { largestResultTokens } from '../../plan/unread.ts';
+import {
+  hasCalls,
+  hasCompaction,
+  isSigned,
+  mediaBytes,
+  startsTurn,
+  textOf,
+  type Message,
+} from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
+import { largestResultTokens } from '../../tokens/estimate.ts';
 import { usageTokens, validUsage } from '../../tokens/usage.ts';
 
 /** What a session knows about its path without reading it again. Each figure is updated when a message arrives. */
@@ -34,7 +40,7 @@ export interface Figures {
   /** How long the path was when a compaction found nothing to do: it is not tried again until something is said. */
   readonly triedAt?: number;
   /** The budget has changed since the plan was made: the trigger is asked again. */
-  readonly isRebudgeted?: boolean;
+  readonly hasNewBudget?: boolean;
   /** The whole context as the provider reported it last, plus what came since; absent after a compaction. */
   readonly reportedTokens?: number;
 }
@@ -67,7 +73,7 @@ export function withMessage(
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
   if (message.role === 'assistant')
-    figures = { ...withSent(figures, index), inLoop: hasCalls(message) };
+    figures = { ...withSentMessages(figures, index), inLoop: hasCalls(message) };
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
   if (isSigned(message)) figures = { ...figures, signedInTurn: true };
   if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
@@ -100,7 +106,7 @@ function withTurn(figures: Figures, message: Message, tools: ToolPolicies): Figu
 }
 
 /** The figures once a number of messages was sent to a model. */
-export function withSent(figures: Figures, messages: number): Figures {
+export function withSentMessages(figures: Figures, messages: number): Figures {
   return {
     ...figures,
     sentMessages: Math.max(figures.sentMessages, messages),

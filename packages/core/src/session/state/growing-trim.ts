@@ -17,7 +17,7 @@ export class GrowingTrim {
   #figures: TrimFigures | undefined;
 
   /** Undefined if the policy does not trim. */
-  of(thread: Thread, plan: Plan, config: CompactorConfig): TrimCase | undefined {
+  of({ thread, plan, config }: Computed): TrimCase | undefined {
     const { counter, policy, budget } = config;
     const limits = policy.ladder.find(({ trims }) => trims !== undefined)?.trims;
     if (limits === undefined) return undefined;
@@ -38,6 +38,6 @@ export class GrowingTrim {
       for (const { message } of thread.path(from)) figures.push(message, counter.message(message));
     this.#computed = { thread, plan, config };
     this.#figures = figures;
-    return figures;
+    return figures.case;
   }
 }

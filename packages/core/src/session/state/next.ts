@@ -1,9 +1,16 @@
-import { decide } from '../../compact/decide.ts';
 import { firstSightTokens } from '../../compact/partial-compaction.ts';
+import { aimOf } from '../../compact/policy.ts';
 import { lastOf } from '../../check/list.ts';
-import { mediaBytes } from '../../message/media-bytes.ts';
-import { mustAct, type TriggerInput } from '../../plan/trigger.ts';
-import { trimPays, type TrimCase } from '../../plan/trim-figures.ts';
+import { mediaBytes } from '../../message/message.ts';
+import { rewritePays } from '../../plan/economics.ts';
+import {
+  firedBecause,
+  firesOnFloor,
+  mustAct,
+  unseenTokens,
+  type TriggerInput,
+} from '../../plan/trigger.ts';
+import { LEAST_FREED_TOKENS, trimPays, type TrimCase } from '../../plan/trim-figures.ts';
 import type { PromptBuilder } from '../../render/builder.ts';
 import { beginsTurn, type PromptMessage } from '../../render/prompt.ts';
 import { besideMessages, messageLimit } from '../../tokens/budget.ts';
@@ -15,7 +22,7 @@ export type Step =
   | { readonly kind: 'start-at-compaction'; readonly index: number }
   | { readonly kind: 'expire' }
   /** Pictures and files take more bytes than a request may contain. */
-  | { readonly kind: 'shed-media' }
+  | { readonly kind: 'externalize-media' }
   | { readonly kind: 'shorten-unread' }
   | { readonly kind: 'restore-pins' }
   | { readonly kind: 'trim'; readonly reason: string }
@@ -40,17 +47,13 @@ export interface PromptRequest {
   readonly done: ReadonlySet<Step['kind']>;
 }
 
-/** What a state shows: derived from it, and computed step by step. */
-export interface Shown {
-  readonly prompt: PromptBuilder;
-  /** What a batch of trimming would do; undefined if the policy does not trim. */
-  readonly trim: TrimCase | undefined;
-}
+/** Computes what a batch of trimming would do; undefined if the policy does not trim. */
+export type TrimOf = () => TrimCase | undefined;
 
 export function startRequest(state: SessionState, now: number): PromptRequest {
   const { version, plan, thread, figures } = state;
   const isPlanned = version > 0 && plan.threadVersion === thread.length;
-  const settled = figures.isRebudgeted !== true && (isPlanned || figures.triedAt === thread.length);
+  const settled = figures.hasNewBudget !== true && (isPlanned || figures.triedAt === thread.length);
   return { now, settled, done: new Set() };
 }
 
@@ -60,14 +63,20 @@ export function withDone(request: PromptRequest, { kind }: Step): PromptRequest 
 }
 
 /** The next step towards a prompt. Pure: the same state, prompt and request give the same step. */
-export function next(state: SessionState, shown: Shown, request: PromptRequest): Step {
+export function next(
+  state: SessionState,
+  prompt: PromptBuilder,
+  trim: TrimOf,
+  request: PromptRequest,
+): Step {
   const { config, plan } = state;
   const { done } = request;
-  const isDecided = AFTER_DECISION.some((kind) => done.has(kind));
-  const step = isDecided
-    ? undefined
-    : (upkeep(state, shown, request) ?? decided(state, shown, request));
-  if (step !== undefined) return step;
+  if (!AFTER_DECISION.some((kind) => done.has(kind))) {
+    const input = triggerInput(state, prompt);
+    const step =
+      upkeep(state, prompt, trim, input, request) ?? decided(state, prompt, input, request);
+    if (step !== undefined) return step;
+  }
   // Only what was compacted can be brought back.
   if (plan.records.length > 0 && !done.has('remind')) return { kind: 'remind' };
   if (config.rules.bindsReasoning && !done.has('release-reasoning'))
@@ -78,7 +87,9 @@ export function next(state: SessionState, shown: Shown, request: PromptRequest):
 /** What has to be done at any pressure. */
 function upkeep(
   state: SessionState,
-  { prompt, trim }: Shown,
+  prompt: PromptBuilder,
+  trim: TrimOf,
+  input: TriggerInput,
   { now, settled, done }: PromptRequest,
 ): Step | undefined {
   const { figures, config, plan } = state;
@@ -87,49 +98,89 @@ function upkeep(
     return { kind: 'start-at-compaction', index };
   const isFree = !isBound(state);
   if (isFree && !done.has('expire') && now > figures.nextExpiry) return { kind: 'expire' };
-  if (!done.has('shed-media') && exceedsMediaBytes(state, prompt)) return { kind: 'shed-media' };
-  const isLarge = figures.largestUnsentTokens > firstSightTokens(config);
-  if (!done.has('shorten-unread') && isLarge && mustAct(triggerInput(state, prompt)))
+  const { mediaBytes: most = Number.POSITIVE_INFINITY } = config.rules;
+  const mayExceed = !done.has('externalize-media') && figures.mediaBytes > most;
+  if (mayExceed && exceedsMediaBytes(state, prompt, most)) return { kind: 'externalize-media' };
+  const mayShorten = !done.has('shorten-unread') && mustAct(input);
+  if (mayShorten && figures.largestUnsentTokens > firstSightTokens(config))
     return { kind: 'shorten-unread' };
   const { cutPinTokens = 0 } = plan;
   const hasSpace = prompt.tokens + cutPinTokens <= messageLimit(config.budget) * RESTORE_SHARE;
   if (isFree && !settled && !done.has('restore-pins') && cutPinTokens > 0 && hasSpace)
     return { kind: 'restore-pins' };
-  const { economics } = config.policy;
-  if (done.has('trim') || trim === undefined || economics === undefined) return undefined;
-  if (plan.undid !== undefined || !isFree) return undefined;
+  const mayTrim = isFree && !done.has('trim') && prompt.tokens >= LEAST_FREED_TOKENS;
+  return mayTrim ? trimming(state, trim, now) : undefined;
+}
+
+/** Whether a batch of trimming pays now. */
+function trimming(state: SessionState, trim: TrimOf, now: number): Step | undefined {
+  const { economics } = state.config.policy;
+  if (economics === undefined || state.plan.undid !== undefined) return undefined;
   const cache = isCold(state, now) ? 'cold' : 'warm';
-  if (!trimPays(trim, economics.prices, cache)) return undefined;
+  const batch = trim();
+  if (batch === undefined || !trimPays(batch, economics.prices, cache)) return undefined;
   return { kind: 'trim', reason: `trimming pays${cache === 'cold' ? ': the cache is cold' : ''}` };
 }
 
 /** Whether a provider would refuse the prompt for its bytes, although some of them could be left out. */
-function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder): boolean {
-  const { config, figures, plan } = state;
-  const most = config.rules.mediaBytes ?? Number.POSITIVE_INFINITY;
-  if (figures.mediaBytes <= most) return false;
+function exceedsMediaBytes(state: SessionState, prompt: PromptBuilder, most: number): boolean {
   const newest = lastOf(prompt.messages, beginsTurn);
   // A running loop that is bound to its prompt can only be summarised, and a preset may keep the user's messages.
   const stays = (shown: PromptMessage): boolean =>
     shown === newest || (isBound(state) && beginsTurn(shown));
   const isLoose = (shown: PromptMessage): boolean =>
-    shown.source.kind === 'kept' && !stays(shown) && !plan.pins.includes(shown.source.id);
+    shown.source.kind === 'kept' && !stays(shown) && !state.plan.pins.includes(shown.source.id);
   const holders = prompt.messages.filter(({ message }) => mediaBytes(message) > 0);
   const total = holders.reduce((sum, { message }) => sum + mediaBytes(message), 0);
   return total > most && holders.some(isLoose);
 }
 
-/** Whether the policy compacts now. A running turn whose reasoning is bound to its prefix is left alone if it fits. */
+/**
+ * Whether to compact now: what no longer fits must be compacted, otherwise the trigger decides. If no message came since
+ * the plan was made, the trigger has its answer. A running turn whose reasoning is bound to its prefix is left alone.
+ */
 function decided(
   state: SessionState,
-  { prompt }: Shown,
+  prompt: PromptBuilder,
+  input: TriggerInput,
   { now, settled }: PromptRequest,
 ): Step | undefined {
-  const input = triggerInput(state, prompt);
-  if (isBound(state) && !mustAct(input)) return undefined;
-  const since = { cold: isCold(state, now), settled, floor: prompt.floor };
-  const decision = decide(state.config, input, state.plan, since);
-  return decision.kind === 'rest' ? undefined : decision;
+  const { tokens, budget } = input;
+  if (mustAct(input))
+    return { kind: 'compact', reason: `${tokens} tokens > limit ${messageLimit(budget)}` };
+  if (isBound(state)) return undefined;
+  const reason = firedBecause(state.config.policy.trigger, input);
+  if (reason === undefined || settled || state.plan.undid !== undefined) return undefined;
+  return weighed(state, prompt, input, reason, now);
+}
+
+/** A trigger has fired: a compaction that would free little, or not pay yet, is postponed. */
+function weighed(
+  state: SessionState,
+  { floor }: PromptBuilder,
+  input: TriggerInput,
+  reason: string,
+  now: number,
+): Step | undefined {
+  const { policy } = state.config;
+  const { tokens, budget } = input;
+  const target = aimOf(policy, budget);
+  if (policy.stop === 'at-target' && tokens <= target - unseenTokens(input)) return undefined;
+  if (firesOnFloor(policy.trigger, input, floor))
+    return { kind: 'postpone', reason: `${reason}, but hardly any of it can be freed` };
+  const { economics } = policy;
+  const pays =
+    economics === undefined ||
+    rewritePays({
+      prices: economics.prices,
+      rewrittenTokens: tokens,
+      tokensFreed: tokens - Math.max(target, floor.tokens),
+      requestsToCome: economics.requestsToCome,
+      cold: isCold(state, now),
+    });
+  return pays
+    ? { kind: 'compact', reason }
+    : { kind: 'postpone', reason: `${reason}, but a rewrite does not pay yet` };
 }
 
 /** What the trigger of a policy sees. */

@@ -122,7 +122,7 @@ export function withinReserve(
   { rules, counter, budget }: CompactorConfig,
 ): Reminding {
   let { placed } = reminding;
-  while (reminderTokens(placed, rules, counter) > budget.rehydrationTokens) {
+  while (placed.length > 0 && reminderTokens(placed, rules, counter) > budget.rehydrationTokens) {
     const earlier = lastIndex(placed, ({ turn }) => turn !== reminding.turn);
     const left = earlier === -1 ? placed.length - 1 : earlier;
     placed = placed.filter((_, i) => i !== left);

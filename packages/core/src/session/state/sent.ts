@@ -1,8 +1,7 @@
 import { canonicalJson } from '../../message/json.ts';
 import { isSigned } from '../../message/message.ts';
-import { holdsReasoning } from '../../plan/signed.ts';
 import type { PlacedReminder } from '../../recall/reminded-prompt.ts';
-import type { Plan } from '../../plan/plan.ts';
+import { holdsReasoning, type Plan } from '../../plan/plan.ts';
 import type { PromptMessage } from '../../render/prompt.ts';
 import { runningLoop } from '../../thread/units.ts';
 import type { SessionState } from './state.ts';

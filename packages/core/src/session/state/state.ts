@@ -1,8 +1,7 @@
 import type { CompactorConfig } from '../../compact/compaction.ts';
 import type { CompactionEvent } from '../../events.ts';
 import { nextExpiry } from '../../plan/expiry.ts';
-import { currentSummary, emptyPlan, type Plan } from '../../plan/plan.ts';
-import { windowOf, type Window } from '../../plan/window.ts';
+import { currentSummary, emptyPlan, windowOf, type Plan } from '../../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../../ports.ts';
 import { startPrompt } from '../../render/render.ts';
 import type { Message, MessageId } from '../../message/message.ts';
@@ -17,12 +16,11 @@ import {
   withMessage,
   withoutReport,
   withoutUnreported,
-  withSent,
   type Figures,
 } from './figures.ts';
 import { learn, type Learning } from './learning.ts';
 import { NO_REMINDERS, type Reminding } from './reminding.ts';
-import type { Sent, SentPrompt } from './sent.ts';
+import type { Sent } from './sent.ts';
 import type { Refusal, SessionConfig } from '../config/session-config.ts';
 
 /** A plan that is in force but could not be committed. */
@@ -81,10 +79,6 @@ export function startState(
   return stored === undefined ? fresh : withStored(fresh, stored);
 }
 
-export function windowIn({ thread, plan }: SessionState): Window {
-  return windowOf(thread, plan);
-}
-
 /** More reports than these teach nothing new, and each one checks the prompt that it is about. */
 const MOST_REPORTS = 20;
 
@@ -112,7 +106,7 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
     state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
   }
   const { tools } = state.config;
-  const figures = windowIn(state).carried.reduce(
+  const figures = windowOf(state.thread, state.plan).carried.reduce(
     (sum, { message }) => withExpiryOf(sum, message, tools),
     state.figures,
   );
@@ -167,17 +161,6 @@ export function withRefusal(
   return withBudget(known, inWindow(budget, windowTokens));
 }
 
-/** A prompt goes out. */
-export function withSentPrompt(
-  state: SessionState,
-  sent: SentPrompt,
-  promptTokens: number,
-  now: number,
-): SessionState {
-  const figures = withSent(state.figures, state.thread.length);
-  return { ...state, sent, figures: { ...figures, sentAt: now, unreportedTokens: promptTokens } };
-}
-
 /** Another process sent a prompt at some time, unless this one has sent a later one. */
 export function sentBefore(state: SessionState, at: number): SessionState {
   const sentAt = Math.max(at, state.figures.sentAt ?? 0);
@@ -223,18 +206,18 @@ export function overtaken(state: SessionState, stored: StoredWindow | undefined)
 
 /** The plan shows something else than before: what a provider reported no longer holds. */
 export function compacted(state: SessionState): SessionState {
-  return { ...state, figures: { ...withoutReport(state.figures), isRebudgeted: false } };
+  return { ...state, figures: { ...withoutReport(state.figures), hasNewBudget: false } };
 }
 
 /** A compaction found nothing to do. */
 export function tried(state: SessionState): SessionState {
-  const figures = { ...state.figures, triedAt: state.thread.length, isRebudgeted: false };
+  const figures = { ...state.figures, triedAt: state.thread.length, hasNewBudget: false };
   return { ...state, figures };
 }
 
 /** Everything that has expired is hidden. */
 export function expired(state: SessionState, now: number): SessionState {
-  const { carried, tail } = windowIn(state);
+  const { carried, tail } = windowOf(state.thread, state.plan);
   const next = nextExpiry([...carried, ...tail], state.config.tools, now);
   return { ...state, figures: { ...state.figures, nextExpiry: next } };
 }
@@ -244,7 +227,7 @@ export function withBudget(state: SessionState, budget: Budget): SessionState {
   const isSame = messageLimit(budget) === messageLimit(config.budget);
   return {
     ...state,
-    figures: isSame ? figures : { ...figures, isRebudgeted: true },
+    figures: isSame ? figures : { ...figures, hasNewBudget: true },
     config: { ...config, budget },
   };
 }

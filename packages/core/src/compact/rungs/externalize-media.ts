@@ -1,4 +1,4 @@
-import { mediaBytes } from '../../message/media-bytes.ts';
+import { mediaBytes } from '../../message/message.ts';
 import { NOTHING } from '../../render/excerpt.ts';
 import { spanOf } from '../../thread/span.ts';
 import { moveToArtifact } from '../artifact-record.ts';
@@ -11,9 +11,9 @@ const TARGET_SHARE = 0.6;
  * Moves pictures and files to artifacts, the oldest first, until the rest is small enough to send. What no model has
  * seen goes only if the request would be refused with it. The text of their messages stays.
  */
-export function shedMedia(mostBytes: number): Rung {
+export function externalizeMedia(mostBytes: number): Rung {
   return {
-    name: 'shed-media',
+    name: 'externalize-media',
     propose({ draft, sent }) {
       const holders = draft.entries
         .filter((entry) => !draft.isGone(entry))
@@ -27,7 +27,7 @@ export function shedMedia(mostBytes: number): Rung {
         if (draft.action(entry) !== undefined) return [];
         total -= bytes;
         const reason = `${bytes} bytes of pictures and files`;
-        return [{ strategy: 'shed-media', span, tokensFreed: draft.cost(entry), reason }];
+        return [{ strategy: 'externalize-media', span, tokensFreed: draft.cost(entry), reason }];
       });
     },
     execute: (proposal, context, effects) =>

@@ -16,18 +16,18 @@ const LEAST_NOTE_CHARS = 140;
 const WHY_CHARS = 200;
 
 /** The files that were read or changed, oldest first, and for those that changed what changed and why. */
-export function changesOf(
+export function fileRecords(
   nodes: readonly Node[],
   statistics: AnchorStatistics,
-  before: readonly FileRecord[],
-  spaceChars: number,
+  recordsBefore: readonly FileRecord[],
+  noteSpaceChars: number,
 ): readonly FileRecord[] {
   const changes = changesByFile(nodes, statistics);
   const noteChars = Math.max(
     LEAST_NOTE_CHARS,
-    Math.min(NOTE_CHARS, spaceChars / Math.max(1, changes.size)),
+    Math.min(NOTE_CHARS, noteSpaceChars / Math.max(1, changes.size)),
   );
-  const notes = new Map(before.map(({ path, note }) => [path, note]));
+  const notes = new Map(recordsBefore.map(({ path, note }) => [path, note]));
   return sorted(statistics.files.all(), (a, b) => a.touchedAt - b.touchedAt)
     .slice(-MOST_FILES)
     .map((file) => recordOf(file, noteOf(changes.get(file), noteChars) ?? notes.get(file.path)));

@@ -1,0 +1,214 @@
+import type { MessageId } from '../message/message.ts';
+import { contentWords } from '../message/words.ts';
+import { repeatedPassage, tokensOf, type Step, type Token } from './alignment.ts';
+import type { Evidence, Statement } from './evidence.ts';
+
+/** A sentence that repeats a statement except for one word that matters, and the sentence with the statement's word. */
+export interface Misquote {
+  readonly text: string;
+  readonly because: string;
+  readonly id: MessageId | undefined;
+}
+
+/** Fewer equal words may be a coincidence. */
+const LEAST_EQUAL = 4;
+const LEAST_CONTENT = 3;
+/** Of a passage that repeats another, at least this share of the words is equal. */
+const REPEATS = 0.8;
+/** A statement with fewer equal words, relative to the one that is misquoted, cannot confirm the sentence. */
+const CONFIRMS = 0.7;
+const LEAST_SHARE = 0.4;
+
+/** The statement that a sentence misquotes, if the messages nowhere say it as the sentence does. */
+export function misquoted(
+  sentence: string,
+  claim: string,
+  evidence: Evidence,
+): Misquote | undefined {
+  if (claim.length > LONGEST) return undefined;
+  const own = tokensOf(claim);
+  const alike = evidence
+    .matches(claim)
+    .filter(({ share, statement }) => share >= LEAST_SHARE && statement.text.length <= LONGEST)
+    .map(({ statement }) => ({
+      statement,
+      passage: repeatedPassage(own, tokensOf(statement.text)),
+    }));
+  for (const { statement, passage } of alike) {
+    if (!repeats(own, passage)) continue;
+    const change = changeThatMatters(own, statement, passage);
+    // What a tool shows may be wrong or planted: it does not turn round what is said.
+    if (change === undefined || (change.isReversal && !statement.isSaid)) continue;
+    const least = equalIn(passage) * CONFIRMS;
+    const isConfirmed = alike.some(
+      (other) =>
+        (equalIn(other.passage) >= least && confirms(other.passage, change)) ||
+        (!statement.isSaid && other.statement.isSaid && contains(other.statement, own, change)),
+    );
+    if (isConfirmed || evidence.mentions(surroundings(claim, own, change))) continue;
+    return corrected(sentence, claim, own, change, statement);
+  }
+  return undefined;
+}
+
+const LONGEST = 1_200;
+
+const equalIn = (passage: readonly Step[]): number =>
+  passage.filter(({ isEqual }) => isEqual).length;
+
+function repeats(own: readonly Token[], passage: readonly Step[]): boolean {
+  const equal = passage.filter(({ isEqual }) => isEqual);
+  if (equal.length < LEAST_EQUAL || equal.length < passage.length * REPEATS) return false;
+  const words = equal.map(({ own: i }) => own[i as number]?.text ?? '').join(' ');
+  return new Set(contentWords(words)).size >= LEAST_CONTENT;
+}
+
+/** Words of the sentence, and those of the statement in their place. Either may be empty. */
+interface Change {
+  readonly from: number;
+  readonly beyond: number;
+  readonly otherFrom: number;
+  readonly otherBeyond: number;
+  /** True if the words before and after it are equal. */
+  readonly isInside: boolean;
+}
+
+interface Contradiction extends Change {
+  /** The statement's words in the place of the sentence's. */
+  readonly words: readonly Token[];
+  /** True if they say the opposite; otherwise they name another number or file. */
+  readonly isReversal: boolean;
+}
+
+/** The first place where two passages differ in what they say, rather than in how they say it. */
+function changeThatMatters(
+  own: readonly Token[],
+  statement: Statement,
+  passage: readonly Step[],
+): Contradiction | undefined {
+  const other = tokensOf(statement.text);
+  for (const change of changesIn(passage)) {
+    const mine = own.slice(change.from, change.beyond);
+    const words = other.slice(change.otherFrom, change.otherBeyond);
+    const isWordless = mine.length === 0 || words.length === 0;
+    if (isOpposite(mine, words) && (!isWordless || isBetweenEqual(passage, change)))
+      return { ...change, words, isReversal: true };
+    // A model numbers things in its own way; a person's words are quoted as they are.
+    const isPlace = statement.by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
+    if (change.isInside && !isPlace && isOtherName(mine, words))
+      return { ...change, words, isReversal: false };
+  }
+  return undefined;
+}
+
+/** True if two words on each side of a change are equal: then a word that only one passage has counts too. */
+function isBetweenEqual(passage: readonly Step[], { from, beyond }: Change): boolean {
+  const equal = new Set(passage.filter(({ isEqual }) => isEqual).map(({ own }) => own));
+  return [from - 2, from - 1, beyond, beyond + 1].every((i) => equal.has(i));
+}
+
+function changesIn(passage: readonly Step[]): readonly Change[] {
+  const changes: Change[] = [];
+  let [i, j] = [passage[0]?.own ?? 0, passage[0]?.other ?? 0];
+  if (i > 0 && j > 0)
+    changes.push({ from: i - 1, beyond: i, otherFrom: j - 1, otherBeyond: j, isInside: false });
+  let open: { from: number; otherFrom: number } | undefined;
+  for (const step of passage) {
+    if (step.isEqual && open !== undefined) {
+      changes.push({ ...open, beyond: i, otherBeyond: j, isInside: true });
+      open = undefined;
+    } else if (!step.isEqual) open ??= { from: i, otherFrom: j };
+    if (step.own !== undefined) i = step.own + 1;
+    if (step.other !== undefined) j = step.other + 1;
+  }
+  // A passage ends before what differs: that may be the word that matters.
+  changes.push({ from: i, beyond: i + 1, otherFrom: j, otherBeyond: j + 1, isInside: false });
+  return changes;
+}
+
+const NUMBER = /^\d[\d.,]*$/;
+const FILE = /\w\.[a-z]{1,5}$/i;
+
+/** What counts things in order or says where they are: later edits move it. */
+const ORDINAL =
+  /^(?:lines?|task|step|item|phase|part|option|issue|pr|section|round|chapter|page|column|version|no)$/;
+
+/** True for two different numbers, or two different files. */
+function isOtherName(
+  [mine, ...more]: readonly Token[],
+  [theirs, ...others]: readonly Token[],
+): boolean {
+  if (mine === undefined || theirs === undefined || more.length + others.length > 0) return false;
+  const [a, b] = [mine.key, theirs.key];
+  if (NUMBER.test(a) && NUMBER.test(b)) return Number(a) !== Number(b);
+  return FILE.test(a) && FILE.test(b) && a !== b;
+}
+
+function isOpposite(own: readonly Token[], other: readonly Token[]): boolean {
+  const [mine, theirs] = [own, other].map((tokens) => tokens.map(({ key }) => key).join(' '));
+  return OPPOSITES.some(
+    ([x, y]) =>
+      (x.test(mine as string) && y.test(theirs as string)) ||
+      (y.test(mine as string) && x.test(theirs as string)),
+  );
+}
+
+const AUXILIARY =
+  'do|does|did|is|are|was|were|should|could|would|can|may|must|will|has|have|had|be';
+/** What turns a sentence round if it is in the place of the other. */
+const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
+  [
+    new RegExp(`^(?:${AUXILIARY})?$`),
+    new RegExp(`^(?:(?:${AUXILIARY}) not|cannot|\\w+n't|not|never)(?: yet)?$`),
+  ],
+  [/^(?:always|may|must)?$/, /^(?:never|must not|may not)$/],
+  [/^pass(?:es|ed|ing)?$/, /^fail(?:s|ed|ing)?$/],
+  [/^(?:allowed|permitted)$/, /^(?:forbidden|prohibited|not allowed)$/],
+  [/^(?:completed?|done|finished)$/, /^(?:pending|in progress|incomplete|not done|unfinished)$/],
+];
+
+/** True if a statement says what a sentence says in a place, word for word. */
+function confirms(passage: readonly Step[], { from, beyond }: Change): boolean {
+  const [first, last] = [Math.max(0, from - 1), beyond];
+  const steps = passage.filter(({ own }) => own !== undefined && own >= first && own <= last);
+  if (steps.length < last - first || !steps.every(({ isEqual }) => isEqual)) return false;
+  const others = steps.map(({ other }) => other as number);
+  return others.every((other, i) => i === 0 || other === (others[i - 1] as number) + 1);
+}
+
+/** True if a statement has the words of the sentence in it, anywhere. */
+function contains({ text }: Statement, own: readonly Token[], { from, beyond }: Change): boolean {
+  const keys = new Set(tokensOf(text).map(({ key }) => key));
+  return own.slice(from, beyond).every(({ key }) => keys.has(key));
+}
+
+function surroundings(claim: string, own: readonly Token[], { from, beyond }: Change): string {
+  const first = own[Math.max(0, from - 1)];
+  const last = own[Math.min(own.length - 1, beyond)];
+  return claim.slice(first?.start, last?.end);
+}
+
+function corrected(
+  sentence: string,
+  claim: string,
+  own: readonly Token[],
+  change: Contradiction,
+  { text, id }: Statement,
+): Misquote {
+  const said = text.slice(change.words[0]?.start ?? 0, change.words.at(-1)?.end ?? 0);
+  const isInserted = change.from === change.beyond;
+  const start = isInserted
+    ? (own[change.from]?.start ?? claim.length)
+    : (own[change.from]?.start ?? 0);
+  const end = isInserted ? start : (own[change.beyond - 1]?.end ?? start);
+  const put = isInserted ? `${said} ` : said;
+  const fixed =
+    claim.slice(0, start) +
+    put +
+    (put === '' ? claim.slice(end).replace(/^ /, '') : claim.slice(end));
+  return {
+    text: sentence.replace(claim, () => fixed),
+    because: text.trim().slice(0, 200),
+    id,
+  };
+}
