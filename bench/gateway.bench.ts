@@ -11,8 +11,10 @@ import { join } from 'node:path';
 const ROUNDS = Number(process.env['BOBBIN_BENCH_ROUNDS'] ?? 7);
 const IN_FLIGHT = 16;
 const SMALL_REQUESTS = 600;
-/** Until a process has compiled what it runs often. */
-const WARMING_REQUESTS = 4_000;
+/** Of each kind, until a process has compiled what it runs often: that takes long on a busy machine. */
+const WARMING_REQUESTS = 6_000;
+/** After so many requests a client begins another conversation. */
+const TURNS = 8;
 const LARGE_REQUESTS = 40;
 const STREAMS = 1_000;
 const TICKS_A_SECOND = 100;
@@ -87,12 +89,26 @@ function small(stream: boolean): string {
   return JSON.stringify({ model: 'gpt-5', stream, messages: [{ role: 'user', content }] });
 }
 
-async function inLanes(requests: number, one: () => Promise<void>): Promise<void> {
-  let left = requests;
-  const lane = async (): Promise<void> => {
-    while (left-- > 0) await one();
+type ChatMessage = { readonly role: string; readonly content: string };
+
+/** Makes the bodies of one client, each of which continues the one before. */
+function talk(): () => string {
+  let messages: ChatMessage[] = [];
+  const line = 'a line that somebody wrote by hand, about this and that. ';
+  return () => {
+    if (messages.length >= TURNS * 2) messages = [];
+    if (messages.length > 0) messages.push({ role: 'assistant', content: 'word [DONE]' });
+    messages.push({ role: 'user', content: `${++made} ${line.repeat(messages.length ? 4 : 25)}` });
+    return JSON.stringify({ model: 'gpt-5', stream: false, messages });
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+}
+
+async function inLanes(requests: number, one: (lane: number) => Promise<void>): Promise<void> {
+  let left = requests;
+  const lane = async (number: number): Promise<void> => {
+    while (left-- > 0) await one(number);
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, (_, number) => lane(number)));
 }
 
 /** What a process has had of the processor, in milliseconds. */
@@ -111,17 +127,26 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
+type Bodies = 'streamed' | 'whole' | 'continued';
+
+/** Asks a target again and again, with as many clients at once as there are lanes. */
+function askAll(target: Target, bodies: Bodies, requests: number): Promise<void> {
+  const talks = Array.from({ length: IN_FLIGHT }, talk);
+  const next = (lane: number): string =>
+    (bodies === 'continued' ? talks[lane]?.() : undefined) ?? small(bodies === 'streamed');
+  return inLanes(requests, (lane) => ask(target, next(lane)));
+}
+
 async function smallBodies(
   targets: readonly Target[],
-  stream: boolean,
+  bodies: Bodies,
 ): Promise<Map<string, [number, number]>> {
-  for (const target of targets) await inLanes(WARMING_REQUESTS, () => ask(target, small(stream)));
   const rates = new Map(targets.map(({ name }) => [name, [] as number[]]));
   const before = new Map(targets.map((target) => [target.name, cpuOf(target)]));
   for (let round = 0; round < ROUNDS; round++)
     for (const target of targets) {
       const start = performance.now();
-      await inLanes(SMALL_REQUESTS, () => ask(target, small(stream)));
+      await askAll(target, bodies, SMALL_REQUESTS);
       rates.get(target.name)?.push((1_000 * SMALL_REQUESTS) / (performance.now() - start));
     }
   return new Map(
@@ -166,6 +191,12 @@ async function streams(target: Target): Promise<[before: number, during: number,
   return [before, during, memoryOf(target)];
 }
 
+const HOW: Readonly<Record<Bodies, string>> = {
+  streamed: 'streamed, each a conversation of its own',
+  whole: 'whole, each a conversation of its own',
+  continued: `whole, conversations of ${TURNS} requests`,
+};
+
 const upstream = await started(at('upstream.ts'), []);
 const bare = targetOf('bare node:http relay', await started(at('bare-relay.ts'), [upstream[1]]));
 const own = targetOf('gateway', await started(at('own-gateway.ts'), [upstream[1]]));
@@ -175,20 +206,24 @@ const targets = [bare, own, ...peers];
 const problems: string[] = [];
 try {
   // The peer's streams fail as it is published: it is compared by answers that are not streamed.
-  for (const [how, asked] of [
+  const compared = [
     ['streamed', [bare, own]],
     ['whole', targets],
-  ] as const) {
-    const rates = await smallBodies(asked, how === 'streamed');
+    ['continued', [bare, own]],
+  ] as const;
+  for (const [how, asked] of compared)
+    for (const target of asked) await askAll(target, how, WARMING_REQUESTS);
+  for (const [how, asked] of compared) {
+    const rates = await smallBodies(asked, how);
     const [bareRate = 0] = rates.get(bare.name) ?? [];
-    console.log(`2 kB, ${how}, each a conversation of its own`);
+    console.log(`2 kB, ${HOW[how]}`);
     for (const [name, [rate, cpu]] of rates)
       console.log(
         `  ${name.padEnd(22)} ${rate.toFixed(0).padStart(6)} requests/s  ${(rate / bareRate).toFixed(2)}×  ${cpu.toFixed(2)} ms of processor each`,
       );
     const [ownRate = 0] = rates.get(own.name) ?? [];
     if (ownRate < 0.7 * bareRate) problems.push('fewer than 0.7 of the bare relay’s requests');
-    for (const { name } of peers)
+    for (const { name } of asked === targets ? peers : [])
       if (ownRate <= (rates.get(name)?.[0] ?? 0)) problems.push(`not ahead of ${name}`);
   }
 

@@ -3,10 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
 const chosen = process.argv.slice(2);
-const files = readdirSync(import.meta.dirname)
-  .filter((name) => name.endsWith('.bench.ts'))
-  .filter((name) => chosen.length === 0 || chosen.some((part) => name.includes(part)))
+const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.bench.ts'));
+const files = all
+  .filter((name) => chosen.length === 0 || chosen.some((part) => isMeant(name, part)))
   .toSorted();
+
+/** A name that is one's own means that one; a part of names means all that have it. */
+function isMeant(name: string, part: string): boolean {
+  const own = `${part}.bench.ts`;
+  return all.includes(own) ? name === own : name.includes(part);
+}
 
 for (const file of files) {
   console.log(`\n── ${file}`);

@@ -7,7 +7,7 @@ import { StreamOpening } from './answer/stream-opening.ts';
 import type { GatewayLimits, ProviderName } from './config/gateway-config.ts';
 import type { ClientRequest, Fit, TakenRequest } from './fitting/fit.ts';
 import type { Fitter } from './fitting/fitter.ts';
-import { fitInTime } from './fitting/timely-fit.ts';
+import { fitInTime, storedInTime } from './fitting/timely-fit.ts';
 import { fitHeaders } from './http/fit-headers.ts';
 import { requestHeaders, withoutCompression, withoutEncoding } from './http/headers.ts';
 import { ResponseRelay, type HeldResponse, type Relayed } from './http/response-relay.ts';
@@ -39,8 +39,8 @@ export interface AnswerView {
 export interface Delivered {
   readonly fit: Fit;
   readonly relayed: Relayed;
-  /** The answer in the provider's own form; absent if there was none. */
-  readonly answer?: JsonObject;
+  /** The answer in the provider's own form; undefined if there was none. */
+  readonly answer: () => JsonObject | undefined;
 }
 
 /** Statuses with which providers refuse a request as too long. */
@@ -51,6 +51,8 @@ const CANNOT_SHRINK =
 
 /** One sending of a request. */
 interface Sending {
+  /** As it turned out when the answer came. */
+  readonly fit: Fit;
   readonly relayed: Relayed;
   readonly refusal: ContextLimit | undefined;
   readonly recorder: AnswerRecorder;
@@ -87,12 +89,12 @@ export class Delivery {
     view: AnswerView | undefined,
   ): Promise<Delivered> {
     record.sent(fit);
-    const { relayed, refusal, recorder } = await this.#send(request, fit, client, record, view);
-    const smaller = refusal === undefined ? undefined : await this.#smaller(request, fit, refusal);
+    const sending = await this.#send(request, fit, client, record, view);
+    const { relayed, refusal, recorder } = sending;
+    const smaller = refusal && (await this.#smaller(request, sending.fit, refusal));
     if (smaller !== undefined) return this.#sent(request, smaller, client, record, view);
     if (relayed.kind === 'held') recordHeld(recorder, relayed);
-    const { answer } = recorder.recorded();
-    return { fit, relayed, ...(answer === undefined ? {} : { answer }) };
+    return { fit: sending.fit, relayed, answer: () => recorder.recorded().answer };
   }
 
   async #send(
@@ -108,7 +110,8 @@ export class Delivery {
     const canRetry = kind === 'answer' && fit.action !== 'retried' && isFitted(fit);
     const opening = canRetry ? new StreamOpening() : undefined;
     const relay = new ResponseRelay(outgoing, {
-      headers: fitHeaders(fit),
+      ready: () => this.#stored(fit, record),
+      headers: () => fitHeaders(record.fit ?? fit),
       mostHeldBytes: view === undefined ? undefined : MOST_ANSWER_BYTES,
       holds: (status, headers) =>
         (canRetry && REFUSALS.has(status)) || view?.holds(status, headers) === true,
@@ -132,7 +135,15 @@ export class Delivery {
       relay,
     );
     const relayed = await relay.done;
-    return { relayed, recorder, refusal: canRetry ? refusalIn(relayed, opening) : undefined };
+    const refusal = canRetry ? refusalIn(relayed, opening) : undefined;
+    return { fit: record.fit ?? fit, relayed, recorder, refusal };
+  }
+
+  /** Waits until the messages of a request are durable, as long as the gateway may; undefined if they are. */
+  #stored(fit: Fit, record: ExchangeRecord): Promise<void> | undefined {
+    const { ownWorkMs } = this.#options.limits;
+    const storing = storedInTime(fit, Math.max(0, ownWorkMs - record.elapsedMs), ownWorkMs);
+    return storing && notStored(storing, record);
   }
 
   async #smaller(
@@ -190,6 +201,12 @@ function refusalIn(relayed: Relayed, opening: StreamOpening | undefined): Contex
 function recordHeld(recorder: AnswerRecorder, { headers, body }: HeldResponse): void {
   recorder.start(headers['content-type'] ?? '');
   recorder.data(body);
+}
+
+/** Notes what a request turned out to be, if its messages could not be stored in time. */
+async function notStored(storing: Promise<Fit | undefined>, record: ExchangeRecord): Promise<void> {
+  const other = await storing;
+  if (other !== undefined) record.sent(other);
 }
 
 /** A request and how it goes out, without the gateway's tools if it belongs to no conversation. */

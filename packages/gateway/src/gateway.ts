@@ -106,7 +106,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    if (isOwnPath(incoming.url ?? '/')) return own(incoming, outgoing);
+    if (isOwnPath(incoming.url ?? '/')) {
+      exchanges.flush();
+      return own(incoming, outgoing);
+    }
     if (!access.allows(incoming, outgoing)) return undefined;
     return proxy.handle(incoming, outgoing);
   }
@@ -119,7 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ending.abort();
       await drained(server, limits.drainMs);
       // A store that no longer answers must not keep the process.
-      await Promise.race([exchanges.settle(), passed(limits.drainMs)]);
+      await within(exchanges.settle(), limits.drainMs);
       await background?.close();
       await Promise.all(Object.values(upstreams).map((upstream) => upstream.destroy()));
     },
@@ -151,9 +154,12 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-/** Resolves after a time, which does not keep the process. */
-function passed(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+/** Waits for some work, for a time. */
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
 }
 
 const IDLE_CHECK_MS = 50;

@@ -71,24 +71,25 @@ export class Proxy {
     if (body.kind === 'aborted') return undefined;
     if (body.kind === 'too-large')
       return refuse(outgoing, provider, 413, `the body has more than ${bodyBytes} bytes`);
-    const request = await this.#clientRequest(endpoint, incoming.headers, body.bytes);
+    const { headers } = incoming;
+    const plain = plainBody(body.bytes, headers['content-encoding'], bodyBytes);
+    const bytes = plain instanceof Promise ? await plain : plain;
+    const request = bytes && this.#clientRequest(endpoint, headers, bytes, body.bytes);
     return request === undefined
       ? this.#relayBytes(endpoint, incoming, outgoing, body.bytes)
       : this.#exchange(request, { incoming, outgoing });
   }
 
   /** A request that can be read; undefined if it is not one of the protocol's. */
-  async #clientRequest(
+  #clientRequest(
     endpoint: Endpoint,
     headers: IncomingHttpHeaders,
+    bytes: Buffer,
     sent: Buffer,
-  ): Promise<ClientRequest | undefined> {
-    const { limits, tenants } = this.#options;
-    const bytes = await plainBody(sent, headers['content-encoding'], limits.bodyBytes);
-    const body = bytes === undefined ? undefined : parseJson(bytes.toString('utf8'));
-    if (bytes === undefined || !isJsonObject(body) || typeof body['model'] !== 'string')
-      return undefined;
-    const tenant = tenants(headers);
+  ): ClientRequest | undefined {
+    const body = parseJson(bytes.toString('utf8'));
+    if (!isJsonObject(body) || typeof body['model'] !== 'string') return undefined;
+    const tenant = this.#options.tenants(headers);
     return { tenant, endpoint, model: body['model'], headers, bytes, sent, body };
   }
 
@@ -106,7 +107,7 @@ export class Proxy {
 
   async #exchange(request: ClientRequest, client: Client): Promise<void> {
     const { delivery } = this.#options;
-    const offered = await this.#offered(request);
+    const offered = this.#wantsTools(request) ? await this.#offered(request) : undefined;
     const relayed =
       offered === undefined
         ? this.#delivered(await delivery.deliver(request, client), client)
@@ -114,11 +115,14 @@ export class Proxy {
     this.#reportFailure(client.outgoing, request.endpoint.protocol.provider, relayed);
   }
 
-  /** The request with the gateway's tools, if it is to have them. */
-  async #offered(request: ClientRequest): Promise<OfferedRequest | undefined> {
-    const { ledger, observer, tools, mostRounds } = this.#options;
-    if (request.endpoint.kind === 'count' || mostRounds === 0) return undefined;
-    if (!wantsTools(request.headers, tools)) return undefined;
+  #wantsTools({ endpoint, headers }: ClientRequest): boolean {
+    const { tools, mostRounds } = this.#options;
+    return endpoint.kind === 'answer' && mostRounds > 0 && wantsTools(headers, tools);
+  }
+
+  /** The request with the gateway's tools; undefined if it cannot have them. */
+  #offered(request: ClientRequest): Promise<OfferedRequest | undefined> {
+    const { ledger, observer } = this.#options;
     return offerTools(request, ledger).catch((error: unknown) => {
       observer.log.warn({ reason: String(error) }, 'tools are not offered');
       return undefined;

@@ -241,7 +241,7 @@ test('the gateway works for 250 ms at most unless it is given another time', asy
     .chat.completions.create({ model: 'gpt-5', messages: [{ role: 'user', content: 'hi' }] })
     .withResponse();
   assert.equal(response.headers.get('x-bobbin-action'), 'late');
-  assert.equal(response.headers.get('x-bobbin-reason'), 'no result after 250 ms');
+  assert.equal(response.headers.get('x-bobbin-reason'), 'not stored after 250 ms');
 });
 
 test('work that takes too long goes on while the request goes out as it came', async (t) => {

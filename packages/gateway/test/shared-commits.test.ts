@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryStore, type Store } from '@bobbin/core';
-import { bareUpstream, runningGateway, type RunningGateway } from './running-gateway.ts';
+import { bareUpstream, runningGateway, until, type RunningGateway } from './running-gateway.ts';
 
 const ANSWER = '{"choices":[{"index":0,"message":{"role":"assistant","content":"Yes."}}]}';
 
@@ -23,7 +23,7 @@ async function lengthsOf({ store }: RunningGateway): Promise<readonly number[]> 
   return (await store.threads(tenant, 100)).map(({ length }) => length);
 }
 
-test('requests of one client are stored together, and none goes out before it is', async (t) => {
+test('requests of one client are stored together, and none is answered before it is', async (t) => {
   const inner = memoryStore();
   const store = Object.create(inner) as Store;
   const waiting: (() => void)[] = [];
@@ -33,9 +33,13 @@ test('requests of one client are stored together, and none goes out before it is
   };
   const upstream = await bareUpstream(t, (_, outgoing) => outgoing.end(ANSWER));
   const gateway = await runningGateway(t, { upstreams: { openai: upstream.url }, store });
-  const asked = Array.from({ length: 8 }, (_, i) => ask(gateway, [['user', `Question ${i}?`]]));
-  while (waiting.length < 8) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.deepEqual(upstream.seen, []);
+  let answers = 0;
+  const asked = Array.from({ length: 8 }, (_, i) =>
+    ask(gateway, [['user', `Question ${i}?`]]).finally(() => answers++),
+  );
+  await until(() => waiting.length === 8 && upstream.seen.length === 8, 'all of them go out');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(answers, 0);
   for (const write of waiting) write();
   for (const headers of await Promise.all(asked))
     assert.equal(headers.get('x-bobbin-action'), 'unchanged');

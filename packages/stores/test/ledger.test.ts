@@ -235,3 +235,28 @@ test("a file that is not a ledger's is refused in one line", () => {
   writeFileSync(path, 'no database at all, but long enough to be looked at as one');
   assert.throws(() => sqliteLedger(path), /^StoreError: .*no\.db: file is not a database$/);
 });
+
+test('a row that is refused does not take those that are written with it', async (t) => {
+  const ledger = sqliteLedger(join(folder, 'refused.db'));
+  t.after(() => ledger.close());
+  const written = await Promise.allSettled([
+    ledger.begin(request('1')),
+    ledger.begin(request('2', { at: 0.5 })),
+    ledger.begin(request('3')),
+  ]);
+  assert.deepEqual(
+    written.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(await ledger.entries('t', A as ThreadId), [request('1'), request('3')]);
+});
+
+test('a request that waits to be written is located', async (t) => {
+  const ledger = sqliteLedger(join(folder, 'waiting.db'));
+  t.after(() => ledger.close());
+  void ledger.begin(request('1'));
+  const place = { thread: A, head: 'head-1', sentAt: 1_000 };
+  assert.deepEqual(await ledger.locate('t', ['head-1', 'head-2'] as MessageId[]), place);
+  void ledger.begin(request('2'));
+  assert.equal((await ledger.locate('t', ['head-2'] as MessageId[]))?.head, 'head-2');
+});

@@ -1,3 +1,4 @@
+import { withLazyFields } from '../check/lazy-fields.ts';
 import {
   hasCalls,
   hasCompaction,
@@ -115,20 +116,17 @@ export class PromptBuilder {
   finish(options: CachePointOptions): Prompt {
     const [growing, turns, rounds] = [this.#messages, this.#turns, this.#rounds];
     const [length, turnCount, roundCount] = [growing.length, turns.length, rounds.length];
-    let messages: readonly PromptMessage[] | undefined;
-    let points: readonly number[] | undefined;
-    return {
-      get messages() {
-        messages ??= growing.slice(0, length);
-        return messages;
+    const prompt: Prompt = withLazyFields(
+      { tokens: this.#tokens },
+      {
+        messages: (): readonly PromptMessage[] => growing.slice(0, length),
+        cachePoints: (): readonly number[] => {
+          const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
+          return cachePoints(prompt.messages, starts, options);
+        },
       },
-      tokens: this.#tokens,
-      get cachePoints() {
-        const starts = { turns: turns.slice(0, turnCount), rounds: rounds.slice(0, roundCount) };
-        points ??= cachePoints(this.messages, starts, options);
-        return points;
-      },
-    };
+    );
+    return prompt;
   }
 
   #join(node: Node): void {

@@ -1,11 +1,12 @@
+import { withLazyFields } from '../check/lazy-fields.ts';
 import type { CompactionEvent } from '../events.ts';
 import type { Plan } from '../plan/plan.ts';
 import { indexIn, remindedPrompt } from '../recall/reminded-prompt.ts';
 import type { PromptBuilder } from '../render/builder.ts';
-import type { Prompt } from '../render/prompt.ts';
+import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { withSentMessages } from './state/figures.ts';
-import { messagesIn, remindersIn } from './state/reminding.ts';
+import { remindersIn } from './state/reminding.ts';
 import type { SessionState } from './state/state.ts';
 
 /** A prompt in the host's own format, with what led to it. */
@@ -74,14 +75,13 @@ function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
   return { ...prompt, messages };
 }
 
-/** The state once a prompt was handed to the host. */
+/** The state once messages were handed to the host as its prompt, or go out as they are. */
 export function withSent(
   state: SessionState,
-  built: PromptBuilder,
-  { prompt }: FittedPrompt,
+  messages: readonly PromptMessage[],
+  tokens: number,
 ): SessionState {
   const { plan, thread, config, figures } = state;
-  const messages = messagesIn(state, built);
   const { length } = messages;
   return {
     ...state,
@@ -89,7 +89,7 @@ export function withSent(
     figures: {
       ...withSentMessages(figures, thread.length),
       sentAt: config.clock.now(),
-      unreportedTokens: prompt.tokens,
+      unreportedTokens: tokens,
     },
   };
 }
@@ -97,19 +97,17 @@ export function withSent(
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
 export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;
-  let messages: Wire[] | undefined;
-  return {
-    get messages() {
-      messages ??= encode();
-      return messages;
+  return withLazyFields(
+    {
+      prompt,
+      plan,
+      version,
+      compacted,
+      fits,
+      limitTokens,
+      events,
+      ...(continueWith === undefined ? {} : { continueWith }),
     },
-    prompt,
-    plan,
-    version,
-    compacted,
-    fits,
-    limitTokens,
-    events,
-    ...(continueWith === undefined ? {} : { continueWith }),
-  };
+    { messages: encode },
+  );
 }

@@ -23,6 +23,8 @@ import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
 import { SessionWork } from './work.ts';
 
+const NOTHING = (): void => undefined;
+
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(
   config: SessionConfig<Wire>,
@@ -177,6 +179,14 @@ export class Session<Wire = Message> {
     });
   }
 
+  /**
+   * Notes that the host sends all messages as they are, and returns what they cost. Only for a thread in which nothing
+   * was compacted, and which is so small that nothing would be: a host that knows this need not wait for a prompt.
+   */
+  sendWhole(): number {
+    return this.#work.sendWhole();
+  }
+
   /** Compacts now, at any pressure; `instructions` steer the summary. */
   compact(options?: CompactOptions): Promise<Fitted<Wire>> {
     return this.#exclusively(async () => {
@@ -297,7 +307,8 @@ export class Session<Wire = Message> {
 
   #exclusively<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#queue.then(task);
-    this.#queue = run.catch(() => undefined);
+    // Only the end of a task is kept, not its result: that may be large.
+    this.#queue = run.then(NOTHING, NOTHING);
     return run;
   }
 }

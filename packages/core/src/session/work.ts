@@ -14,6 +14,7 @@ import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
+import type { PromptMessage } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
@@ -37,7 +38,7 @@ import { restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
 import { remind } from './remind.ts';
-import { isReminded, withinReserve } from './state/reminding.ts';
+import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
 import type { CompactOptions, Refusal, SessionConfig } from './config/session-config.ts';
 import {
@@ -116,6 +117,17 @@ export class SessionWork {
       }
     });
     return this.#send(this.#fitted(events, changed));
+  }
+
+  /** Notes that the whole path goes out as it is, and returns what it costs. */
+  sendWhole(): number {
+    const { thread, config } = this.state;
+    const messages = thread.path().map(({ id, message }): PromptMessage => {
+      return { message, source: { kind: 'kept', id } };
+    });
+    const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
+    this.state = withSent(this.state, messages, tokens);
+    return tokens;
   }
 
   /** Compacts at any pressure. */
@@ -379,7 +391,8 @@ export class SessionWork {
   }
 
   #send(fitted: FittedPrompt): FittedPrompt {
-    this.state = withSent(this.state, this.prompt, fitted);
+    const messages = messagesIn(this.state, this.prompt);
+    this.state = withSent(this.state, messages, fitted.prompt.tokens);
     return fitted;
   }
 

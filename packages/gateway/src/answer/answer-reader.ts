@@ -1,4 +1,5 @@
-import { createParser } from 'eventsource-parser';
+import { StringDecoder } from 'node:string_decoder';
+import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { responseUsage, type ResponseUsage } from '@bobbin/codecs';
 import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
 
@@ -19,60 +20,92 @@ export interface AnswerReader {
 /** The longest answer that is recorded; a longer one is relayed all the same. */
 const MOST_BYTES = 33_554_432;
 
-/** Records an answer while its bytes are relayed. It never fails: what it cannot read is not recorded. */
+/** How much of a stream is gathered before it is read: many events at once cost less than one by one. */
+const READ_BYTES = 16_384;
+
+/** Records an answer whose bytes are relayed. It never fails: what it cannot read is not recorded. */
 export class AnswerRecorder {
   readonly #reader: AnswerReader;
-  readonly #decoder = new TextDecoder();
-  #isStream = false;
-  #feed: ((text: string) => void) | undefined;
-  #pieces: string[] = [];
+  #stream: StreamReader | undefined;
+  #chunks: Buffer[] = [];
+  #waitingBytes = 0;
   #bytes = 0;
+  #recorded: RecordedAnswer | undefined;
 
   constructor(reader: AnswerReader) {
     this.#reader = reader;
   }
 
   start(contentType: string): void {
-    this.#isStream = contentType.startsWith('text/event-stream');
-    const parser = createParser({
-      onEvent: ({ data }) => {
-        const event = data.startsWith('{') ? parseJson(data) : undefined;
-        if (isJsonObject(event)) this.#reader.event(event);
-      },
-    });
-    this.#feed = this.#isStream
-      ? (text) => parser.feed(text)
-      : (text) => void this.#pieces.push(text);
+    if (contentType.startsWith('text/event-stream')) this.#stream = new StreamReader(this.#reader);
   }
 
   data(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > MOST_BYTES) return this.#giveUp();
-    try {
-      this.#feed?.(this.#decoder.decode(chunk, { stream: true }));
-    } catch {
-      this.#giveUp();
-    }
+    this.#waitingBytes += chunk.length;
+    if (this.#bytes > MOST_BYTES) this.#chunks = [];
+    else this.#chunks.push(chunk);
+    if (this.#stream !== undefined && this.#waitingBytes >= READ_BYTES) this.#read(this.#stream);
   }
 
   get isStream(): boolean {
-    return this.#isStream;
+    return this.#stream !== undefined;
   }
 
+  /** What was recorded, once all bytes have come. */
   recorded(): RecordedAnswer {
-    const answer = this.#isStream ? this.#reader.answer() : this.#whole();
-    if (answer === undefined) return {};
-    const usage = responseUsage(answer);
-    return { answer, ...(usage === undefined ? {} : { usage }) };
+    return (this.#recorded ??= this.#summedUp());
   }
 
-  #whole(): JsonObject | undefined {
-    const answer = this.#pieces.length === 0 ? undefined : parseJson(this.#pieces.join(''));
-    return isJsonObject(answer) ? answer : undefined;
+  #summedUp(): RecordedAnswer {
+    const answer = this.#answer();
+    this.#chunks = [];
+    const usage = answer && responseUsage(answer);
+    return { ...(answer && { answer }), ...(usage && { usage }) };
   }
 
-  #giveUp(): void {
-    this.#feed = undefined;
-    this.#pieces = [];
+  #answer(): JsonObject | undefined {
+    if (this.#stream !== undefined) {
+      this.#read(this.#stream);
+      return this.#reader.answer();
+    }
+    const whole = parseJson(joined(this.#chunks).toString('utf8'));
+    return isJsonObject(whole) ? whole : undefined;
   }
+
+  #read(stream: StreamReader): void {
+    if (this.#chunks.length > 0) stream.read(joined(this.#chunks));
+    this.#chunks = [];
+    this.#waitingBytes = 0;
+  }
+}
+
+/** Hands the events of a stream to a reader, until one of them cannot be read. */
+class StreamReader {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #parser: EventSourceParser;
+  #isBroken = false;
+
+  constructor(reader: AnswerReader) {
+    this.#parser = createParser({
+      onEvent: ({ data }) => {
+        const event = data.startsWith('{') ? parseJson(data) : undefined;
+        if (isJsonObject(event)) reader.event(event);
+      },
+    });
+  }
+
+  read(bytes: Buffer): void {
+    if (this.#isBroken) return;
+    try {
+      this.#parser.feed(this.#decoder.write(bytes));
+    } catch {
+      this.#isBroken = true;
+    }
+  }
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }

@@ -12,10 +12,11 @@ export class ChatReader implements AnswerReader {
   readonly #message: Fields = { role: 'assistant', content: null };
   readonly #calls: Fields[] = [];
 
-  event({ choices, usage, ...head }: JsonObject): void {
-    this.#head ??= head;
+  event(chunk: JsonObject): void {
+    const { choices, usage } = chunk;
+    this.#head ??= withoutAnswer(chunk);
     if (isJsonObject(usage)) this.#usage = usage;
-    const choice = objectsIn(choices).find(({ index }) => index === 0 || index === undefined);
+    const choice = firstChoice(choices);
     if (choice === undefined) return;
     this.#finish = choice['finish_reason'] ?? this.#finish;
     if (isJsonObject(choice['delta'])) this.#extend(choice['delta']);
@@ -33,8 +34,10 @@ export class ChatReader implements AnswerReader {
     };
   }
 
-  #extend({ tool_calls: calls, ...delta }: JsonObject): void {
-    join(this.#message, { ...delta, role: null });
+  #extend(delta: JsonObject): void {
+    join(this.#message, delta, NOT_JOINED);
+    const { tool_calls: calls } = delta;
+    if (calls === undefined || calls === null) return;
     for (const { index, ...call } of objectsIn(calls)) {
       const at = typeof index === 'number' ? index : this.#calls.length;
       const { function: called, ...fields } = call;
@@ -45,10 +48,25 @@ export class ChatReader implements AnswerReader {
   }
 }
 
+/** Fields of a delta that do not grow by joining. */
+const NOT_JOINED: ReadonlySet<string> = new Set(['role', 'tool_calls']);
+
+function withoutAnswer(chunk: JsonObject): JsonObject {
+  return { ...chunk, choices: undefined, usage: undefined };
+}
+
+function firstChoice(choices: Json | undefined): JsonObject | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  return (choices as readonly Json[])
+    .filter(isJsonObject)
+    .find(({ index }) => index === 0 || index === undefined);
+}
+
 /** Texts grow; anything else takes its newest value. */
-function join(target: Fields, delta: JsonObject): void {
-  for (const [name, value] of Object.entries(delta)) {
-    if (value === null) continue;
+function join(target: Fields, delta: JsonObject, except: ReadonlySet<string> = new Set()): void {
+  for (const name in delta) {
+    const value = delta[name];
+    if (value === null || except.has(name)) continue;
     const before = target[name];
     target[name] = typeof before === 'string' && typeof value === 'string' ? before + value : value;
   }

@@ -1,4 +1,4 @@
-import type { Budget, Policy } from '@bobbin/core';
+import type { Budget, Policy, Trigger } from '@bobbin/core';
 import { contextLimit, ladder, PRESETS, type ModelTable, type Thrift } from '@bobbin/core/internal';
 import type { ModelPolicy } from './gateway-config.ts';
 
@@ -11,7 +11,12 @@ export interface ResolvedPolicy {
   readonly windowTokens: number;
   readonly policy: Policy;
   readonly budget: Partial<Budget>;
+  /** A request of at most so many bytes, which nobody has answered yet, needs nothing: no token is less than a byte. */
+  readonly idleBytes: number;
 }
+
+/** The share of the point from which a policy acts up to which nothing is worked out. */
+const IDLE_SHARE = 0.25;
 
 /** The policy of a model: the most specific that matches, over those that match less. */
 export function policyFor(
@@ -24,13 +29,45 @@ export function policyFor(
     .toSorted((a, b) => a.model.length - b.model.length);
   const merged = Object.fromEntries(matching.flatMap(Object.entries)) as Partial<ModelPolicy>;
   const windowTokens = merged.windowTokens ?? contextLimit(model, models);
+  const policy = changedPolicy(merged);
+  const budget = merged.softShare === undefined ? {} : { softShare: merged.softShare };
+  const least = Math.min(windowTokens, firesFrom(policy.trigger, { windowTokens, ...budget }));
   return {
     compaction: merged.compaction ?? 'on',
     windowTokens,
-    policy: changedPolicy(merged),
-    budget: merged.softShare === undefined ? {} : { softShare: merged.softShare },
+    policy,
+    budget,
+    idleBytes: Math.floor(least * IDLE_SHARE),
   };
 }
+
+/** From how many tokens on a trigger can fire; 0 if something else decides. */
+function firesFrom(
+  trigger: Trigger,
+  window: { readonly windowTokens: number; readonly softShare?: number },
+): number {
+  const { windowTokens, softShare = LEAST_SOFT_SHARE } = window;
+  switch (trigger.kind) {
+    case 'soft-limit':
+      return windowTokens * softShare;
+    case 'window-share':
+      return windowTokens * trigger.share;
+    case 'reserve':
+      return Math.max(windowTokens / 2, windowTokens - trigger.reserveTokens);
+    case 'tokens':
+      return trigger.atLeast;
+    case 'any-of':
+      return Math.min(...trigger.triggers.map((each) => firesFrom(each, window)));
+    case 'all-of':
+      return Math.max(...trigger.triggers.map((each) => firesFrom(each, window)));
+    case 'turns':
+    case 'custom':
+      return 0;
+  }
+}
+
+/** No default soft limit of core is lower. */
+const LEAST_SOFT_SHARE = 0.5;
 
 function changedPolicy({
   preset = 'ladder',

@@ -9,7 +9,7 @@ import type { GatewayStores, ModelPolicy } from '../config/gateway-config.ts';
 import { policyFor, type ResolvedPolicy } from '../config/model-policy.ts';
 import { onlyHardPressure } from './background-compaction.ts';
 import type { Protocol } from '../protocol/protocol.ts';
-import { pipelined, type PipelinedStore } from './pipelined-store.ts';
+import { pipelined, type PendingWrite, type PipelinedStore } from './pipelined-store.ts';
 
 /** The conversations of one tenant with one model. */
 export interface TenantModel {
@@ -41,16 +41,15 @@ export class ConversationPool {
   }
 
   /**
-   * Resolves when all that was taken for a thread so far is durable. If some of it cannot be stored, the conversations of
-   * the same tenant and model are forgotten: the store no longer has what they have in memory.
+   * What was taken for a thread and is not durable yet. If it cannot be stored, the conversations of the same tenant and
+   * model are forgotten: the store does not have what they have in memory.
    */
-  async written(thread: ThreadKey, entry: TenantModel): Promise<void> {
-    try {
-      await this.#pipelined.written(thread);
-    } catch (error) {
+  pending(thread: ThreadKey, entry: TenantModel): PendingWrite | undefined {
+    const write = this.#pipelined.pending(thread);
+    write?.durable.catch(() => {
       for (const [key, each] of this.#entries) if (each === entry) this.#entries.delete(key);
-      throw error;
-    }
+    });
+    return write;
   }
 
   of(tenant: string, protocol: Protocol, model: string): TenantModel {

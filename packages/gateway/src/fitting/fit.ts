@@ -2,6 +2,7 @@ import type { MessageId, ThreadId } from '@bobbin/core';
 import type { HostRequest } from '@bobbin/core/internal';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '@bobbin/core/internal';
+import type { PendingWrite } from './pipelined-store.ts';
 import type { Endpoint } from '../protocol/endpoint.ts';
 
 /** A request of a client, as the gateway reads it. */
@@ -44,6 +45,8 @@ export interface Fit {
   /** Why. */
   readonly reason: string;
   readonly taken?: TakenRequest;
+  /** The messages that were taken for the request, if they are not durable yet. The answer waits until they are. */
+  readonly pendingWrite?: PendingWrite | undefined;
   /** What is still being done for a request that went out before it was ready. */
   readonly pending?: Promise<Fit>;
 }

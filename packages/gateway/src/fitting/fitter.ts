@@ -42,8 +42,11 @@ export class Fitter {
     if (policy.compaction === 'off')
       return { action: 'unchanged', bytes, reason: 'compaction is off for the model' };
     const host = await conversations.take(messages, { thread: threadNameOf(headers, body) });
-    const written = this.#pool.written(host.session.key, entry);
-    const [fit] = await Promise.all([this.#fit(request, messages, host, policy, late), written]);
+    const pendingWrite = this.#pool.pending(host.session.key, entry);
+    const fit = await this.#fit(request, messages, host, policy, late);
+    // A request that goes out as it came need not wait: it would go out like that too if its messages could not be stored.
+    if (fit.action === 'unchanged' && request.offersTools !== true) return { ...fit, pendingWrite };
+    await pendingWrite?.demand();
     return fit;
   }
 
@@ -60,6 +63,10 @@ export class Fitter {
     if (late.isLate) {
       const taken = this.#taken(request, messages, host, tokens);
       return { action: 'late', bytes: request.bytes, reason: 'no result in time', taken };
+    }
+    if (host.isFirst && isIdle(request, messages, policy)) {
+      const taken = this.#taken(request, messages, host, tokens, host.session.sendWhole());
+      return { action: 'unchanged', bytes: request.bytes, reason: 'it fits', taken };
     }
     if (!host.isFirst) await host.session.catchUp();
     const most = Math.floor(policy.windowTokens * MOST_OUTPUT_SHARE);
@@ -93,7 +100,7 @@ export class Fitter {
   ): Fit {
     const { bytes, body, endpoint } = request;
     const { field, mark } = endpoint.protocol;
-    const taken = this.#taken(request, messages, host, tokens, fitted);
+    const taken = this.#taken(request, messages, host, tokens, fitted.prompt.tokens);
     const reason = whyCompacted(fitted);
     if (isWhole(fitted))
       return { action: action ?? 'unchanged', bytes, reason: reason ?? 'it fits', taken };
@@ -113,16 +120,32 @@ export class Fitter {
     messages: readonly JsonObject[],
     host: HostRequest<object>,
     { systemTokens, toolTokens }: BesideTokens,
-    fitted?: Fitted<object>,
+    promptTokens?: number,
   ): TakenRequest {
     const { session, head } = host;
     if (head === undefined) throw new Error('the conversation has no messages');
     const beside = systemTokens + toolTokens;
     const tokensBefore = beside + this.#tokens.messages(session, messages, protocol.codec);
-    const tokensAfter = fitted === undefined ? tokensBefore : beside + fitted.prompt.tokens;
+    const tokensAfter = promptTokens === undefined ? tokensBefore : beside + promptTokens;
     return { host, thread: session.key.thread, head, tokensBefore, tokensAfter };
   }
 }
+
+/** True if no policy has anything to do: nobody has answered yet, and the request is small. */
+function isIdle(
+  { bytes, offersTools }: ClientRequest,
+  messages: readonly JsonObject[],
+  { idleBytes }: ResolvedPolicy,
+): boolean {
+  return (
+    offersTools !== true &&
+    bytes.length <= idleBytes &&
+    messages.every(({ role }) => typeof role === 'string' && OPENING_ROLES.has(role))
+  );
+}
+
+/** Who speaks before a model has answered. */
+const OPENING_ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user']);
 
 /** What core compacted for; undefined if it did not. */
 function whyCompacted({ compacted, events }: Fitted<object>): string | undefined {

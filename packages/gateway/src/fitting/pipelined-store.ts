@@ -1,34 +1,106 @@
 import type { Store } from '@bobbin/core';
 import type { Appended, AppendOptions, Node, ThreadKey } from '@bobbin/core/internal';
 
+/** For how long messages are gathered for one transaction, unless something reads their thread. */
+const GATHER_MS = 2;
+
+/** Messages of one thread that are written together. */
+export class PendingWrite {
+  readonly key: ThreadKey;
+  /** Resolves when the messages are durable; rejects if they cannot be stored. */
+  readonly durable: Promise<void>;
+  #nodes: readonly Node[];
+  readonly #hurry: () => void;
+  #stage: 'gathered' | 'under way' | 'durable' | 'failed' = 'gathered';
+  #resolve: () => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(key: ThreadKey, nodes: readonly Node[], hurry: () => void) {
+    this.key = key;
+    this.#nodes = nodes;
+    this.#hurry = hurry;
+    this.durable = new Promise((resolve, reject) => {
+      [this.#resolve, this.#reject] = [resolve, reject];
+    });
+    this.durable.catch(() => undefined);
+  }
+
+  get isDurable(): boolean {
+    return this.#stage === 'durable';
+  }
+
+  /** Has the messages written now, and waits for that. */
+  demand(): Promise<void> {
+    if (this.#stage === 'gathered') this.#hurry();
+    return this.durable;
+  }
+
+  /** False if it is too late to add something. */
+  add(nodes: readonly Node[]): boolean {
+    if (this.#stage !== 'gathered') return false;
+    this.#nodes = [...this.#nodes, ...nodes];
+    return true;
+  }
+
+  async write(store: Store): Promise<void> {
+    this.#stage = 'under way';
+    try {
+      await store.append(this.key, this.#nodes);
+      this.#stage = 'durable';
+      this.#resolve();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error: unknown): void {
+    this.#stage = 'failed';
+    this.#reject(error);
+  }
+}
+
 /** A store that does not make a session wait for its appends. */
 export interface PipelinedStore {
   readonly store: Store;
-  /** Resolves when all that was appended to a thread so far is durable; rejects if some of it is not. */
-  written(key: ThreadKey): Promise<void>;
+  /** What was appended to a thread and is not durable yet. */
+  readonly pending: (key: ThreadKey) => PendingWrite | undefined;
 }
 
 /**
- * A store whose appends return at once, so that requests that come together are written in one transaction. The caller
- * must wait for `written` before it acts on what was appended. Everything that reads a thread's messages, or commits a
- * plan, waits for them.
+ * A store whose appends return at once, so that requests that come together are written in one transaction, after a
+ * moment. Everything that reads a thread's messages, commits a plan or erases something waits for them.
  */
 export function pipelined(store: Store): PipelinedStore {
-  const writes = new Map<string, Promise<void>>();
-  const forget = (name: string, write: Promise<void>): void => {
-    if (writes.get(name) === write) writes.delete(name);
-  };
+  /** The newest write of each thread. */
+  const writes = new Map<string, PendingWrite>();
+  let gathered: PendingWrite[] = [];
+  let timer: NodeJS.Timeout | undefined;
 
-  async function written(key: ThreadKey): Promise<void> {
-    const name = nameOf(key);
-    const write = writes.get(name);
-    if (write === undefined) return;
-    try {
-      await write;
-    } catch (error) {
-      forget(name, write);
-      throw error;
-    }
+  function gather(write: PendingWrite): void {
+    gathered.push(write);
+    timer ??= setTimeout(flush, GATHER_MS);
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const ready = gathered;
+    gathered = [];
+    for (const write of ready) void write.write(store).then(() => forget(write));
+  }
+
+  function forget(write: PendingWrite): void {
+    const name = nameOf(write.key);
+    if (writes.get(name) === write) writes.delete(name);
+  }
+
+  async function settled(key: ThreadKey): Promise<void> {
+    await writes.get(nameOf(key))?.demand();
+  }
+
+  async function allSettled(): Promise<void> {
+    while (writes.size > 0)
+      await Promise.allSettled([...writes.values()].map((write) => write.demand()));
   }
 
   function append(
@@ -38,25 +110,27 @@ export function pipelined(store: Store): PipelinedStore {
   ): Promise<Appended> {
     // Whether a head is the expected one is known only when it is written.
     if (options.expectedHead !== undefined)
-      return written(key).then(() => store.append(key, nodes, options));
+      return settled(key).then(() => store.append(key, nodes, options));
     const name = nameOf(key);
     const before = writes.get(name);
-    const begun =
-      before === undefined
-        ? store.append(key, nodes, options)
-        : before.then(() => store.append(key, nodes, options));
-    const write = begun.then(() => undefined);
+    if (before?.add(nodes) === true) return APPENDED;
+    const write = new PendingWrite(key, nodes, flush);
     writes.set(name, write);
-    // One that failed is kept until somebody learns of it.
-    write.then(
-      () => forget(name, write),
-      () => undefined,
-    );
-    return Promise.resolve({ kind: 'appended' });
+    // What follows a write that is under way is written after it.
+    if (before === undefined) gather(write);
+    else
+      before.durable.then(
+        () => gather(write),
+        (error: unknown) => {
+          write.fail(error);
+          forget(write);
+        },
+      );
+    return APPENDED;
   }
 
   const after = async <T>(key: ThreadKey, work: () => Promise<T>): Promise<T> => {
-    await written(key);
+    await settled(key);
     return work();
   };
   const waiting: Store = {
@@ -66,7 +140,7 @@ export function pipelined(store: Store): PipelinedStore {
     messages: (key, ids) => after(key, () => store.messages(key, ids)),
     turns: (key, head) => after(key, () => store.turns(key, head)),
     async *nodes(key) {
-      await written(key);
+      await settled(key);
       yield* store.nodes(key);
     },
     heads: (key) => after(key, () => store.heads(key)),
@@ -83,11 +157,19 @@ export function pipelined(store: Store): PipelinedStore {
     tenants: () => store.tenants(),
     searchTenant: (tenant, ...rest) => store.searchTenant(tenant, ...rest),
     artifacts: (tenant) => store.artifacts(tenant),
-    delete: (what, ...rest) => store.delete(what, ...rest),
-    close: () => store.close(),
+    async delete(what, ...rest) {
+      await allSettled();
+      return store.delete(what, ...rest);
+    },
+    async close() {
+      await allSettled();
+      await store.close();
+    },
   };
-  return { store: waiting, written };
+  return { store: waiting, pending: (key) => writes.get(nameOf(key)) };
 }
+
+const APPENDED: Promise<Appended> = Promise.resolve({ kind: 'appended' });
 
 function nameOf({ tenant, thread }: ThreadKey): string {
   return `${tenant}\n${thread}`;

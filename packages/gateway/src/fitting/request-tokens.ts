@@ -1,6 +1,12 @@
 import type { Codec, Session } from '@bobbin/core';
-import { RequestSize } from '@bobbin/core/internal';
+import { RequestSize, type Json } from '@bobbin/core/internal';
 import type { Beside } from '../protocol/protocol.ts';
+
+const NOTHING = { systemTokens: 0, toolTokens: 0 } as const;
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
 
 /** Counts requests. What was counted for a conversation before is not counted again. */
 export class RequestTokens {
@@ -12,6 +18,7 @@ export class RequestTokens {
     session: Session<object>,
     { system, tools }: Beside,
   ): { readonly systemTokens: number; readonly toolTokens: number } {
+    if (system === '' && isEmptyList(tools)) return NOTHING;
     let size = this.#sizes.get(session);
     if (size === undefined) this.#sizes.set(session, (size = new RequestSize()));
     const { systemTokens = 0, toolTokens = 0 } = size.measure(session.counter, system, tools);

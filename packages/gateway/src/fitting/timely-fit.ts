@@ -1,4 +1,5 @@
 import { errorText } from '@bobbin/core/internal';
+import { deadline } from '../http/deadline.ts';
 import type { ClientRequest, Fit } from './fit.ts';
 import type { Fitter, Lateness } from './fitter.ts';
 
@@ -10,16 +11,44 @@ export function fitInTime(fitter: Fitter, request: ClientRequest, ms: number): P
   const { bytes } = request;
   const late: Lateness = { isLate: false };
   const work = fitter.fit(request, late).catch((error: unknown): Fit => failedOpen(bytes, error));
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<Fit>((resolve) => {
-    const giveUp = (): void => {
-      late.isLate = true;
-      resolve({ action: 'late', bytes, reason: `no result after ${ms} ms`, pending: work });
-    };
-    // A timer that fires after the event loop was busy must not win over work that is done by now.
-    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
+  return inTime(work, ms, () => {
+    late.isLate = true;
+    return { action: 'late', bytes, reason: `no result after ${ms} ms`, pending: work };
   });
-  return Promise.race([work.finally(() => clearTimeout(timer)), timeout]);
+}
+
+/**
+ * What a request that went out as it came turns out to be when its answer comes: undefined if its messages are durable.
+ * If they cannot be stored, or not in time, it is as if the gateway had not worked on it.
+ */
+export function storedInTime(
+  fit: Fit,
+  msLeft: number,
+  ms: number,
+): Promise<Fit | undefined> | undefined {
+  const { pendingWrite, bytes } = fit;
+  if (pendingWrite === undefined || pendingWrite.isDurable) return undefined;
+  const { durable } = pendingWrite;
+  const failed = (error: unknown): Fit => failedOpen(bytes, error);
+  return inTime<Fit | undefined>(
+    durable.then(() => undefined, failed),
+    msLeft,
+    () => ({
+      action: 'late',
+      bytes,
+      reason: `not stored after ${ms} ms`,
+      pending: durable.then(() => fit, failed),
+    }),
+  );
+}
+
+/** The result of some work that never fails, or another one after a time. */
+async function inTime<T>(work: Promise<T>, ms: number, late: () => T): Promise<T> {
+  const { promise: timeout, resolve } = Promise.withResolvers<T>();
+  const cancel = deadline(ms, () => resolve(late()));
+  const result = await Promise.race([work, timeout]);
+  cancel();
+  return result;
 }
 
 function failedOpen(bytes: Buffer, error: unknown): Fit {

@@ -10,12 +10,13 @@ const DECOMPRESSORS = {
 } as const;
 
 /** The body of a request without its compression; undefined if that is unknown, broken or too much. */
-export async function plainBody(
+export function plainBody(
   bytes: Buffer,
   encoding: string | undefined,
   mostBytes: number,
-): Promise<Buffer | undefined> {
-  const name = encoding?.trim().toLowerCase() ?? 'identity';
+): Buffer | undefined | Promise<Buffer | undefined> {
+  if (encoding === undefined) return bytes;
+  const name = encoding.trim().toLowerCase();
   if (name === 'identity' || name === '') return bytes;
   if (!Object.hasOwn(DECOMPRESSORS, name)) return undefined;
   const decompress = DECOMPRESSORS[name as keyof typeof DECOMPRESSORS];

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Verdict } from '../answer/stream-opening.ts';
+import { deadline } from './deadline.ts';
 import { responseHeaders } from './headers.ts';
 
 /** What became of an upstream's answer. */
@@ -20,9 +21,18 @@ export interface HeldResponse {
   readonly body: Buffer;
 }
 
+/** What came of an answer before the client could get it. */
+interface EarlyAnswer {
+  readonly chunks: Buffer[];
+  bytes: number;
+  isEnded: boolean;
+}
+
 export interface RelayOptions {
+  /** What the answer waits for once it has begun, unless that is there already. It must not reject. */
+  readonly ready?: () => Promise<void> | undefined;
   /** Headers that the client gets beside those of the upstream. */
-  readonly headers?: OutgoingHttpHeaders;
+  readonly headers?: () => OutgoingHttpHeaders;
   /** True for an answer that the client must not see yet. */
   readonly holds?: (status: number, headers: IncomingHttpHeaders) => boolean;
   /** Decides on the beginning of a stream before the client sees any of it. */
@@ -41,6 +51,8 @@ export interface RelayOptions {
 
 /** No refusal of a provider is longer. */
 const MOST_HELD_BYTES = 1_048_576;
+/** How much of an answer is taken in while it waits. */
+const MOST_EARLY_BYTES = 65_536;
 /** How long the beginning of a stream is kept from the client: a provider that thinks has read the prompt. */
 const OPENING_MS = 1_000;
 
@@ -56,13 +68,15 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #resolve: (relayed: Relayed) => void = () => undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
+  #early: EarlyAnswer | undefined;
   #held: Buffer[] | undefined;
   #heldBytes = 0;
   /** The client gets the bytes of an answer that was too long to hold as they are. */
   #isReleased = false;
   #hasWritten = false;
+  #isFinished = false;
   #opening: Buffer[] | undefined;
-  #openingTimer: NodeJS.Timeout | undefined;
+  #endOpening: (() => void) | undefined;
   readonly #onClose = (): void => {
     this.#finish({ kind: 'aborted' });
     this.#controller?.abort(new Error('the client went away'));
@@ -89,21 +103,55 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     [this.#status, this.#headers] = [status, headers];
+    const ready = this.#options.ready?.();
+    if (ready === undefined) return this.#start(status, headers);
+    const early: EarlyAnswer = { chunks: [], bytes: 0, isEnded: false };
+    this.#early = early;
+    void ready.then(() => this.#goOn(early));
+    return undefined;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const early = this.#early;
+    if (early === undefined) return this.#data(controller, chunk);
+    early.chunks.push(chunk);
+    early.bytes += chunk.length;
+    if (early.bytes > MOST_EARLY_BYTES) controller.pause();
+    return undefined;
+  }
+
+  onResponseEnd(): void {
+    if (this.#early === undefined) this.#end();
+    else this.#early.isEnded = true;
+  }
+
+  /** Hands over what came while the answer had to wait. */
+  #goOn({ chunks, isEnded, bytes }: EarlyAnswer): void {
+    this.#early = undefined;
+    if (this.#isFinished) return;
+    this.#start(this.#status, this.#headers);
+    for (const chunk of chunks) this.#data(this.#controller, chunk);
+    if (isEnded) this.#end();
+    else if (bytes > MOST_EARLY_BYTES && !this.#outgoing.writableNeedDrain)
+      this.#controller?.resume();
+  }
+
+  #start(status: number, headers: IncomingHttpHeaders): void {
     const { holds, opening } = this.#options;
     if (holds?.(status, headers) === true) this.#held = [];
     else if (opening !== undefined && isEventStream(headers)) {
       this.#opening = [];
-      this.#openingTimer = setTimeout(() => this.#open(), OPENING_MS);
+      this.#endOpening = deadline(OPENING_MS, () => this.#open());
     } else this.#begin();
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  #data(controller: Dispatcher.DispatchController | undefined, chunk: Buffer): void {
     if (this.#opening !== undefined) this.#judge(this.#opening, chunk);
     else if (this.#held === undefined) this.#write(controller, chunk);
     else this.#hold(this.#held, chunk);
   }
 
-  onResponseEnd(): void {
+  #end(): void {
     const [status, headers] = [this.#status, this.#headers];
     if (this.#opening !== undefined) this.#open();
     if (this.#held !== undefined)
@@ -134,7 +182,7 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   #open(): void {
     const opening = this.#opening;
     this.#opening = undefined;
-    clearTimeout(this.#openingTimer);
+    this.#endOpening?.();
     if (opening === undefined || this.#outgoing.destroyed) return;
     this.#begin();
     for (const chunk of opening) this.#write(this.#controller, chunk);
@@ -145,7 +193,7 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
     if (this.#outgoing.headersSent) return;
     this.#outgoing.writeHead(this.#status, {
       ...responseHeaders(this.#headers),
-      ...this.#options.headers,
+      ...this.#options.headers?.(),
     });
     // With the first bytes, if those come at once; a client that waits for the headers gets them.
     setImmediate(() => {
@@ -174,7 +222,8 @@ export class ResponseRelay implements Dispatcher.DispatchHandler {
   }
 
   #finish(relayed: Relayed): void {
-    clearTimeout(this.#openingTimer);
+    this.#isFinished = true;
+    this.#endOpening?.();
     this.#outgoing.off('close', this.#onClose);
     this.#outgoing.off('drain', this.#onDrain);
     this.#resolve(relayed);

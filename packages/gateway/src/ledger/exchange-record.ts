@@ -17,6 +17,8 @@ export interface ExchangeLogOptions {
   readonly background: BackgroundCompaction | undefined;
 }
 
+/** For how long requests that came to their end are gathered: many at once cost less than one by one. */
+const GATHER_MS = 20;
 /** The status under which a request that its client gave up is recorded. */
 const CLIENT_CLOSED = 499;
 const BAD_GATEWAY = 502;
@@ -31,6 +33,8 @@ const SHOWN: ReadonlySet<Action> = new Set(['unchanged', 'compacted', 'continued
 export class ExchangeLog {
   readonly #options: ExchangeLogOptions;
   readonly #writes = new Set<Promise<unknown>>();
+  #ended: ExchangeRecord[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ExchangeLogOptions) {
     this.#options = options;
@@ -52,6 +56,21 @@ export class ExchangeLog {
     const protocol = endpoint.protocol.name;
     const request = { id, tenant, thread, head, at, model, protocol, action };
     return this.#options.ledger.begin({ ...request, tokensBefore, tokensAfter });
+  }
+
+  /** Takes a request that came to its end: what it came to is worked out soon, together with others. */
+  ended(record: ExchangeRecord): void {
+    this.#ended.push(record);
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+  }
+
+  /** Works out what the requests that came to their end have come to. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const ended = this.#ended;
+    this.#ended = [];
+    for (const record of ended) record.settle();
   }
 
   /** Notes what a request came to, and reports it. */
@@ -83,6 +102,7 @@ export class ExchangeLog {
 
   /** Resolves when everything is written. */
   async settle(): Promise<void> {
+    this.flush();
     while (this.#writes.size > 0) await Promise.all(this.#writes);
   }
 
@@ -153,8 +173,10 @@ export class ExchangeRecord {
   #fit: Fit | undefined;
   /** What a request that went out late turned out to be. */
   #late: Promise<TakenRequest | undefined> | undefined;
-  #answer: AnswerRecorder | undefined;
-  #isDone = false;
+  #recorder: AnswerRecorder | undefined;
+  #reported: Usage | undefined;
+  #relayed: Relayed | undefined;
+  #totalMs = 0;
 
   constructor(request: ClientRequest, id: string, log: ExchangeLog) {
     this.#request = request;
@@ -162,15 +184,26 @@ export class ExchangeRecord {
     this.#log = log;
   }
 
+  /** How the request went out, or what that turned out to be. */
+  get fit(): Fit | undefined {
+    return this.#fit;
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.#begun;
+  }
+
   /** The request goes out. */
   sent(fit: Fit): void {
-    if (this.#fit === undefined) this.#ownMs = performance.now() - this.#begun;
-    const isFirst = this.#fit?.taken === undefined;
+    if (this.#fit === undefined) this.#ownMs = this.elapsedMs;
+    const { taken: known } = this.#fit ?? {};
+    const { taken, pending } = fit;
     this.#fit = fit;
-    if (isFirst && fit.taken !== undefined) this.#log.track(this.#begin(fit.action, fit.taken));
+    // Another process must know the request as soon as the client can go on: the answer comes after this.
+    if (known === undefined && taken !== undefined) this.#log.track(this.#begin(fit.action, taken));
     // Whatever a late request is recognised as, the next one must be found after it.
-    if (fit.pending === undefined) return;
-    this.#late = fit.pending.then(({ taken }) => this.#found(taken));
+    if (pending === undefined) return;
+    this.#late = pending.then((found) => this.#found(found.taken));
     this.#log.track(this.#late);
   }
 
@@ -189,23 +222,48 @@ export class ExchangeRecord {
 
   /** Notes who reads the answer. */
   answeredBy(recorder: AnswerRecorder): void {
-    this.#answer = recorder;
+    this.#recorder = recorder;
   }
 
+  /** The request came to its end. */
   done(relayed: Relayed): void {
-    if (this.#isDone) return;
-    this.#isDone = true;
-    const { answer, usage: reported } = this.#answer?.recorded() ?? {};
-    const isWhole = relayed.kind === 'relayed' && relayed.status < 400;
-    const usage = isWhole ? reported?.usage : undefined;
+    if (this.#relayed !== undefined) return;
+    this.#relayed = relayed;
+    this.#totalMs = this.elapsedMs;
     const { taken, action = 'failed-open' } = this.#fit ?? {};
     if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
-      this.#reported(taken, usage);
+      taken.host.report(() => this.#usage());
+    this.#log.ended(this);
+  }
+
+  /** Works out what the request came to, once. */
+  settle(): void {
+    const relayed = this.#relayed;
+    if (relayed === undefined) return;
+    const usage = this.#usage();
+    const { answer, usage: reported } = this.#recorder?.recorded() ?? {};
     const text = answer === undefined ? undefined : JSON.stringify(answer);
     const exchange = this.#exchange(relayed, usage);
+    const isReported =
+      reported?.cacheMiss !== undefined || (reported?.appliedEdits ?? []).length > 0;
+    const { codec } = this.#request.endpoint.protocol;
+    if (isReported) this.#fit?.taken?.host.session.report(...(codec.reports?.(answer) ?? []));
+    // The conversation may keep this record for long: what the provider reported is all that it asks for.
+    this.#recorder = undefined;
+    const { taken, action = 'failed-open' } = this.#fit ?? {};
+    if (taken !== undefined && SHOWN.has(action) && this.#request.endpoint.kind === 'answer')
+      this.#log.answered(this.#request, taken, this.#at);
     this.#log.finish(this.#request, exchange, text);
     if (taken === undefined && this.#late !== undefined)
       this.#log.track(this.#noteLate(this.#late, exchange, text));
+  }
+
+  /** What the provider reported for an answer that came whole. */
+  #usage(): Usage | undefined {
+    if (this.#recorder === undefined) return this.#reported;
+    const isWhole = this.#relayed?.kind === 'relayed' && this.#relayed.status < 400;
+    this.#reported = isWhole ? this.#recorder.recorded().usage?.usage : undefined;
+    return this.#reported;
   }
 
   async #noteLate(
@@ -217,14 +275,9 @@ export class ExchangeRecord {
     if (taken !== undefined) await this.#log.finishLate(this.#request, exchange, answer, taken);
   }
 
-  #reported(taken: TakenRequest, usage: Usage | undefined): void {
-    taken.host.report(usage);
-    this.#log.answered(this.#request, taken, this.#at);
-  }
-
   /** Ends the record of a request that failed in a way that nobody expected. */
   close(): void {
-    if (this.#isDone) return;
+    if (this.#relayed !== undefined) return;
     this.done({ kind: 'failed', error: new Error('the exchange ended early'), begun: false });
   }
 
@@ -250,10 +303,10 @@ export class ExchangeRecord {
           }),
       ...(relayed.kind === 'relayed' ? { status: relayed.status } : {}),
       end: END[relayed.kind],
-      isStream: this.#answer?.isStream ?? false,
+      isStream: this.#recorder?.isStream ?? false,
       ...(usage === undefined ? {} : { usage }),
       ownMs: this.#ownMs,
-      totalMs: performance.now() - this.#begun,
+      totalMs: this.#totalMs,
     };
   }
 }

@@ -208,7 +208,7 @@ function asLast({ id, text }: CallResult): CallResult {
 /** The answer of a request that succeeded. */
 function wholeAnswer({ relayed, answer }: Delivered): JsonObject | undefined {
   const isGood = (relayed.kind === 'relayed' || relayed.kind === 'held') && relayed.status < 400;
-  return isGood ? answer : undefined;
+  return isGood ? answer() : undefined;
 }
 
 /** The bytes of several streams as those of one. Answers that are no stream are held. */

@@ -77,13 +77,22 @@ const INSERT_ANSWERED = `
     status = ?11, usage = ?12, paid = ?13, whole = ?14, answer = ?15,
     action = coalesce(?16, action), tokens_after = coalesce(?17, tokens_after)`;
 
+const LOCATE = `
+  SELECT r.thread, r.head, r.at, r.usage FROM json_each(?2) given
+  CROSS JOIN requests r INDEXED BY requests_head ON r.tenant = ?1 AND r.head = given.value
+  ORDER BY given.key DESC, r.at DESC`;
+const LOCATE_ONE = `
+  SELECT thread, head, at, usage FROM requests INDEXED BY requests_head
+  WHERE tenant = ?1 AND head = ?2 ORDER BY at DESC`;
+
 class SqliteLedger implements Ledger {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
   #waiting: Write[] = [];
-  /** The requests among what waits, by tenant and id. */
+  /** The requests among what waits, by tenant and id, and the last messages of these requests. */
   readonly #begun = new Map<string, Write>();
+  readonly #heads = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
@@ -98,8 +107,11 @@ class SqliteLedger implements Ledger {
 
   begin(request: LedgerRequest): Promise<void> {
     const name = nameOf(request.tenant, request.id);
-    const write = this.#begun.get(name) ?? this.#soon(INSERT, requestValues(request));
+    const begun = this.#begun.get(name);
+    if (begun !== undefined) return begun.written;
+    const write = this.#soon(INSERT, requestValues(request));
     this.#begun.set(name, write);
+    this.#heads.add(nameOf(request.tenant, request.head));
     return write.written;
   }
 
@@ -164,13 +176,11 @@ class SqliteLedger implements Ledger {
     thread?: string,
   ): Promise<StoredPlace | undefined> {
     // The request that is looked for may be among those that wait for the next transaction.
-    if (this.#waiting.length > 0) this.#flush();
+    if (ids.some((id) => this.#heads.has(nameOf(tenant, id)))) this.#flush();
     const rows = this.#all(
-      `SELECT r.thread, r.head, r.at, r.usage FROM json_each(?2) given
-       CROSS JOIN requests r INDEXED BY requests_head ON r.tenant = ?1 AND r.head = given.value
-       ORDER BY given.key DESC, r.at DESC`,
+      ids.length === 1 ? LOCATE_ONE : LOCATE,
       tenant,
-      JSON.stringify(ids),
+      ids.length === 1 ? (ids[0] as string) : JSON.stringify(ids),
     ) as readonly LedgerRow[];
     const row = rows.find((each) => thread === undefined || isOfName(each.thread, thread));
     return row === undefined ? undefined : placeOf(row);
@@ -258,17 +268,31 @@ class SqliteLedger implements Ledger {
     const writes = this.#waiting;
     this.#waiting = [];
     this.#begun.clear();
+    this.#heads.clear();
     if (writes.length === 0) return;
     try {
-      this.#located(() => {
+      const settled = this.#located(() => {
         this.#database.exec('BEGIN IMMEDIATE');
-        for (const { sql, values } of writes) this.#statement(sql).run(...values);
+        const settles = writes.map((write) => this.#written(write));
         this.#database.exec('COMMIT');
+        return settles;
       });
-      for (const { done } of writes) done();
+      for (const settle of settled) settle();
     } catch (error) {
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
       for (const { failed } of writes) failed(error);
+    }
+  }
+
+  /** Makes one change of a transaction. If it is refused, the others stay. */
+  #written({ sql, values, done, failed }: Write): () => void {
+    try {
+      this.#statement(sql).run(...values);
+      return done;
+    } catch (error) {
+      // Some failures end the whole transaction.
+      if (!this.#database.isTransaction) throw error;
+      return () => failed(this.#locatedError(error));
     }
   }
 
@@ -299,9 +323,13 @@ class SqliteLedger implements Ledger {
     try {
       return work();
     } catch (error) {
-      if (error instanceof StoreError) throw error;
-      throw new StoreError('unavailable', `${this.#path}: ${causeText(error)}`, error);
+      throw this.#locatedError(error);
     }
+  }
+
+  #locatedError(error: unknown): StoreError {
+    if (error instanceof StoreError) return error;
+    return new StoreError('unavailable', `${this.#path}: ${causeText(error)}`, error);
   }
 }
 

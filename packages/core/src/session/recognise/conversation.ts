@@ -24,6 +24,9 @@ export type MarkCachePoints<Wire> = (
   beside: readonly object[],
 ) => readonly Wire[];
 
+/** The usage that a provider reported for an answer, or what reads it from the answer when it is needed. */
+export type ReportedUsage = Usage | undefined | (() => Usage | undefined);
+
 /** What a host does after it was given a prompt: it may continue from that, or it always resends its own list. */
 export type HostHabit = 'continues' | 'resends';
 
@@ -66,7 +69,7 @@ export class Conversation<Wire> {
   #held: GivenPrompt<Wire> | undefined;
   /** What the host's list begins with since it left out what a provider compacted. */
   #swapped: SwappedBeginning<Wire> | undefined;
-  #reported: Usage | undefined;
+  #reported: ReportedUsage;
   #beside: readonly object[] = [];
   /** How the list begins that a host of this habit sends again and again; undefined if it may begin in other ways. */
   #opening: string | undefined;
@@ -164,7 +167,10 @@ export class Conversation<Wire> {
   }
 
   /** Appends what is new. `usage` is what the provider reported for the last assistant message of the list. */
-  async take(match: Match<Wire>, usage: Usage | undefined = this.#reported): Promise<void> {
+  async take(
+    match: Match<Wire>,
+    usage: Usage | undefined = usageIn(this.#reported),
+  ): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
     this.#opening =
@@ -196,13 +202,13 @@ export class Conversation<Wire> {
   async add(wire: readonly Wire[]): Promise<void> {
     const { messages } = decodeList(this.#host.copies.codec, wire, this.session.earlier);
     const isAnswered = messages.some(({ role }) => role === 'assistant');
-    const usage = this.#reported;
+    const usage = usageIn(this.#reported);
     if (isAnswered) this.#reported = undefined;
     await this.session.appendDecoded(withUsage(messages, usage), wire);
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
-  report(usage: Usage | undefined): void {
+  report(usage: ReportedUsage): void {
     this.#reported = usage;
   }
 
@@ -339,6 +345,10 @@ export class Conversation<Wire> {
 interface SeenMessage<Wire> {
   readonly copy: Wire;
   readonly count: number;
+}
+
+function usageIn(reported: ReportedUsage): Usage | undefined {
+  return typeof reported === 'function' ? reported() : reported;
 }
 
 /** The position in a host's list of one of the messages that it became. */

@@ -1,6 +1,12 @@
 import { lastIndex } from '../../check/list.ts';
 import type { MessageId, ThreadId, Usage } from '../../message/message.ts';
-import { Conversation, type Host, type HostHabit, type MarkCachePoints } from './conversation.ts';
+import {
+  Conversation,
+  type Host,
+  type HostHabit,
+  type MarkCachePoints,
+  type ReportedUsage,
+} from './conversation.ts';
 import type { Fitted } from '../fitted.ts';
 import { HostCopies } from './host-copies.ts';
 import { HostList } from './host-list.ts';
@@ -10,6 +16,8 @@ import type { CompactOptions, Refusal, SessionConfig } from '../config/session-c
 import { randomName } from '../config/host.ts';
 
 const MOST_OPEN = 1_000;
+
+const NOTHING = (): void => undefined;
 
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
@@ -151,7 +159,7 @@ export class Conversations<Wire> {
       this.#config = config;
       return task();
     });
-    this.#queue = run.catch(() => undefined);
+    this.#queue = run.then(NOTHING, NOTHING);
     return run;
   }
 
@@ -160,19 +168,34 @@ export class Conversations<Wire> {
     const isFirst = this.#open.length === 0;
     const known = isFirst ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
-    const place = await this.#locate?.(list.ids(), thread);
-    const stored = place && (await this.#stored(list, place, known));
+    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
+    const stored = place && session && this.#stored(list, place, session, known);
     if (isFirst) return stored ?? this.#begin(list, thread);
     return stored ?? known ?? this.#swapped(list, thread) ?? this.#begin(list, thread);
   }
 
+  /** The last place of a list that a process noted and that the store has: messages may be erased, or never stored. */
+  async #located(
+    ids: readonly MessageId[],
+    thread: string | undefined,
+  ): Promise<readonly [StoredPlace, Session<Wire>] | undefined> {
+    const place = await this.#locate?.(ids, thread);
+    if (place === undefined) return undefined;
+    const session = await this.#session(place.thread, place.head).catch((error: unknown) => {
+      if (error instanceof RangeError) return undefined;
+      throw error;
+    });
+    if (session !== undefined) return [place, session];
+    return this.#located(ids.slice(0, ids.lastIndexOf(place.head)), thread);
+  }
+
   /** The conversation as other processes stored it, if they know more of the list than this one does. */
-  async #stored(
+  #stored(
     list: HostList<Wire>,
     place: StoredPlace,
+    session: Session<Wire>,
     known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
-  ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
-    const session = await this.#session(place.thread, place.head);
+  ): [Conversation<Wire>, Match<Wire>] | undefined {
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = new Conversation(session, this.#host);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
@@ -215,11 +238,15 @@ export class Conversations<Wire> {
     list: HostList<Wire>,
     thread: string | undefined,
   ): readonly (readonly [Conversation<Wire>, Overlap])[] {
-    const overlaps = this.#open
-      .filter((conversation) => conversation.mayShare(list))
-      .filter(({ session }) => thread === undefined || session.key.thread === thread)
-      .map((conversation) => [conversation, conversation.overlap(list)] as const);
-    const most = Math.max(...overlaps.map(([, { given, same }]) => given + same));
+    const overlaps: (readonly [Conversation<Wire>, Overlap])[] = [];
+    let most = 0;
+    for (const conversation of this.#open) {
+      if (!conversation.mayShare(list)) continue;
+      if (thread !== undefined && conversation.session.key.thread !== thread) continue;
+      const overlap = conversation.overlap(list);
+      most = Math.max(most, overlap.given + overlap.same);
+      overlaps.push([conversation, overlap]);
+    }
     return most === 0
       ? overlaps.filter(([conversation]) => conversation.mayBeginWith(list.firstId()))
       : overlaps.filter(([, { given, same }]) => given + same === most);
@@ -342,7 +369,7 @@ export class HostRequest<Wire> {
   }
 
   /** Notes the usage that a provider reported for an answer; the host's next list contains that answer. */
-  report(usage: Usage | undefined): void {
+  report(usage: ReportedUsage): void {
     this.#conversation.report(usage);
   }
 

@@ -1,19 +1,23 @@
-// Real agents through `bobbin wrap`, against a scripted provider that is as strict as the real one. They are large and no
-// part of the workspace: install each in a folder of its name, and name their folder.
+// Real agents through `bobbin wrap`, against a scripted provider that is as strict as the real one. pi and OpenCode are
+// installed once; others are taken from the folder that BOBBIN_AGENTS names, where each is installed in a folder of its
+// name:
 //
-//   mkdir -p /tmp/agents/pi && npm install --prefix /tmp/agents/pi @earendil-works/pi-coding-agent@0.87.1
-//   BOBBIN_AGENTS=/tmp/agents node --conditions=@bobbin/source packages/gateway/test/agents.e2e.ts pi codex claude opencode
+//   mkdir -p /tmp/agents/codex && npm install --prefix /tmp/agents/codex @openai/codex
+//   BOBBIN_AGENTS=/tmp/agents npm run soak -- test/wrapped-agents.soak.ts
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, parseJson, type JsonObject } from '@bobbin/core/internal';
 import { providerServer, type DialectName, type ProviderServer } from '@bobbin/testing';
+import { installedHosts } from '../packages/adapters/test/hosts/installed-hosts.ts';
 
-const SHIM = fileURLToPath(new URL('../../cli/bin/bobbin.mjs', import.meta.url));
+const SHIM = fileURLToPath(new URL('../packages/cli/bin/bobbin.mjs', import.meta.url));
 const STEPS = Number(process.env['BOBBIN_STEPS'] ?? 40);
 const WINDOW = '32000';
 const FILES = 50;
@@ -68,11 +72,20 @@ const AGENTS: Readonly<Record<string, AgentCase>> = {
   },
 };
 
+/** Agents that are installed for tests. */
+const HOSTS: ReadonlySet<string> = new Set(['pi', 'opencode']);
+
+/** The folder of an agent's command; undefined if it is not installed. */
+function commandFolder(name: string): string | undefined {
+  const own = join(process.env['BOBBIN_AGENTS'] ?? '/nowhere', name, 'node_modules', '.bin');
+  if (existsSync(join(own, name))) return own;
+  return HOSTS.has(name) ? join(installedHosts(), 'node_modules', '.bin') : undefined;
+}
+
 /** Keeps agents from the network and from the user's own settings. */
-function surroundings(name: string, home: string): NodeJS.ProcessEnv {
-  const bin = join(process.env['BOBBIN_AGENTS'] ?? '', name, 'node_modules', '.bin');
+function surroundings(bin: string, home: string): NodeJS.ProcessEnv {
   return {
-    PATH: [bin, process.env['PATH']].join(delimiter),
+    PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter),
     HOME: home,
     XDG_DATA_HOME: join(home, 'data'),
     OPENAI_API_KEY: 'sk-scripted',
@@ -154,48 +167,50 @@ function filesIn(folder: string): void {
   }
 }
 
-async function run(name: string, agent: AgentCase): Promise<boolean> {
+/** What an agent wrote, and how it ended. */
+async function output(
+  name: string,
+  { args }: AgentCase,
+  { upstream, work, env }: { upstream: string; work: string; env: NodeJS.ProcessEnv },
+): Promise<readonly [code: number | null, text: string]> {
+  const to = ['--port', '0', '--openai', upstream, '--anthropic', upstream, '--window', WINDOW];
+  const all = [...process.execArgv, SHIM, 'wrap', ...to, '--', name, ...args];
+  const child = spawn(process.execPath, all, {
+    cwd: work,
+    env,
+    timeout: MOST_MS,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (piece) => (text += String(piece)));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return [code, text];
+}
+
+async function finishes(t: TestContext, name: string, agent: AgentCase): Promise<void> {
+  const bin = commandFolder(name);
+  if (bin === undefined) return t.skip(`${name} is not installed in the folder BOBBIN_AGENTS`);
   const home = mkdtempSync(join(tmpdir(), `bobbin-${name}-`));
   const work = join(home, 'work');
   filesIn(work);
   const provider = await scripted(agent);
   const front = await inFront(provider, agent.dialect);
-  const upstream = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-  const to = ['--port', '0', '--openai', upstream, '--anthropic', upstream, '--window', WINDOW];
-  const args = ['wrap', ...to, '--', name, ...agent.args];
-  const options = { cwd: work, env: surroundings(name, home), timeout: MOST_MS };
-  const child = spawn(process.execPath, [...process.execArgv, SHIM, ...args], {
-    ...options,
-    stdio: ['ignore', 'pipe', 'pipe'],
+  t.after(async () => {
+    front.closeAllConnections();
+    front.close();
+    await provider.close();
+    rmSync(home, { recursive: true, force: true });
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (piece) => (output += String(piece)));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  const problem = problemOf(provider, code);
-  console.log(`${problem === undefined ? '✔' : '✖'} ${name}: ${provider.requests.length} requests`);
-  console.log(`  ${output.match(/^bobbin: .*$/m)?.[0] ?? ''}`);
-  if (problem !== undefined) console.log(`${problem}\n${output.slice(-2_000)}`);
-  front.closeAllConnections();
-  front.close();
-  await provider.close();
-  rmSync(home, { recursive: true, force: true });
-  return problem === undefined;
+  const upstream = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const env = surroundings(bin, home);
+  const [code, text] = await output(name, agent, { upstream, work, env });
+  assert.equal(code, 0, text.slice(-2_000));
+  provider.expectDone();
+  assert.match(text, /^bobbin: \d+ steps, [1-9]\d* compactions?; input worth \d/m);
+  return undefined;
 }
 
-function problemOf(provider: ProviderServer, code: number | null): string | undefined {
-  try {
-    provider.expectDone();
-  } catch (error) {
-    return String(error);
-  }
-  return code === 0 ? undefined : `it ended with ${code}`;
-}
-
-const chosen = process.argv.slice(2);
-for (const name of chosen.length === 0 ? Object.keys(AGENTS) : chosen) {
-  const agent = AGENTS[name];
-  if (agent === undefined)
-    throw new RangeError(`there is no ${name}: ${Object.keys(AGENTS).join()}`);
-  if (!(await run(name, agent))) process.exitCode = 1;
-}
+for (const [name, agent] of Object.entries(AGENTS))
+  test(`B18 the real ${name} reads ${STEPS} files through bobbin wrap, compacted on the way`, (t) =>
+    finishes(t, name, agent));
