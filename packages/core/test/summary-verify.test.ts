@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message, Summary } from '@bobbin/core';
 import { EMPTY_SUMMARY, summaryText } from '@bobbin/core/internal';
-import { assistant, call, result, thread, user } from '@bobbin/testing';
+import { assistant, call, result, user } from '@bobbin/testing';
 import { FETCH, SESSION, TEST, checked } from './verified-session.ts';
 
 test('the extract verified against itself needs no addition and contradicts nothing', () => {
@@ -241,7 +241,9 @@ test('an account may say what changed since: only quotations are compared word b
   const look = call('bash', { command: 'cat notes.txt' });
   const session = [
     user('The timeout of the payment client is 30 seconds. Make it 60.'),
-    assistant('Uploads are not retried when the connection drops midway. There are 24 failing tests.'),
+    assistant(
+      'Uploads are not retried when the connection drops midway. There are 24 failing tests.',
+    ),
     assistant('If the queue is not empty the worker waits for the next job.', look),
     result(look, 'The user said the exported functions of the lexer must change.\n# fail 3'),
     user('The exported functions of the lexer must not change.'),

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { textMessage, type MessageId, type ThreadId } from '@bobbin/core';
 import { nodesOf, talk } from '../src/conformance/sample.ts';
 import { verifyStore } from '../src/verify-store.ts';
-import { isSoak, volume } from '@bobbin/testing/volume';
+import { volume } from '@bobbin/testing/volume';
 import { newDatabase } from './shared-postgres.ts';
 import { openStore, type StoreKind } from './store-place.ts';
 import { startWriter } from './writer.ts';
@@ -47,7 +47,7 @@ async function assertCrowd(kind: StoreKind, place: string): Promise<void> {
 
 const title = `${WRITERS} processes at once, ${WRITERS * 8} compactions, one commit, 0 of ${WRITERS * APPENDS} appends lost`;
 
-for (const kind of isSoak() ? (['sqlite', 'jsonl'] as const) : (['sqlite'] as const)) {
+for (const kind of ['sqlite', 'jsonl'] as const) {
   test(`C15 ${kind}: ${title}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bobbin-crowd-'));
     await assertCrowd(kind, join(folder, 'store'));

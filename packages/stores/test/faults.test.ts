@@ -199,7 +199,7 @@ test('postgres: a connection lost in mid-transaction writes nothing, and the nex
     await held`SELECT 1 FROM bobbin.threads FOR UPDATE`;
     const outcome = work().catch((error: unknown) => error);
     await untilBlocked(held);
-    await held`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+    await held`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
     await held`ROLLBACK`;
     held.release();
     const result = await outcome;
@@ -223,7 +223,8 @@ test('postgres: a connection lost in mid-transaction writes nothing, and the nex
 
 async function untilBlocked(sql: postgres.ReservedSql): Promise<void> {
   for (;;) {
-    const rows = await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+    const rows =
+      await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
     if (rows.length > 0) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -52,7 +52,7 @@ suite('connections of PostgreSQL', () => {
     const stop = await other.watch('lost', (each) => news.push(each));
     const sql = postgres(url, { max: 1 });
     for (let lost = 1; lost <= 2; lost++) {
-      await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`;
+      await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`;
       await until(() => news.filter(({ kind }) => kind === 'missed').length === lost);
       await store.record(key, [warning(`after ${lost}`)]);
       await until(() => news.length === 2 * lost);
@@ -110,7 +110,7 @@ suite('connections of PostgreSQL', () => {
       await blocked(held);
       // So late that the reading is not tried again: what comes next is the first to use the place of the connection.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      await held`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+      await held`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
       await refused;
       if (message !== undefined) await one.record(key, [warning(message)]);
       await held`COMMIT`;

@@ -115,12 +115,12 @@ test('a role that may not make the queue learns what it needs; with that it may'
 });
 
 /** The first loss restarts the server, the second crashes it, the third kills a host. */
-const ROUNDS = volume(1, 3);
+const ROUNDS = volume(2, 3);
 
 test(`hosts lose no job while servers and hosts are lost, ${ROUNDS} in all`, async (t) => {
   const figures = await loseServersAndHosts(server, {
     rounds: ROUNDS,
-    hosts: volume(1, 3),
+    hosts: volume(2, 3),
     threads: 6,
     leaseMs: 2_000,
   });

@@ -313,7 +313,7 @@ export class Session<Wire = Message> {
   }
 }
 
-/** True if a codec has understood all of a message: then it is of the codec's format. */
+/** True if a codec has understood all of a message: then it is of the codec's format. Not every format has system messages. */
 function isWhollyRead(message: Message): boolean {
-  return message.extra === undefined && !isOpaque(message);
+  return message.role !== 'system' && message.extra === undefined && !isOpaque(message);
 }

@@ -1,9 +1,9 @@
 import type { MediaProvider } from './media.ts';
 
-/** What is known of a family of models. Prices are multiples of the price of fresh input; all of it is data. */
 /** A public tokenizer, and whose model it is for. */
 export type Tokenizer = Pick<ModelFacts, 'encoding' | 'provider'>;
 
+/** What is known of a family of models. Prices are multiples of the price of fresh input; all of it is data. */
 export interface ModelFacts {
   /**
    * What one request may hold. If a provider bounds the input apart from the window (OpenAI: 922 000 of 1 050 000, the
