@@ -249,3 +249,19 @@ test('Bedrock refuses roles that do not take turns, parted pairs and blocks that
     ],
   );
 });
+
+test('a role that Bedrock lacks is reported, also where all of its message can be read', async () => {
+  const warnings: string[] = [];
+  const bobbin = createBobbin({
+    codec: bedrock,
+    budget: { windowTokens: 8_000 },
+    onEvent: (event) => {
+      if (event.kind === 'warning') warnings.push(event.message);
+    },
+  });
+  const system = { role: 'system', content: [{ text: 'Be brief.' }] } as unknown as BedrockMessage;
+  await bobbin.fit([system, go]);
+  assert.deepEqual(warnings, [
+    'Bedrock Converse has no role "system": its message is sent as it is, and never compacted',
+  ]);
+});
