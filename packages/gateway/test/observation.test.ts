@@ -142,7 +142,8 @@ test('a request that its client gives up is in the ledger with what it heard', a
   const status = async (): Promise<number | undefined> => {
     const [tenant = ''] = await gateway.store.tenants();
     const [entry] = await gateway.store.threads(tenant, 1);
-    const [row] = await gateway.ledger.entries(tenant, entry?.thread as ThreadId);
+    if (entry === undefined) return undefined;
+    const [row] = await gateway.ledger.entries(tenant, entry.thread);
     return row?.status;
   };
   await until(async () => (await status()) === 499, 'the ledger notes the abort');
