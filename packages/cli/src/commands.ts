@@ -160,8 +160,8 @@ async function explain(command: Command, error: unknown): Promise<number> {
     writeError(error.message);
     return EXIT.misused;
   }
-  // A store's error by its name: loading the class would load every store.
-  if (error instanceof Error && error.name === 'StoreError') {
+  // By their names: loading the class of a store's error would load every store.
+  if (error instanceof Error && ['StoreError', 'NotInstalled'].includes(error.name)) {
     writeError(error.message);
     return EXIT.failed;
   }

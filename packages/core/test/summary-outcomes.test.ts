@@ -151,3 +151,12 @@ for (const [command, output] of [
     const text = renderSummary(summaryOf(runs(['npm test', '12 passed'], [command, output])));
     assert.match(text, /npm test\n· 12 passed/);
   });
+
+test('the success of a pipe is that of its last command: lines that say what failed count', () => {
+  const output = 'src/a.ts(3,1): error TS2304: Cannot find name x.\nnpm error code 1';
+  const piped = (command: string): readonly unknown[] =>
+    ended([command, output, 'success']).map(({ outcome, guessed }) => [outcome, guessed]);
+  assert.deepEqual(piped('npm run build 2>&1 | head -30'), [['failure', true]]);
+  assert.deepEqual(piped('set -o pipefail; npm run build | head -30'), [['success', undefined]]);
+  assert.deepEqual(piped('npm run build'), [['success', undefined]]);
+});

@@ -9,7 +9,7 @@ import {
 } from '@bobbin/core/internal';
 import { hanging, oneLine } from '../output/columns.ts';
 import { readConversation } from '../input/conversation.ts';
-import { COUNTERS } from './counters.ts';
+import { usualCounter } from './counters.ts';
 import { EXIT } from '../failure.ts';
 import { counted, duration, grouped } from '../output/figures.ts';
 import { freedByRung } from './freed-by-rung.ts';
@@ -32,7 +32,8 @@ export async function demonstrate(save: string | undefined): Promise<number> {
   }
   const settings: CompactSettings = {
     policy: PRESETS.ladder,
-    counter: await COUNTERS.o200k(),
+    // The exact counter, if its tokenizer is installed.
+    counter: await usualCounter('gpt-5'),
     budget: transcriptBudget(WINDOW_TOKENS),
   };
   const conversation = readConversation(session, 'the sample', 'openai');

@@ -10,6 +10,9 @@ const LONGEST_NAME = 60;
 /** So many names are looked at for each character that there is space for. */
 const CANDIDATES_PER_CHAR = 0.2;
 
+/** Words with a slash between them, as in "create/edit": prose, not a path. */
+const ALTERNATIVES = /^[A-Za-z]+(?:-[A-Za-z]+)*\/(?:[A-Za-z]+(?:-[A-Za-z]+)*|\d+)$/;
+
 /** What must not be named. */
 export interface Unnamed {
   /** The names of tools and of their arguments are in every request anyway. */
@@ -40,6 +43,7 @@ export function furtherNames(
     const name = statistics.anchors[id]?.full ?? '';
     const isShown = names.some((other) => other.includes(name));
     if (name.length > LONGEST_NAME || unnamed.ofTools.has(name) || isShown) continue;
+    if (ALTERNATIVES.test(name)) continue;
     if (!isHarmless(name, places.get(id) ?? [], unnamed.redact)) continue;
     left -= name.length + 2;
     if (left < 0) break;

@@ -97,7 +97,7 @@ interface Ending {
 /**
  * How a command ended, by the lines that decide it. The status is certain only if the host or an exit code gives it.
  */
-function endingOf(result: ResultPart): Ending {
+function endingOf(result: ResultPart, command: string): Ending {
   const text = withoutColours(resultText(result));
   const sample =
     text.length > HEAD_CHARS + TAIL_CHARS
@@ -115,18 +115,21 @@ function endingOf(result: ResultPart): Ending {
     if (/\w/.test(line) && !SAYS_NOTHING.test(line)) last = line;
   }
   if (passed > 0) totals.push(`${passed} × ok${errors.size === 0 ? ', all passed' : ''}`);
-  const code = EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
+  const ended =
+    EXIT.exec(text.slice(0, EXIT_CHARS))?.[1] ?? EXIT.exec(text.slice(-EXIT_CHARS))?.[1];
+  // The success of a pipe is that of its last command.
+  const isPiped = PIPED.test(command) && !command.includes('pipefail');
+  const code = isPiped && ended === '0' ? undefined : ended;
+  const reported = isPiped && result.outcome === 'success' ? undefined : result.outcome;
   const failed =
-    result.outcome === 'failure' ||
-    (code !== undefined && code !== '0') ||
-    text.startsWith('[error]');
-  const certain = result.outcome !== undefined || code !== undefined || failed;
+    reported === 'failure' || (code !== undefined && code !== '0') || text.startsWith('[error]');
+  const certain = reported !== undefined || code !== undefined || failed;
   const named = [...errors].filter((line) => NAMES_FAILURE.test(line));
   const shown = [...new Set([...named, ...errors])].slice(0, MOST_ERRORS);
   if (shown.length === 0 && totals.length === 0 && last !== '') totals.push(clean(last));
   return {
     outcome:
-      result.outcome ?? (failed || (errors.size > 0 && code === undefined) ? 'failure' : 'success'),
+      reported ?? (failed || (errors.size > 0 && code === undefined) ? 'failure' : 'success'),
     guessed: !certain,
     errors: shown,
     totals: totals.slice(-MOST_TOTALS),
@@ -188,7 +191,7 @@ function outcomeOf(
   result: ResultPart,
   { turn, index }: Node,
 ): ToolOutcome {
-  const { outcome, guessed, errors, totals } = endingOf(result);
+  const { outcome, guessed, errors, totals } = endingOf(result, line);
   const error = errors.join('\n');
   return {
     tool,
@@ -203,6 +206,7 @@ function outcomeOf(
   };
 }
 
+const PIPED = /\|\s*(?:tail|head|cat|grep|sed|less|more)\b/;
 /** What only shortens or joins the output. */
 const VIEWERS = /(?:\s*2>&1|\s*\|\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)*)+\s*$/;
 

@@ -23,6 +23,9 @@ const VALUE =
   /(?<=\b(?:is|are|be|to|at|of|most|least|than|under|below|within|every|after|=|:)\s?)\d[\d.,]*/g;
 /** A later statement that changes something is about an earlier one if it shares this part of its words. */
 const SHARED = 1 / 3;
+const FEW_WORDS = 8;
+/** A longer text was pasted: its lines take back nothing, and nobody takes them back. */
+const TYPED_CHARS = 2_000;
 
 /** The user's statements that a later one of theirs takes back or changes, with the message that does so. */
 export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string, number> {
@@ -58,6 +61,7 @@ export function overruledStatements(nodes: readonly Node[]): ReadonlyMap<string,
 
 function statementsIn(node: Node): readonly Statement[] {
   return saidByUser(node.message)
+    .filter(({ length }) => length <= TYPED_CHARS)
     .flatMap((text) => text.split('\n').flatMap(sentences))
     .map((text) => text.trim())
     .filter((text) => text.length > 8 && text.length <= LONGEST && !text.endsWith('?'))
@@ -67,5 +71,6 @@ function statementsIn(node: Node): readonly Statement[] {
 function isAbout({ words: later }: Statement, { words: earlier }: Statement): boolean {
   if (earlier.size < 2 || earlier.size > 14) return false;
   const shared = [...earlier].filter((word) => later.has(word)).length;
-  return shared >= 1 && shared >= earlier.size * SHARED;
+  // One word is enough only for a statement that says little else.
+  return shared >= (later.size <= FEW_WORDS ? 1 : 2) && shared >= earlier.size * SHARED;
 }
