@@ -199,6 +199,17 @@ test('the command compacts, and the agent runs, without anything else installed'
   }));
   const smaller = command(JSON.stringify(messages), 'compact', '-', '--budget', '4000');
   assert.ok((JSON.parse(smaller) as unknown[]).length < messages.length);
+  assert.match(command('', 'demo'), /A long session, compacted to fit/);
+  const exact = spawnSync(process.execPath, [bin, 'compact', '-', '--counter', 'o200k'], {
+    cwd: project,
+    env,
+    input: JSON.stringify(messages),
+    encoding: 'utf8',
+  });
+  assert.match(
+    exact.stderr,
+    /^bobbin: the counter o200k needs the packages hypertok and @hypertok\/vocab-o200k: npm install .*\n$/,
+  );
   assert.match(
     command('', '-p', '--yes', '--model', 'scripted/long@16000', 'do 25 steps'),
     /^All 25 steps are done\.\n$/,

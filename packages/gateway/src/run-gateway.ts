@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { openStores } from './config/open-stores.ts';
 import type { Environment, GatewaySettings } from './config/settings.ts';
 import { summarizingModel } from './config/summarizing-model.ts';
+import { warmUp } from './fitting/warm-up.ts';
 import { startGateway, type Gateway } from './gateway.ts';
 import type { LedgerSum } from '@bobbin/stores';
 
@@ -24,6 +25,7 @@ export async function runGateway(
   const { store, artifacts, ledger, shown } = stores;
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: 2, sync: false }));
   try {
+    await warmUp();
     const gateway = await startGateway({
       ...options,
       ...(summarizer === undefined ? {} : { summarizer }),
