@@ -94,6 +94,16 @@ export function withSent(
   };
 }
 
+/** The state once the whole path went out as it is, and what that cost. */
+export function withWholeSent(state: SessionState): readonly [SessionState, tokens: number] {
+  const { thread, config } = state;
+  const messages = thread.path().map(({ id, message }): PromptMessage => {
+    return { message, source: { kind: 'kept', id } };
+  });
+  const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
+  return [withSent(state, messages, tokens), tokens];
+}
+
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */
 export function withMessages<Wire>(result: FittedPrompt, encode: () => Wire[]): Fitted<Wire> {
   const { prompt, plan, version, compacted, fits, limitTokens, events, continueWith } = result;

@@ -14,7 +14,6 @@ import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
 import type { PromptBuilder } from '../render/builder.ts';
-import type { PromptMessage } from '../render/prompt.ts';
 import { GrowingPrompt } from '../render/render.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
@@ -26,7 +25,7 @@ import {
   retryOnConflict,
   type Commit,
 } from './commit.ts';
-import { fittedPrompt, withSent, type FittedPrompt } from './fitted.ts';
+import { fittedPrompt, withSent, withWholeSent, type FittedPrompt } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
 import { callHook, sessionEvent } from './session-events.ts';
@@ -121,12 +120,8 @@ export class SessionWork {
 
   /** Notes that the whole path goes out as it is, and returns what it costs. */
   sendWhole(): number {
-    const { thread, config } = this.state;
-    const messages = thread.path().map(({ id, message }): PromptMessage => {
-      return { message, source: { kind: 'kept', id } };
-    });
-    const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
-    this.state = withSent(this.state, messages, tokens);
+    const [state, tokens] = withWholeSent(this.state);
+    this.state = state;
     return tokens;
   }
 
@@ -269,11 +264,9 @@ export class SessionWork {
   async #releaseReasoning(options: CompactOptions): Promise<Outcome> {
     const from = await this.#releasedFrom();
     if (from === undefined) return NOTHING_DONE;
+    const reason = 'the prompt of a running loop has changed';
     const folded = isInLoop(this.state)
-      ? await this.#compact(compact, 'the prompt of a running loop has changed', {
-          ...options,
-          forced: true,
-        })
+      ? await this.#compact(compact, reason, { ...options, forced: true })
       : NOTHING_DONE;
     if (folded.lost === true) return folded;
     const rest = await this.#releasedFrom();
@@ -297,13 +290,11 @@ export class SessionWork {
     reason: string,
     options: CompactOptions,
   ): Promise<Outcome> {
+    const forced = { ...options, forced: true };
     const { reminding, config } = this.state;
     this.state = { ...this.state, reminding: withinReserve(reminding, config) };
     return retryOnConflict<Outcome>(async () => {
-      const { lost, ...made } = await this.#compact(compactor, reason, {
-        ...options,
-        forced: true,
-      });
+      const { lost, ...made } = await this.#compact(compactor, reason, forced);
       if (lost === true && this.prompt.tokens > mostTokens) return { ...made, lost };
       if (!this.state.config.rules.bindsReasoning) return made;
       const released = await this.#releaseReasoning(options);
