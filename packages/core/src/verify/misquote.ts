@@ -1,5 +1,6 @@
 import type { MessageId } from '../message/message.ts';
 import { contentWords } from '../message/words.ts';
+import type { Speaker } from '../plan/summary.ts';
 import { repeatedPassage, tokensOf, type Step, type Token } from './alignment.ts';
 import type { Evidence, Statement } from './evidence.ts';
 
@@ -25,7 +26,6 @@ export function misquoted(
   claim: string,
   evidence: Evidence,
 ): Misquote | undefined {
-  if (claim.length > LONGEST) return undefined;
   const own = tokensOf(claim);
   const alike = evidence
     .matches(claim)
@@ -33,17 +33,17 @@ export function misquoted(
       ({ share, statement }) =>
         share >= LEAST_SHARE && statement.text.length <= LONGEST && isQuotable(statement),
     )
-    .map(({ statement }) => ({
-      statement,
-      passage: repeatedPassage(own, tokensOf(statement.text)),
-    }));
-  for (const { statement, passage } of alike) {
+    .map(({ statement }) => {
+      const other = tokensOf(statement.text);
+      return { statement, other, passage: repeatedPassage(own, other) };
+    });
+  for (const { statement, other, passage } of alike) {
     if (!repeats(own, passage)) continue;
-    const change = changeThatMatters(own, statement, passage);
+    const change = changeThatMatters(own, other, statement.by, passage);
     if (change === undefined) continue;
     const least = equalIn(passage) * CONFIRMS;
     const isConfirmed = alike.some(
-      (other) => equalIn(other.passage) >= least && confirms(other.passage, change),
+      (one) => equalIn(one.passage) >= least && confirms(one.passage, change),
     );
     if (isConfirmed || evidence.mentions(surroundings(claim, own, change))) continue;
     return corrected(sentence, claim, own, change, statement);
@@ -84,10 +84,10 @@ interface Contradiction extends Change {
 /** The first place where two passages differ in what they say, rather than in how they say it. */
 function changeThatMatters(
   own: readonly Token[],
-  statement: Statement,
+  other: readonly Token[],
+  by: Speaker,
   passage: readonly Step[],
 ): Contradiction | undefined {
-  const other = tokensOf(statement.text);
   for (const change of changesIn(passage)) {
     const mine = own.slice(change.from, change.beyond);
     const words = other.slice(change.otherFrom, change.otherBeyond);
@@ -95,7 +95,7 @@ function changeThatMatters(
     if (isOpposite(mine, words) && (!isWordless || isBetweenEqual(passage, change)))
       return { ...change, words };
     // A model numbers things in its own way; a person's words are quoted as they are.
-    const isPlace = statement.by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
+    const isPlace = by !== 'user' && ORDINAL.test(own[change.from - 1]?.key ?? '');
     if (change.isInside && !isPlace && isOtherName(mine, words)) return { ...change, words };
   }
   return undefined;
