@@ -7,11 +7,9 @@ import {
   turnCount,
   type Fitted,
   type Message,
-  type MessageId,
-  type Plan,
   type ThreadId,
 } from '@bobbin/core';
-import { chars4, slidingWindow } from '@bobbin/core/internal';
+import { chars4, emptyPlan, slidingWindow } from '@bobbin/core/internal';
 import { assistant, system, thread, user, WatchedThread } from '@bobbin/testing';
 import { many, messagesOf, options, watchedStore } from './sample-session.ts';
 
@@ -41,7 +39,8 @@ test('C15 a plan is committed only if the expected version holds, and of two exa
   const store = memoryStore();
   const key = { tenant: 'a', thread: 'x' as ThreadId };
   const talk = thread(user('one'));
-  const plan = { ...watchedPlan(talk.head?.id ?? null), thread: key.thread };
+  const head = talk.head?.id ?? null;
+  const plan = { ...emptyPlan(key.thread), head, threadVersion: 1 };
   assert.equal(await store.commit(key, plan, 0, []), false, 'there is no such thread');
   await store.append(key, talk.path());
   assert.equal(await store.commit(key, plan, 1, []), false);
@@ -51,27 +50,6 @@ test('C15 a plan is committed only if the expected version holds, and of two exa
   assert.equal(await store.plan(key, 2), undefined);
   assert.equal(await store.plan({ ...key, tenant: 'b' }, 1), undefined, 'tenants never meet');
 });
-
-function watchedPlan(head: MessageId | null): Plan {
-  return {
-    format: 1,
-    thread: 'x' as ThreadId,
-    head,
-    threadVersion: 1,
-    createdAt: 0,
-    policy: 'test',
-    style: { summaryRole: 'assistant', summaryPrefix: '', summaryAt: 'first' },
-    start: 0,
-    carried: [],
-    records: [],
-    hides: [],
-    pins: [],
-    signedFrom: 0,
-    tokensBefore: 0,
-    tokensAfter: 0,
-    warnings: [],
-  };
-}
 
 test('E12 a resumed thread holds what follows its latest summary, and the store holds the rest', async () => {
   const watched = await WatchedThread.open(options);
