@@ -144,9 +144,10 @@ function endingOf(result: ResultPart, command: string): Ending {
   };
 }
 
+const isTest = (line: string): boolean => FAILED_TEST.test(line) && !COUNTED.test(line);
+
 /** The tests that failed, in one line; then the places at which something is wrong; then the rest. */
 function decisive(errors: readonly string[]): readonly string[] {
-  const isTest = (line: string): boolean => FAILED_TEST.test(line) && !COUNTED.test(line);
   const places = errors.filter((line) => PLACE.test(line));
   const wrong = places.filter((line) => WRONG.test(line));
   const rest = errors.filter((line) => !isTest(line));
