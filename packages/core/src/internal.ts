@@ -148,7 +148,7 @@ export {
   StoredThread,
 } from './session/memory/stored-thread.ts';
 export { searchThreads } from './session/memory/tenant-search.ts';
-export { assertKey, assertName } from './session/memory/thread-name.ts';
+export { assertNames } from './session/memory/thread-name.ts';
 export type { Conversation, MarkCachePoints } from './session/recognise/conversation.ts';
 export { type Controls, controlsOf } from './session/recognise/controls.ts';
 export {

@@ -51,7 +51,7 @@ function decodeFile(file: Place): ContentPart {
 /** Text alone is a string; anything else is a list of parts. */
 export function encodeContent(parts: readonly Part[]): string | object[] {
   if (parts.length === 0) return '';
-  if (parts.length === 1 && parts[0]?.kind === 'text') return textOf({ role: 'user', parts });
+  if (parts.length === 1 && parts[0]?.kind === 'text') return textOf({ parts });
   return parts.flatMap(encodePart);
 }
 

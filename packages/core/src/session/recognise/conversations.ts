@@ -93,9 +93,10 @@ export class Conversations<Wire> {
   /** Appends what is new in a list to the conversation that the list belongs to. */
   take(wire: readonly Wire[], { thread, usage }: ListHint = {}): Promise<HostRequest<Wire>> {
     return this.exclusively(async () => {
-      const [conversation, match] = await this.#find(wire, thread);
-      const taken = await this.#append(conversation, match, usage);
-      return new HostRequest(this, taken, match.fresh.length === taken.session.length);
+      const [found, match] = await this.#find(wire, thread);
+      const conversation = await this.#at(found, match);
+      await conversation.take(match, usage);
+      return new HostRequest(this, this.#used(conversation), match.known === 0);
     });
   }
 
@@ -108,7 +109,10 @@ export class Conversations<Wire> {
   continue(conversation: Conversation<Wire>, wire: readonly Wire[], usage?: Usage): Promise<void> {
     return this.exclusively(async () => {
       const match = conversation.match(new HostList(wire, this.#host.copies));
-      if (match.fresh.length > 0) await this.#append(conversation, match, usage);
+      if (match.fresh.length === 0) return;
+      const continued = await this.#at(conversation, match);
+      await continued.take(match, usage);
+      this.#used(continued);
     });
   }
 
@@ -168,8 +172,7 @@ export class Conversations<Wire> {
     const isFirst = this.#open.length === 0;
     const known = isFirst ? undefined : this.#best(list, thread);
     if (known !== undefined && isNextStep(known[1])) return known;
-    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
-    const stored = place && session && this.#stored(list, place, session, known);
+    const stored = this.#locate && (await this.#stored(list, thread, known));
     if (isFirst) return stored ?? this.#begin(list, thread);
     return stored ?? known ?? this.#swapped(list, thread) ?? this.#begin(list, thread);
   }
@@ -190,28 +193,19 @@ export class Conversations<Wire> {
   }
 
   /** The conversation as other processes stored it, if they know more of the list than this one does. */
-  #stored(
+  async #stored(
     list: HostList<Wire>,
-    place: StoredPlace,
-    session: Session<Wire>,
+    thread: string | undefined,
     known: readonly [Conversation<Wire>, Match<Wire>] | undefined,
-  ): [Conversation<Wire>, Match<Wire>] | undefined {
+  ): Promise<[Conversation<Wire>, Match<Wire>] | undefined> {
+    const [place, session] = (await this.#located(list.ids(), thread)) ?? [];
+    if (place === undefined || session === undefined) return undefined;
     if (known !== undefined && session.length <= known[1].known) return undefined;
     const conversation = new Conversation(session, this.#host);
     if (place.sentAt !== undefined) session.sentBefore(place.sentAt);
     conversation.report(place.usage);
     const match = conversation.match(list);
     return isRelated(conversation, match) ? [conversation, match] : undefined;
-  }
-
-  async #append(
-    conversation: Conversation<Wire>,
-    match: Match<Wire>,
-    usage: Usage | undefined,
-  ): Promise<Conversation<Wire>> {
-    const target = await this.#at(conversation, match);
-    await target.take(match, usage);
-    return this.#used(target);
   }
 
   /** The conversation itself if the list continues it, or a fork if the list leaves it. */
@@ -269,8 +263,12 @@ export class Conversations<Wire> {
     list: HostList<Wire>,
     thread: string | undefined = this.#thread,
   ): Promise<[Conversation<Wire>, Match<Wire>]> {
-    if (thread === undefined)
-      return [new Conversation(this.#newSession(), this.#host), newMatch(list)];
+    if (thread === undefined) {
+      const { messages: fresh, lengths } = list.decodedFrom(0, []);
+      const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
+      const match = { ...nothing, list, continues: true, fresh, lengths };
+      return [new Conversation(this.#newSession(), this.#host), match];
+    }
     const conversation = await this.#named(thread);
     const match = conversation.match(list);
     if (isRelated(conversation, match)) return [conversation, match];
@@ -302,13 +300,6 @@ export class Conversations<Wire> {
     this.#open.unshift(conversation);
     return conversation;
   }
-}
-
-/** How a list matches a conversation that has no messages yet. */
-function newMatch<Wire>(list: HostList<Wire>): Match<Wire> {
-  const { messages: fresh, lengths } = list.decodedFrom(0, []);
-  const nothing = { given: 0, same: 0, length: 0, known: 0, last: null, resent: [] } as const;
-  return { ...nothing, list, continues: true, fresh, lengths };
 }
 
 function isRelated<Wire>({ session }: Conversation<Wire>, { known }: Match<Wire>): boolean {

@@ -16,42 +16,25 @@ export interface DecodedList {
  * conversations.
  */
 export class HostList<Wire> {
-  readonly length: number;
-  readonly #wire: readonly Wire[];
-  readonly #host: HostCopies<Wire>;
-  readonly #copies: Wire[] = [];
+  /** The host's own objects. */
+  readonly wire: readonly Wire[];
+  /** Bobbin's copies of them. */
+  readonly copies: readonly Wire[];
+  readonly #codec: Codec<Wire>;
   readonly #decoded = new Map<number, DecodedList>();
   #firstId: MessageId | undefined;
   #compactionAt: number | undefined;
   #opening: string | undefined;
 
   constructor(wire: readonly Wire[], host: HostCopies<Wire>) {
-    this.length = wire.length;
-    this.#wire = wire;
-    this.#host = host;
+    this.wire = wire;
+    this.copies = wire.map((message) => host.copyOf(message));
+    this.#codec = host.codec;
   }
 
   /** A glimpse of the list's first text: the same for all lists that share their first message. */
   get opening(): string {
-    return (this.#opening ??= openingOf(this.#wire[0]));
-  }
-
-  /** A copy of the message at a position. */
-  at(position: number): Wire {
-    while (this.#copies.length <= position)
-      this.#copies.push(this.#host.copyOf(this.#wire[this.#copies.length] as Wire));
-    return this.#copies[position] as Wire;
-  }
-
-  /** The host's own object at a position. */
-  hostAt(position: number): Wire {
-    return this.#wire[position] as Wire;
-  }
-
-  /** Copies of the messages from a position on. */
-  from(position: number): readonly Wire[] {
-    if (this.length > 0) this.at(this.length - 1);
-    return this.#copies.slice(position, this.length);
+    return (this.#opening ??= openingOf(this.wire[0]));
   }
 
   /** The id of the first message that the list becomes. */
@@ -75,7 +58,7 @@ export class HostList<Wire> {
   decodedFrom(position: number, before: readonly Message[]): DecodedList {
     let decoded = this.#decoded.get(position);
     if (decoded === undefined) {
-      decoded = decodeList(this.#host.codec, this.from(position), before);
+      decoded = decodeList(this.#codec, this.copies.slice(position), before);
       this.#decoded.set(position, decoded);
     }
     return decoded;

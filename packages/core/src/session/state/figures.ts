@@ -2,12 +2,11 @@ import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
 import {
   hasCalls,
-  hasCompaction,
-  isSigned,
-  mediaBytes,
+  isSentMedia,
   startsTurn,
   textOf,
   type Message,
+  type Part,
 } from '../../message/message.ts';
 import type { Node } from '../../thread/thread.ts';
 import { largestResultTokens } from '../../tokens/estimate.ts';
@@ -75,10 +74,7 @@ export function withMessage(
   if (message.role === 'assistant')
     figures = { ...withSentMessages(figures, index), inLoop: hasCalls(message) };
   if (message.meta?.time !== undefined) figures = withExpiryOf(figures, message, tools);
-  if (isSigned(message)) figures = { ...figures, signedInTurn: true };
-  if (hasCompaction(message)) figures = { ...figures, compactionAt: index };
-  const media = mediaBytes(message);
-  if (media > 0) figures = { ...figures, mediaBytes: figures.mediaBytes + media };
+  for (const part of message.parts) figures = withPart(figures, part, index);
   const largest = largestResultTokens(message, tokens);
   if (largest > figures.largestUnsentTokens) figures = { ...figures, largestUnsentTokens: largest };
   const isReported = message.meta?.usage !== undefined && index >= since;
@@ -91,6 +87,26 @@ export function withMessage(
     ...(reportedTokens === undefined ? {} : { reportedTokens: reportedTokens + tokens }),
     ...(unreportedTokens === undefined ? {} : { unreportedTokens: unreportedTokens + tokens }),
   };
+}
+
+/** The figures with one part of the message at an index. */
+function withPart(figures: Figures, part: Part, index: number): Figures {
+  switch (part.kind) {
+    case 'reasoning':
+      return part.signature === undefined ? figures : { ...figures, signedInTurn: true };
+    case 'opaque':
+      return part.compaction === true ? { ...figures, compactionAt: index } : figures;
+    case 'image':
+    case 'file':
+      return isSentMedia(part)
+        ? { ...figures, mediaBytes: figures.mediaBytes + part.source.length }
+        : figures;
+    case 'result':
+      return part.content.reduce((sum, inner) => withPart(sum, inner, index), figures);
+    case 'text':
+    case 'call':
+      return figures;
+  }
 }
 
 /** The newest user message does not expire; with a new one, the one before it may. */
