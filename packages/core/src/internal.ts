@@ -133,7 +133,7 @@ export { queryWords, searchText, wordsOf } from './recall/words.ts';
 export { type CacheLimits, DEFAULT_CACHE_LIMITS } from './render/cache-points.ts';
 export { clearedPlaceholder, inPlace } from './render/in-place.ts';
 export type { PromptMessage, Source } from './render/prompt.ts';
-export { render, startPrompt } from './render/render.ts';
+export { render, PromptBuilder } from './render/builder.ts';
 export { ALTERNATING_RULES, ANTHROPIC_RULES, OPENAI_RULES, STRICT_RULES } from './render/rules.ts';
 export { sessionConfig } from './session/config/config.ts';
 export { counterLoader, withVisibleWarnings } from './session/config/host.ts';

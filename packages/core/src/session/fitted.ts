@@ -6,7 +6,6 @@ import type { PromptBuilder } from '../render/builder.ts';
 import type { Prompt, PromptMessage } from '../render/prompt.ts';
 import { messageLimit } from '../tokens/budget.ts';
 import { withSentMessages } from './state/figures.ts';
-import { remindersIn } from './state/reminding.ts';
 import type { SessionState } from './state/state.ts';
 
 /** A prompt in the host's own format, with what led to it. */
@@ -42,24 +41,19 @@ export function fittedPrompt(
   state: SessionState,
   built: PromptBuilder,
   events: readonly CompactionEvent[],
-  compacted: boolean,
+  compacted: boolean = false,
 ): FittedPrompt {
-  const { config, plan, version, thread } = state;
-  const { rules, counter } = config;
+  const { config, plan, version } = state;
   const shown = built.finish(config);
   const prompt = state.resent.size === 0 ? shown : inNewestForms(shown, state);
-  const reminders = remindersIn(state);
   const limitTokens = messageLimit(config.budget);
   const { continueWith } = config.policy;
   return {
-    prompt:
-      reminders.length === 0
-        ? prompt
-        : remindedPrompt(prompt, reminders, indexIn(thread, plan), rules, counter),
+    prompt: plan.records.length === 0 ? prompt : withReminders(prompt, state),
     plan,
     version,
     compacted,
-    fits: built.tokens <= limitTokens,
+    fits: shown.tokens <= limitTokens,
     limitTokens,
     events,
     ...(compacted && continueWith !== undefined ? { continueWith } : {}),
@@ -75,21 +69,27 @@ function inNewestForms(prompt: Prompt, { resent }: SessionState): Prompt {
   return { ...prompt, messages };
 }
 
-/** The state once messages were handed to the host as its prompt, or go out as they are. */
+/** The prompt with what was brought back. */
+function withReminders(prompt: Prompt, { reminding, thread, plan, config }: SessionState): Prompt {
+  const { rules, counter } = config;
+  return reminding.placed.length === 0
+    ? prompt
+    : remindedPrompt(prompt, reminding.placed, indexIn(thread, plan), rules, counter);
+}
+
+/** The state once a prompt was handed to the host, or goes out as it is. */
 export function withSent(
   state: SessionState,
-  messages: readonly PromptMessage[],
-  tokens: number,
+  prompt: Pick<Prompt, 'messages' | 'tokens'>,
 ): SessionState {
-  const { plan, thread, config, figures } = state;
-  const { length } = messages;
+  const { plan, thread, config, figures, reminding } = state;
   return {
     ...state,
-    sent: { kind: 'prompt', plan, reminders: remindersIn(state), messages, length },
+    sent: { kind: 'prompt', plan, reminders: reminding.placed, prompt },
     figures: {
       ...withSentMessages(figures, thread.length),
       sentAt: config.clock.now(),
-      unreportedTokens: tokens,
+      unreportedTokens: prompt.tokens,
     },
   };
 }
@@ -101,7 +101,7 @@ export function withWholeSent(state: SessionState): readonly [SessionState, toke
     return { message, source: { kind: 'kept', id } };
   });
   const tokens = messages.reduce((sum, { message }) => sum + config.counter.message(message), 0);
-  return [withSent(state, messages, tokens), tokens];
+  return [withSent(state, { messages, tokens }), tokens];
 }
 
 /** A result whose messages are encoded when they are first read: to check a prompt alone costs no pass over it. */

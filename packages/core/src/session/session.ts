@@ -23,8 +23,6 @@ import { resent, sentBefore, withBudget } from './state/state.ts';
 import { keyNamed } from './memory/thread-name.ts';
 import { SessionWork } from './work.ts';
 
-const NOTHING = (): void => undefined;
-
 /** Opens the thread of a name, resumed from the store at its newest message or at an older one. */
 export async function openSession<Wire>(
   config: SessionConfig<Wire>,
@@ -308,7 +306,10 @@ export class Session<Wire = Message> {
   #exclusively<T>(task: () => Promise<T>): Promise<T> {
     const run = this.#queue.then(task);
     // Only the end of a task is kept, not its result: that may be large.
-    this.#queue = run.then(NOTHING, NOTHING);
+    this.#queue = run.then(
+      () => undefined,
+      () => undefined,
+    );
     return run;
   }
 }

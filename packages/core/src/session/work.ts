@@ -13,18 +13,11 @@ import { withoutReasoningFrom, windowOf, type Plan } from '../plan/plan.ts';
 import { firedBecause, unseenTokens, type Trigger } from '../plan/trigger.ts';
 import type { StoredWindow, ThreadKey } from '../ports.ts';
 import { unaggressive } from '../recall/reminder.ts';
-import type { PromptBuilder } from '../render/builder.ts';
-import { GrowingPrompt } from '../render/render.ts';
+import { GrowingPrompt, type PromptBuilder } from '../render/builder.ts';
 import type { Node } from '../thread/thread.ts';
 import { boundedTo, messageLimit } from '../tokens/budget.ts';
-import { arrivedNodes, inParts, storeNodes } from './arrival.ts';
-import {
-  withNewestPlan,
-  commitPlan,
-  commitUncommitted,
-  retryOnConflict,
-  type Commit,
-} from './commit.ts';
+import { inParts, storedNodes } from './arrival.ts';
+import { withNewestPlan, commitPlan, commitUncommitted, type Commit } from './commit.ts';
 import { fittedPrompt, withSent, withWholeSent, type FittedPrompt } from './fitted.ts';
 import { NOTHING_DONE, type Outcome } from './outcome.ts';
 import { startAtCompaction } from './provider-start.ts';
@@ -37,7 +30,7 @@ import { restoredPlan } from './plan-history.ts';
 import { releasedFrom, sentEarlier } from './released-reasoning.ts';
 import { Embedding } from './embedding.ts';
 import { remind } from './remind.ts';
-import { isReminded, messagesIn, withinReserve } from './state/reminding.ts';
+import { isReminded, withinReserve } from './state/reminding.ts';
 import { isInLoop } from './state/sent.ts';
 import type { CompactOptions, Refusal, SessionConfig } from './config/session-config.ts';
 import {
@@ -77,8 +70,7 @@ export class SessionWork {
 
   /** Appends messages; nothing is appended if the store fails. */
   async append(messages: readonly Message[]): Promise<readonly MessageId[]> {
-    const nodes = await arrivedNodes(messages, this.state);
-    await storeNodes(this.#config, this.state, nodes);
+    const nodes = await storedNodes(messages, this.#config, this.state);
     let { state } = this;
     await inParts(nodes, state.config.clock, (part) => {
       state = appended(state, part);
@@ -115,7 +107,7 @@ export class SessionWork {
         request = withDone(request, step);
       }
     });
-    return this.#send(this.#fitted(events, changed));
+    return this.#send(events, changed);
   }
 
   /** Notes that the whole path goes out as it is, and returns what it costs. */
@@ -130,16 +122,16 @@ export class SessionWork {
     const limit = messageLimit(this.state.config.budget);
     const { events, changed } = await this.#compactTo(limit, compact, 'asked for', options);
     // A person who asks for a compaction says what comes next.
-    const { continueWith: _, ...fitted } = this.#fitted(events, changed === true);
+    const { continueWith: _, ...fitted } = fittedPrompt(this.state, this.prompt, events, changed);
     return fitted;
   }
 
   /** Compacts once if a trigger fires. If another writer was faster, its plan is in force. */
   async compactIf(trigger: Trigger, options: CompactOptions): Promise<FittedPrompt> {
     const reason = firedBecause(trigger, triggerInput(this.state, this.prompt));
-    if (reason === undefined) return this.#fitted([], false);
+    if (reason === undefined) return fittedPrompt(this.state, this.prompt, []);
     const { events, changed } = await this.#compact(compact, reason, options);
-    return this.#fitted(events, changed === true);
+    return fittedPrompt(this.state, this.prompt, events, changed);
   }
 
   /** Learns from a provider's refusal, and makes a prompt of at most half the size. */
@@ -151,7 +143,7 @@ export class SessionWork {
       compact({ ...config, budget: boundedTo(config.budget, half) }, job);
     const why = 'the provider refused the prompt';
     const { events, changed } = await this.#compactTo(half, compactor, why, options);
-    return this.#send(this.#fitted([refused, ...events], changed === true));
+    return this.#send([refused, ...events], changed);
   }
 
   /** Undoes the last compaction; false if there is none. */
@@ -293,7 +285,7 @@ export class SessionWork {
     const forced = { ...options, forced: true };
     const { reminding, config } = this.state;
     this.state = { ...this.state, reminding: withinReserve(reminding, config) };
-    return retryOnConflict<Outcome>(async () => {
+    return retryOnConflict(async () => {
       const { lost, ...made } = await this.#compact(compactor, reason, forced);
       if (lost === true && this.prompt.tokens > mostTokens) return { ...made, lost };
       if (!this.state.config.rules.bindsReasoning) return made;
@@ -368,7 +360,7 @@ export class SessionWork {
 
   /** Commits a plan that is made again from the winner's if a race is lost. */
   async #commitSurely(what: string, make: () => Promise<Plan>): Promise<void> {
-    const { lost } = await retryOnConflict<Outcome>(async () => {
+    const { lost } = await retryOnConflict(async () => {
       const plan = await make();
       const commit = await commitPlan(this.#config.store, this.state, plan, []);
       return this.#settle(commit) ? NOTHING_DONE : { events: [], lost: true };
@@ -377,13 +369,10 @@ export class SessionWork {
       throw new Error(`thread ${this.key.thread} has other writers all the time: ${what} again`);
   }
 
-  #fitted(events: readonly CompactionEvent[], isCompacted: boolean): FittedPrompt {
-    return fittedPrompt(this.state, this.prompt, events, isCompacted);
-  }
-
-  #send(fitted: FittedPrompt): FittedPrompt {
-    const messages = messagesIn(this.state, this.prompt);
-    this.state = withSent(this.state, messages, fitted.prompt.tokens);
+  /** The prompt as it goes out. */
+  #send(events: readonly CompactionEvent[], compacted: boolean = false): FittedPrompt {
+    const fitted = fittedPrompt(this.state, this.prompt, events, compacted);
+    this.state = withSent(this.state, fitted.prompt);
     return fitted;
   }
 
@@ -397,4 +386,14 @@ export class SessionWork {
     callHook(this.#config.hooks, (hooks) => hooks.onEvent?.(event));
     return event;
   }
+}
+
+/** How often a lost race is run again before it is left to the winners. */
+const MOST_RACES = 8;
+
+/** Runs something again while another writer is faster, from the state that the winner has left. */
+async function retryOnConflict(run: () => Promise<Outcome>): Promise<Outcome> {
+  let done = await run();
+  for (let tries = 1; tries < MOST_RACES && done.lost === true; tries++) done = await run();
+  return done;
 }

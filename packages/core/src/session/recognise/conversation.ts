@@ -167,10 +167,7 @@ export class Conversation<Wire> {
   }
 
   /** Appends what is new. `usage` is what the provider reported for the last assistant message of the list. */
-  async take(
-    match: Match<Wire>,
-    usage: Usage | undefined = this.#reported?.(),
-  ): Promise<void> {
+  async take(match: Match<Wire>, usage: Usage | undefined = this.#reported?.()): Promise<void> {
     const { list, given, same, length, resent, fresh, lengths } = match;
     this.#reported = undefined;
     this.#opening =

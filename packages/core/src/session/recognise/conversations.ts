@@ -17,8 +17,6 @@ import { randomName } from '../config/host.ts';
 
 const MOST_OPEN = 1_000;
 
-const NOTHING = (): void => undefined;
-
 /** The beginning of the names of threads that the host did not name. */
 const UNNAMED = 'conversation-';
 
@@ -163,7 +161,10 @@ export class Conversations<Wire> {
       this.#config = config;
       return task();
     });
-    this.#queue = run.then(NOTHING, NOTHING);
+    this.#queue = run.then(
+      () => undefined,
+      () => undefined,
+    );
     return run;
   }
 

@@ -1,3 +1,4 @@
+import type { CompactorConfig } from '../../compact/compaction.ts';
 import { expiryOf } from '../../plan/expiry.ts';
 import type { ToolPolicies } from '../../plan/durability.ts';
 import {
@@ -65,10 +66,10 @@ export function reportedInput(node: Node, since: number): number | undefined {
 export function withMessage(
   before: Figures,
   { message, index }: Node,
-  tokens: number,
-  tools: ToolPolicies,
+  { counter, tools }: Pick<CompactorConfig, 'counter' | 'tools'>,
   since: number,
 ): Figures {
+  const tokens = counter.message(message);
   let figures = startsTurn(message) ? withTurn(before, message, tools) : before;
   // A model wrote it, so everything before it was sent.
   if (message.role === 'assistant')

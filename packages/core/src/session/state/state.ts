@@ -3,7 +3,7 @@ import type { CompactionEvent } from '../../events.ts';
 import { nextExpiry } from '../../plan/expiry.ts';
 import { currentSummary, emptyPlan, windowOf, type Plan } from '../../plan/plan.ts';
 import type { StoredWindow, ThreadKey } from '../../ports.ts';
-import { startPrompt } from '../../render/render.ts';
+import { PromptBuilder } from '../../render/builder.ts';
 import type { Message, MessageId } from '../../message/message.ts';
 import { Thread, type Node } from '../../thread/thread.ts';
 import { inWindow, messageLimit, type Budget } from '../../tokens/budget.ts';
@@ -95,14 +95,15 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
   };
   const answers: (readonly [index: number, reportedTokens: number])[] = [];
   for (const node of state.thread.path()) {
-    const reported = reportedInput(node, state.plan.threadVersion);
-    state = withFiguresOf(state, node);
+    const reported = reportedInput(node, plan.threadVersion);
+    const figures = withMessage(state.figures, node, state.config, plan.threadVersion);
+    state = { ...state, figures };
     if (reported !== undefined) answers.push([node.index, reported]);
   }
   const taught = state.plan.undid === undefined ? answers.slice(-MOST_REPORTS) : [];
   for (const [index, reported] of taught) {
     const answered = windowOf(state.thread, state.plan, index);
-    const { tokens } = startPrompt(answered, state.plan, state.config);
+    const { tokens } = new PromptBuilder(answered, state.plan, state.config);
     state = learnt({ ...state, figures: { ...state.figures, unreportedTokens: tokens } }, reported);
   }
   const { tools } = state.config;
@@ -113,20 +114,15 @@ function withStored(fresh: SessionState, stored: StoredWindow): SessionState {
   return { ...state, figures };
 }
 
-function withFiguresOf(state: SessionState, node: Node): SessionState {
-  const { counter, tools } = state.config;
-  const tokens = counter.message(node.message);
-  const figures = withMessage(state.figures, node, tokens, tools, state.plan.threadVersion);
-  return { ...state, figures };
-}
-
 /** Messages were appended and stored. */
 export function appended(before: SessionState, nodes: readonly Node[]): SessionState {
   let state: SessionState = { ...before, thread: before.thread.extended(nodes) };
   for (const node of nodes) {
-    const { usage } = node.message.meta ?? {};
-    state = withFiguresOf(state, node);
-    if (usage !== undefined) state = learnt(state, reportedInput(node, state.plan.threadVersion));
+    const { threadVersion } = state.plan;
+    const figures = withMessage(state.figures, node, state.config, threadVersion);
+    state = { ...state, figures };
+    if (node.message.meta?.usage !== undefined)
+      state = learnt(state, reportedInput(node, threadVersion));
   }
   return state;
 }
